@@ -1,0 +1,114 @@
+"""Settings → services. The only module that names concrete back ends."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from cloister.domain.errors import CloisterError
+from cloister.domain.identifiers import TenantId
+from cloister.domain.moments import Clock, now
+from cloister.domain.scope import Reach
+from cloister.index.exact import ExactIndex
+from cloister.index.interface import Index
+from cloister.models.interface import Embedder
+from cloister.models.static_embedder import StaticEmbedder
+from cloister.services.build_context import ContextBuilder
+from cloister.services.forget import Forgetter
+from cloister.services.index_queue import IndexQueue
+from cloister.services.indexing import Indexer
+from cloister.services.keep_sessions import SessionKeeper
+from cloister.services.organise import Organiser
+from cloister.services.recall import Recaller
+from cloister.services.record import Recorder
+from cloister.services.reindex import Reindexer
+from cloister.services.search import Searcher
+from cloister.settings import Settings
+from cloister.storage.interface import Database
+from cloister.storage.organisation import Tenants
+from cloister.storage.sqlite import open_sqlite
+
+# The one tenant of a directory that nobody shares; all others get random ids.
+LOCAL_TENANT = TenantId(1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Services:
+    """Every use case, wired; `close` finishes what was accepted and lets go of everything."""
+
+    database: Database
+    index: Index
+    organise: Organiser
+    sessions: SessionKeeper
+    record: Recorder
+    recall: Recaller
+    context: ContextBuilder
+    search: Searcher
+    forget: Forgetter
+    queue: IndexQueue
+    reindex: Reindexer
+
+    def close(self) -> None:
+        self.index.close()
+        self.database.close()
+
+
+def build_services(
+    settings: Settings,
+    *,
+    clock: Clock = now,
+    embedder: Embedder | None = None,
+) -> Services:
+    """Open everything that the settings name. Tests pass their own clock or embedder."""
+    database = _open_database(settings)
+    try:
+        chosen = embedder or StaticEmbedder()
+        return wire(database, index=_open_index(settings, chosen), embedder=chosen, clock=clock)
+    except CloisterError:
+        database.close()
+        raise
+
+
+def wire(database: Database, *, index: Index, embedder: Embedder, clock: Clock = now) -> Services:
+    """Services over parts that are already open."""
+    indexer = Indexer(database, embedder, immediate_index=index.immediate)
+    generation = indexer.generation
+    recaller = Recaller(index, generation)
+    queue = IndexQueue(database, index, indexer, clock)
+    return Services(
+        database=database,
+        index=index,
+        organise=Organiser(database, generation, clock),
+        sessions=SessionKeeper(database, generation, clock),
+        record=Recorder(database, indexer, clock),
+        recall=recaller,
+        context=ContextBuilder(database, recaller, generation),
+        search=Searcher(database, recaller),
+        forget=Forgetter(database, index, generation),
+        queue=queue,
+        reindex=Reindexer(database, indexer, queue, clock),
+    )
+
+
+def ensure_local_tenant(services: Services) -> Reach:
+    """The local tenant and its default project, made at the first start; several processes may start at once."""
+    reach = Reach(tenant=LOCAL_TENANT)
+    with services.database.read(reach) as transaction:
+        known = Tenants(transaction).exists()
+    if not known:
+        services.organise.create_tenant("local", tenant=LOCAL_TENANT)
+    return reach
+
+
+def _open_database(settings: Settings) -> Database:
+    if settings.postgres:
+        from cloister.storage.postgres import open_postgres
+
+        return open_postgres(settings.data)
+    return open_sqlite(Path(settings.data).expanduser())
+
+
+def _open_index(settings: Settings, embedder: Embedder) -> Index:
+    if settings.index == "qdrant":
+        from cloister.index.qdrant import open_qdrant
+
+        return open_qdrant(settings.qdrant_url, settings.qdrant_key, embedder)
+    return ExactIndex(embedder.embed_query, embedder.dimension, settings.pool_cache_megabytes * 1_000_000)

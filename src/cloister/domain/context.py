@@ -1,0 +1,187 @@
+"""The context: what we just said apart from what is related (CTX-1), from chosen sources (CTX-2), inside a budget (CTX-5)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, cast, get_args
+
+from cloister.domain.conversation import ROLES, Message, Role
+from cloister.domain.errors import InvalidRequest
+from cloister.domain.identifiers import ProjectId
+from cloister.domain.text import checked_limit
+
+Method = Literal["recent", "semantic"]
+ConversationScope = Literal["current", "pool"]
+Origin = Literal["session", "pool", "semantic"]
+
+RECENT_LIMIT = 20
+SEMANTIC_LIMIT = 10
+HIGHEST_LIMIT = 1_000
+HIGHEST_BUDGET = 10_000_000
+_MOST_SOURCES = 16
+# What a chat format adds around each message: its role and its delimiters.
+TOKENS_AROUND_A_MESSAGE = 4
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Source:
+    """Messages of one role: the last ones, or the best matches; of this session, or of the whole pool."""
+
+    role: Role
+    method: Method
+    limit: int
+    conversation_scope: ConversationScope
+
+
+_DEFAULT_SOURCES = (
+    Source(role="user", method="recent", limit=RECENT_LIMIT, conversation_scope="current"),
+    Source(role="assistant", method="recent", limit=RECENT_LIMIT, conversation_scope="current"),
+    Source(role="user", method="semantic", limit=SEMANTIC_LIMIT, conversation_scope="pool"),
+    Source(role="assistant", method="semantic", limit=SEMANTIC_LIMIT, conversation_scope="pool"),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Item:
+    """A message in a context, where it was said, and why it is here."""
+
+    message: Message
+    session: str
+    source: Origin
+    score: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Context:
+    """`current_conversation` is of this session alone, in order; `relevant_history` holds none of it, best first."""
+
+    session: str
+    project: ProjectId | None
+    current_conversation: tuple[Item, ...]
+    relevant_history: tuple[Item, ...]
+    tokens: int
+    omitted: Mapping[str, int]
+
+    @property
+    def chat_history(self) -> tuple[Item, ...]:
+        """Both in one list, oldest first, for clients that know only one."""
+        return tuple(
+            sorted(
+                (*self.relevant_history, *self.current_conversation),
+                key=lambda item: (item.source == "session", item.message.created_at, item.message.id),
+            )
+        )
+
+
+def default_sources() -> tuple[Source, ...]:
+    """CTX-2: the last 20 of each role of this session, and the 10 best of each role from the pool."""
+    return _DEFAULT_SOURCES
+
+
+def checked_limits(recent: int | None, semantic: int | None) -> dict[Method, int]:
+    """The limits that one request sets for all its sources of a method."""
+    given: tuple[tuple[Method, int | None], ...] = (("recent", recent), ("semantic", semantic))
+    return {
+        method: checked_limit(limit, f"{method}_limit", HIGHEST_LIMIT) for method, limit in given if limit is not None
+    }
+
+
+def with_limits(sources: Sequence[Source], limits: Mapping[Method, int]) -> Sequence[Source]:
+    return [replace(source, limit=limits.get(source.method, source.limit)) for source in sources] if limits else sources
+
+
+def parse_sources(given: object, field: str) -> tuple[Source, ...]:
+    """Sources as they come from outside: a list of objects with role, method, limit and conversation_scope."""
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise InvalidRequest(field, "must be a list of sources.")
+    entries = cast(Sequence[object], given)
+    if len(entries) > _MOST_SOURCES:
+        raise InvalidRequest(field, f"has {len(entries)} sources, and the limit is {_MOST_SOURCES}.")
+    return tuple(_parse_source(entry, f"{field}[{position}]") for position, entry in enumerate(entries))
+
+
+def assemble(
+    *,
+    session: str,
+    project: ProjectId | None,
+    said: Iterable[Message],
+    related: Sequence[Item],
+    budget: int | None,
+) -> Context:
+    """Put a context together. Of the conversation the newest part stays; of the related, down the ranking, what still fits."""
+    conversation = sorted({message.id: message for message in said}.values(), key=lambda message: message.id)
+    spoken = {message.id for message in conversation}
+    history = [item for item in _first_of_each(related) if item.message.id not in spoken]
+    kept = _newest_that_fit(conversation, budget)
+    left = None if budget is None else budget - sum(map(_cost, kept))
+    chosen = _best_that_fit(history, left)
+    return Context(
+        session=session,
+        project=project,
+        current_conversation=tuple(Item(message=message, session=session, source="session") for message in kept),
+        relevant_history=tuple(chosen),
+        tokens=sum(map(_cost, kept)) + sum(_cost(item.message) for item in chosen),
+        omitted={
+            "current_conversation": len(conversation) - len(kept),
+            "relevant_history": len(history) - len(chosen),
+        },
+    )
+
+
+def _first_of_each(items: Sequence[Item]) -> Iterable[Item]:
+    first: dict[int, Item] = {}
+    for item in items:
+        first.setdefault(item.message.id, item)
+    return first.values()
+
+
+def _newest_that_fit(conversation: Sequence[Message], budget: int | None) -> Sequence[Message]:
+    """An unbroken end of the conversation."""
+    if budget is None:
+        return conversation
+    start = len(conversation)
+    while start and (budget := budget - _cost(conversation[start - 1])) >= 0:
+        start -= 1
+    return conversation[start:]
+
+
+def _best_that_fit(ranked: Sequence[Item], budget: int | None) -> Sequence[Item]:
+    """Down the ranking, passing over what is too long for the room left."""
+    if budget is None:
+        return ranked
+    chosen: list[Item] = []
+    for item in ranked:
+        if _cost(item.message) <= budget:
+            budget -= _cost(item.message)
+            chosen.append(item)
+    return chosen
+
+
+def _cost(message: Message) -> int:
+    return message.tokens + TOKENS_AROUND_A_MESSAGE
+
+
+def _parse_source(given: object, field: str) -> Source:
+    if not isinstance(given, Mapping):
+        raise InvalidRequest(field, "must be an object.")
+    entry = cast(Mapping[str, object], given)
+    if unknown := set(entry) - {"role", "method", "limit", "conversation_scope"}:
+        raise InvalidRequest(f"{field}.{min(unknown)}", "is not a field of a source.")
+    role, method, scope = entry.get("role"), entry.get("method"), entry.get("conversation_scope")
+    if role not in ROLES:
+        raise InvalidRequest(f"{field}.role", f"must be one of {', '.join(ROLES)}.")
+    if method not in get_args(Method):
+        raise InvalidRequest(f"{field}.method", "must be recent or semantic.")
+    if scope is None:
+        scope = "current" if method == "recent" else "pool"
+    if scope not in get_args(ConversationScope):
+        raise InvalidRequest(f"{field}.conversation_scope", "must be current or pool.")
+    limit = entry.get("limit", RECENT_LIMIT if method == "recent" else SEMANTIC_LIMIT)
+    if not isinstance(limit, int) or isinstance(limit, bool):
+        raise InvalidRequest(f"{field}.limit", "must be a whole number.")
+    checked_limit(limit, f"{field}.limit", HIGHEST_LIMIT)
+    return Source(
+        role=cast(Role, role),
+        method=cast(Method, method),
+        limit=limit,
+        conversation_scope=cast(ConversationScope, scope),
+    )

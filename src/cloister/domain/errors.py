@@ -1,0 +1,131 @@
+"""Every error Cloister raises on purpose, with the stable code that the outside sees.
+
+CloisterError
+├── NotFound                 not_found            the id is missing, or foreign: the two are never told apart
+├── Forbidden                forbidden            the credential does not allow it
+├── InvalidRequest           invalid_request      a field is wrong; nothing was changed
+│   ├── InvalidProjectId     invalid_project_id   not of the form proj_ + 16 hex digits
+│   └── IdempotencyMismatch  idempotency_mismatch the same key came with another request
+├── TooLarge                 too_large            over a size limit; nothing was changed
+├── Conflict                 conflict             the request contradicts what is there
+├── Closed                   closed               used after close()
+└── StorageError             storage_error        the database could not do it; what was acknowledged is safe
+    ├── StorageFull          storage_full         no space left
+    ├── StorageBusy          storage_busy         another process held the write lock for too long
+    ├── StorageReadOnly      storage_read_only    the directory or file cannot be written
+    ├── StorageTooNew        storage_too_new      written by a newer Cloister than this one
+    └── StorageUnavailable   storage_unavailable  cannot be opened or reached
+"""
+
+
+class CloisterError(Exception):
+    """The root; catch this to catch all that Cloister raises on purpose."""
+
+    code = "error"
+
+
+class NotFound(CloisterError):
+    """There is no such thing here. A foreign id and a missing one read alike."""
+
+    code = "not_found"
+
+    def __init__(self, kind: str, given: str) -> None:
+        super().__init__(f"There is no {kind} {given!r} here.")
+        self.kind = kind
+        self.given = given
+
+
+class Forbidden(CloisterError):
+    """The credential does not allow this."""
+
+    code = "forbidden"
+
+
+class InvalidRequest(CloisterError):
+    """One field of the request is wrong. `field` names it, `problem` says what is wrong with it."""
+
+    code = "invalid_request"
+
+    def __init__(self, field: str, problem: str) -> None:
+        super().__init__(f"{field}: {problem}")
+        self.field = field
+        self.problem = problem
+
+
+class InvalidProjectId(InvalidRequest):
+    """A project id is `proj_` and 16 hexadecimal digits; this is not."""
+
+    code = "invalid_project_id"
+
+    def __init__(self, given: str) -> None:
+        super().__init__("project_id", f"{given!r} is not proj_ followed by 16 hexadecimal digits.")
+
+
+class IdempotencyMismatch(InvalidRequest):
+    """This idempotency key was already used for a different request."""
+
+    code = "idempotency_mismatch"
+
+    def __init__(self, key: str) -> None:
+        super().__init__("idempotency_key", f"{key!r} was already used for a different request.")
+
+
+class TooLarge(CloisterError):
+    """A field is over its size limit; nothing was changed."""
+
+    code = "too_large"
+
+    def __init__(self, field: str, size: int, limit: int, unit: str = "characters") -> None:
+        super().__init__(f"{field}: {size:,} {unit}, and the limit is {limit:,}.")
+        self.field = field
+
+
+class Conflict(CloisterError):
+    """The request contradicts what is already there; nothing was changed."""
+
+    code = "conflict"
+
+
+class Closed(CloisterError):
+    """This Cloister was closed; open a new one."""
+
+    code = "closed"
+
+    def __init__(self) -> None:
+        super().__init__("This Cloister was closed; open a new one.")
+
+
+class StorageError(CloisterError):
+    """The database could not do what was asked. Nothing acknowledged is lost, nothing is half-done."""
+
+    code = "storage_error"
+
+
+class StorageFull(StorageError):
+    """No space is left for the database; free some and try again."""
+
+    code = "storage_full"
+
+
+class StorageBusy(StorageError):
+    """Another process held the write lock for too long; try again."""
+
+    code = "storage_busy"
+
+
+class StorageReadOnly(StorageError):
+    """The database cannot be written: check the owner and mode of its directory."""
+
+    code = "storage_read_only"
+
+
+class StorageTooNew(StorageError):
+    """The database was written by a newer Cloister; upgrade this one."""
+
+    code = "storage_too_new"
+
+
+class StorageUnavailable(StorageError):
+    """The database cannot be opened or reached."""
+
+    code = "storage_unavailable"

@@ -1,0 +1,101 @@
+"""Identifiers: integers inside, prefixed hexadecimal outside. Random, so that none tells how many others there are.
+
+A message's integer holds its session's: the session id in the high bits, the sequence number in the low ones. Messages of one
+session are therefore neighbours in the primary key, in order, and their id needs no second index.
+"""
+
+import re
+import secrets
+from typing import NewType
+
+from cloister.domain.errors import InvalidProjectId, NotFound
+
+TenantId = NewType("TenantId", int)
+ProjectId = NewType("ProjectId", int)
+PoolId = NewType("PoolId", int)
+SessionId = NewType("SessionId", int)
+MessageId = NewType("MessageId", int)
+
+SEQUENCE_BITS = 21
+MAX_SEQUENCE = (1 << SEQUENCE_BITS) - 1
+_SESSION_BITS = 42
+
+_HEX = re.compile(r"[0-9a-f]{16}")
+
+
+def _random(bits: int) -> int:
+    return secrets.randbelow((1 << bits) - 1) + 1
+
+
+def new_tenant_id() -> TenantId:
+    return TenantId(_random(63))
+
+
+def new_project_id() -> ProjectId:
+    return ProjectId(_random(63))
+
+
+def new_pool_id() -> PoolId:
+    return PoolId(_random(63))
+
+
+def new_session_id() -> SessionId:
+    """Unique only with high probability; storage refuses the rare repeat and the caller draws again."""
+    return SessionId(_random(_SESSION_BITS))
+
+
+def new_external_id() -> str:
+    return f"ses_{secrets.token_hex(12)}"
+
+
+def message_id(session: SessionId, sequence: int) -> MessageId:
+    if not 1 <= sequence <= MAX_SEQUENCE:
+        raise ValueError(f"sequence {sequence} is outside 1..{MAX_SEQUENCE}")
+    return MessageId(session << SEQUENCE_BITS | sequence)
+
+
+def session_of(message: MessageId) -> SessionId:
+    return SessionId(message >> SEQUENCE_BITS)
+
+
+def sequence_of(message: MessageId) -> int:
+    return message & MAX_SEQUENCE
+
+
+def tenant_name(tenant: TenantId) -> str:
+    return f"ten_{tenant:016x}"
+
+
+def project_name(project: ProjectId) -> str:
+    return f"proj_{project:016x}"
+
+
+def message_name(message: MessageId) -> str:
+    return f"msg_{message:016x}"
+
+
+def episode_name(opening: MessageId) -> str:
+    """An episode is known by the message that opens it."""
+    return f"ep_{opening:016x}"
+
+
+def parse_project(given: str) -> ProjectId:
+    number = _parse("proj_", given)
+    if number is None:
+        raise InvalidProjectId(given)
+    return ProjectId(number)
+
+
+def parse_message(given: str) -> MessageId:
+    number = _parse("msg_", given)
+    if number is None:
+        raise NotFound("message", given)
+    return MessageId(number)
+
+
+def _parse(prefix: str, given: str) -> int | None:
+    digits = given.removeprefix(prefix)
+    if len(digits) == len(given) or not _HEX.fullmatch(digits):
+        return None
+    number = int(digits, 16)
+    return number if 0 < number < 1 << 63 else None

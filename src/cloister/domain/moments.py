@@ -1,0 +1,46 @@
+"""Moments: microseconds since 1970 in UTC inside, ISO 8601 with `Z` outside."""
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from cloister.domain.errors import InvalidRequest
+
+Clock = Callable[[], int]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_EARLIEST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+_LATEST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+
+
+def now() -> int:
+    return time.time_ns() // 1000
+
+
+def as_datetime(moment: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=moment)
+
+
+def from_datetime(moment: datetime) -> int:
+    """A time without a zone is taken as UTC."""
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return (aware - _EPOCH) // _MICROSECOND
+
+
+def iso(moment: int) -> str:
+    return as_datetime(moment).isoformat().replace("+00:00", "Z")
+
+
+def parse_iso(given: str, field: str) -> int:
+    try:
+        return from_datetime(datetime.fromisoformat(given))
+    except (ValueError, OverflowError):
+        raise InvalidRequest(field, f"{given!r} is not a time in ISO 8601, such as 2026-01-31T09:30:00Z.") from None
+
+
+def checked_time(moment: int, field: str) -> int:
+    """A stored time can always be written as ISO 8601."""
+    if not _EARLIEST <= moment <= _LATEST:
+        raise InvalidRequest(field, "must be between the years 1 and 9999.")
+    return moment

@@ -1,0 +1,54 @@
+"""A message as the recall engine reads it: what is embedded with its words, and the words its date is known by.
+
+Not the stored message (`conversation.py`), and not what a context shows.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
+_ROLE_WORDS = frozenset({"user", "assistant", "system", "tool", "human", "ai", "bot"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Passage:
+    """The text given to an embedder, kept in two parts so that the tokens of the content can be counted."""
+
+    prefix: str
+    content: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.prefix} {self.content}" if self.prefix else self.content
+
+
+def passage(content: str, author: str | None, created_at: int) -> Passage:
+    """`[8 May 2023] Name: content`; the name is left out where it only repeats the role."""
+    name = speaker_name(author)
+    date = f"[{date_phrase(created_at)}]"
+    return Passage(prefix=f"{date} {name}:" if name else date, content=content)
+
+
+def speaker_name(author: str | None) -> str | None:
+    """The author as a name, or None for nobody in particular ("user", "assistant", blank)."""
+    name = author.strip() if author else ""
+    return name if name and name.lower() not in _ROLE_WORDS else None
+
+
+def date_phrase(created_at: int) -> str:
+    """The UTC day of a time in microseconds since the epoch, as people write it: `8 May 2023`."""
+    date = datetime.fromtimestamp(created_at // 1_000_000, UTC)
+    return f"{date.day} {MONTHS[date.month - 1]} {date.year}"

@@ -1,0 +1,114 @@
+"""What a query asks for, read from its words alone: the dates it names and whose words it wants.
+
+Pure and English; it knows nothing of the pool, so speakers' names are matched elsewhere.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from enum import Enum
+
+from cloister.domain.passage import MONTHS
+
+
+class Wanted(Enum):
+    """Whose words answer a query that names no speaker."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    ANYONE = "anyone"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NamedDate:
+    """A date as far as the query gives it; at least a month or a year, and a day only with a month."""
+
+    year: int | None = None
+    month: int | None = None
+    day: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Question:
+    dates: tuple[NamedDate, ...]
+    wanted: Wanted
+
+
+_MONTH_NUMBERS = {name.lower(): number for number, name in enumerate(MONTHS, 1)} | {
+    name[:3].lower(): number for number, name in enumerate(MONTHS, 1)
+}
+_MONTH_NUMBERS["sept"] = 9
+_AMBIGUOUS = frozenset({"may", "march", "mar", "april", "june", "august", "jan", "jun", "sep", "dec"})
+_BESIDE = (
+    r"in|on|of|since|by|until|till|during|before|after|from|to|between|around|and|or|"
+    r"last|next|this|past|early|late|mid|end|beginning|every|each"
+)
+_MONTH = "|".join(sorted(_MONTH_NUMBERS, key=len, reverse=True))
+_YEAR = r"(?:19|20)\d\d"
+_DATE = re.compile(
+    rf"""\b(?:
+        (?P<iso_year>{_YEAR})[-/](?P<iso_month>\d{{1,2}})(?:[-/](?P<iso_day>\d{{1,2}}))?
+      | (?:(?P<beside>{_BESIDE})[\s-]+)?
+        (?:the\s+)?(?:(?P<day_before>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+)?
+        (?P<month>{_MONTH})\b\.?
+        (?:\s+(?:the\s+)?(?P<day_after>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:))?
+        (?:(?:\s*,\s*|\s+|\s+of\s+)(?P<year>{_YEAR}))?
+      | (?P<lone_year>{_YEAR})
+    )\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_OF_BOTH = re.compile(
+    r"\b(?:our|we|we've|we'd)\b.{0,40}\b(?:conversation|chat|discussion|talk|session|discuss|talked|spoke|chatted)",
+    re.IGNORECASE | re.DOTALL,
+)
+_OF_ASSISTANT = re.compile(
+    r"""\b(?:
+        (?:did|have|had|do|were|could|can|would)\s+you\b
+      | you\s+(?:\w+ly\s+)?(?:'ve\s+|'d\s+|had\s+|have\s+)?
+        (?:said|told|recommend|suggest|mention|advise|propos|explain|list|provid|gave|give|wrote|describe|refer|shar)
+      | you(?:'ve|'d)\b
+      | your\s+(?:\w+\s+)?(?:suggestion|recommendation|advice|answer|reply|response|list|explanation|example|idea|tip)
+      | remind\s+me\s+(?:what|which|who|where|when|how|of|about|the)
+      | the\s+assistant
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def parse_question(query: str) -> Question:
+    return Question(dates=_dates(query), wanted=_wanted(query))
+
+
+def _wanted(query: str) -> Wanted:
+    if _OF_BOTH.search(query):
+        return Wanted.ANYONE
+    return Wanted.ASSISTANT if _OF_ASSISTANT.search(query) else Wanted.USER
+
+
+def _dates(query: str) -> tuple[NamedDate, ...]:
+    named = (_named_date(match) for match in _DATE.finditer(query))
+    return tuple(dict.fromkeys(one for one in named if one is not None))
+
+
+def _named_date(match: re.Match[str]) -> NamedDate | None:
+    part = match.groupdict()
+    if part["lone_year"]:
+        return NamedDate(year=int(part["lone_year"]))
+    if part["iso_year"]:
+        return _checked(part["iso_year"], int(part["iso_month"]), part["iso_day"])
+    word = part["month"].lower()
+    day = part["day_before"] or part["day_after"]
+    if word in _AMBIGUOUS and not (day or part["year"] or part["beside"]):
+        return None
+    return _checked(part["year"], _MONTH_NUMBERS[word], day)
+
+
+def _checked(year: str | None, month: int, day: str | None) -> NamedDate | None:
+    if not 1 <= month <= 12:
+        return None
+    named_year = int(year) if year else None
+    try:
+        date(named_year or 2000, month, int(day or 1))
+    except ValueError:
+        return NamedDate(year=named_year, month=month)
+    return NamedDate(year=named_year, month=month, day=int(day) if day else None)

@@ -1,0 +1,85 @@
+"""Fuse the evidence found for a query into one order. Numbers in, numbers out: no text, no scope, no storage.
+
+The evidence may be of a whole pool or of the candidates an index returned; min-max is over what is given.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+ROLES = ("user", "assistant", "system", "tool")
+_TIE = 1e-6
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Evidence:
+    """What speaks for each message, as columns of equal length. `roles` are positions in `ROLES`."""
+
+    ids: npt.NDArray[np.int64]
+    session_ids: npt.NDArray[np.int64]
+    roles: npt.NDArray[np.int8]
+    lexical: npt.NDArray[np.float32]
+    semantic: npt.NDArray[np.float32]
+    author: npt.NDArray[np.float32]
+    date: npt.NDArray[np.float32]
+    session_prior: npt.NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Weights:
+    """How much each kind of evidence counts. Measured; the optimum is flat (docs/decisions)."""
+
+    lexical: float = 0.5
+    semantic: float = 0.5
+    author: float = 0.3
+    date: float = 0.1
+    session_prior: float = 0.1
+    favour_author: bool = True
+
+
+def rank(evidence: Evidence, weights: Weights | None = None) -> npt.NDArray[np.float32]:
+    """One score a message, higher is better."""
+    by = weights or Weights()
+    scores = np.zeros(len(evidence), np.float32)
+    for column, weight in (
+        (evidence.lexical, by.lexical),
+        (evidence.semantic, by.semantic),
+        (evidence.session_prior, by.session_prior),
+    ):
+        _add_scaled(scores, column, weight)
+    if by.favour_author:
+        scores += np.float32(by.author) * evidence.author
+    scores += np.float32(by.date) * evidence.date
+    return scores
+
+
+def best(
+    evidence: Evidence,
+    scores: npt.NDArray[np.float32],
+    limit: int,
+    where: npt.NDArray[np.bool_] | None = None,
+) -> npt.NDArray[np.intp]:
+    """Positions of the `limit` best messages, best first; equal scores go by id, so an order can be repeated."""
+    allowed = np.arange(len(scores), dtype=np.intp) if where is None else np.flatnonzero(where)
+    if limit <= 0 or not len(allowed):
+        return np.empty(0, np.intp)
+    values = scores[allowed]
+    if limit < len(allowed):
+        last = np.partition(values, len(values) - limit)[len(values) - limit]
+        near = values >= last - _TIE
+        allowed, values = allowed[near], values[near]
+    order = np.lexsort((evidence.ids[allowed], -np.round(values.astype(np.float64), 6)))
+    return allowed[order[:limit]]
+
+
+def _add_scaled(scores: npt.NDArray[np.float32], column: npt.NDArray[np.float32], weight: float) -> None:
+    """Add `weight` times the column scaled to 0…1; a column without differences says nothing."""
+    if not len(column):
+        return
+    low, high = float(column.min()), float(column.max())
+    if high - low > 1e-9:
+        scores += (column - np.float32(low)) * np.float32(weight / (high - low))

@@ -1,0 +1,113 @@
+"""A pool in memory: its messages' columns, and the evidence they hold for a query.
+
+Every statistic is of this pool. A block answers ids and numbers, never content, and reads nothing but what it was
+given. `evidence` writes nothing shared, so readers may run at once; `append` and `drop` need the block to themselves.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from cloister.domain.question import parse_question
+from cloister.domain.ranking import Evidence
+from cloister.index.columns import Column, Rows, fill_vectors
+from cloister.index.dates import Dates
+from cloister.index.lexical import Lexicon
+from cloister.index.speakers import Speakers
+from cloister.index.windows import NONE, Windows, row_products
+
+EmbedQuery = Callable[[str, Callable[[Sequence[str]], Sequence[float]]], npt.NDArray[np.float32]]
+
+
+class PoolBlock:
+    def __init__(self, dimension: int) -> None:
+        self._ids = Column(np.int64)
+        self._session_ids = Column(np.int64)
+        self._vectors = Column(np.float16, dimension)
+        self._speakers = Speakers()
+        self._dates = Dates()
+        self._windows = Windows()
+        self._lexicon = Lexicon(self._speakers, self._dates, self._windows)
+        self._last_rows: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._ids.live)
+
+    @property
+    def sessions(self) -> dict[int, int]:
+        """The id of the last message held of each session."""
+        ids = self._ids.live
+        return {session: int(ids[row]) for session, row in self._last_rows.items()}
+
+    @property
+    def nbytes(self) -> int:
+        parts = (self._ids, self._session_ids, self._vectors, self._speakers, self._dates, self._windows, self._lexicon)
+        return sum(part.nbytes for part in parts)
+
+    def reserve(self, count: int) -> None:
+        """Make room for `count` messages in all, so that filling a block by batches copies no vector twice."""
+        self._vectors.reserve(count)
+
+    def append(self, rows: Rows) -> None:
+        """Take up messages; those of one session in the order of their ids, and later than those held."""
+        if not len(rows):
+            return
+        begin = len(self)
+        self._ids.extend(len(rows))[:] = rows.ids
+        self._session_ids.extend(len(rows))[:] = rows.session_ids
+        fill_vectors(self._vectors.extend(len(rows)), rows.vectors)
+        extra = self._speakers.extend(rows.authors, rows.roles)
+        extra += self._dates.extend(np.array(rows.created_at, np.int64))
+        previous = self._chain(begin)
+        self._lexicon.extend(rows.terms, extra, self._session_ids.live[begin:])
+        self._windows.extend(previous, self._lexicon.lengths, self._vectors.live)
+
+    def drop(self, session_ids: Iterable[int]) -> None:
+        """Forget whole sessions, with every number derived from them."""
+        gone = [session for session in session_ids if session in self._last_rows]
+        if not gone:
+            return
+        kept = np.flatnonzero(~np.isin(self._session_ids.live, gone))
+        new_rows = np.full(len(self), NONE, np.intp)
+        new_rows[kept] = np.arange(len(kept))
+        for part in (self._ids, self._session_ids, self._vectors, self._speakers, self._dates):
+            part.keep(kept)
+        self._windows.keep(kept, new_rows)
+        self._lexicon.keep(kept, new_rows, self._session_ids.live)
+        for session in gone:
+            del self._last_rows[session]
+        self._last_rows = {session: int(new_rows[row]) for session, row in self._last_rows.items()}
+
+    def evidence(self, query: str, embed_query: EmbedQuery) -> Evidence:
+        """What speaks for each message of the pool; the arrays stay as they are when the block changes."""
+        asked = self._lexicon.ask(query)
+        question = parse_question(asked.text)
+        lexical, prior = self._lexicon.score(asked)
+        vector = embed_query(asked.text, asked.weigh).astype(np.float16)
+        semantic = self._windows.semantic(row_products(self._vectors.live, vector))
+        wanted = self._speakers.wanted(asked.words, question.wanted)
+        nothing = np.zeros(len(self), np.float32)
+        return Evidence(
+            ids=self._ids.live,
+            session_ids=self._session_ids.live,
+            roles=self._speakers.roles,
+            lexical=lexical,
+            semantic=semantic,
+            author=nothing if wanted is None else wanted.astype(np.float32),
+            date=self._dates.nearness(question.dates) if question.dates else nothing,
+            session_prior=prior,
+        )
+
+    def _chain(self, begin: int) -> npt.NDArray[np.intp]:
+        """The row before each new row in its session, or `NONE`."""
+        sessions = self._session_ids.live[begin:]
+        order = np.argsort(sessions, kind="stable")
+        grouped = sessions[order]
+        first = np.concatenate(([True], grouped[1:] != grouped[:-1]))
+        previous = np.empty(len(sessions), np.intp)
+        previous[order[1:]] = order[:-1] + begin
+        previous[order[first]] = [self._last_rows.get(session, NONE) for session in grouped[first].tolist()]
+        last = np.append(first[1:], True)
+        self._last_rows.update(zip(grouped[last].tolist(), (order[last] + begin).tolist(), strict=True))
+        return previous

@@ -1,0 +1,94 @@
+"""A pool's messages as columns in memory, and how a batch of stored rows becomes more of them.
+
+A column only grows at its end or is copied smaller: a view of it taken before stays what it was.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+_Scalar = TypeVar("_Scalar", bound=np.generic)
+_GROWTH = 1.5
+_CHUNK = 4096
+
+StoredRow = tuple[int, int, int, str | None, int, bytes | None, bytes]
+"""id, session id, role (position in `ranking.ROLES`), author, created_at (µs), vector (float16), terms."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rows:
+    """Messages as storage holds them, in columns; those of one session stand in the order of their ids."""
+
+    ids: Sequence[int]
+    session_ids: Sequence[int]
+    roles: Sequence[int]
+    authors: Sequence[str | None]
+    created_at: Sequence[int]
+    vectors: Sequence[bytes | None]
+    terms: Sequence[bytes]
+
+    @classmethod
+    def of(cls, stored: Iterable[StoredRow]) -> "Rows":
+        columns = list(zip(*stored, strict=True)) or [()] * 7
+        ids, session_ids, roles, authors, created_at, vectors, terms = columns
+        return cls(
+            ids=ids,
+            session_ids=session_ids,
+            roles=roles,
+            authors=authors,
+            created_at=created_at,
+            vectors=vectors,
+            terms=terms,
+        )
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class Column(Generic[_Scalar]):
+    """One growing array; `width` makes it a matrix."""
+
+    def __init__(self, kind: type[_Scalar], width: int | None = None) -> None:
+        self._tail = () if width is None else (width,)
+        self._data: npt.NDArray[_Scalar] = np.empty((0, *self._tail), kind)
+        self._length = 0
+
+    @property
+    def live(self) -> npt.NDArray[_Scalar]:
+        return self._data[: self._length]
+
+    @property
+    def nbytes(self) -> int:
+        return self._data.nbytes
+
+    def extend(self, count: int) -> npt.NDArray[_Scalar]:
+        """Grow by `count` places, not yet filled, and give them."""
+        begin, end = self._length, self._length + count
+        if end > len(self._data):
+            self._resize(end if not begin else max(end, int(begin * _GROWTH)))
+        self._length = end
+        return self._data[begin:end]
+
+    def reserve(self, capacity: int) -> None:
+        if capacity > len(self._data):
+            self._resize(capacity)
+
+    def keep(self, rows: npt.NDArray[np.intp]) -> None:
+        self._data = self._data[rows]
+        self._length = len(rows)
+
+    def _resize(self, capacity: int) -> None:
+        grown = np.empty((capacity, *self._tail), self._data.dtype)
+        grown[: self._length] = self.live
+        self._data = grown
+
+
+def fill_vectors(into: npt.NDArray[np.float16], vectors: Sequence[bytes | None]) -> None:
+    """Copy stored vectors into the rows of a matrix, zero where there is none yet."""
+    missing = bytes(into.shape[1] * 2)
+    for begin in range(0, len(vectors), _CHUNK):
+        chunk = b"".join([vector or missing for vector in vectors[begin : begin + _CHUNK]])
+        into[begin : begin + _CHUNK] = np.frombuffer(chunk, "<f2").reshape(-1, into.shape[1])

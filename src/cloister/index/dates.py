@@ -1,0 +1,89 @@
+"""The days of a pool's messages: the date words each is found by, and how near it is to the dates a query names.
+
+Days are UTC. Date words are derived from the day, never stored.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from cloister.domain.passage import MONTHS
+from cloister.domain.question import NamedDate
+from cloister.index import terms
+from cloister.index.columns import Column
+
+_MICROSECONDS_A_DAY = 86_400_000_000
+_MONTH_AFTER = 0.5
+_DAY_GIVEN = 0.6
+_DAYS_NEAR = 7
+
+
+class Dates:
+    def __init__(self) -> None:
+        self._days = Column(np.int32)
+        self._months = Column(np.int32)
+
+    @property
+    def nbytes(self) -> int:
+        return self._days.nbytes + self._months.nbytes
+
+    def extend(self, created_at: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+        """Take up new rows; gives the number of date words of each."""
+        days = created_at // _MICROSECONDS_A_DAY
+        months = days.astype("datetime64[D]").astype("datetime64[M]")
+        self._days.extend(len(days))[:] = days
+        self._months.extend(len(days))[:] = months.astype(np.int64)
+        day_of_month = days - months.astype("datetime64[D]").astype(np.int64) + 1
+        return np.where(day_of_month >= 10, 3, 2).astype(np.float32)
+
+    def keep(self, rows: npt.NDArray[np.intp]) -> None:
+        self._days.keep(rows)
+        self._months.keep(rows)
+
+    def with_term(self, term: int) -> npt.NDArray[np.bool_] | None:
+        """The rows whose date holds a term, or None where no date ever does."""
+        kind, number = _date_terms().get(term, ("", 0))
+        months = self._months.live
+        if kind == "month":
+            return months % 12 == number - 1
+        if kind == "year":
+            return months // 12 == number - 1970
+        if kind == "day":
+            firsts = months.astype("datetime64[M]").astype("datetime64[D]").astype(np.int32)
+            return self._days.live - firsts == number - 1
+        return None
+
+    def nearness(self, named: Sequence[NamedDate]) -> npt.NDArray[np.float32]:
+        """0…1: how well each row's date answers the best of the dates named."""
+        bonus = np.zeros(len(self._days.live), np.float32)
+        for one in named:
+            np.maximum(bonus, self._near(one), out=bonus)
+        return bonus
+
+    def _near(self, named: NamedDate) -> npt.NDArray[np.float32]:
+        months = self._months.live
+        if named.month is None:
+            return (months // 12 + 1970 == named.year).astype(np.float32)
+        if named.year is None:
+            since = (months - (named.month - 1)) % 12
+        else:
+            since = months - ((named.year - 1970) * 12 + named.month - 1)
+        in_month = _DAY_GIVEN if named.day else 1.0
+        bonus = np.where(since == 0, in_month, np.where(since == 1, _MONTH_AFTER, 0)).astype(np.float32)
+        if named.day is None:
+            return bonus
+        firsts = (months - since).astype("datetime64[M]").astype("datetime64[D]").astype(np.int32)
+        apart = np.abs(self._days.live - (firsts + named.day - 1))
+        near = (1 - _DAY_GIVEN) * np.maximum(0, 1 - apart / _DAYS_NEAR)
+        bonus[bonus > 0] += near[bonus > 0].astype(np.float32)
+        return bonus
+
+
+@cache
+def _date_terms() -> dict[int, tuple[str, int]]:
+    days = {terms.term(str(day)): ("day", day) for day in range(10, 32)}
+    years = {terms.term(str(year)): ("year", year) for year in range(1970, 2200)}
+    months = {terms.term(name.lower()): ("month", number) for number, name in enumerate(MONTHS, 1)}
+    return days | years | months

@@ -1,0 +1,146 @@
+"""Which messages of a pool hold which term, and how often. In memory, exact, of one pool only.
+
+Sorted segments of growing size: an append adds a small one, and neighbours of like size are merged, so a term is
+found by a few binary searches however the pool came together.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+_MERGE_RATIO = 4
+_MOST_COUNTED = 255
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Matches:
+    """Occurrences of several terms: `terms` are positions in the list asked for, rows are distinct within a term."""
+
+    terms: npt.NDArray[np.intp]
+    rows: npt.NDArray[np.intp]
+    counts: npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Segment:
+    """`rows[starts[i]:starts[i + 1]]` hold `terms[i]`, `counts` times each."""
+
+    terms: npt.NDArray[np.uint32]
+    starts: npt.NDArray[np.int64]
+    rows: npt.NDArray[np.int32]
+    counts: npt.NDArray[np.uint8]
+
+    @property
+    def nbytes(self) -> int:
+        return self.terms.nbytes + self.starts.nbytes + self.rows.nbytes + self.counts.nbytes
+
+    def find(self, terms: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Where each term's rows begin and end; an empty range where there are none."""
+        at = np.searchsorted(self.terms, terms)
+        at[at == len(self.terms)] = 0
+        begins = self.starts[at]
+        return begins, np.where(self.terms[at] == terms, self.starts[at + 1], begins)
+
+
+class Postings:
+    def __init__(self) -> None:
+        self._segments: tuple[_Segment, ...] = ()
+
+    @property
+    def nbytes(self) -> int:
+        return sum(segment.nbytes for segment in self._segments)
+
+    def add(self, terms: npt.NDArray[np.uint32], rows: npt.NDArray[np.int64]) -> None:
+        """Add occurrences, one of `terms` in one of `rows` each. Rows must be later than all rows held."""
+        if not len(terms):
+            return
+        segments = [*self._segments, _segment(terms, rows)]
+        while len(segments) > 1 and len(segments[-1].rows) * _MERGE_RATIO >= len(segments[-2].rows):
+            newer, older = segments.pop(), segments.pop()
+            segments.append(_merged(older, newer))
+        self._segments = tuple(segments)
+
+    def renumber(self, new_rows: npt.NDArray[np.int64]) -> None:
+        """Give row `i` the number `new_rows[i]`, in the same order; forget it where that is negative."""
+        renumbered = (_renumbered(segment, new_rows) for segment in self._segments)
+        self._segments = tuple(segment for segment in renumbered if len(segment.rows))
+
+    def frequencies(self, terms: Sequence[int]) -> npt.NDArray[np.int64]:
+        """In how many rows each term occurs."""
+        asked = np.array(terms, np.uint32)
+        total = np.zeros(len(asked), np.int64)
+        for segment in self._segments:
+            begins, ends = segment.find(asked)
+            total += ends - begins
+        return total
+
+    def matches(self, terms: Sequence[int]) -> Matches:
+        asked = np.array(terms, np.uint32)
+        rows: list[npt.NDArray[np.int32]] = []
+        counts: list[npt.NDArray[np.uint8]] = []
+        sizes: list[npt.NDArray[np.int64]] = []
+        for segment in self._segments:
+            begins, ends = segment.find(asked)
+            ranges = list(zip(begins.tolist(), ends.tolist(), strict=True))
+            rows += [segment.rows[begin:end] for begin, end in ranges]
+            counts += [segment.counts[begin:end] for begin, end in ranges]
+            sizes.append(ends - begins)
+        if not rows:
+            return Matches(terms=np.empty(0, np.intp), rows=np.empty(0, np.intp), counts=np.empty(0, np.float32))
+        positions = np.tile(np.arange(len(asked), dtype=np.intp), len(sizes))
+        return Matches(
+            terms=np.repeat(positions, np.concatenate(sizes)),
+            rows=np.concatenate(rows).astype(np.intp),
+            counts=np.concatenate(counts).astype(np.float32),
+        )
+
+
+def _segment(terms: npt.NDArray[np.uint32], rows: npt.NDArray[np.int64]) -> _Segment:
+    keys = terms.astype(np.uint64)
+    keys <<= np.uint64(32)
+    keys |= rows.astype(np.uint64)
+    keys.sort()
+    firsts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
+    counts = np.diff(firsts, append=len(keys))
+    keys = keys[firsts]
+    sorted_terms = (keys >> np.uint64(32)).astype(np.uint32)
+    begins = np.flatnonzero(np.concatenate(([True], sorted_terms[1:] != sorted_terms[:-1])))
+    return _Segment(
+        terms=sorted_terms[begins],
+        starts=np.append(begins, len(keys)),
+        rows=keys.astype(np.uint32).astype(np.int32),
+        counts=np.minimum(counts, _MOST_COUNTED).astype(np.uint8),
+    )
+
+
+def _merged(older: _Segment, newer: _Segment) -> _Segment:
+    """Every row of `newer` is later than those of `older`, so a term's rows are the older ones, then the newer."""
+    terms = np.union1d(older.terms, newer.terms)
+    at_older, at_newer = np.searchsorted(terms, older.terms), np.searchsorted(terms, newer.terms)
+    older_sizes = np.zeros(len(terms), np.int64)
+    older_sizes[at_older] = np.diff(older.starts)
+    sizes = older_sizes.copy()
+    sizes[at_newer] += np.diff(newer.starts)
+    starts = np.concatenate(([0], np.cumsum(sizes)))
+    rows = np.empty(starts[-1], np.int32)
+    counts = np.empty(starts[-1], np.uint8)
+    for segment, begins in ((older, starts[at_older]), (newer, starts[at_newer] + older_sizes[at_newer])):
+        to = np.repeat(begins - segment.starts[:-1], np.diff(segment.starts)) + np.arange(len(segment.rows))
+        rows[to] = segment.rows
+        counts[to] = segment.counts
+    return _Segment(terms=terms, starts=starts, rows=rows, counts=counts)
+
+
+def _renumbered(segment: _Segment, new_rows: npt.NDArray[np.int64]) -> _Segment:
+    rows = new_rows[segment.rows]
+    kept = rows >= 0
+    kept_before = np.concatenate(([0], np.cumsum(kept)))[segment.starts]
+    held = np.diff(kept_before) > 0
+    return _Segment(
+        terms=segment.terms[held],
+        starts=np.append(kept_before[:-1][held], kept_before[-1]),
+        rows=rows[kept].astype(np.int32),
+        counts=segment.counts[kept],
+    )

@@ -1,0 +1,97 @@
+"""Who speaks in a pool: the authors' names, the terms they are found by, and whose words a query wants.
+
+Of one pool only. A speaker without a name of their own ("user", "assistant", none) is slot 0.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from cloister.domain.passage import speaker_name
+from cloister.domain.question import Wanted
+from cloister.domain.ranking import ROLES
+from cloister.index import terms
+from cloister.index.columns import Column
+
+_NAMELESS = 0
+_ASSISTANT_SHARE = 0.2
+_USER, _ASSISTANT = ROLES.index("user"), ROLES.index("assistant")
+
+
+class Speakers:
+    def __init__(self) -> None:
+        self._slots = Column(np.int32)
+        self._roles = Column(np.int8)
+        self._names: list[str | None] = [None]
+        self._slot_of: dict[str | None, int] = {None: _NAMELESS}
+        self._by_word: dict[str, set[int]] = {}
+        self._by_term: dict[int, set[int]] = {}
+
+    @property
+    def roles(self) -> npt.NDArray[np.int8]:
+        return self._roles.live
+
+    @property
+    def nbytes(self) -> int:
+        return self._slots.nbytes + self._roles.nbytes
+
+    def extend(self, authors: Sequence[str | None], roles: Sequence[int]) -> npt.NDArray[np.float32]:
+        """Take up new rows; gives the number of name words of each."""
+        for author in set(authors):
+            if author not in self._slot_of:
+                self._slot_of[author] = self._add(speaker_name(author))
+        slots = self._slots.extend(len(authors))
+        slots[:] = [self._slot_of[author] for author in authors]
+        self._roles.extend(len(roles))[:] = roles
+        sizes = np.array([len(terms.term_list(name or "")) for name in self._names], np.float32)
+        return sizes[slots]
+
+    def keep(self, rows: npt.NDArray[np.intp]) -> None:
+        """Keep these rows, and the names only of those who still speak."""
+        names = [self._names[slot] for slot in self._slots.live[rows].tolist()]
+        roles = self._roles.live[rows].tolist()
+        self.__init__()
+        self.extend(names, roles)
+
+    def shares(self, begin: int) -> npt.NDArray[np.float32]:
+        """What each row from `begin` on counts for in its session: nameless assistants talk long and count little."""
+        nameless = (self._roles.live[begin:] == _ASSISTANT) & (self._slots.live[begin:] == _NAMELESS)
+        return np.where(nameless, np.float32(_ASSISTANT_SHARE), np.float32(1))
+
+    def is_name(self, term: int) -> bool:
+        return term in self._by_term
+
+    def with_term(self, term: int) -> npt.NDArray[np.bool_] | None:
+        """The rows whose author's name holds a term, or None where no name does."""
+        slots = self._by_term.get(term)
+        return None if slots is None else self._of(slots)
+
+    def wanted(self, words: Sequence[str], wanted: Wanted) -> npt.NDArray[np.bool_] | None:
+        """The rows of the speakers a query names, else of the role it wants; None where that is all or nobody."""
+        named = set[int]().union(*(self._by_word[word] for word in words if word in self._by_word))
+        rows = self._of(named) if named else self._of_role(wanted)
+        return rows if rows is not None and rows.any() and not rows.all() else None
+
+    def _of_role(self, wanted: Wanted) -> npt.NDArray[np.bool_] | None:
+        assistants = self._roles.live == _ASSISTANT
+        nameless = assistants & (self._slots.live == _NAMELESS)
+        if wanted is Wanted.ANYONE or 2 * int(nameless.sum()) <= int(assistants.sum()):
+            return None
+        return nameless if wanted is Wanted.ASSISTANT else self._roles.live == _USER
+
+    def _of(self, slots: set[int]) -> npt.NDArray[np.bool_]:
+        chosen = np.zeros(len(self._names), np.bool_)
+        chosen[list(slots)] = True
+        return chosen[self._slots.live]
+
+    def _add(self, name: str | None) -> int:
+        if name is None:
+            return _NAMELESS
+        slot = len(self._names)
+        self._names.append(name)
+        for word in terms.words(name):
+            if term := terms.term(word):
+                self._by_word.setdefault(word, set()).add(slot)
+                self._by_term.setdefault(term, set()).add(slot)
+        return slot

@@ -1,0 +1,167 @@
+"""The neighbourhood of each message in its session, and what a message borrows from it.
+
+Neighbours are pointers, because sessions interleave as they grow. Windows are never stored: a window's score is
+sums over neighbours at query time, divided by lengths that are worked out here when rows arrive.
+"""
+
+from itertools import combinations
+
+import numkong
+import numpy as np
+import numpy.typing as npt
+
+from cloister.index.columns import Column
+
+LEXICAL_REACH = 3
+SEMANTIC_REACH = 2
+_DECAY = 0.5
+_FULL_WORDS = 12
+
+NONE = -1
+"""The pointer of a row without that neighbour. It points at the last place, so arrays indexed by it carry a spare one."""
+
+
+class Windows:
+    def __init__(self) -> None:
+        self._before = [Column(np.intp) for _ in range(2 * SEMANTIC_REACH)]
+        self._after = [Column(np.intp) for _ in range(LEXICAL_REACH)]
+        self._products = [Column(np.float32) for _ in range(2 * SEMANTIC_REACH + 1)]
+        self._lent = Column(np.float32)
+        self._borrowed = Column(np.float32)
+        self._norms = Column(np.float32)
+
+    @property
+    def _columns(self) -> list[Column[np.intp] | Column[np.float32]]:
+        return [*self._before, *self._after, *self._products, self._lent, self._borrowed, self._norms]
+
+    @property
+    def nbytes(self) -> int:
+        return sum(column.nbytes for column in self._columns)
+
+    @property
+    def lent(self) -> npt.NDArray[np.float32]:
+        """The share of itself a message lends: long messages lend less, or they would drown their neighbours."""
+        return self._lent.live
+
+    @property
+    def borrowed_lengths(self) -> npt.NDArray[np.float32]:
+        """The words a message borrows from its window."""
+        return self._borrowed.live
+
+    def neighbours(self, distance: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        return self._before[distance - 1].live, self._after[distance - 1].live
+
+    def extend(
+        self,
+        previous: npt.NDArray[np.intp],
+        lengths: npt.NDArray[np.float32],
+        vectors: npt.NDArray[np.float16],
+    ) -> None:
+        """Take up new rows, given the row before each in its session (or `NONE`); the other arguments are of all rows."""
+        begin = len(lengths) - len(previous)
+        rows = np.arange(begin, len(lengths), dtype=np.intp)
+        for column in self._after:
+            column.extend(len(rows))[:] = NONE
+        self._lent.extend(len(rows))[:] = np.minimum(1, _FULL_WORDS / np.maximum(lengths[begin:], 1))
+        self._borrowed.extend(len(rows))
+        self._norms.extend(len(rows))
+        self._link(rows, previous)
+        self._multiply(rows, vectors)
+        touched = [rows] + [column.live[rows] for column in self._before[:LEXICAL_REACH]]
+        affected = rows if not begin else np.unique(np.concatenate(touched))
+        self._measure(affected[affected >= 0], lengths)
+
+    def keep(self, rows: npt.NDArray[np.intp], new_rows: npt.NDArray[np.intp]) -> None:
+        """Keep whole sessions only: `rows` are those that stay, `new_rows` the number each old row gets."""
+        for column in self._columns:
+            column.keep(rows)
+        spared = np.append(new_rows, NONE)
+        for column in (*self._before, *self._after):
+            column.live[:] = spared[column.live]
+
+    def semantic(self, scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """Scores of windows from the scores of single messages."""
+        lent = np.append(scores * self.lent, np.float32(0))
+        total = scores.copy()
+        for distance in range(1, SEMANTIC_REACH + 1):
+            before, after = self.neighbours(distance)
+            total += np.float32(_DECAY**distance) * (lent.take(before, mode="wrap") + lent.take(after, mode="wrap"))
+        total /= self._norms.live
+        return total
+
+    def spread(
+        self, into: npt.NDArray[np.float32], base: npt.NDArray[np.intp], rows: npt.NDArray[np.intp], tf: npt.NDArray[np.float32]
+    ) -> None:
+        """Add the counts `tf` of `rows`, and what they lend, to `into` at `base` + row. No two may share a place."""
+        into[base + rows] += tf
+        tf = tf * self.lent[rows]
+        for distance in range(1, LEXICAL_REACH + 1):
+            tf = tf * np.float32(_DECAY)
+            for pointers in self.neighbours(distance):
+                into[base + pointers[rows]] += tf
+
+    def _link(self, rows: npt.NDArray[np.intp], previous: npt.NDArray[np.intp]) -> None:
+        step, pointers = self._before[0], previous
+        for distance, column in enumerate(self._before, 1):
+            if distance > 1:
+                pointers = np.where(pointers == NONE, NONE, step.live[pointers])
+            column.extend(len(rows))[:] = pointers
+            if distance <= LEXICAL_REACH:
+                linked = pointers != NONE
+                self._after[distance - 1].live[pointers[linked]] = rows[linked]
+
+    def _multiply(self, rows: npt.NDArray[np.intp], vectors: npt.NDArray[np.float16]) -> None:
+        """Products of each new row's vector with itself and with those before it."""
+        self._products[0].extend(len(rows))[:] = row_products(vectors[rows[0] :], vectors[rows[0] :])
+        for distance, column in enumerate(self._before, 1):
+            products = self._products[distance].extend(len(rows))
+            products[:] = 0
+            before = column.live[rows]
+            adjacent = before == rows - distance
+            start = max(rows[0], distance)
+            if adjacent.any():
+                near = row_products(vectors[start:], vectors[start - distance : len(vectors) - distance])
+                products[start - rows[0] :] = near
+                products[~adjacent] = 0
+            apart = np.flatnonzero(~adjacent & (before != NONE))
+            if len(apart):
+                products[apart] = row_products(vectors[rows[apart]], vectors[before[apart]])
+
+    def _measure(self, rows: npt.NDArray[np.intp], lengths: npt.NDArray[np.float32]) -> None:
+        borrowed = np.zeros(len(rows), np.float32)
+        for distance in range(1, LEXICAL_REACH + 1):
+            for pointers in self.neighbours(distance):
+                borrowed += np.float32(_DECAY**distance) * self._lent_words(pointers[rows], lengths)
+        self._borrowed.live[rows] = borrowed
+        self._norms.live[rows] = self._window_norms(rows)
+
+    def _lent_words(
+        self, rows: npt.NDArray[np.intp], lengths: npt.NDArray[np.float32]
+    ) -> npt.NDArray[np.float32]:
+        return np.where(rows == NONE, np.float32(0), lengths[rows] * self.lent[rows])
+
+    def _window_norms(self, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.float32]:
+        """Lengths of the summed vectors of windows, from the products of single vectors."""
+        members = {0: rows}
+        for distance in range(1, SEMANTIC_REACH + 1):
+            before, after = self.neighbours(distance)
+            members |= {-distance: before[rows], distance: after[rows]}
+        shares = {
+            offset: np.where(row == NONE, np.float32(0), np.float32(_DECAY ** abs(offset)) * self.lent[row])
+            for offset, row in members.items()
+        } | {0: np.ones(len(rows), np.float32)}
+        squares = np.zeros(len(rows), np.float32)
+        for offset, row in members.items():
+            squares += shares[offset] ** 2 * self._products[0].live[row]
+        for earlier, later in combinations(sorted(members), 2):
+            product = self._products[later - earlier].live[members[later]]
+            squares += 2 * shares[earlier] * shares[later] * product
+        return np.sqrt(np.maximum(squares, 1e-6))
+
+
+def row_products(left: npt.NDArray[np.float16], right: npt.NDArray[np.float16]) -> npt.NDArray[np.float32]:
+    """Scalar products of the rows of `left` with those of `right`, or with the one vector `right`; outside the GIL."""
+    products = np.empty(len(left), np.float32)
+    if len(left):
+        numkong.dot(left, right, out=products)
+    return products

@@ -1,0 +1,275 @@
+"""The library: `Cloister` on a data directory or a PostgreSQL database, in this process."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from cloister.bootstrap import Services, build_services, ensure_local_tenant
+from cloister.domain.context import parse_sources
+from cloister.domain.conversation import Draft, Role
+from cloister.domain.errors import InvalidRequest
+from cloister.domain.identifiers import ProjectId, parse_message, parse_project
+from cloister.domain.moments import parse_iso
+from cloister.domain.scope import MemberVisibility
+from cloister.domain.text import checked_limit
+from cloister.interfaces import shapes
+from cloister.services.keep_sessions import SessionChange, SessionFields
+from cloister.services.reindex import Progress
+from cloister.services.search import Place
+from cloister.settings import read_settings
+
+LARGEST_PAGE = 200
+SHARED_POOL: Final = "none"
+_UNCHANGED: Final = "unchanged"
+
+
+class Cloister:
+    """Memory that stays inside its walls. Safe to use from any thread; close it, or use it in a `with`."""
+
+    def __init__(self, data: str | os.PathLike[str] | None = None, *, services: Services | None = None) -> None:
+        self._services = services or build_services(read_settings(data))
+        self._reach = ensure_local_tenant(self._services)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Finish what was accepted, and let go of the data. Closing twice is fine."""
+        self._services.close()
+
+    # Projects
+
+    def create_project(self, name: str, *, member_visibility: MemberVisibility = "shared") -> shapes.Project:
+        """A new project; with `member_visibility="private"` its users do not recall each other."""
+        return shapes.project_shape(self._services.organise.create_project(self._reach, name, member_visibility))
+
+    def projects(self, *, limit: int = 50) -> list[shapes.Project]:
+        """Oldest first."""
+        checked_limit(limit, "limit", LARGEST_PAGE, lowest=1)
+        return [shapes.project_shape(project) for project in self._services.organise.projects(self._reach, limit=limit)]
+
+    def project(self, project_id: str) -> shapes.Project:
+        return shapes.project_shape(self._services.organise.project(self._reach, parse_project(project_id)))
+
+    def update_project(
+        self,
+        project_id: str,
+        *,
+        name: str | None = None,
+        is_default: bool | None = None,
+        settings: Mapping[str, object] | None = None,
+    ) -> shapes.Project:
+        """Rename, make default, or change settings; what is not given stays."""
+        if is_default is False:
+            raise InvalidRequest("is_default", "can only be set to true: make another project the default instead.")
+        changed = self._services.organise.change_project(
+            self._reach, parse_project(project_id), name=name, make_default=is_default is True, settings=settings
+        )
+        return shapes.project_shape(changed)
+
+    def delete_project(self, project_id: str) -> int:
+        """Softly: its sessions go back to the shared pool. Returns how many."""
+        return self._services.organise.delete_project(self._reach, parse_project(project_id))
+
+    # Sessions
+
+    def create_session(
+        self,
+        external_id: str | None = None,
+        *,
+        project_id: str | None = None,
+        user_id: str | None = None,
+        title: str | None = None,
+        tags: Sequence[str] = (),
+        metadata: Mapping[str, object] | None = None,
+    ) -> shapes.Session:
+        """A session, in its project from the first moment. The same id with the same fields again is the same session."""
+        fields = SessionFields(
+            external_id=external_id,
+            project=_project(project_id),
+            user_id=user_id,
+            title=title,
+            tags=tuple(tags),
+            metadata=metadata,
+        )
+        session, _ = self._services.sessions.create(self._reach, fields)
+        return shapes.session_shape(session)
+
+    def session(self, session_id: str) -> shapes.Session:
+        return shapes.session_shape(self._services.sessions.get(self._reach, session_id))
+
+    def sessions(
+        self, *, project_id: str | None = None, user_id: str | None = None, limit: int = 50
+    ) -> list[shapes.Session]:
+        """Newest activity first; of all projects, of one, or with `project_id="none"` of the shared pool."""
+        checked_limit(limit, "limit", LARGEST_PAGE, lowest=1)
+        found = self._services.sessions.page(
+            self._reach,
+            limit=limit,
+            project=None if project_id == SHARED_POOL else _project(project_id),
+            any_project=project_id is None,
+            user_id=user_id,
+        )
+        return [shapes.session_shape(session) for session in found]
+
+    def update_session(
+        self,
+        session_id: str,
+        *,
+        title: str | None = None,
+        project_id: str | None = _UNCHANGED,
+        tags: Sequence[str] | None = None,
+        metadata: Mapping[str, object] | None = None,
+    ) -> shapes.Session:
+        """Change what is given. `project_id=None` takes the session out of its project."""
+        moving = project_id != _UNCHANGED
+        change = SessionChange(
+            title=title,
+            tags=None if tags is None else tuple(tags),
+            metadata=metadata,
+            move=moving,
+            project=_project(project_id) if moving else None,
+        )
+        return shapes.session_shape(self._services.sessions.change(self._reach, session_id, change))
+
+    def delete_session(self, session_id: str) -> shapes.Forgotten:
+        """The session, and all that was said in it."""
+        gone = self._services.forget.session(self._reach, session_id)
+        return shapes.Forgotten(messages=gone.messages, episodes=gone.episodes)
+
+    def clear_session(self, session_id: str) -> shapes.Forgotten:
+        """All that was said in it; the session stays, empty."""
+        gone = self._services.forget.contents(self._reach, session_id)
+        return shapes.Forgotten(messages=gone.messages, episodes=gone.episodes)
+
+    # What was said
+
+    def record(
+        self,
+        session_id: str,
+        role: Role,
+        content: str,
+        *,
+        author: str | None = None,
+        metadata: Mapping[str, object] | None = None,
+        created_at: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> shapes.Message:
+        """One message: durable, and findable, when this returns. `author` names the speaker where the role does not."""
+        draft = _draft(role=role, content=content, author=author, metadata=metadata, created_at=created_at)
+        recorded = self._services.record.messages(self._reach, session_id, [draft], idempotency_key=idempotency_key)
+        return shapes.message_shape(recorded.messages[0], recorded.session)
+
+    def record_batch(
+        self, session_id: str, messages: Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None
+    ) -> list[shapes.Message]:
+        """Many messages, each with the fields of `record`, in one transaction: all or none."""
+        drafts = [_draft(**_known_fields(position, fields)) for position, fields in enumerate(messages)]
+        recorded = self._services.record.messages(self._reach, session_id, drafts, idempotency_key=idempotency_key)
+        return [shapes.message_shape(message, recorded.session) for message in recorded.messages]
+
+    def record_episode(
+        self, session_id: str, user_message: str, ai_response: str, *, idempotency_key: str | None = None
+    ) -> shapes.Episode:
+        """Both sides of one exchange."""
+        question, answer = Draft(role="user", content=user_message), Draft(role="assistant", content=ai_response)
+        episode = self._services.record.episode(
+            self._reach, session_id, question, answer, idempotency_key=idempotency_key
+        )
+        return shapes.episode_shape(episode, session_id)
+
+    def messages(self, session_id: str, *, limit: int = 50, after: str | None = None) -> list[shapes.Message]:
+        """In the order they were said, from behind the message `after`."""
+        checked_limit(limit, "limit", LARGEST_PAGE, lowest=1)
+        session, page = self._services.sessions.messages(
+            self._reach, session_id, limit=limit, after=None if after is None else parse_message(after)
+        )
+        return [shapes.message_shape(message, session) for message in page]
+
+    def forget_message(self, message_id: str) -> None:
+        self._services.forget.message(self._reach, parse_message(message_id))
+
+    # Recall
+
+    def context(
+        self,
+        session_id: str,
+        query: str | None = None,
+        *,
+        recent_limit: int | None = None,
+        semantic_limit: int | None = None,
+        budget_tokens: int | None = None,
+        sources: Sequence[Mapping[str, object]] | None = None,
+    ) -> shapes.Context:
+        """What was just said here, and what the session's pool knows of the query (or of the user's last message)."""
+        context = self._services.context.build(
+            self._reach,
+            session_id,
+            question=query,
+            sources=None if sources is None else parse_sources(sources, "sources"),
+            recent_limit=recent_limit,
+            semantic_limit=semantic_limit,
+            budget=budget_tokens,
+        )
+        return shapes.context_shape(context)
+
+    def search(
+        self,
+        query: str,
+        *,
+        session_id: str | None = None,
+        project_id: str | None = None,
+        user_id: str | None = None,
+        limit: int = 10,
+    ) -> list[shapes.Hit]:
+        """The best episodes of one pool: a session's, a project's, or the shared one; of one user where it is divided."""
+        place = Place(session=session_id, project=_project(project_id), user_id=user_id)
+        return [shapes.hit_shape(hit) for hit in self._services.search.search(self._reach, query, place, limit)]
+
+    # Care
+
+    def reindex(self, *, everything: bool = False, progress: Progress | None = None) -> int:
+        """Rebuild what another embedder or tokeniser indexed, or everything. Returns how many messages."""
+        if progress is None:
+            return self._services.reindex.run(everything=everything)
+        return self._services.reindex.run(everything=everything, progress=progress)
+
+    def backup(self, target: str | os.PathLike[str]) -> None:
+        """Write a consistent copy to a new file while others go on reading and writing."""
+        self._services.database.maintenance.backup(Path(target))
+
+
+def _project(project_id: str | None) -> ProjectId | None:
+    return None if project_id is None else parse_project(project_id)
+
+
+def _draft(
+    *,
+    role: Role,
+    content: str,
+    author: str | None = None,
+    metadata: Mapping[str, object] | None = None,
+    created_at: str | None = None,
+) -> Draft:
+    return Draft(
+        role=role,
+        content=content,
+        author=author,
+        metadata=metadata or {},
+        created_at=None if created_at is None else parse_iso(created_at, "created_at"),
+    )
+
+
+def _known_fields(position: int, fields: Mapping[str, Any]) -> dict[str, Any]:
+    if missing := {"role", "content"} - set(fields):
+        raise InvalidRequest(f"messages[{position}].{min(missing)}", "is missing.")
+    if unknown := set(fields) - {"role", "content", "author", "metadata", "created_at"}:
+        raise InvalidRequest(f"messages[{position}].{min(unknown)}", "is not a field of a message.")
+    return dict(fields)

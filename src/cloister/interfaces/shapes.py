@@ -1,0 +1,218 @@
+"""The shapes the outside sees: the same through the library, the command line and HTTP. Ids are outside ids, times ISO 8601."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from cloister.domain import context as domain_context
+from cloister.domain import conversation as domain
+from cloister.domain.identifiers import episode_name, message_name, project_name, sequence_of, tenant_name
+from cloister.domain.moments import iso
+from cloister.services.search import Hit as DomainHit
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Project:
+    project_id: str
+    tenant_id: str
+    name: str
+    is_default: bool
+    isolated: bool
+    member_visibility: str
+    memory_count: int
+    settings: Mapping[str, object]
+    created_at: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Session:
+    external_id: str
+    project_id: str | None
+    user_id: str | None
+    title: str | None
+    tags: tuple[str, ...]
+    metadata: Mapping[str, object]
+    message_count: int
+    created_at: str
+    updated_at: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MessageContext:
+    """Where a message was said, and which message it answers; stamped by the runtime."""
+
+    session_id: str
+    trigger_id: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Message:
+    id: str
+    session_id: str
+    seq: int
+    role: str
+    content: str
+    author: str | None
+    status: str
+    is_memory_checked: bool
+    tags: tuple[str, ...]
+    context: MessageContext
+    metadata: Mapping[str, object]
+    created_at: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Episode:
+    id: str
+    session_id: str
+    message_ids: tuple[str, ...]
+    created_at: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ContextItem:
+    id: str
+    session_id: str
+    role: str
+    content: str
+    author: str | None
+    created_at: str
+    source: str
+    score: float | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Context:
+    session_id: str
+    project_id: str | None
+    current_conversation: tuple[ContextItem, ...]
+    relevant_history: tuple[ContextItem, ...]
+    chat_history: tuple[ContextItem, ...]
+    tokens: int
+    omitted: Mapping[str, int]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hit:
+    kind: str
+    id: str
+    session_id: str
+    role: str
+    content: str
+    score: float
+    created_at: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Forgotten:
+    messages: int
+    episodes: int
+
+
+def as_json(shape: Any) -> Any:
+    """A shape, or a list of them, as plain dictionaries and lists."""
+    if isinstance(shape, list | tuple):
+        return [as_json(entry) for entry in shape]  # pyright: ignore[reportUnknownVariableType]
+    return asdict(shape)
+
+
+def project_shape(project: domain.Project) -> Project:
+    return Project(
+        project_id=project_name(project.id),
+        tenant_id=tenant_name(project.tenant),
+        name=project.name,
+        is_default=project.is_default,
+        isolated=project.isolated,
+        member_visibility=project.member_visibility,
+        memory_count=project.memory_count,
+        settings=project.settings,
+        created_at=iso(project.created_at),
+    )
+
+
+def session_shape(session: domain.Session) -> Session:
+    return Session(
+        external_id=session.external_id,
+        project_id=None if session.project is None else project_name(session.project),
+        user_id=session.user_id,
+        title=session.title,
+        tags=session.tags,
+        metadata=session.metadata,
+        message_count=session.message_count,
+        created_at=iso(session.created_at),
+        updated_at=iso(session.updated_at),
+    )
+
+
+def message_shape(message: domain.Message, session: domain.Session) -> Message:
+    return Message(
+        id=message_name(message.id),
+        session_id=session.external_id,
+        seq=sequence_of(message.id),
+        role=message.role,
+        content=message.content,
+        author=message.author,
+        status=message.status,
+        is_memory_checked=message.is_memory_checked,
+        tags=session.stamped_tags,
+        context=MessageContext(
+            session_id=session.external_id,
+            trigger_id=None if message.trigger is None else message_name(message.trigger),
+        ),
+        metadata=message.metadata,
+        created_at=iso(message.created_at),
+    )
+
+
+def episode_shape(episode: domain.Episode, session: str) -> Episode:
+    return Episode(
+        id=episode_name(episode.id),
+        session_id=session,
+        message_ids=tuple(message_name(message.id) for message in episode.messages),
+        created_at=iso(episode.created_at),
+    )
+
+
+def context_shape(context: domain_context.Context) -> Context:
+    history = context.chat_history
+    shaped = {item.message.id: _item_shape(item) for item in history}
+
+    def items(part: tuple[domain_context.Item, ...]) -> tuple[ContextItem, ...]:
+        return tuple(shaped[item.message.id] for item in part)
+
+    return Context(
+        session_id=context.session,
+        project_id=None if context.project is None else project_name(context.project),
+        current_conversation=items(context.current_conversation),
+        relevant_history=items(context.relevant_history),
+        chat_history=items(history),
+        tokens=context.tokens,
+        omitted=context.omitted,
+    )
+
+
+def hit_shape(hit: DomainHit) -> Hit:
+    message = hit.item.message
+    return Hit(
+        kind="episode",
+        id=episode_name(hit.episode),
+        session_id=hit.item.session,
+        role=message.role,
+        content=message.content,
+        score=hit.item.score or 0.0,
+        created_at=iso(message.created_at),
+    )
+
+
+def _item_shape(item: domain_context.Item) -> ContextItem:
+    message = item.message
+    return ContextItem(
+        id=message_name(message.id),
+        session_id=item.session,
+        role=message.role,
+        content=message.content,
+        author=message.author,
+        created_at=iso(message.created_at),
+        source=item.source,
+        score=item.score,
+    )

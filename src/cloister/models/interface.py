@@ -1,0 +1,41 @@
+"""What an embedder is to the rest of Cloister. No model is named here."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from cloister.domain.passage import Passage
+
+Weigh = Callable[[Sequence[str]], Sequence[float]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Embedding:
+    """A passage's vector as stored (little-endian float16, unit length) and the tokens of its content."""
+
+    vector: bytes
+    tokens: int
+
+
+class Embedder(Protocol):
+    @property
+    def name(self) -> str:
+        """Fingerprint of model and version; vectors of different names are never compared."""
+        ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    @property
+    def immediate(self) -> bool:
+        """Whether it is fast enough to run inside a write."""
+        ...
+
+    def embed(self, passages: Sequence[Passage]) -> list[Embedding]: ...
+
+    def embed_query(self, text: str, weigh: Weigh) -> npt.NDArray[np.float32]:
+        """The query's vector, unit length or zero. `weigh` says how telling words are in the pool asked."""
+        ...

@@ -1,0 +1,113 @@
+"""Build a session's context: what was just said in it, and what its pool knows of the question."""
+
+from collections.abc import Sequence
+
+from cloister.domain.context import (
+    HIGHEST_BUDGET,
+    Context,
+    Item,
+    Source,
+    assemble,
+    checked_limits,
+    default_sources,
+    with_limits,
+)
+from cloister.domain.conversation import Message, Project, Session
+from cloister.domain.identifiers import MessageId
+from cloister.domain.project_settings import context_sources
+from cloister.domain.scope import Reach, Scope
+from cloister.domain.text import checked_content, checked_limit
+from cloister.services.recall import Pick, Recaller
+from cloister.services.snapshot import read_snapshot
+from cloister.storage.interface import Database, Transaction
+from cloister.storage.messages import Messages
+from cloister.storage.organisation import Projects
+from cloister.storage.pools import Pools
+from cloister.storage.sessions import Sessions
+
+
+class ContextBuilder:
+    """All of one context is read from one snapshot."""
+
+    def __init__(self, database: Database, recaller: Recaller, generation: int) -> None:
+        self._database = database
+        self._recaller = recaller
+        self._generation = generation
+
+    def build(
+        self,
+        reach: Reach,
+        external_id: str,
+        *,
+        question: str | None = None,
+        sources: Sequence[Source] | None = None,
+        recent_limit: int | None = None,
+        semantic_limit: int | None = None,
+        budget: int | None = None,
+    ) -> Context:
+        """Without a question the user's last message is the question. Sources given here replace the project's own; limits
+        given here replace those of the sources."""
+        if question is not None:
+            checked_content(question, "query")
+        if budget is not None:
+            checked_limit(budget, "budget_tokens", HIGHEST_BUDGET)
+        limits = checked_limits(recent_limit, semantic_limit)
+
+        def work(transaction: Transaction) -> Context:
+            session = Sessions(transaction).get(external_id)
+            project = None if session.project is None else Projects(transaction).get(session.project)
+            chosen = with_limits(_sources_of(project) if sources is None else sources, limits)
+            said, related = self._gather(transaction, session, project, question, chosen)
+            return assemble(
+                session=session.external_id, project=session.project, said=said, related=related, budget=budget
+            )
+
+        return read_snapshot(self._database, reach, work)
+
+    def _gather(
+        self,
+        transaction: Transaction,
+        session: Session,
+        project: Project | None,
+        question: str | None,
+        sources: Sequence[Source],
+    ) -> tuple[list[Message], list[Item]]:
+        messages = Messages(transaction)
+        said = [
+            message
+            for source in sources
+            if source.method == "recent" and source.conversation_scope == "current"
+            for message in messages.recent(session.id, source.role, source.limit)
+        ]
+        scope = session.scope("shared" if project is None else project.member_visibility)
+        related = self._recent_in_pool(transaction, scope, sources)
+        picks = [
+            Pick(
+                limit=source.limit,
+                role=source.role,
+                session=session.id if source.conversation_scope == "current" else None,
+            )
+            for source in sources
+            if source.method == "semantic" and source.limit
+        ]
+        question = question or messages.last_question(session.id)
+        if picks and question:
+            held: set[MessageId] = {message.id for message in said}
+            related += self._recaller.best(transaction, scope, question, picks, without=held)
+        return said, related
+
+    def _recent_in_pool(self, transaction: Transaction, scope: Scope, sources: Sequence[Source]) -> list[Item]:
+        wanted = [source for source in sources if source.method == "recent" and source.conversation_scope == "pool"]
+        rows = Pools(transaction, self._generation).rows(scope) if wanted else None
+        if rows is None:
+            return []
+        return [
+            Item(message=found.message, session=found.session, source="pool")
+            for source in wanted
+            for found in rows.recent(source.role, source.limit)
+        ]
+
+
+def _sources_of(project: Project | None) -> Sequence[Source]:
+    own = None if project is None else context_sources(project.settings)
+    return default_sources() if own is None else own

@@ -1,0 +1,60 @@
+"""What recall knows of a message, made once for every way in: at a write, from the queue, and when rebuilding."""
+
+from collections.abc import Sequence
+from typing import cast
+
+from cloister.domain.passage import passage
+from cloister.index import terms
+from cloister.models.interface import Embedder
+from cloister.storage.interface import Database
+from cloister.storage.messages import Indexed
+
+Said = tuple[str, str | None, int]
+# Without the embedder's own count: English text has about four characters a token.
+_CHARACTERS_A_TOKEN = 4
+
+
+class Indexer:
+    """Terms and vectors of one generation: one tokeniser with one embedder. Rows of two generations are never ranked together."""
+
+    def __init__(self, database: Database, embedder: Embedder, *, immediate_index: bool) -> None:
+        self._embedder = embedder
+        self._immediate_index = immediate_index
+        self.generation = _generation(database, f"{embedder.name}+terms{terms.VERSION}")
+
+    def prepare(self, said: Sequence[Said], now: int) -> list[Indexed]:
+        """For each (content, author, created_at); a slow embedder leaves the vector to the queue."""
+        if self._embedder.immediate:
+            return self.embed(said, now)
+        return [
+            Indexed(
+                generation=self.generation,
+                terms=terms.encode(content),
+                vector=None,
+                tokens=-(-len(content) // _CHARACTERS_A_TOKEN),
+                indexed_at=None,
+            )
+            for content, _, _ in said
+        ]
+
+    def embed(self, said: Sequence[Said], now: int) -> list[Indexed]:
+        """All of it, however slow the embedder. An index outside the database still has to be told: `indexed_at` stays empty."""
+        embeddings = self._embedder.embed([passage(*words) for words in said])
+        return [
+            Indexed(
+                generation=self.generation,
+                terms=terms.encode(words[0]),
+                vector=embedding.vector,
+                tokens=embedding.tokens,
+                indexed_at=now if self._immediate_index else None,
+            )
+            for words, embedding in zip(said, embeddings, strict=True)
+        ]
+
+
+def _generation(database: Database, fingerprint: str) -> int:
+    """The number of this fingerprint in the database, given at its first use."""
+    maintenance = database.maintenance
+    while not (rows := maintenance.rows("generation", fingerprint=fingerprint)):
+        maintenance.write("insert_generation", fingerprint=fingerprint)
+    return cast(int, rows[0][0])

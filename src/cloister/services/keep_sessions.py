@@ -1,0 +1,199 @@
+"""Sessions: make them, find them, describe them, and move them between pools."""
+
+from dataclasses import dataclass, replace
+
+from cloister.domain.conversation import Message, Session
+from cloister.domain.errors import Conflict, Forbidden, NotFound
+from cloister.domain.identifiers import (
+    MessageId,
+    ProjectId,
+    message_name,
+    new_external_id,
+    new_session_id,
+    session_of,
+)
+from cloister.domain.moments import Clock
+from cloister.domain.scope import Reach, Scope
+from cloister.domain.text import Metadata, checked_metadata, checked_name, checked_tags
+from cloister.storage.interface import Database, Transaction
+from cloister.storage.messages import Messages
+from cloister.storage.organisation import Projects
+from cloister.storage.pools import Pools, move_between
+from cloister.storage.sessions import NewSession, Sessions
+
+_DRAWS = 4
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SessionFields:
+    """What a caller may say of a session when making one."""
+
+    external_id: str | None = None
+    project: ProjectId | None = None
+    user_id: str | None = None
+    title: str | None = None
+    tags: tuple[str, ...] = ()
+    metadata: Metadata | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SessionChange:
+    """What to change; none leaves a field as it is. With `move` the session goes to `project`, where none is the shared pool."""
+
+    title: str | None = None
+    tags: tuple[str, ...] | None = None
+    metadata: Metadata | None = None
+    move: bool = False
+    project: ProjectId | None = None
+
+
+class SessionKeeper:
+    """One use case a method; each is one transaction."""
+
+    def __init__(self, database: Database, generation: int, clock: Clock) -> None:
+        self._database = database
+        self._generation = generation
+        self._clock = clock
+
+    def create(self, reach: Reach, fields: SessionFields) -> tuple[Session, bool]:
+        """The session, and whether it is new. The same outside id with the same fields is the same session."""
+        wanted = _checked(fields)
+
+        def work(transaction: Transaction) -> tuple[Session, bool]:
+            sessions = Sessions(transaction)
+            existing = sessions.find(wanted.external_id) if wanted.external_id else None
+            if existing is None:
+                return self._add(transaction, wanted)
+            _refuse_other(existing, wanted)
+            return existing, False
+
+        return self._database.write(reach, work)
+
+    def get(self, reach: Reach, external_id: str) -> Session:
+        with self._database.read(reach) as transaction:
+            return Sessions(transaction).get(external_id)
+
+    def page(
+        self,
+        reach: Reach,
+        *,
+        limit: int,
+        project: ProjectId | None = None,
+        any_project: bool = True,
+        user_id: str | None = None,
+        before: tuple[int, int] | None = None,
+    ) -> list[Session]:
+        """Newest activity first; `any_project=False` keeps to `project`, where none is the shared pool."""
+        with self._database.read(reach) as transaction:
+            if project is not None:
+                Projects(transaction).get(project)
+            store = Sessions(transaction)
+            if before is None:
+                return store.page(limit=limit, project=project, any_project=any_project, user_id=user_id)
+            return store.page(limit=limit, project=project, any_project=any_project, user_id=user_id, before=before)
+
+    def messages(
+        self, reach: Reach, external_id: str, *, limit: int, after: MessageId | None = None
+    ) -> tuple[Session, list[Message]]:
+        """A page of what was said, in order, from behind the last one seen."""
+        with self._database.read(reach) as transaction:
+            session = Sessions(transaction).get(external_id)
+            if after is not None and session_of(after) != session.id:
+                raise NotFound("message", message_name(after))
+            return session, Messages(transaction).page(session.id, limit=limit, after=after)
+
+    def change(self, reach: Reach, external_id: str, change: SessionChange) -> Session:
+        """Change the words about a session, its project, or both at once. In a new project its whole history is in the new
+        pool, and out of the old one, by the next request (ISO-5)."""
+        if change.title is not None:
+            checked_name(change.title, "title")
+        tags = None if change.tags is None else checked_tags(change.tags)
+        if change.metadata is not None:
+            checked_metadata(change.metadata)
+
+        def work(transaction: Transaction) -> Session:
+            sessions = Sessions(transaction)
+            session = sessions.lock(external_id).session
+            if change.move:
+                self._move(transaction, session, change.project)
+            sessions.describe(
+                session.id,
+                title=session.title if change.title is None else change.title,
+                tags=session.tags if tags is None else tags,
+                metadata=checked_metadata(session.metadata if change.metadata is None else change.metadata),
+            )
+            return sessions.get(external_id)
+
+        return self._database.write(reach, work)
+
+    def _move(self, transaction: Transaction, session: Session, project: ProjectId | None) -> None:
+        pools = Pools(transaction, self._generation)
+        pool = pools.ensure(_scope_in(transaction, project, session.user_id).pool)
+        if pool != session.pool:
+            version = move_between(pools, session.pool, pool)
+            Sessions(transaction).place(session.id, project=project, pool=pool, version=version)
+
+    def _add(self, transaction: Transaction, wanted: SessionFields) -> tuple[Session, bool]:
+        pools = Pools(transaction, self._generation)
+        pool = pools.ensure(_scope_in(transaction, wanted.project, wanted.user_id).pool)
+        sessions = Sessions(transaction)
+        new = NewSession(
+            id=new_session_id(),
+            external_id=wanted.external_id or new_external_id(),
+            project=wanted.project,
+            pool=pool,
+            user_id=wanted.user_id,
+            title=wanted.title,
+            tags=wanted.tags,
+            metadata=checked_metadata(wanted.metadata or {}),
+            version=pools.raise_version(pool),
+            created_at=self._clock(),
+        )
+        for _ in range(_DRAWS):
+            if sessions.add(new):
+                return sessions.get(new.external_id), True
+            if (existing := sessions.find(new.external_id)) is not None:
+                _refuse_other(existing, wanted)
+                return existing, False
+            new = replace(new, id=new_session_id())
+        raise Conflict(f"The external_id {new.external_id!r} is taken.")
+
+
+def _scope_in(transaction: Transaction, project: ProjectId | None, user: str | None) -> Scope:
+    """The scope of a session of this project and user; the project must be one the caller may see."""
+    confined_to = transaction.reach.confined_to
+    if confined_to is not None and project is None:
+        raise Forbidden("This key is confined to its project: its sessions stay there.")
+    if project is None:
+        return Scope(tenant=transaction.reach.tenant, project=None, user=user)
+    visibility = Projects(transaction).get(project).member_visibility
+    return Scope(tenant=transaction.reach.tenant, project=project, user=user, visibility=visibility)
+
+
+def _checked(fields: SessionFields) -> SessionFields:
+    for field, value in (("external_id", fields.external_id), ("user_id", fields.user_id), ("title", fields.title)):
+        if value is not None:
+            checked_name(value, field)
+    checked_metadata(fields.metadata or {})
+    return SessionFields(
+        external_id=fields.external_id,
+        project=fields.project,
+        user_id=fields.user_id,
+        title=fields.title,
+        tags=checked_tags(fields.tags),
+        metadata=fields.metadata,
+    )
+
+
+def _refuse_other(existing: Session, wanted: SessionFields) -> None:
+    """Making a session twice is fine; making another one under the same id is not."""
+    pairs = (
+        ("project_id", existing.project, wanted.project),
+        ("user_id", existing.user_id, wanted.user_id),
+        ("title", existing.title, wanted.title),
+        ("tags", existing.tags, wanted.tags),
+        ("metadata", existing.metadata, wanted.metadata or {}),
+    )
+    for field, held, given in pairs:
+        if held != given:
+            raise Conflict(f"The session {existing.external_id!r} exists already with another {field}.")

@@ -1,0 +1,174 @@
+"""Record what was said: durable when it returns, and already findable where the embedder is immediate."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from cloister.domain.conversation import Draft, Episode, Message, Session, opens_episode
+from cloister.domain.errors import Conflict, InvalidRequest, TooLarge
+from cloister.domain.identifiers import MAX_SEQUENCE, MessageId, SessionId, message_id
+from cloister.domain.moments import Clock
+from cloister.domain.scope import Reach
+from cloister.domain.text import checked_metadata, checked_name
+from cloister.services.indexing import Indexer
+from cloister.storage.idempotency import Idempotency
+from cloister.storage.interface import Database, Transaction
+from cloister.storage.messages import Indexed, Messages
+from cloister.storage.pools import Pools
+from cloister.storage.sessions import Sessions
+
+LARGEST_BATCH = 1_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Prepared:
+    """A draft with everything that can be known before the transaction."""
+
+    draft: Draft
+    created_at: int
+    indexed: Indexed
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Recorded:
+    """What was recorded, and the session it is in."""
+
+    session: Session
+    messages: tuple[Message, ...]
+
+
+class Recorder:
+    """One transaction a call. Embedding happens before it, so the writer only writes."""
+
+    def __init__(self, database: Database, indexer: Indexer, clock: Clock) -> None:
+        self._database = database
+        self._indexer = indexer
+        self._clock = clock
+
+    def messages(
+        self, reach: Reach, session: str, drafts: Sequence[Draft], *, idempotency_key: str | None = None
+    ) -> Recorded:
+        """Append in the order given, all or none."""
+        if not drafts:
+            raise InvalidRequest("messages", "must not be empty.")
+        if len(drafts) > LARGEST_BATCH:
+            raise TooLarge("messages", len(drafts), LARGEST_BATCH, "messages")
+        for draft in drafts:
+            if draft.metadata:
+                checked_metadata(draft.metadata)
+        prepared = self._prepare(drafts)
+        if idempotency_key is None:
+            return self._database.write(reach, lambda transaction: self._append(transaction, session, prepared))
+        return self._once(reach, session, prepared, checked_name(idempotency_key, "idempotency_key"))
+
+    def episode(
+        self, reach: Reach, session: str, user_message: Draft, reply: Draft, *, idempotency_key: str | None = None
+    ) -> Episode:
+        """Both sides of one exchange (ISO-9)."""
+        messages = self.messages(reach, session, (user_message, reply), idempotency_key=idempotency_key).messages
+        opening = messages[0]
+        return Episode(id=opening.id, session=opening.session, messages=messages, created_at=opening.created_at)
+
+    def _prepare(self, drafts: Sequence[Draft]) -> list[_Prepared]:
+        now = self._clock()
+        times = [now if draft.created_at is None else draft.created_at for draft in drafts]
+        indexed = self._indexer.prepare(
+            [(draft.content, draft.author, time) for draft, time in zip(drafts, times, strict=True)], now
+        )
+        return [
+            _Prepared(draft=draft, created_at=time, indexed=entry)
+            for draft, time, entry in zip(drafts, times, indexed, strict=True)
+        ]
+
+    def _append(self, transaction: Transaction, session: str, prepared: Sequence[_Prepared]) -> Recorded:
+        sessions = Sessions(transaction)
+        tail = sessions.lock(session)
+        if tail.next_sequence + len(prepared) - 1 > MAX_SEQUENCE:
+            raise Conflict(f"The session {session!r} is full ({MAX_SEQUENCE:,} messages): go on in a new one.")
+        version = Pools(transaction, self._indexer.generation).raise_version(tail.session.pool)
+        store = Messages(transaction)
+        messages: list[Message] = []
+        episode = tail.episode
+        for sequence, entry in enumerate(prepared, tail.next_sequence):
+            message = _message(tail.session.id, sequence, episode, entry)
+            store.append(message, entry.indexed)
+            messages.append(message)
+            episode = message.episode
+        sessions.note_append(
+            tail.session.id,
+            next_sequence=tail.next_sequence + len(prepared),
+            episode=episode,
+            appended=len(prepared),
+            version=version,
+            now=self._clock(),
+        )
+        return Recorded(session=tail.session, messages=tuple(messages))
+
+    def _once(self, reach: Reach, session: str, prepared: Sequence[_Prepared], key: str) -> Recorded:
+        """The same request under the same key is done once. What is kept is ids and times, never what was said."""
+        fingerprint = _fingerprint(session, [entry.draft for entry in prepared])
+        scoped_key = f"{reach.confined_to or ''}/{key}"
+
+        def work(transaction: Transaction) -> Recorded:
+            store = Idempotency(transaction)
+            answer = store.answer(scoped_key, fingerprint)
+            if answer is not None:
+                return Recorded(session=Sessions(transaction).get(session), messages=_repeated(answer, prepared))
+            recorded = self._append(transaction, session, prepared)
+            if not store.keep(scoped_key, fingerprint, _kept(recorded.messages), self._clock()):
+                raise Conflict(f"The idempotency key {key!r} is in use by a request that is still running.")
+            return recorded
+
+        return self._database.write(reach, work)
+
+
+def _message(session: SessionId, sequence: int, episode: MessageId | None, entry: _Prepared) -> Message:
+    draft = entry.draft
+    identity = message_id(session, sequence)
+    return Message(
+        id=identity,
+        session=session,
+        role=draft.role,
+        content=draft.content,
+        author=draft.author,
+        status=draft.status,
+        episode=identity if episode is None or opens_episode(draft.role, episode) else episode,
+        is_memory_checked=False,
+        tokens=entry.indexed.tokens,
+        metadata=draft.metadata,
+        created_at=entry.created_at,
+    )
+
+
+def _fingerprint(session: str, drafts: Sequence[Draft]) -> str:
+    parts = [
+        [draft.role, draft.content, draft.author, draft.created_at, draft.status, draft.metadata] for draft in drafts
+    ]
+    return hashlib.sha256(json.dumps([session, parts], sort_keys=True).encode()).hexdigest()
+
+
+def _kept(messages: Sequence[Message]) -> str:
+    return json.dumps([[message.id, message.session, message.episode, message.created_at] for message in messages])
+
+
+def _repeated(answer: str, prepared: Sequence[_Prepared]) -> tuple[Message, ...]:
+    """The first answer again, made of what was kept and the words that came with the repeated request."""
+    kept = cast(list[tuple[int, int, int, int]], json.loads(answer))
+    return tuple(
+        Message(
+            id=MessageId(identity),
+            session=SessionId(session),
+            role=entry.draft.role,
+            content=entry.draft.content,
+            author=entry.draft.author,
+            status=entry.draft.status,
+            episode=MessageId(episode),
+            is_memory_checked=False,
+            tokens=entry.indexed.tokens,
+            metadata=entry.draft.metadata,
+            created_at=created_at,
+        )
+        for (identity, session, episode, created_at), entry in zip(kept, prepared, strict=True)
+    )

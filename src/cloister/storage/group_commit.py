@@ -1,0 +1,114 @@
+"""One writer thread that owns the only write connection, and commits for many at once.
+
+Work arrives from any thread, runs in its own savepoint, and is acknowledged after the commit that made it durable. Whatever waits
+when a commit ends shares the next one: one fsync for all of it.
+"""
+
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any, Generic, Protocol, TypeVar, cast
+
+from cloister.domain.errors import Closed
+
+T = TypeVar("T")
+LARGEST_GROUP = 256
+
+
+class WriteConnection(Protocol):
+    """What the writer needs of a connection; errors raised by `work` come through unchanged."""
+
+    def begin(self) -> None: ...
+
+    def commit(self) -> None: ...
+
+    def abandon(self) -> None:
+        """Roll back whatever is open; never raises."""
+        ...
+
+    def attempt(self, work: Callable[[], Any]) -> Any:
+        """Run in a savepoint, and undo it if it raises."""
+        ...
+
+    @property
+    def in_transaction(self) -> bool: ...
+
+    def close(self) -> None: ...
+
+
+class _Job(Generic[T]):
+    __slots__ = ("done", "error", "result", "work")
+
+    def __init__(self, work: Callable[[], T]) -> None:
+        self.work = work
+        self.result: T | None = None
+        self.error: BaseException | None = None
+        self.done = threading.Lock()
+        self.done.acquire()
+
+
+class GroupCommit:
+    """Runs work on the writer thread and returns when it is durable. `close` finishes what was accepted."""
+
+    def __init__(self, connection: WriteConnection) -> None:
+        self._connection = connection
+        self._queue: SimpleQueue[_Job[Any] | None] = SimpleQueue()
+        self._accepting = threading.Lock()
+        self._closed = False
+        self._thread = threading.Thread(target=self._run, name="cloister-writer", daemon=True)
+        self._thread.start()
+
+    def run(self, work: Callable[[], T]) -> T:
+        job = _Job(work)
+        with self._accepting:
+            if self._closed:
+                raise Closed
+            self._queue.put(job)
+        job.done.acquire()
+        if job.error is not None:
+            raise job.error
+        return cast(T, job.result)
+
+    def close(self) -> None:
+        with self._accepting:
+            if self._closed:
+                return
+            self._closed = True
+            self._queue.put(None)
+        self._thread.join()
+        self._connection.close()
+
+    def _run(self) -> None:
+        closing = False
+        while not closing:
+            job = self._queue.get()
+            if job is None:
+                return
+            group = [job]
+            while len(group) < LARGEST_GROUP and not self._queue.empty():
+                following = self._queue.get()
+                if following is None:
+                    closing = True
+                    break
+                group.append(following)
+            self._commit(group)
+
+    def _commit(self, group: list[_Job[Any]]) -> None:
+        """Acknowledge a job only after its commit. An error that ends the transaction itself fails the whole group."""
+        connection = self._connection
+        try:
+            connection.begin()
+            for job in group:
+                try:
+                    job.result = connection.attempt(job.work)
+                except BaseException as error:
+                    if not connection.in_transaction:
+                        raise
+                    job.error = error
+            connection.commit()
+        except BaseException as error:  # noqa: BLE001 - it is handed to every caller whose work was in the group
+            connection.abandon()
+            for job in group:
+                job.error = job.error or error
+        for job in group:
+            job.done.release()

@@ -1,0 +1,96 @@
+"""What an indexer reads and writes of sessions and pools, inside one transaction's reach."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from cloister.domain.identifiers import MAX_SEQUENCE, SEQUENCE_BITS, MessageId, PoolId, SessionId
+from cloister.storage.interface import Row, Transaction, integers
+from cloister.storage.messages import Indexed
+from cloister.storage.pools import Pools
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Words:
+    """One message as an embedder wants it."""
+
+    id: MessageId
+    author: str | None
+    created_at: int
+    content: str
+
+
+class IndexRows:
+    """Terms, vectors and their generation. Every change of them raises the pool's version."""
+
+    def __init__(self, transaction: Transaction, generation: int) -> None:
+        self._transaction = transaction
+        self._generation = generation
+
+    def members(self, pool: PoolId) -> list[SessionId]:
+        rows = self._transaction.rows("pool_members", pool_id=pool)
+        return sorted(SessionId(cast(int, row[0])) for row in rows)
+
+    def words(
+        self, session: SessionId, *, after: MessageId | None, limit: int, all_generations: bool = False
+    ) -> list[Words]:
+        """Messages of other generations, or of all."""
+        first = session << SEQUENCE_BITS
+        return _words(
+            self._transaction.rows(
+                "words",
+                after=max(first, after or 0),
+                last=first + MAX_SEQUENCE,
+                all_generations=int(all_generations),
+                generation=self._generation,
+                limit=limit,
+            )
+        )
+
+    def waiting(self, session: SessionId, *, limit: int) -> list[Words]:
+        """Messages that no index knows yet, oldest first."""
+        first = session << SEQUENCE_BITS
+        return _words(self._transaction.rows("waiting_words", after=first, last=first + MAX_SEQUENCE, limit=limit))
+
+    def set_indexed(self, session: SessionId, entries: Sequence[tuple[MessageId, Indexed]]) -> None:
+        """Write what is known now; messages deleted meanwhile stay deleted."""
+        row = self._transaction.row("lock_session_by_id", session_id=session)
+        if row is None:
+            return
+        for message, indexed in entries:
+            self._transaction.execute(
+                "set_indexed",
+                message_id=message,
+                generation=indexed.generation,
+                vector=indexed.vector,
+                terms=indexed.terms,
+                tokens=indexed.tokens,
+                indexed_at=indexed.indexed_at,
+            )
+        version = Pools(self._transaction, self._generation).raise_version(PoolId(cast(int, row[0])))
+        self._transaction.execute("note_rebuild", session_id=session, version=version)
+
+    def mark_indexed(self, messages: Sequence[MessageId], now: int) -> None:
+        self._transaction.execute("set_indexed_at", message_ids=integers(messages), indexed_at=now)
+
+    def points(self, session: SessionId, *, after: int) -> list[Row]:
+        """(id, role, author, created at, vector, terms) of a session's messages behind an id."""
+        first = session << SEQUENCE_BITS
+        return self._transaction.rows(
+            "points", after=max(first, after), last=first + MAX_SEQUENCE, generation=self._generation
+        )
+
+    def settle(self, pool: PoolId) -> bool:
+        """Note that all rows of the pool are of this generation, if they are."""
+        row = self._transaction.row("stale_in_pool", pool_id=pool, generation=self._generation)
+        settled = row is not None and row[0] == 0
+        if settled:
+            self._transaction.execute("settle_pool", pool_id=pool, generation=self._generation)
+        return settled
+
+
+def _words(rows: list[Row]) -> list[Words]:
+    return [
+        Words(id=MessageId(identity), author=author, created_at=created_at, content=content)
+        for identity, author, created_at, content in cast(list[tuple[int, str | None, int, str]], rows)
+    ]

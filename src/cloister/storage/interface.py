@@ -1,0 +1,74 @@
+"""What storage promises: transactions bound to a reach, and maintenance apart from them.
+
+A transaction adds its tenant, and the project its caller is confined to, to every query it runs; no caller can pass another.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from cloister.domain.scope import Reach
+
+Value = int | str | bytes | None
+Row = tuple[Value, ...]
+T = TypeVar("T")
+
+
+class Transaction(Protocol):
+    """Queries by name, inside one transaction and one reach."""
+
+    @property
+    def reach(self) -> Reach: ...
+
+    def rows(self, query: str, **parameters: Value) -> list[Row]: ...
+
+    def row(self, query: str, **parameters: Value) -> Row | None: ...
+
+    def stream(self, query: str, **parameters: Value) -> Iterator[Row]:
+        """Rows one by one, for results too large to hold at once; exhaust it before the transaction ends."""
+        ...
+
+    def execute(self, query: str, **parameters: Value) -> int:
+        """Run a statement and say how many rows it changed."""
+        ...
+
+
+class Maintenance(Protocol):
+    """Cross-tenant work: queues, reindexing, health. It answers ids and counts, never what was said."""
+
+    def rows(self, query: str, **parameters: Value) -> list[Row]: ...
+
+    def write(self, query: str, **parameters: Value) -> None: ...
+
+    def schema_version(self) -> int: ...
+
+    def check(self) -> list[str]:
+        """What is wrong with the database, one sentence each; empty when all is well."""
+        ...
+
+    def backup(self, target: Path) -> None:
+        """Write a consistent copy while others read and write."""
+        ...
+
+
+class Database(Protocol):
+    """The source of truth. Safe to use from any thread."""
+
+    def read(self, reach: Reach) -> AbstractContextManager[Transaction]:
+        """One snapshot: all that is read inside is of one moment."""
+        ...
+
+    def write(self, reach: Reach, work: Callable[[Transaction], T]) -> T:
+        """Run `work` in one transaction; when this returns, what it wrote is durable. If it raises, nothing was written."""
+        ...
+
+    @property
+    def maintenance(self) -> Maintenance: ...
+
+    def close(self) -> None: ...
+
+
+def integers(values: Sequence[int]) -> str:
+    """A list of ids as the JSON text that `json_each` reads."""
+    return f"[{','.join(map(str, values))}]"

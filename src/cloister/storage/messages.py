@@ -1,0 +1,102 @@
+"""What was said, inside one transaction's reach: append, read in order, remove."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from cloister.domain.conversation import Message, Role, Status
+from cloister.domain.errors import NotFound
+from cloister.domain.identifiers import MAX_SEQUENCE, SEQUENCE_BITS, MessageId, SessionId, message_name
+from cloister.storage.interface import Row, Transaction
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Indexed:
+    """What recall will know of a message. `indexed_at` is empty while a slow embedder or index has yet to run."""
+
+    generation: int
+    terms: bytes
+    vector: bytes | None
+    tokens: int
+    indexed_at: int | None
+
+
+class Messages:
+    """The messages of sessions that the caller has found through `Sessions`."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+
+    def append(self, message: Message, indexed: Indexed) -> None:
+        self._transaction.execute(
+            "insert_message",
+            message_id=message.id,
+            session_id=message.session,
+            role=message.role,
+            status=message.status,
+            author=message.author,
+            created_at=message.created_at,
+            generation=indexed.generation,
+            indexed_at=indexed.indexed_at,
+            vector=indexed.vector,
+            terms=indexed.terms,
+            episode_id=message.episode,
+            tokens=message.tokens,
+            metadata=json.dumps(message.metadata) if message.metadata else "{}",
+            content=message.content,
+        )
+
+    def page(self, session: SessionId, *, limit: int, after: MessageId | None = None) -> list[Message]:
+        """In the order they were said, from behind the last one seen."""
+        first = session << SEQUENCE_BITS
+        rows = self._transaction.rows("messages", after=max(first, after or 0), last=first + MAX_SEQUENCE, limit=limit)
+        return [message_of(row) for row in rows]
+
+    def recent(self, session: SessionId, role: Role, limit: int) -> list[Message]:
+        """The last ones of a role, newest first."""
+        rows = self._transaction.rows("recent_messages", session_id=session, role=role, limit=limit)
+        return [message_of(row) for row in rows]
+
+    def last_question(self, session: SessionId) -> str | None:
+        """The user's last words."""
+        row = self._transaction.row("last_user_message", session_id=session)
+        return None if row is None else cast(str, row[0])
+
+    def session_name(self, message: MessageId) -> str:
+        """The outside id of the session a message is in."""
+        row = self._transaction.row("message_session", message_id=message)
+        if row is None:
+            raise NotFound("message", message_name(message))
+        return cast(str, row[0])
+
+    def count_episodes(self, session: SessionId) -> int:
+        row = self._transaction.row("count_episodes", session_id=session)
+        return 0 if row is None else cast(int, row[0])
+
+    def remove(self, session: SessionId, messages: Sequence[MessageId]) -> int:
+        return sum(
+            self._transaction.execute("delete_message", session_id=session, message_id=message) for message in messages
+        )
+
+    def remove_all(self, session: SessionId) -> int:
+        return self._transaction.execute("delete_messages", session_id=session)
+
+
+def message_of(row: Row) -> Message:
+    identity, session, role, content, author, status, episode, checked, tokens, metadata, created_at = cast(
+        tuple[Any, ...], row
+    )
+    return Message(
+        id=MessageId(identity),
+        session=SessionId(session),
+        role=cast(Role, role),
+        content=content,
+        author=author,
+        status=cast(Status, status),
+        episode=MessageId(episode),
+        is_memory_checked=bool(checked),
+        tokens=tokens,
+        metadata={} if metadata == "{}" else json.loads(metadata),
+        created_at=created_at,
+    )

@@ -1,0 +1,69 @@
+"""Migrations: numbered files, each applied and recorded in one transaction, in order, once."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from importlib.resources import files
+
+from cloister.domain.errors import StorageTooNew
+
+_CREATE = re.compile(r"^(CREATE TABLE .*?^\));", re.MULTILINE | re.DOTALL)
+
+RECORD_TABLE = """
+CREATE TABLE IF NOT EXISTS schema_migration (
+    version BIGINT PRIMARY KEY,
+    name TEXT NOT NULL,
+    checksum TEXT NOT NULL
+)
+"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Migration:
+    """One numbered step: `text` is in the dialect of the engine that asked."""
+
+    version: int
+    name: str
+    text: str
+
+    @property
+    def checksum(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+def migrations(*, postgres: bool) -> list[Migration]:
+    """All steps, oldest first. PostgreSQL adds what only it has: roles and row-level security."""
+    folder = files("cloister.storage").joinpath("sql", "migrations")
+    texts = {entry.name: entry.read_text("utf-8") for entry in folder.iterdir()}
+    steps: list[Migration] = []
+    for file_name in sorted(name for name in texts if name.count(".") == 1):
+        stem = file_name.removesuffix(".sql")
+        text = texts[file_name] + texts.get(f"{stem}.postgres.sql", "") if postgres else _for_sqlite(texts[file_name])
+        number, _, name = stem.partition("_")
+        steps.append(Migration(version=int(number), name=name, text=text))
+    return steps
+
+
+def pending(applied: dict[int, str], known: list[Migration]) -> list[Migration]:
+    """The steps still to run. A database with a step unknown here was written by a newer Cloister."""
+    newest = known[-1].version
+    beyond = max(applied, default=0)
+    if beyond > newest:
+        raise StorageTooNew(
+            f"The database is at schema version {beyond}, and this Cloister knows up to {newest}. "
+            "Upgrade Cloister, or open another data directory; nothing was changed."
+        )
+    for step in known:
+        if applied.get(step.version, step.checksum) != step.checksum:
+            raise StorageTooNew(
+                f"Migration {step.version} ({step.name}) was applied to this database in another form. "
+                "It belongs to another version of Cloister; nothing was changed."
+            )
+    return [step for step in known if step.version not in applied]
+
+
+def _for_sqlite(text: str) -> str:
+    """BIGINT PRIMARY KEY becomes the rowid itself; STRICT makes a wrong type an error, as in PostgreSQL."""
+    plain = re.sub(r"\bBIGINT\b", "INTEGER", text)
+    plain = re.sub(r"\bBYTEA\b", "BLOB", plain)
+    return _CREATE.sub(r"\1 STRICT;", plain)

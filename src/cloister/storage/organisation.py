@@ -1,0 +1,93 @@
+"""Tenants and their projects, inside one transaction's reach."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, cast
+
+from cloister.domain.conversation import Project
+from cloister.domain.errors import NotFound
+from cloister.domain.identifiers import ProjectId, TenantId, project_name
+from cloister.domain.scope import MemberVisibility
+from cloister.storage.interface import Row, Transaction
+
+
+class Tenants:
+    """The one tenant of the transaction."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+
+    def exists(self) -> bool:
+        return self._transaction.row("tenant") is not None
+
+    def add(self, name: str, created_at: int) -> bool:
+        """False when it is there already."""
+        return self._transaction.row("insert_tenant", name=name, created_at=created_at) is not None
+
+
+class Projects:
+    """The tenant's projects; deleted ones are gone from every answer."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+
+    def add(
+        self,
+        project: ProjectId,
+        *,
+        name: str,
+        is_default: bool,
+        member_visibility: MemberVisibility,
+        created_at: int,
+    ) -> None:
+        self._transaction.execute(
+            "insert_project",
+            project_id=project,
+            name=name,
+            is_default=int(is_default),
+            member_visibility=member_visibility,
+            settings="{}",
+            created_at=created_at,
+        )
+
+    def get(self, project: ProjectId) -> Project:
+        row = self._transaction.row("project", project_id=project)
+        if row is None:
+            raise NotFound("project", project_name(project))
+        return _project(row)
+
+    def page(self, *, limit: int, after: tuple[int, int] = (-(1 << 63), 0)) -> list[Project]:
+        """Oldest first, from behind the (created_at, id) of the last one seen."""
+        rows = self._transaction.rows("projects", limit=limit, after_created_at=after[0], after_project_id=after[1])
+        return [_project(row) for row in rows]
+
+    def lock(self) -> None:
+        """Hold all projects of the tenant, so that which one is the default changes for one caller at a time."""
+        self._transaction.rows("lock_projects")
+
+    def rename(self, project: ProjectId, name: str) -> None:
+        self._transaction.execute("rename_project", project_id=project, name=name)
+
+    def set_settings(self, project: ProjectId, settings: Mapping[str, object]) -> None:
+        self._transaction.execute("set_project_settings", project_id=project, settings=json.dumps(settings))
+
+    def make_default(self, project: ProjectId) -> None:
+        self._transaction.execute("clear_default_project")
+        self._transaction.execute("set_default_project", project_id=project)
+
+    def soft_delete(self, project: ProjectId, deleted_at: int) -> None:
+        self._transaction.execute("soft_delete_project", project_id=project, deleted_at=deleted_at)
+
+
+def _project(row: Row) -> Project:
+    project, tenant, name, is_default, visibility, settings, memory_count, created_at = cast(tuple[Any, ...], row)
+    return Project(
+        id=ProjectId(project),
+        tenant=TenantId(tenant),
+        name=name,
+        is_default=bool(is_default),
+        member_visibility=visibility,
+        settings=json.loads(settings),
+        memory_count=memory_count,
+        created_at=created_at,
+    )

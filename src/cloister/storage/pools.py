@@ -1,0 +1,124 @@
+"""Pools: what may be recalled together. `Pools` keeps their versions; `PoolRows` is the only way to read what is in one."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from cloister.domain.conversation import Message, Role
+from cloister.domain.identifiers import MessageId, PoolId, SessionId, new_pool_id
+from cloister.domain.scope import PoolKey, Scope
+from cloister.storage.interface import Row, Transaction, integers
+from cloister.storage.messages import message_of
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Found:
+    """A message read back from the pool, with the outside id of its session."""
+
+    message: Message
+    session: str
+
+
+class Pools:
+    """The tenant's pools. Every change of what is in one raises its version, in the same transaction."""
+
+    def __init__(self, transaction: Transaction, generation: int) -> None:
+        self._transaction = transaction
+        self._generation = generation
+
+    def find(self, key: PoolKey) -> PoolId | None:
+        row = self._transaction.row("pool", project_id=key.project, user_id=key.user)
+        return None if row is None else PoolId(cast(int, row[0]))
+
+    def ensure(self, key: PoolKey) -> PoolId:
+        """The pool of this key, made now if it was never used."""
+        pool = self.find(key)
+        while pool is None:
+            self._transaction.execute(
+                "insert_pool",
+                pool_id=new_pool_id(),
+                project_id=key.project,
+                user_id=key.user,
+                generation=self._generation,
+            )
+            pool = self.find(key)
+        return pool
+
+    def raise_version(self, pool: PoolId) -> int:
+        """Something was added or changed; also notes when rows of another index generation already lie here."""
+        version, generation = cast(tuple[int, int], self._transaction.row("raise_pool_version", pool_id=pool))
+        if generation not in (self._generation, 0):
+            self._transaction.execute("note_mixed_generations", pool_id=pool)
+        return version
+
+    def note_departure(self, pool: PoolId) -> None:
+        """A session left."""
+        self._transaction.execute("note_departure", pool_id=pool)
+
+    def rows(self, scope: Scope) -> "PoolRows | None":
+        """The rows a scope may recall; none where nothing was ever said in its pool."""
+        if scope.tenant != self._transaction.reach.tenant:
+            raise ValueError("a scope of another tenant")
+        pool = self.find(scope.pool)
+        return None if pool is None else PoolRows(self._transaction, pool, self._generation)
+
+
+def move_between(pools: Pools, old: PoolId, new: PoolId) -> int:
+    """Raise both versions, always in the order of their ids, so that two moves cannot wait for each other."""
+    if old < new:
+        pools.note_departure(old)
+        return pools.raise_version(new)
+    version = pools.raise_version(new)
+    pools.note_departure(old)
+    return version
+
+
+class PoolRows:
+    """One pool, read at one moment. Its methods take no scope: there is no other pool they could read."""
+
+    def __init__(self, transaction: Transaction, pool: PoolId, generation: int) -> None:
+        self._transaction = transaction
+        self._generation = generation
+        self.tenant = transaction.reach.tenant
+        self.pool = pool
+
+    def state(self) -> tuple[int, int]:
+        """The pool's version, and the version at which a session last left."""
+        return cast(tuple[int, int], self._transaction.row("pool_state", pool_id=self.pool))
+
+    def size(self) -> int:
+        """How many messages the pool's sessions hold; those that cannot be recalled count too."""
+        return cast(tuple[int], self._transaction.row("pool_size", pool_id=self.pool))[0]
+
+    def members(self) -> list[SessionId]:
+        return [SessionId(cast(int, row[0])) for row in self._transaction.rows("pool_members", pool_id=self.pool)]
+
+    def changes(self, version: int) -> list[tuple[SessionId, int]]:
+        """The sessions changed since a version, and the version at which each last changed by more than an append."""
+        rows = cast(list[tuple[int, int]], self._transaction.rows("pool_changes", pool_id=self.pool, version=version))
+        return [(SessionId(session), rebuilt) for session, rebuilt in rows]
+
+    def all_rows(self) -> Iterator[Row]:
+        """(message id, role, author, created at, vector, terms) of everything that can be recalled, by session, in order."""
+        return self._transaction.stream("pool_rows", pool_id=self.pool, generation=self._generation)
+
+    def session_rows(self, session: SessionId, after: int) -> list[Row]:
+        """The same for one session's messages behind an id."""
+        return self._transaction.rows(
+            "session_rows", pool_id=self.pool, session_id=session, after=after, generation=self._generation
+        )
+
+    def messages(self, ids: Sequence[MessageId]) -> dict[MessageId, Found]:
+        """What these ids say, for those that are in this pool now; every other id is left out."""
+        rows = self._transaction.rows("pool_messages", pool_id=self.pool, message_ids=integers(ids))
+        return {found.message.id: found for found in map(_found, rows)}
+
+    def recent(self, role: Role, limit: int) -> list[Found]:
+        """The last ones of a role anywhere in the pool, newest first."""
+        rows = self._transaction.rows("pool_recent_messages", pool_id=self.pool, role=role, limit=limit)
+        return [_found(row) for row in rows]
+
+
+def _found(row: Row) -> Found:
+    *columns, name = cast(tuple[Any, ...], row)
+    return Found(message=message_of(tuple(columns)), session=name)

@@ -1,0 +1,44 @@
+"""The named queries of `sql/queries`: one text for both engines, replaced by name where a `.postgres.sql` file says so."""
+
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+
+_NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+_PARAMETER = re.compile(r"(?<![:\w]):(\w+)")
+MAINTENANCE_FILE = "maintenance.sql"
+
+
+def load_queries(*, postgres: bool) -> Mapping[str, str]:
+    """Every query by its name, in the engine's own parameter style."""
+    texts = dict(read_queries(".sql"))
+    if not postgres:
+        return texts
+    texts.update(read_queries(".postgres.sql"))
+    return {name: _pyformat(text) for name, text in texts.items()}
+
+
+def read_queries(ending: str) -> list[tuple[str, str]]:
+    """The queries of all files with this ending, as written."""
+    named: list[tuple[str, str]] = []
+    for name, text in sorted(query_files(ending).items()):
+        _, *parts = _NAME.split(text)
+        if not parts:
+            raise ValueError(f"{name} holds no named query")
+        named += zip(parts[0::2], (_bare(part) for part in parts[1::2]), strict=True)
+    return named
+
+
+def query_files(ending: str) -> dict[str, str]:
+    folder = files("cloister.storage").joinpath("sql", "queries")
+    found = {entry.name: entry.read_text("utf-8") for entry in folder.iterdir()}
+    return {name: text for name, text in found.items() if name.partition(".")[2] == ending[1:]}
+
+
+def _bare(text: str) -> str:
+    lines = [line for line in text.splitlines() if not line.startswith("--")]
+    return "\n".join(lines).strip()
+
+
+def _pyformat(text: str) -> str:
+    return _PARAMETER.sub(r"%(\1)s", text.replace("%", "%%"))

@@ -1,0 +1,166 @@
+"""Sessions, inside one transaction's reach. A confined caller finds only those of its project."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from cloister.domain.conversation import Session
+from cloister.domain.errors import NotFound
+from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, TenantId
+from cloister.storage.interface import Row, Transaction, integers
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewSession:
+    """A session to be added, already checked."""
+
+    id: SessionId
+    external_id: str
+    project: ProjectId | None
+    pool: PoolId
+    user_id: str | None
+    title: str | None
+    tags: tuple[str, ...]
+    metadata: str
+    version: int
+    created_at: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tail:
+    """A session held for writing, and where its next message goes."""
+
+    session: Session
+    next_sequence: int
+    episode: MessageId | None
+
+
+class Sessions:
+    """The tenant's sessions by their outside ids."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+
+    def find(self, external_id: str) -> Session | None:
+        row = self._transaction.row("session", external_id=external_id)
+        return None if row is None else _session(row)
+
+    def get(self, external_id: str) -> Session:
+        session = self.find(external_id)
+        if session is None:
+            raise NotFound("session", external_id)
+        return session
+
+    def lock(self, external_id: str) -> Tail:
+        """Hold the session against all other writers until the transaction ends. Take it before its pool."""
+        row = self._transaction.row("lock_session", external_id=external_id)
+        if row is None:
+            raise NotFound("session", external_id)
+        *_, next_sequence, episode = cast(tuple[Any, ...], row)
+        return Tail(session=_session(row), next_sequence=next_sequence, episode=episode)
+
+    def page(
+        self,
+        *,
+        limit: int,
+        project: ProjectId | None = None,
+        any_project: bool = True,
+        user_id: str | None = None,
+        before: tuple[int, int] = ((1 << 63) - 1, (1 << 63) - 1),
+    ) -> list[Session]:
+        """Newest activity first, from behind the (updated_at, id) of the last one seen."""
+        rows = self._transaction.rows(
+            "sessions",
+            limit=limit,
+            project_id=project,
+            any_project=int(any_project),
+            user_id=user_id,
+            before_updated_at=before[0],
+            before_session_id=before[1],
+        )
+        return [_session(row) for row in rows]
+
+    def names(self, sessions: Sequence[SessionId]) -> dict[SessionId, str]:
+        """The outside ids of those that are here."""
+        rows = self._transaction.rows("session_names", session_ids=integers(sessions))
+        return {SessionId(cast(int, session)): cast(str, name) for session, name in rows}
+
+    def add(self, new: NewSession) -> bool:
+        """False when the drawn id or the outside id is taken."""
+        row = self._transaction.row(
+            "insert_session",
+            session_id=new.id,
+            external_id=new.external_id,
+            project_id=new.project,
+            pool_id=new.pool,
+            user_id=new.user_id,
+            title=new.title,
+            tags=json.dumps(new.tags),
+            metadata=new.metadata,
+            version=new.version,
+            created_at=new.created_at,
+        )
+        return row is not None
+
+    def note_append(
+        self,
+        session: SessionId,
+        *,
+        next_sequence: int,
+        episode: MessageId | None,
+        appended: int,
+        version: int,
+        now: int,
+    ) -> None:
+        self._transaction.execute(
+            "note_append",
+            session_id=session,
+            next_sequence=next_sequence,
+            episode_id=episode,
+            appended=appended,
+            version=version,
+            now=now,
+        )
+
+    def note_removal(self, session: SessionId, *, removed: int, version: int) -> None:
+        self._transaction.execute("note_removal", session_id=session, removed=removed, version=version)
+
+    def describe(self, session: SessionId, *, title: str | None, tags: tuple[str, ...], metadata: str) -> None:
+        self._transaction.execute(
+            "describe_session", session_id=session, title=title, tags=json.dumps(tags), metadata=metadata
+        )
+
+    def place(self, session: SessionId, *, project: ProjectId | None, pool: PoolId, version: int) -> None:
+        self._transaction.execute(
+            "place_session", session_id=session, project_id=project, pool_id=pool, version=version
+        )
+
+    def lock_of_project(self, project: ProjectId) -> list[tuple[SessionId, PoolId, str | None]]:
+        rows = cast(
+            list[tuple[int, int, str | None]], self._transaction.rows("lock_project_sessions", project_id=project)
+        )
+        return [(SessionId(session), PoolId(pool), user) for session, pool, user in rows]
+
+    def remove(self, session: SessionId) -> None:
+        self._transaction.execute("delete_session", session_id=session)
+
+
+def _session(row: Row) -> Session:
+    session, tenant, external_id, project, pool, user_id, title, tags, metadata, count, created_at, updated_at, *_ = (
+        cast(tuple[Any, ...], row)
+    )
+    return Session(
+        id=SessionId(session),
+        tenant=TenantId(tenant),
+        external_id=external_id,
+        project=project,
+        pool=PoolId(pool),
+        user_id=user_id,
+        title=title,
+        tags=() if tags == "[]" else tuple(json.loads(tags)),
+        metadata={} if metadata == "{}" else json.loads(metadata),
+        message_count=count,
+        created_at=created_at,
+        updated_at=updated_at,
+    )

@@ -1,0 +1,36 @@
+-- Cross-tenant work. These are the only queries without a tenant, and only `Maintenance` may run them.
+
+-- name: generation
+SELECT generation_id FROM generation WHERE fingerprint = :fingerprint
+
+-- name: insert_generation
+INSERT INTO generation (generation_id, fingerprint)
+SELECT coalesce(max(generation_id), 0) + 1, :fingerprint FROM generation WHERE 1 = 1
+ON CONFLICT DO NOTHING
+
+-- name: tenants
+SELECT tenant_id, name, created_at FROM tenant ORDER BY created_at, tenant_id
+
+-- name: unindexed_messages
+SELECT tenant_id, message_id FROM message WHERE indexed_at IS NULL ORDER BY tenant_id, message_id LIMIT :limit
+
+-- name: count_unindexed
+SELECT count(*) FROM message WHERE indexed_at IS NULL
+
+-- name: stale_pools
+SELECT tenant_id, pool_id FROM pool WHERE generation <> :generation ORDER BY tenant_id, pool_id
+
+-- name: count_stale
+SELECT count(*)
+FROM message AS m
+JOIN session AS s ON s.session_id = m.session_id
+JOIN pool AS p ON p.pool_id = s.pool_id
+WHERE p.generation <> :generation AND m.generation <> :generation
+
+-- name: totals
+SELECT
+    (SELECT count(*) FROM tenant), (SELECT count(*) FROM project WHERE deleted_at IS NULL), (SELECT count(*) FROM session),
+    (SELECT coalesce(sum(message_count), 0) FROM session)
+
+-- name: drop_idempotent_answers
+DELETE FROM idempotency WHERE created_at < :before

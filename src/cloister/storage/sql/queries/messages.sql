@@ -1,0 +1,46 @@
+-- name: insert_message
+INSERT INTO message (
+    message_id, tenant_id, session_id, role, status, author, created_at, generation, indexed_at, vector, terms, episode_id,
+    tokens, metadata, content
+) VALUES (
+    :message_id, :tenant_id, :session_id, :role, :status, :author, :created_at, :generation, :indexed_at, :vector, :terms,
+    :episode_id, :tokens, :metadata, :content
+)
+
+-- name: messages
+-- A page of one session, in the order they were said.
+SELECT
+    message_id, session_id, role, content, author, status, episode_id, is_memory_checked, tokens, metadata, created_at
+FROM message
+WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :last
+ORDER BY message_id
+LIMIT :limit
+
+-- name: recent_messages
+-- The last ones of a role, newest first.
+SELECT
+    message_id, session_id, role, content, author, status, episode_id, is_memory_checked, tokens, metadata, created_at
+FROM message
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND role = :role
+ORDER BY message_id DESC
+LIMIT :limit
+
+-- name: last_user_message
+SELECT content FROM message
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND role = 'user' ORDER BY message_id DESC LIMIT 1
+
+-- name: message_session
+SELECT s.external_id
+FROM message AS m
+JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+WHERE m.tenant_id = :tenant_id AND m.message_id = :message_id
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR s.project_id = :confined_to)
+
+-- name: count_episodes
+SELECT count(DISTINCT episode_id) FROM message WHERE tenant_id = :tenant_id AND session_id = :session_id
+
+-- name: delete_message
+DELETE FROM message WHERE tenant_id = :tenant_id AND session_id = :session_id AND message_id = :message_id
+
+-- name: delete_messages
+DELETE FROM message WHERE tenant_id = :tenant_id AND session_id = :session_id

@@ -1,0 +1,54 @@
+-- name: insert_tenant
+INSERT INTO tenant (tenant_id, name, created_at) VALUES (:tenant_id, :name, :created_at) ON CONFLICT DO NOTHING
+RETURNING tenant_id
+
+-- name: tenant
+SELECT name, created_at FROM tenant WHERE tenant_id = :tenant_id
+
+-- name: insert_project
+INSERT INTO project (tenant_id, project_id, name, is_default, member_visibility, settings, created_at)
+VALUES (:tenant_id, :project_id, :name, :is_default, :member_visibility, :settings, :created_at)
+
+-- name: project
+SELECT project_id, tenant_id, name, is_default, member_visibility, settings, memory_count, created_at
+FROM project
+WHERE tenant_id = :tenant_id AND project_id = :project_id AND deleted_at IS NULL
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
+
+-- name: projects
+-- A page, oldest first.
+SELECT project_id, tenant_id, name, is_default, member_visibility, settings, memory_count, created_at
+FROM project
+WHERE tenant_id = :tenant_id AND deleted_at IS NULL
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
+    AND (created_at, project_id) > (:after_created_at, :after_project_id)
+ORDER BY created_at, project_id
+LIMIT :limit
+
+-- name: lock_projects
+-- Everything that changes which project is the default, or deletes one, comes through here first.
+SELECT project_id FROM project WHERE tenant_id = :tenant_id AND deleted_at IS NULL ORDER BY project_id
+
+-- name: rename_project
+UPDATE project SET name = :name WHERE tenant_id = :tenant_id AND project_id = :project_id
+
+-- name: set_project_settings
+UPDATE project SET settings = :settings WHERE tenant_id = :tenant_id AND project_id = :project_id
+
+-- name: clear_default_project
+UPDATE project SET is_default = 0 WHERE tenant_id = :tenant_id AND is_default = 1
+
+-- name: set_default_project
+UPDATE project SET is_default = 1 WHERE tenant_id = :tenant_id AND project_id = :project_id
+
+-- name: soft_delete_project
+UPDATE project SET deleted_at = :deleted_at WHERE tenant_id = :tenant_id AND project_id = :project_id AND is_default = 0
+
+-- name: idempotent_answer
+SELECT fingerprint, answer FROM idempotency WHERE tenant_id = :tenant_id AND idempotency_key = :idempotency_key
+
+-- name: keep_idempotent_answer
+INSERT INTO idempotency (tenant_id, idempotency_key, fingerprint, answer, created_at)
+VALUES (:tenant_id, :idempotency_key, :fingerprint, :answer, :created_at)
+ON CONFLICT (tenant_id, idempotency_key) DO NOTHING
+RETURNING idempotency_key

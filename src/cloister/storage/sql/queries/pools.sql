@@ -1,0 +1,75 @@
+-- name: pool
+SELECT pool_id FROM pool
+WHERE tenant_id = :tenant_id AND coalesce(project_id, 0) = coalesce(CAST(:project_id AS BIGINT), 0)
+    AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '')
+
+-- name: insert_pool
+INSERT INTO pool (pool_id, tenant_id, project_id, user_id, version, removed_version, generation)
+VALUES (:pool_id, :tenant_id, :project_id, :user_id, 0, 0, :generation)
+ON CONFLICT DO NOTHING
+
+-- name: raise_pool_version
+UPDATE pool SET version = version + 1 WHERE tenant_id = :tenant_id AND pool_id = :pool_id RETURNING version, generation
+
+-- name: note_departure
+UPDATE pool SET version = version + 1, removed_version = version + 1
+WHERE tenant_id = :tenant_id AND pool_id = :pool_id
+
+-- name: note_mixed_generations
+UPDATE pool SET generation = 0 WHERE tenant_id = :tenant_id AND pool_id = :pool_id
+
+-- name: pool_state
+SELECT version, removed_version FROM pool WHERE tenant_id = :tenant_id AND pool_id = :pool_id
+
+-- name: pool_size
+SELECT CAST(coalesce(sum(message_count), 0) AS BIGINT) FROM session WHERE tenant_id = :tenant_id AND pool_id = :pool_id
+
+-- name: pool_members
+SELECT session_id FROM session WHERE tenant_id = :tenant_id AND pool_id = :pool_id
+
+-- name: pool_changes
+SELECT session_id, rebuilt_version FROM session
+WHERE tenant_id = :tenant_id AND pool_id = :pool_id AND changed_version > :version
+ORDER BY session_id
+
+-- name: pool_rows
+-- What a whole pool's block is made of. SQLite's nested loop gives the messages of a session together and in order.
+SELECT m.message_id, m.role, m.author, m.created_at, m.vector, m.terms
+FROM session AS s
+CROSS JOIN message AS m
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id
+    AND m.message_id BETWEEN s.session_id << 21 AND (s.session_id << 21) + 2097151
+    AND m.generation = :generation AND m.status = 'completed'
+
+-- name: session_rows
+-- The same for the later part of one session that is in the pool.
+SELECT m.message_id, m.role, m.author, m.created_at, m.vector, m.terms
+FROM session AS s
+CROSS JOIN message AS m
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND s.session_id = :session_id AND m.tenant_id = s.tenant_id
+    AND m.message_id BETWEEN s.session_id << 21 AND (s.session_id << 21) + 2097151 AND m.message_id > :after
+    AND m.generation = :generation AND m.status = 'completed'
+ORDER BY m.message_id
+
+-- name: pool_messages
+-- Content by id, for ids that an index named: only what is in this pool now comes back.
+SELECT
+    m.message_id, m.session_id, m.role, m.content, m.author, m.status, m.episode_id, m.is_memory_checked, m.tokens,
+    m.metadata, m.created_at, s.external_id
+FROM json_each(CAST(:message_ids AS TEXT)) AS named
+CROSS JOIN message AS m
+CROSS JOIN session AS s
+WHERE m.message_id = named.value AND m.tenant_id = :tenant_id
+    AND s.session_id = m.session_id AND s.tenant_id = m.tenant_id AND s.pool_id = :pool_id
+
+-- name: pool_recent_messages
+-- The last ones of a role anywhere in the pool, newest first.
+SELECT
+    m.message_id, m.session_id, m.role, m.content, m.author, m.status, m.episode_id, m.is_memory_checked, m.tokens,
+    m.metadata, m.created_at, s.external_id
+FROM session AS s
+CROSS JOIN message AS m
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id AND m.session_id = s.session_id
+    AND m.role = :role AND m.status = 'completed'
+ORDER BY m.created_at DESC, m.message_id DESC
+LIMIT :limit

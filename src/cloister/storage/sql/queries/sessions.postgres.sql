@@ -1,0 +1,17 @@
+-- name: lock_session
+SELECT
+    session_id, tenant_id, external_id, project_id, pool_id, user_id, title, tags, metadata, message_count, created_at,
+    updated_at, next_sequence, episode_id
+FROM session
+WHERE tenant_id = :tenant_id AND external_id = :external_id
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
+FOR UPDATE
+
+-- name: lock_project_sessions
+SELECT session_id, pool_id, user_id FROM session
+WHERE tenant_id = :tenant_id AND project_id = :project_id ORDER BY session_id FOR UPDATE
+
+-- name: session_names
+SELECT session_id, external_id FROM session
+WHERE tenant_id = :tenant_id AND session_id = ANY (ARRAY(SELECT value FROM json_each(CAST(:session_ids AS TEXT))))
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)

@@ -1,0 +1,75 @@
+-- name: session
+SELECT
+    session_id, tenant_id, external_id, project_id, pool_id, user_id, title, tags, metadata, message_count, created_at,
+    updated_at, next_sequence, episode_id
+FROM session
+WHERE tenant_id = :tenant_id AND external_id = :external_id
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
+
+-- name: lock_session
+-- The same, held against every other writer until the transaction ends.
+SELECT
+    session_id, tenant_id, external_id, project_id, pool_id, user_id, title, tags, metadata, message_count, created_at,
+    updated_at, next_sequence, episode_id
+FROM session
+WHERE tenant_id = :tenant_id AND external_id = :external_id
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
+
+-- name: session_names
+SELECT session_id, external_id FROM session
+WHERE tenant_id = :tenant_id AND session_id IN (SELECT value FROM json_each(CAST(:session_ids AS TEXT)))
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
+
+-- name: sessions
+-- A page, newest activity first. `any_project` 0 keeps to :project_id, where NULL is the shared pool.
+SELECT
+    session_id, tenant_id, external_id, project_id, pool_id, user_id, title, tags, metadata, message_count, created_at,
+    updated_at, next_sequence, episode_id
+FROM session
+WHERE tenant_id = :tenant_id
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
+    AND (CAST(:any_project AS BIGINT) = 1 OR project_id IS NOT DISTINCT FROM CAST(:project_id AS BIGINT))
+    AND (CAST(:user_id AS TEXT) IS NULL OR user_id = :user_id)
+    AND (updated_at, session_id) < (:before_updated_at, :before_session_id)
+ORDER BY updated_at DESC, session_id DESC
+LIMIT :limit
+
+-- name: insert_session
+-- No row comes back when the drawn id or the external id is taken.
+INSERT INTO session (
+    session_id, tenant_id, external_id, project_id, pool_id, user_id, title, tags, metadata, next_sequence, message_count,
+    changed_version, rebuilt_version, created_at, updated_at
+) VALUES (
+    :session_id, :tenant_id, :external_id, :project_id, :pool_id, :user_id, :title, :tags, :metadata, 1, 0,
+    :version, :version, :created_at, :created_at
+)
+ON CONFLICT DO NOTHING
+RETURNING session_id
+
+-- name: note_append
+UPDATE session
+SET next_sequence = :next_sequence, episode_id = :episode_id, message_count = message_count + :appended,
+    changed_version = :version, updated_at = CASE WHEN updated_at > :now THEN updated_at ELSE :now END
+WHERE tenant_id = :tenant_id AND session_id = :session_id
+
+-- name: note_removal
+UPDATE session
+SET message_count = message_count - :removed, changed_version = :version, rebuilt_version = :version,
+    episode_id = CASE WHEN :removed = message_count THEN NULL ELSE episode_id END
+WHERE tenant_id = :tenant_id AND session_id = :session_id
+
+-- name: describe_session
+UPDATE session SET title = :title, tags = :tags, metadata = :metadata
+WHERE tenant_id = :tenant_id AND session_id = :session_id
+
+-- name: place_session
+UPDATE session
+SET project_id = :project_id, pool_id = :pool_id, changed_version = :version, rebuilt_version = :version
+WHERE tenant_id = :tenant_id AND session_id = :session_id
+
+-- name: lock_project_sessions
+SELECT session_id, pool_id, user_id FROM session
+WHERE tenant_id = :tenant_id AND project_id = :project_id ORDER BY session_id
+
+-- name: delete_session
+DELETE FROM session WHERE tenant_id = :tenant_id AND session_id = :session_id

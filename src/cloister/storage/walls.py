@@ -1,0 +1,52 @@
+"""The walls inside PostgreSQL: the roles that row-level security binds, and what is wrong where they do not stand.
+
+Text and rows only; `postgres.py` runs the queries.
+"""
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+TENANT_ROLE = "cloister_tenant"
+MAINTENANCE_ROLE = "cloister_maintenance"
+ROLES = (TENANT_ROLE, MAINTENANCE_ROLE)
+
+ROLE_IS_UNBOUND = b"SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
+
+TENANT_TABLES = b"""
+SELECT
+    c.relname, c.relrowsecurity, c.relforcerowsecurity, pg_has_role(c.relowner, 'MEMBER'),
+    (
+        SELECT count(*) FROM pg_policy AS p
+        WHERE p.polrelid = c.oid
+            AND EXISTS (SELECT FROM unnest(p.polroles) AS r WHERE r = 0 OR pg_has_role(r, 'USAGE'))
+    )
+FROM pg_class AS c
+JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = 'tenant_id' AND NOT a.attisdropped
+WHERE c.relnamespace = to_regnamespace(quote_ident(current_schema())) AND c.relkind IN ('r', 'p')
+ORDER BY c.relname
+"""
+
+
+def breaches(tenant_tables: Iterable[tuple[Any, ...]], *, role_is_unbound: bool) -> list[str]:
+    """What the two queries above found, run as the tenants' role: one sentence for each gap."""
+    found: list[str] = []
+    if role_is_unbound:
+        found.append(f"{TENANT_ROLE} is a superuser or has BYPASSRLS: row-level security does not bind it.")
+    for table, enabled, forced, owned, policies in tenant_tables:
+        if not enabled:
+            found.append(f"Row-level security is not enabled on {table}.")
+        if not forced:
+            found.append(f"Row-level security is not forced on {table}.")
+        if owned:
+            found.append(f"{TENANT_ROLE} is, or belongs to, the owner of {table}.")
+        if policies != 1:
+            found.append(f"{table} has {policies} policies for {TENANT_ROLE}, and needs exactly one.")
+    return found
+
+
+def administration(*, login: str, schema: str, existing: Collection[str]) -> str:
+    """What an administrator must run before a login without these rights can set up a database; names come quoted."""
+    statements = [f"CREATE ROLE {role} NOLOGIN;" for role in ROLES if role not in existing]
+    statements.append(f"GRANT {', '.join(ROLES)} TO {login};")
+    statements.append(f"GRANT USAGE, CREATE ON SCHEMA {schema} TO {login};")
+    return " ".join(statements)

@@ -1,0 +1,60 @@
+"""Databases for tests: real SQLite, real PostgreSQL, and `database`, which runs a test on both."""
+
+import os
+from collections.abc import Generator
+from contextlib import ExitStack
+from pathlib import Path
+from subprocess import SubprocessError
+
+import pytest
+
+from cloister.storage.interface import Database
+from cloister.storage.postgres import PostgresDatabase, open_postgres
+from cloister.storage.sqlite import SqliteDatabase, open_sqlite
+from postgres_server import PostgresServer, run_and_worker, running_server
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Generator[PostgresServer]:
+    """A missing PostgreSQL skips at a desk and fails in CI."""
+    with ExitStack() as stack:
+        try:
+            server = stack.enter_context(running_server(*run_and_worker()))
+        except (ImportError, OSError, RuntimeError, SubprocessError) as error:
+            if os.environ.get("CI"):
+                pytest.fail(f"CI needs a real PostgreSQL: {error!r}")
+            pytest.skip(f"no PostgreSQL here: {error!r}")
+        yield server
+
+
+@pytest.fixture
+def empty_postgres(postgres_server: PostgresServer) -> Generator[str]:
+    """The URL of a database without any table."""
+    with postgres_server.empty_database() as url:
+        yield url
+
+
+@pytest.fixture
+def migrated_postgres(postgres_server: PostgresServer) -> Generator[str]:
+    """The URL of a database that is ready for use, with its owner's rights."""
+    with postgres_server.migrated_database() as url:
+        yield url
+
+
+@pytest.fixture
+def postgres_database(migrated_postgres: str) -> Generator[PostgresDatabase]:
+    database = open_postgres(migrated_postgres)
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def sqlite_database(tmp_path: Path) -> Generator[SqliteDatabase]:
+    database = open_sqlite(tmp_path / "data")
+    yield database
+    database.close()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database(request: pytest.FixtureRequest) -> Database:
+    return request.getfixturevalue(f"{request.param}_database")

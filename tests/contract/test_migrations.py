@@ -1,0 +1,243 @@
+"""Migrations on both engines: once, in order, whole or not at all, whoever comes first."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import apsw
+import psycopg
+import pytest
+
+from cloister.domain.errors import StorageError, StorageTooNew
+from cloister.storage import migrate
+from cloister.storage.interface import Database
+from cloister.storage.migrate import Migration
+from cloister.storage.postgres import open_postgres
+from cloister.storage.sqlite import DATABASE_FILE, open_sqlite
+from postgres_server import PostgresServer
+
+Dump = list[tuple[object, ...]]
+
+POSTGRES_DUMP = b"""
+SELECT 'column', table_name, column_name, data_type, is_nullable, column_default FROM information_schema.columns
+WHERE table_schema = 'public'
+UNION ALL
+SELECT 'constraint', conrelid::regclass::text, conname, pg_get_constraintdef(oid), NULL, NULL FROM pg_constraint
+WHERE connamespace = 'public'::regnamespace
+UNION ALL
+SELECT 'index', tablename, indexname, indexdef, NULL, NULL FROM pg_indexes WHERE schemaname = 'public'
+UNION ALL
+SELECT 'policy', tablename, policyname, roles::text, qual, cmd FROM pg_policies WHERE schemaname = 'public'
+UNION ALL
+SELECT 'grant', table_name, grantee, privilege_type, NULL, NULL FROM information_schema.role_table_grants
+WHERE table_schema = 'public'
+UNION ALL
+SELECT 'security', relname, relrowsecurity::text, relforcerowsecurity::text, NULL, NULL FROM pg_class
+WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
+UNION ALL
+SELECT 'function', proname, pg_get_functiondef(oid), NULL, NULL, NULL FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+UNION ALL
+SELECT 'applied', version::text, name, checksum, NULL, NULL FROM schema_migration
+ORDER BY 1, 2, 3, 4
+"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """Where a database is or will be: `open` migrates it, `dump` tells its schema, `execute` runs SQL."""
+
+    engine: str
+    address: str
+    open: Callable[[], Database]
+    dump: Callable[[], Dump]
+    execute: Callable[[str], None]
+
+    @property
+    def postgres(self) -> bool:
+        return self.engine == "postgres"
+
+
+def sqlite_rows(file: str, statement: str) -> Dump:
+    connection: Any = apsw.Connection(file)
+    rows = connection.execute(statement).fetchall()
+    connection.close()
+    return rows
+
+
+def sqlite_place(directory: Path) -> Place:
+    file = str(directory / DATABASE_FILE)
+
+    def dump() -> Dump:
+        schema = sqlite_rows(file, "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name")
+        return schema + sqlite_rows(file, "SELECT * FROM schema_migration ORDER BY version")
+
+    def execute(statement: str) -> None:
+        sqlite_rows(file, statement)
+
+    return Place(
+        engine="sqlite", address=str(directory), open=lambda: open_sqlite(directory), dump=dump, execute=execute
+    )
+
+
+def postgres_place(url: str) -> Place:
+    def dump() -> Dump:
+        with psycopg.connect(url) as connection:
+            return connection.execute(POSTGRES_DUMP).fetchall()
+
+    def execute(statement: str) -> None:
+        with psycopg.connect(url) as connection:
+            connection.execute(statement.encode())
+
+    return Place(engine="postgres", address=url, open=lambda: open_postgres(url), dump=dump, execute=execute)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def places(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[tuple[Place, Place]]:
+    """Two empty places of one engine."""
+    if request.param == "sqlite":
+        yield sqlite_place(tmp_path / "one"), sqlite_place(tmp_path / "two")
+        return
+    server: PostgresServer = request.getfixturevalue("postgres_server")
+    with server.empty_database() as one, server.empty_database() as two:
+        yield postgres_place(one), postgres_place(two)
+
+
+@pytest.fixture
+def place(places: tuple[Place, Place]) -> Place:
+    return places[0]
+
+
+def opened(place: Place) -> Dump:
+    place.open().close()
+    return place.dump()
+
+
+def known(place: Place) -> list[Migration]:
+    return migrate.migrations(postgres=place.postgres)
+
+
+def with_steps(monkeypatch: pytest.MonkeyPatch, steps: list[Migration]) -> None:
+    def fixed(*, postgres: bool) -> list[Migration]:
+        return steps
+
+    monkeypatch.setattr(migrate, "migrations", fixed)
+
+
+def next_step(place: Place, text: str) -> Migration:
+    return Migration(version=known(place)[-1].version + 1, name="later", text=text)
+
+
+def test_migrating_step_by_step_equals_migrating_at_once(
+    places: tuple[Place, Place], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stepwise, at_once = places
+    steps = [
+        *known(stepwise),
+        next_step(stepwise, "CREATE TABLE later (id BIGINT); CREATE INDEX later_id ON later (id);"),
+    ]
+    for applied in range(1, len(steps) + 1):
+        with_steps(monkeypatch, steps[:applied])
+        opened(stepwise)
+    with_steps(monkeypatch, steps)
+    assert stepwise.dump() == opened(at_once)
+
+
+def test_opening_a_database_again_changes_nothing(place: Place) -> None:
+    first = opened(place)
+    assert opened(place) == first
+
+
+def test_every_known_step_is_recorded_with_its_checksum(place: Place) -> None:
+    dump = {str(field) for row in opened(place) for field in row}
+    for step in known(place):
+        assert {str(step.version), step.name, step.checksum} <= dump
+    database = place.open()
+    assert database.maintenance.schema_version() == known(place)[-1].version
+    database.close()
+
+
+def test_a_database_of_a_newer_cloister_is_refused_and_left_alone(place: Place) -> None:
+    opened(place)
+    place.execute("INSERT INTO schema_migration (version, name, checksum) VALUES (9999, 'from_the_future', 'x')")
+    before = place.dump()
+    with pytest.raises(StorageTooNew, match="9999"):
+        place.open()
+    assert place.dump() == before
+
+
+def test_a_step_applied_in_another_form_is_refused(place: Place) -> None:
+    opened(place)
+    place.execute("UPDATE schema_migration SET checksum = 'another' WHERE version = 1")
+    with pytest.raises(StorageTooNew, match="another form"):
+        place.open()
+
+
+def test_a_step_that_fails_leaves_the_database_as_it_was(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = opened(place)
+    broken = next_step(place, "CREATE TABLE half_done (id BIGINT); CREATE TABLE tenant (id BIGINT);")
+    with_steps(monkeypatch, [*known(place), broken])
+    with pytest.raises(StorageError, match="already exists"):
+        place.open()
+    assert place.dump() == before
+
+
+def test_threads_opening_a_new_database_at_once_all_succeed(place: Place) -> None:
+    with ThreadPoolExecutor(4) as threads:
+        databases = [opening.result() for opening in [threads.submit(place.open) for _ in range(4)]]
+    for database in databases:
+        assert database.maintenance.check() == []
+        database.close()
+
+
+def test_processes_opening_a_new_database_at_once_all_succeed(place: Place) -> None:
+    program = (
+        "import sys, pathlib\n"
+        f"from cloister.storage.{place.engine} import open_{place.engine} as open_database\n"
+        f"open_database({'sys.argv[1]' if place.postgres else 'pathlib.Path(sys.argv[1])'}).close()\n"
+    )
+    running = [
+        subprocess.Popen([sys.executable, "-c", program, place.address], stderr=subprocess.PIPE) for _ in range(3)
+    ]
+    for process in running:
+        _, complaint = process.communicate()
+        assert process.returncode == 0, complaint.decode()
+    place.open().close()
+
+
+def test_new_databases_of_one_server_can_be_set_up_at_once(postgres_server: PostgresServer) -> None:
+    """Roles belong to the server, so the setups of two databases meet there."""
+    with postgres_server.empty_database() as one, postgres_server.empty_database() as two:
+        with ThreadPoolExecutor(2) as threads:
+            databases = list(threads.map(open_postgres, (one, two)))
+        for database in databases:
+            assert database.maintenance.check() == []
+            database.close()
+
+
+def test_both_engines_have_the_same_tables_and_columns(tmp_path: Path, empty_postgres: str) -> None:
+    opened(sqlite_place(tmp_path))
+    in_sqlite = sqlite_rows(
+        str(tmp_path / DATABASE_FILE),
+        'SELECT t.name, c.name, c.type, c."notnull" OR c.pk FROM pragma_table_list AS t, pragma_table_info(t.name) AS c '
+        "WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite%'",
+    )
+    types = {"BIGINT": "bigint", "INTEGER": "bigint", "TEXT": "text", "BLOB": "bytea"}
+    in_postgres = [row[1:5] for row in opened(postgres_place(empty_postgres)) if row[0] == "column"]
+    assert {(table, column, types[str(kind)], bool(required)) for table, column, kind, required in in_sqlite} == {
+        (table, column, kind, nullable == "NO") for table, column, kind, nullable in in_postgres
+    }
+
+
+def test_both_engines_have_the_same_indexes(tmp_path: Path, empty_postgres: str) -> None:
+    opened(sqlite_place(tmp_path))
+    in_sqlite = sqlite_rows(
+        str(tmp_path / DATABASE_FILE),
+        "SELECT tbl_name, name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL",
+    )
+    dump = opened(postgres_place(empty_postgres))
+    constraints = {row[2] for row in dump if row[0] == "constraint"}
+    assert set(in_sqlite) == {row[1:3] for row in dump if row[0] == "index" and row[2] not in constraints}

@@ -1,0 +1,108 @@
+"""The smallest tenant, project, pool, session and message that the schema accepts, written through the named queries."""
+
+from dataclasses import dataclass
+
+from cloister.domain.identifiers import (
+    MessageId,
+    PoolId,
+    ProjectId,
+    SessionId,
+    TenantId,
+    message_id,
+    new_pool_id,
+    new_project_id,
+    new_session_id,
+    new_tenant_id,
+)
+from cloister.domain.scope import Reach
+from cloister.storage.interface import Database, Transaction
+
+MOMENT = 1_700_000_000_000_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Household:
+    """A tenant with one of everything."""
+
+    tenant: TenantId
+    project: ProjectId
+    pool: PoolId
+    session: SessionId
+    message: MessageId
+
+    @property
+    def reach(self) -> Reach:
+        return Reach(tenant=self.tenant)
+
+
+def new_household() -> Household:
+    session = new_session_id()
+    return Household(
+        tenant=new_tenant_id(),
+        project=new_project_id(),
+        pool=new_pool_id(),
+        session=session,
+        message=message_id(session, 1),
+    )
+
+
+def settle(database: Database, external_id: str = "first") -> Household:
+    """Write a new tenant with one of everything. Two of them may give their sessions the same external id."""
+    household = new_household()
+    database.write(household.reach, lambda transaction: insert_household(transaction, household, external_id))
+    return household
+
+
+def insert_household(transaction: Transaction, household: Household, external_id: str = "first") -> None:
+    insert_tenant(transaction)
+    transaction.execute(
+        "insert_project",
+        project_id=household.project,
+        name="Garden",
+        is_default=1,
+        member_visibility="shared",
+        settings="{}",
+        created_at=MOMENT,
+    )
+    transaction.execute("insert_pool", pool_id=household.pool, project_id=household.project, user_id=None, generation=1)
+    transaction.row(
+        "insert_session",
+        session_id=household.session,
+        external_id=external_id,
+        project_id=household.project,
+        pool_id=household.pool,
+        user_id=None,
+        title=None,
+        tags="[]",
+        metadata="{}",
+        version=1,
+        created_at=MOMENT,
+    )
+    insert_message(transaction, household.session, 1)
+    transaction.row("keep_idempotent_answer", idempotency_key="once", fingerprint="f", answer="{}", created_at=MOMENT)
+
+
+def insert_tenant(transaction: Transaction, name: str = "Household") -> None:
+    transaction.execute("insert_tenant", name=name, created_at=MOMENT)
+
+
+def insert_message(
+    transaction: Transaction, session: SessionId, sequence: int, content: str = "The roses need water."
+) -> None:
+    transaction.execute(
+        "insert_message",
+        message_id=message_id(session, sequence),
+        session_id=session,
+        role="user",
+        status="completed",
+        author=None,
+        created_at=MOMENT + sequence,
+        generation=1,
+        indexed_at=MOMENT,
+        vector=b"\x00\xff" * 128,
+        terms=b"\x01\x00",
+        episode_id=message_id(session, sequence),
+        tokens=5,
+        metadata="{}",
+        content=content,
+    )
