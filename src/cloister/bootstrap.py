@@ -12,6 +12,7 @@ from cloister.index.interface import Index
 from cloister.models.interface import Embedder
 from cloister.models.static_embedder import StaticEmbedder
 from cloister.services.build_context import ContextBuilder
+from cloister.services.diagnose import Diagnoser
 from cloister.services.forget import Forgetter
 from cloister.services.index_queue import IndexQueue
 from cloister.services.indexing import Indexer
@@ -45,6 +46,7 @@ class Services:
     forget: Forgetter
     queue: IndexQueue
     reindex: Reindexer
+    diagnose: Diagnoser
 
     def close(self) -> None:
         self.index.close()
@@ -73,6 +75,7 @@ def wire(database: Database, *, index: Index, embedder: Embedder, clock: Clock =
     generation = indexer.generation
     recaller = Recaller(index, generation)
     queue = IndexQueue(database, index, indexer, clock)
+    reindexer = Reindexer(database, indexer, queue, clock)
     return Services(
         database=database,
         index=index,
@@ -84,7 +87,8 @@ def wire(database: Database, *, index: Index, embedder: Embedder, clock: Clock =
         search=Searcher(database, recaller),
         forget=Forgetter(database, index, generation),
         queue=queue,
-        reindex=Reindexer(database, indexer, queue, clock),
+        reindex=reindexer,
+        diagnose=Diagnoser(database, queue, reindexer, embedder=embedder.name),
     )
 
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 from cloister.domain.errors import InvalidRequest
 
@@ -48,7 +48,7 @@ def read_settings(data: str | os.PathLike[str] | None = None, environment: Mappi
     return Settings(
         data=str(data if data is not None else env.get("CLOISTER_DATA") or _default_directory(env)),
         pool_cache_megabytes=int(cache),
-        index=index,
+        index=cast(IndexKind, index),
         qdrant_url=env.get("CLOISTER_QDRANT_URL"),
         qdrant_key=env.get("CLOISTER_QDRANT_KEY"),
     )

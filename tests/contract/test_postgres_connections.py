@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psycopg
@@ -13,11 +14,11 @@ from psycopg import errors, sql
 from psycopg.conninfo import make_conninfo
 
 from cloister.domain.errors import StorageBusy, StorageError, StorageFull, StorageUnavailable
-from cloister.storage import postgres
+from cloister.storage import postgres, walls
 from cloister.storage.interface import Transaction
 from cloister.storage.postgres import PostgresDatabase, open_postgres
 from postgres_server import PostgresServer
-from rows import Household, insert_message, insert_tenant, settle
+from rows import Household, insert_message, settle
 
 
 def administer(url: str, *statements: str) -> None:
@@ -47,7 +48,14 @@ def test_an_unreachable_server_is_named_without_its_password() -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["postgresql//anna:hunter2@host/db", "postgresql://anna:hunter2@host:port:5/db", "hunter2"]
+    "url",
+    [
+        "hunter2",
+        "postgresql//anna:hunter2@host/db",
+        "postgresql://anna:hunter2@[host/db",
+        "postgresql://anna:hunter2/x@host/db",
+        "postgresql://anna:hunter2@host:port/db",
+    ],
 )
 def test_a_url_that_cannot_be_read_is_not_repeated(url: str) -> None:
     with pytest.raises(StorageUnavailable, match="postgresql://user:password@host") as caught:
@@ -107,7 +115,7 @@ def test_a_statement_that_failed_and_was_ignored_fails_the_whole_write(postgres_
     def work(transaction: Transaction) -> None:
         insert_message(transaction, household.session, 2)
         with pytest.raises(errors.UniqueViolation):
-            insert_tenant(transaction)
+            insert_message(transaction, household.session, 2)
 
     with pytest.raises(StorageError, match="nothing of it was kept"):
         postgres_database.write(household.reach, work)
@@ -130,25 +138,18 @@ def test_writers_that_deadlock_both_land(postgres_database: PostgresDatabase) ->
     both_hold_one = threading.Barrier(2)
     tries: list[str] = []
 
-    def work(transaction: Transaction, first: str, second: str) -> None:
-        touch(transaction, household, first)
-        tries.append(first)
-        if len(tries) <= 2:
-            both_hold_one.wait(30)
-        touch(transaction, household, second)
+    def touch_both(first: str, second: str) -> None:
+        def work(transaction: Transaction) -> None:
+            touch(transaction, household, first)
+            tries.append(first)
+            if len(tries) <= 2:
+                both_hold_one.wait(30)
+            touch(transaction, household, second)
 
-    threads = [
-        threading.Thread(
-            target=lambda order=order: postgres_database.write(
-                household.reach, lambda transaction: work(transaction, *order)
-            )
-        )
-        for order in (("pool", "project"), ("project", "pool"))
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+        postgres_database.write(household.reach, work)
+
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(touch_both, ("pool", "project"), ("project", "pool")))
     assert len(tries) == 3
     with postgres_database.read(household.reach) as transaction:
         assert transaction.row("pool_state", pool_id=household.pool) == (2, 0)
@@ -241,7 +242,14 @@ def test_a_login_without_rights_is_told_what_an_administrator_must_run(empty_pos
     database.close()
 
 
-def test_a_login_that_may_create_roles_sets_up_a_database_alone(empty_postgres: str, login: str) -> None:
+def test_the_administrator_is_asked_only_for_roles_that_are_missing() -> None:
+    asked = walls.administration(login='"app"', owner=None, schema="public", existing={walls.TENANT_ROLE})
+    assert "CREATE ROLE cloister_maintenance NOLOGIN;" in asked
+    assert "CREATE ROLE cloister_tenant" not in asked
+
+
+@pytest.mark.usefixtures("migrated_postgres")
+def test_a_login_that_may_grant_the_roles_sets_up_a_database_alone(empty_postgres: str, login: str) -> None:
     administer(
         empty_postgres,
         f"ALTER ROLE {login} CREATEROLE",
@@ -255,8 +263,12 @@ def test_a_login_that_may_create_roles_sets_up_a_database_alone(empty_postgres: 
 
 def test_a_login_that_owns_nothing_works_on_a_database_set_up_by_another(empty_postgres: str, login: str) -> None:
     open_postgres(empty_postgres).close()
-    administer(empty_postgres, f"GRANT cloister_tenant, cloister_maintenance TO {login}")
-    database = open_postgres(make_conninfo(empty_postgres, user=login))
+    url = make_conninfo(empty_postgres, user=login)
+    with pytest.raises(StorageError, match="open the database once as postgres") as caught:
+        open_postgres(url)
+    assert "ON SCHEMA" not in str(caught.value)
+    administer(empty_postgres, *re.findall(r"(?:CREATE|GRANT) [^;]+;", str(caught.value)))
+    database = open_postgres(url)
     household = settle(database)
     with database.read(household.reach) as transaction:
         assert transaction.row("tenant") is not None

@@ -63,13 +63,9 @@ class Context:
 
     @property
     def chat_history(self) -> tuple[Item, ...]:
-        """Both in one list, oldest first, for clients that know only one."""
-        return tuple(
-            sorted(
-                (*self.relevant_history, *self.current_conversation),
-                key=lambda item: (item.source == "session", item.message.created_at, item.message.id),
-            )
-        )
+        """Both in one list, for clients that know only one: the related oldest first, then the conversation as it was said."""
+        related = sorted(self.relevant_history, key=lambda item: (item.message.created_at, item.message.id))
+        return (*related, *self.current_conversation)
 
 
 def default_sources() -> tuple[Source, ...]:
@@ -165,7 +161,7 @@ def _parse_source(given: object, field: str) -> Source:
         raise InvalidRequest(field, "must be an object.")
     entry = cast(Mapping[str, object], given)
     if unknown := set(entry) - {"role", "method", "limit", "conversation_scope"}:
-        raise InvalidRequest(f"{field}.{min(unknown)}", "is not a field of a source.")
+        raise InvalidRequest(f"{field}.{min(map(str, unknown))}", "is not a field of a source.")
     role, method, scope = entry.get("role"), entry.get("method"), entry.get("conversation_scope")
     if role not in ROLES:
         raise InvalidRequest(f"{field}.role", f"must be one of {', '.join(ROLES)}.")
@@ -175,12 +171,10 @@ def _parse_source(given: object, field: str) -> Source:
         scope = "current" if method == "recent" else "pool"
     if scope not in get_args(ConversationScope):
         raise InvalidRequest(f"{field}.conversation_scope", "must be current or pool.")
-    limit = entry.get("limit", RECENT_LIMIT if method == "recent" else SEMANTIC_LIMIT)
-    if not isinstance(limit, int) or isinstance(limit, bool):
-        raise InvalidRequest(f"{field}.limit", "must be a whole number.")
+    limit = cast(int, entry.get("limit", RECENT_LIMIT if method == "recent" else SEMANTIC_LIMIT))
     checked_limit(limit, f"{field}.limit", HIGHEST_LIMIT)
     return Source(
-        role=cast(Role, role),
+        role=role,
         method=cast(Method, method),
         limit=limit,
         conversation_scope=cast(ConversationScope, scope),

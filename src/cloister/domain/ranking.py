@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 ROLES = ("user", "assistant", "system", "tool")
-_TIE = 1e-6
+_DIGITS = 6
+_TIE = 10.0**-_DIGITS
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,16 +45,15 @@ class Weights:
 def rank(evidence: Evidence, weights: Weights | None = None) -> npt.NDArray[np.float32]:
     """One score a message, higher is better."""
     by = weights or Weights()
-    scores = np.zeros(len(evidence), np.float32)
+    scores = np.float32(by.date) * evidence.date
+    if by.favour_author:
+        scores += np.float32(by.author) * evidence.author
     for column, weight in (
         (evidence.lexical, by.lexical),
         (evidence.semantic, by.semantic),
         (evidence.session_prior, by.session_prior),
     ):
         _add_scaled(scores, column, weight)
-    if by.favour_author:
-        scores += np.float32(by.author) * evidence.author
-    scores += np.float32(by.date) * evidence.date
     return scores
 
 
@@ -64,22 +64,22 @@ def best(
     where: npt.NDArray[np.bool_] | None = None,
 ) -> npt.NDArray[np.intp]:
     """Positions of the `limit` best messages, best first; equal scores go by id, so an order can be repeated."""
-    allowed = np.arange(len(scores), dtype=np.intp) if where is None else np.flatnonzero(where)
-    if limit <= 0 or not len(allowed):
+    values = scores if where is None else scores[where]
+    if limit <= 0 or not len(values):
         return np.empty(0, np.intp)
-    values = scores[allowed]
-    if limit < len(allowed):
-        last = np.partition(values, len(values) - limit)[len(values) - limit]
-        near = values >= last - _TIE
-        allowed, values = allowed[near], values[near]
-    order = np.lexsort((evidence.ids[allowed], -np.round(values.astype(np.float64), 6)))
-    return allowed[order[:limit]]
+    lowest = np.partition(values, -limit)[-limit] - np.float32(_TIE) if limit < len(values) else values.min()
+    enough = scores >= lowest
+    near = np.flatnonzero(enough if where is None else enough & where)
+    order = np.lexsort((evidence.ids[near], -np.round(scores[near].astype(np.float64), _DIGITS)))
+    return near[order[:limit]]
 
 
 def _add_scaled(scores: npt.NDArray[np.float32], column: npt.NDArray[np.float32], weight: float) -> None:
-    """Add `weight` times the column scaled to 0…1; a column without differences says nothing."""
+    """Add `weight` times the column scaled to 0…1; one without differences, as of a single message, counts as it is."""
     if not len(column):
         return
     low, high = float(column.min()), float(column.max())
     if high - low > 1e-9:
         scores += (column - np.float32(low)) * np.float32(weight / (high - low))
+    else:
+        scores += np.float32(weight * min(max(high, 0.0), 1.0))

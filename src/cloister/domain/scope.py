@@ -19,6 +19,10 @@ class Reach:
     tenant: TenantId
     confined_to: ProjectId | None = None
 
+    def covers(self, scope: "Scope") -> bool:
+        """Whether all that the scope may recall lies inside this reach."""
+        return scope.tenant == self.tenant and self.confined_to in (None, scope.project)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PoolKey:

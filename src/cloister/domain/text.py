@@ -1,7 +1,9 @@
 """What text may enter: valid Unicode without NUL, neither empty nor too long. The error names the field."""
 
 import json
+import unicodedata
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from cloister.domain.errors import InvalidRequest, TooLarge
 
@@ -9,7 +11,11 @@ MAX_CONTENT = 65_536
 MAX_NAME = 255
 MAX_TAGS = 64
 MAX_METADATA = 16_384
+MAX_METADATA_DEPTH = 32
 RESERVED_TAGS = ("session:", "user:", "project:")
+_CONTROL = frozenset({"Cc", "Zl", "Zp"})
+# Embeddings, overrides and isolates: they would turn the direction of what is shown beside the name.
+_TURNS_DIRECTION = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 Metadata = Mapping[str, object]
 
@@ -20,20 +26,29 @@ def checked_content(content: str, field: str = "content") -> str:
 
 
 def checked_name(name: str, field: str) -> str:
-    """A short label or an outside id: one line of at most 255 characters."""
+    """A short label or an outside id: one line of at most 255 characters. Joiners and wide spaces belong to many scripts."""
     _checked(name, field, MAX_NAME)
-    if not name.isprintable():
+    if not name.isprintable() and any(map(_is_control, name)):
         raise InvalidRequest(field, "must be one line without control characters.")
     return name
 
 
+def is_storable(name: str) -> bool:
+    """Whether anything can be stored under this name at all; where it cannot, nothing is found under it."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\x00" not in name
+
+
 def checked_tags(tags: Sequence[str]) -> tuple[str, ...]:
-    """The caller's own tags; the prefixes that the runtime stamps are refused (CTX-3)."""
+    """The caller's own tags; what the runtime stamps is refused (CTX-3), also in other case, spacing or Unicode form."""
     if len(tags) > MAX_TAGS:
         raise TooLarge("tags", len(tags), MAX_TAGS, "tags")
     for tag in tags:
         checked_name(tag, "tags")
-        if tag.startswith(RESERVED_TAGS):
+        if _folded(tag).startswith(RESERVED_TAGS):
             raise InvalidRequest("tags", f"{tag!r} starts with a reserved prefix ({', '.join(RESERVED_TAGS)}).")
     return tuple(dict.fromkeys(tags))
 
@@ -43,6 +58,7 @@ def checked_metadata(metadata: Metadata) -> str:
     try:
         encoded = json.dumps(metadata, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         encoded.encode()
+        _refuse_what_json_changes(metadata)
     except UnicodeEncodeError:
         raise InvalidRequest("metadata", "holds a lone surrogate, which is not valid Unicode.") from None
     except (TypeError, ValueError, RecursionError) as error:
@@ -54,13 +70,31 @@ def checked_metadata(metadata: Metadata) -> str:
     return encoded
 
 
+def _refuse_what_json_changes(value: object, depth: int = 0) -> None:
+    """JSON would silently make strings of other keys; and what is nested too deeply cannot be read back."""
+    if depth > MAX_METADATA_DEPTH:
+        raise InvalidRequest("metadata", f"is nested more than {MAX_METADATA_DEPTH} deep.")
+    if isinstance(value, Mapping):
+        for key, inner in cast(Mapping[object, object], value).items():
+            if not isinstance(key, str):
+                raise InvalidRequest("metadata", f"has the key {key!r}, which is not a string.")
+            _refuse_what_json_changes(inner, depth + 1)
+    elif isinstance(value, list | tuple):
+        for inner in cast(Sequence[object], value):
+            _refuse_what_json_changes(inner, depth + 1)
+
+
 def checked_limit(limit: int, field: str, highest: int, lowest: int = 0) -> int:
+    if not isinstance(limit, int) or isinstance(limit, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidRequest(field, "must be a whole number.")
     if not lowest <= limit <= highest:
         raise InvalidRequest(field, f"must be between {lowest} and {highest:,}, not {limit}.")
     return limit
 
 
 def _checked(text: str, field: str, limit: int) -> str:
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidRequest(field, "must be text.")
     if len(text) > limit:
         raise TooLarge(field, len(text), limit)
     if not text or text.isspace():
@@ -73,3 +107,13 @@ def _checked(text: str, field: str, limit: int) -> str:
         except UnicodeEncodeError:
             raise InvalidRequest(field, "holds a lone surrogate, which is not valid Unicode.") from None
     return text
+
+
+def _is_control(character: str) -> bool:
+    return unicodedata.category(character) in _CONTROL or character in _TURNS_DIRECTION
+
+
+def _folded(tag: str) -> str:
+    """Without case, spaces and invisible characters, in one Unicode form: as a careless reader might compare it."""
+    visible = (c for c in unicodedata.normalize("NFKC", tag).casefold() if unicodedata.category(c) != "Cf")
+    return "".join("".join(visible).split())

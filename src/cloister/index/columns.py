@@ -62,26 +62,27 @@ class Column(Generic[_Scalar]):
 
     @property
     def nbytes(self) -> int:
-        return self._data.nbytes
+        return self.live.nbytes
 
     def extend(self, count: int) -> npt.NDArray[_Scalar]:
         """Grow by `count` places, not yet filled, and give them."""
         begin, end = self._length, self._length + count
         if end > len(self._data):
-            self._resize(end if not begin else max(end, int(begin * _GROWTH)))
+            self._make_room(end)
         self._length = end
         return self._data[begin:end]
 
     def reserve(self, capacity: int) -> None:
         if capacity > len(self._data):
-            self._resize(capacity)
+            self._make_room(capacity)
 
     def keep(self, rows: npt.NDArray[np.intp]) -> None:
         self._data = self._data[rows]
         self._length = len(rows)
 
-    def _resize(self, capacity: int) -> None:
-        grown = np.empty((capacity, *self._tail), self._data.dtype)
+    def _make_room(self, count: int) -> None:
+        """For `count` and some more; memory never written to is not yet memory used."""
+        grown = np.empty((int(count * _GROWTH) + 1, *self._tail), self._data.dtype)
         grown[: self._length] = self.live
         self._data = grown
 

@@ -45,15 +45,14 @@ class Dates:
     def with_term(self, term: int) -> npt.NDArray[np.bool_] | None:
         """The rows whose date holds a term, or None where no date ever does."""
         kind, number = _date_terms().get(term, ("", 0))
-        months = self._months.live
+        if not kind:
+            return None
+        span, at = self._span()
         if kind == "month":
-            return months % 12 == number - 1
+            return (span % 12 == number - 1)[at]
         if kind == "year":
-            return months // 12 == number - 1970
-        if kind == "day":
-            firsts = months.astype("datetime64[M]").astype("datetime64[D]").astype(np.int32)
-            return self._days.live - firsts == number - 1
-        return None
+            return (span // 12 == number - 1970)[at]
+        return self._days.live == (_first_days(span) + number - 1)[at]
 
     def nearness(self, named: Sequence[NamedDate]) -> npt.NDArray[np.float32]:
         """0…1: how well each row's date answers the best of the dates named."""
@@ -63,22 +62,32 @@ class Dates:
         return bonus
 
     def _near(self, named: NamedDate) -> npt.NDArray[np.float32]:
-        months = self._months.live
+        span, at = self._span()
         if named.month is None:
-            return (months // 12 + 1970 == named.year).astype(np.float32)
+            return (span // 12 + 1970 == named.year).astype(np.float32)[at]
+        since = span - ((named.year or 1970) - 1970) * 12 - (named.month - 1)
         if named.year is None:
-            since = (months - (named.month - 1)) % 12
-        else:
-            since = months - ((named.year - 1970) * 12 + named.month - 1)
+            since %= 12
         in_month = _DAY_GIVEN if named.day else 1.0
-        bonus = np.where(since == 0, in_month, np.where(since == 1, _MONTH_AFTER, 0)).astype(np.float32)
+        bonus = np.where(since == 0, in_month, np.where(since == 1, _MONTH_AFTER, 0)).astype(np.float32)[at]
         if named.day is None:
             return bonus
-        firsts = (months - since).astype("datetime64[M]").astype("datetime64[D]").astype(np.int32)
-        apart = np.abs(self._days.live - (firsts + named.day - 1))
-        near = (1 - _DAY_GIVEN) * np.maximum(0, 1 - apart / _DAYS_NEAR)
-        bonus[bonus > 0] += near[bonus > 0].astype(np.float32)
+        near = np.flatnonzero(bonus)
+        apart = np.abs(self._days.live[near] - (_first_days(span - since) + named.day - 1)[at[near]])
+        bonus[near] += np.float32(1 - _DAY_GIVEN) * np.maximum(0, 1 - apart / _DAYS_NEAR).astype(np.float32)
         return bonus
+
+    def _span(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """The months from the pool's first to its last, and where in them each row stands."""
+        months = self._months.live
+        if not len(months):
+            return months, months
+        first = months.min()
+        return np.arange(first, months.max() + 1, dtype=np.int32), months - first
+
+
+def _first_days(months: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    return months.astype("datetime64[M]").astype("datetime64[D]").astype(np.int32)
 
 
 @cache

@@ -12,11 +12,13 @@ import numpy.typing as npt
 
 _MERGE_RATIO = 4
 _MOST_COUNTED = 255
+_NO_ROWS = np.empty(0, np.int32)
+_NO_COUNTS = np.empty(0, np.uint8)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Matches:
-    """Occurrences of several terms: `terms` are positions in the list asked for, rows are distinct within a term."""
+    """Occurrences of terms: `terms` are positions in the list asked for, and rows are distinct within a term."""
 
     terms: npt.NDArray[np.intp]
     rows: npt.NDArray[np.intp]
@@ -67,33 +69,43 @@ class Postings:
         renumbered = (_renumbered(segment, new_rows) for segment in self._segments)
         self._segments = tuple(segment for segment in renumbered if len(segment.rows))
 
-    def frequencies(self, terms: Sequence[int]) -> npt.NDArray[np.int64]:
-        """In how many rows each term occurs."""
-        asked = np.array(terms, np.uint32)
-        total = np.zeros(len(asked), np.int64)
-        for segment in self._segments:
-            begins, ends = segment.find(asked)
-            total += ends - begins
-        return total
+    def locate(self, terms: Sequence[int] | npt.NDArray[np.uint32]) -> "Located":
+        asked = np.asarray(terms, np.uint32)
+        ranges = [(segment, *segment.find(asked)) for segment in self._segments]
+        frequencies = np.zeros(len(asked), np.int64)
+        for _, begins, ends in ranges:
+            frequencies += ends - begins
+        return Located(
+            frequencies=frequencies,
+            ranges=[(segment, begins.tolist(), ends.tolist()) for segment, begins, ends in ranges],
+        )
 
-    def matches(self, terms: Sequence[int]) -> Matches:
-        asked = np.array(terms, np.uint32)
-        rows: list[npt.NDArray[np.int32]] = []
-        counts: list[npt.NDArray[np.uint8]] = []
-        sizes: list[npt.NDArray[np.int64]] = []
-        for segment in self._segments:
-            begins, ends = segment.find(asked)
-            ranges = list(zip(begins.tolist(), ends.tolist(), strict=True))
-            rows += [segment.rows[begin:end] for begin, end in ranges]
-            counts += [segment.counts[begin:end] for begin, end in ranges]
-            sizes.append(ends - begins)
-        if not rows:
-            return Matches(terms=np.empty(0, np.intp), rows=np.empty(0, np.intp), counts=np.empty(0, np.float32))
-        positions = np.tile(np.arange(len(asked), dtype=np.intp), len(sizes))
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Located:
+    """Where several terms are found; `frequencies` is the number of rows that hold each."""
+
+    frequencies: npt.NDArray[np.int64]
+    ranges: Sequence[tuple[_Segment, list[int], list[int]]]
+
+    def matches(self, positions: Sequence[int]) -> Matches:
+        """The occurrences of some of the terms, given by their positions in the list located."""
+        rows = [_NO_ROWS]
+        counts = [_NO_COUNTS]
+        terms = [0]
+        sizes = [0]
+        for segment, begins, ends in self.ranges:
+            for at, position in enumerate(positions):
+                begin, end = begins[position], ends[position]
+                if begin < end:
+                    rows.append(segment.rows[begin:end])
+                    counts.append(segment.counts[begin:end])
+                    terms.append(at)
+                    sizes.append(end - begin)
         return Matches(
-            terms=np.repeat(positions, np.concatenate(sizes)),
-            rows=np.concatenate(rows).astype(np.intp),
-            counts=np.concatenate(counts).astype(np.float32),
+            terms=np.repeat(np.array(terms, np.intp), sizes),
+            rows=np.concatenate(rows, dtype=np.intp),
+            counts=np.concatenate(counts, dtype=np.float32),
         )
 
 

@@ -24,6 +24,7 @@ class Speakers:
         self._slots = Column(np.int32)
         self._roles = Column(np.int8)
         self._names: list[str | None] = [None]
+        self._sizes = [0]
         self._slot_of: dict[str | None, int] = {None: _NAMELESS}
         self._by_word: dict[str, set[int]] = {}
         self._by_term: dict[int, set[int]] = {}
@@ -44,15 +45,15 @@ class Speakers:
         slots = self._slots.extend(len(authors))
         slots[:] = [self._slot_of[author] for author in authors]
         self._roles.extend(len(roles))[:] = roles
-        sizes = np.array([len(terms.term_list(name or "")) for name in self._names], np.float32)
-        return sizes[slots]
+        return np.array([self._sizes[slot] for slot in slots.tolist()], np.float32)
 
     def keep(self, rows: npt.NDArray[np.intp]) -> None:
         """Keep these rows, and the names only of those who still speak."""
-        names = [self._names[slot] for slot in self._slots.live[rows].tolist()]
-        roles = self._roles.live[rows].tolist()
+        slots: list[int] = self._slots.live[rows].tolist()
+        roles: list[int] = self._roles.live[rows].tolist()
+        names = self._names
         self.__init__()
-        self.extend(names, roles)
+        self.extend([names[slot] for slot in slots], roles)
 
     def shares(self, begin: int) -> npt.NDArray[np.float32]:
         """What each row from `begin` on counts for in its session: nameless assistants talk long and count little."""
@@ -66,6 +67,13 @@ class Speakers:
         """The rows whose author's name holds a term, or None where no name does."""
         slots = self._by_term.get(term)
         return None if slots is None else self._of(slots)
+
+    def frequencies(self, asked: npt.NDArray[np.uint32]) -> npt.NDArray[np.int64]:
+        """How many rows are by authors whose name holds each term."""
+        found = np.zeros(len(asked), np.int64)
+        for at in np.flatnonzero(np.isin(asked, list(self._by_term))).tolist():
+            found[at] = np.count_nonzero(self._of(self._by_term[int(asked[at])]))
+        return found
 
     def wanted(self, words: Sequence[str], wanted: Wanted) -> npt.NDArray[np.bool_] | None:
         """The rows of the speakers a query names, else of the role it wants; None where that is all or nobody."""
@@ -81,6 +89,8 @@ class Speakers:
         return nameless if wanted is Wanted.ASSISTANT else self._roles.live == _USER
 
     def _of(self, slots: set[int]) -> npt.NDArray[np.bool_]:
+        if len(slots) == 1:
+            return self._slots.live == next(iter(slots))
         chosen = np.zeros(len(self._names), np.bool_)
         chosen[list(slots)] = True
         return chosen[self._slots.live]
@@ -90,6 +100,7 @@ class Speakers:
             return _NAMELESS
         slot = len(self._names)
         self._names.append(name)
+        self._sizes.append(len(terms.term_list(name)))
         for word in terms.words(name):
             if term := terms.term(word):
                 self._by_word.setdefault(word, set()).add(slot)

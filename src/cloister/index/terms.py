@@ -9,36 +9,41 @@ import sys
 import threading
 import unicodedata
 from array import array
+from collections.abc import Sequence
+from typing import Protocol, cast
 from zlib import crc32
 
-import Stemmer
+import Stemmer  # pyright: ignore[reportMissingTypeStubs]
 
 VERSION = 1
 """Raise it when the same text would give other terms: stored terms are then derived again."""
 
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003ffff"
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003ffff"
+)
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
 _SPACED_WORD = re.compile(r"[^\W_]{2,}")
 _ANY_WORD = re.compile(rf"[{_UNSPACED}]+|(?:[^\W_{_UNSPACED}][{_MARKS}]*){{2,}}")
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _KEPT_WORDS = 100_000
+_LONGEST_KEPT_WORD = 40
 
-STOP_WORDS = frozenset(
-    """
-    about above after again against ain all also am an and any anybody anyone anything are aren around as at be became
-    because been before being below between both but by came can cannot cant come could couldn did didn do does doesn
-    doing don done down during each either else ever every everybody everyone everything few for from further gave get
-    gets getting give given go goes going gone got had hadn has hasn have haven having he her here hers herself him
-    himself his how however if in into is isn it its itself just let ll made make makes making many may me might mightn
-    mine more most much must mustn my myself need needn neither no nobody none nor not nothing now of off often oh ok
-    okay on once one only onto or other others our ours ourselves out over own please quite rather re really same said
-    say says shall shan she should shouldn since so some somebody someone something still such than that the their
-    theirs them themselves then there these they thing things this those though through thus to too toward towards under
-    until up upon us use used very was wasn way we well went were weren what whatever when where whether which while
-    who whoever whom whose why will with within without won would wouldn yeah yes yet you your yours yourself yourselves
-    ve
-    """.split()
-) - {"may"}
+_STOP_WORDS = (
+    "about above after again against ain all also am an and any anybody anyone anything are aren around as at be "
+    "became because been before being below between both but by came can cannot cant come could couldn did didn do "
+    "does doesn doing don done down during each either else ever every everybody everyone everything few for from "
+    "further gave get gets getting give given go goes going gone got had hadn has hasn have haven having he her here "
+    "hers herself him himself his how however if in into is isn it its itself just let ll made make makes making "
+    "many me might mightn mine more most much must mustn my myself need needn neither no nobody none nor not nothing "
+    "now of off often oh ok okay on once one only onto or other others our ours ourselves out over own please quite "
+    "rather re really said same say says shall shan she should shouldn since so some somebody someone something "
+    "still such than that the their theirs them themselves then there these they thing things this those though "
+    "through thus to too toward towards under until up upon us use used ve very was wasn way we well went were weren "
+    "what whatever when where whether which while who whoever whom whose why will with within without won would "
+    "wouldn yeah yes yet you your yours yourself yourselves"
+)
+STOP_WORDS = frozenset(_STOP_WORDS.split())
+"""English function words. Not "may": it is a month."""
 
 
 def encode(text: str) -> bytes:
@@ -72,25 +77,30 @@ def words(text: str) -> list[str]:
     return found
 
 
+class _Stemmer(Protocol):
+    def stemWords(self, words: Sequence[str]) -> list[str]: ...  # noqa: N802
+
+
 class _Terms(dict[str, int]):
     """Terms of the words met lately. A stemmer is not safe to share between threads, hence the lock."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._stemmer = Stemmer.Stemmer("english", 0)
+        self._stemmer = cast(_Stemmer, Stemmer.Stemmer("english", 0))  # pyright: ignore[reportUnknownMemberType]
         self._lock = threading.Lock()
 
     def __missing__(self, word: str) -> int:
         found = 0 if word in STOP_WORDS else self.stems_to([word])[0]
-        if len(self) >= _KEPT_WORDS:
-            self.clear()
-        self[word] = found
+        if len(word) <= _LONGEST_KEPT_WORD:
+            if len(self) >= _KEPT_WORDS:
+                self.clear()
+            self[word] = found
         return found
 
     def stems_to(self, unseen: list[str]) -> list[int]:
         with self._lock:
             stems = self._stemmer.stemWords(unseen)
-        return [crc32(stem.encode()) or 1 for stem in stems]
+        return [hashed or 1 for hashed in map(crc32, map(str.encode, stems))]
 
 
 _TERMS = _Terms()

@@ -90,15 +90,23 @@ class Windows:
         return total
 
     def spread(
-        self, into: npt.NDArray[np.float32], base: npt.NDArray[np.intp], rows: npt.NDArray[np.intp], tf: npt.NDArray[np.float32]
+        self,
+        into: npt.NDArray[np.float32],
+        lines: npt.NDArray[np.intp] | None,
+        rows: npt.NDArray[np.intp],
+        counts: npt.NDArray[np.float32],
     ) -> None:
-        """Add the counts `tf` of `rows`, and what they lend, to `into` at `base` + row. No two may share a place."""
-        into[base + rows] += tf
-        tf = tf * self.lent[rows]
+        """Add the counts of rows, and what they lend, to a grid of lines, flat, each with a spare place at its end.
+
+        `lines` are where the lines begin; None for a single line. No row may occur twice in one line.
+        """
+        into[rows if lines is None else lines + rows] += counts
+        lending = counts * self.lent[rows]
         for distance in range(1, LEXICAL_REACH + 1):
-            tf = tf * np.float32(_DECAY)
+            lending *= np.float32(_DECAY)
             for pointers in self.neighbours(distance):
-                into[base + pointers[rows]] += tf
+                places = pointers[rows]
+                into[places if lines is None else lines + places] += lending
 
     def _link(self, rows: npt.NDArray[np.intp], previous: npt.NDArray[np.intp]) -> None:
         step, pointers = self._before[0], previous
@@ -135,9 +143,7 @@ class Windows:
         self._borrowed.live[rows] = borrowed
         self._norms.live[rows] = self._window_norms(rows)
 
-    def _lent_words(
-        self, rows: npt.NDArray[np.intp], lengths: npt.NDArray[np.float32]
-    ) -> npt.NDArray[np.float32]:
+    def _lent_words(self, rows: npt.NDArray[np.intp], lengths: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         return np.where(rows == NONE, np.float32(0), lengths[rows] * self.lent[rows])
 
     def _window_norms(self, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.float32]:

@@ -15,6 +15,7 @@ from cloister.domain.moments import parse_iso
 from cloister.domain.scope import MemberVisibility
 from cloister.domain.text import checked_limit
 from cloister.interfaces import shapes
+from cloister.services.diagnose import Health
 from cloister.services.keep_sessions import SessionChange, SessionFields
 from cloister.services.reindex import Progress
 from cloister.services.search import Place
@@ -244,6 +245,13 @@ class Cloister:
     def backup(self, target: str | os.PathLike[str]) -> None:
         """Write a consistent copy to a new file while others go on reading and writing."""
         self._services.database.maintenance.backup(Path(target))
+
+    def health(self) -> Health:
+        """What is stored, whether it is whole, and whether the index keeps up. Reads the whole database."""
+        return self._services.diagnose.health()
+
+    def schema_version(self) -> int:
+        return self._services.diagnose.schema_version()
 
 
 def _project(project_id: str | None) -> ProjectId | None:

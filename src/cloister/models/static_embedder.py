@@ -5,15 +5,16 @@ Only the wheel's data files are read; its own loader, which looks for updates on
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 import numkong
 import numpy as np
 import numpy.typing as npt
-from safetensors import safe_open
+from safetensors.numpy import load_file  # pyright: ignore[reportUnknownVariableType]
 from tokenizers import Tokenizer
 
 from cloister.domain.passage import Passage
@@ -26,6 +27,7 @@ _SPECIAL = re.compile(r"<unk>|</?s>")
 _LONGEST_KEPT_PIECE = 24
 _KEPT_PIECES = 50_000
 _PUNCTUATION_WEIGHT = 0.0
+_CHARACTERS_TOGETHER = 3_000
 
 
 class StaticEmbedder:
@@ -40,30 +42,39 @@ class StaticEmbedder:
         self._files: _Files | None = None
 
     def embed(self, passages: Sequence[Passage]) -> list[Embedding]:
-        return [self._embed(passage) for passage in passages]
+        return [embedding for part in _parts(passages) for embedding in self._embed(part)]
 
     def embed_query(self, text: str, weigh: Weigh) -> npt.NDArray[np.float32]:
         encoding = self._loaded.tokenizer.encode(text, add_special_tokens=False)
         if not encoding.ids:
             return np.zeros(self.dimension, np.float32)
         words = list(_WORD.finditer(text))
-        weights = [float(weight) for weight in weigh([word.group() for word in words])]
-        at = np.full(len(text) + 1, _PUNCTUATION_WEIGHT, np.float32)
-        for word, weight in zip(words, weights, strict=True):
-            at[word.start() : word.end()] = weight
-        ends = np.array([end for _, end in encoding.offsets])
-        by_token = at[np.maximum(ends - 1, 0)]
+        at = [_PUNCTUATION_WEIGHT] * len(text)
+        for word, weight in zip(words, weigh([word.group() for word in words]), strict=True):
+            at[word.start() : word.end()] = [weight] * (word.end() - word.start())
+        by_token = np.array([at[end - 1] for _, end in encoding.offsets], np.float32)
         if not by_token.any():
-            by_token = np.ones_like(by_token)
-        return _unit(by_token @ self._rows(encoding.ids))
+            by_token[:] = 1
+        return _unit(np.add.reduce(self._rows(encoding.ids) * by_token[:, None], axis=0))
 
-    def _embed(self, passage: Passage) -> Embedding:
-        content = self._loaded.pieces.tokens(passage.content)
-        prefix = self._loaded.pieces.tokens(passage.prefix)
-        if not content and not prefix:
-            return Embedding(vector=bytes(2 * self.dimension), tokens=0)
-        total = np.add.reduce(self._rows(prefix + content), axis=0)
-        return Embedding(vector=_unit(total).astype("<f2").tobytes(), tokens=len(content))
+    def _embed(self, passages: Sequence[Passage]) -> list[Embedding]:
+        """One look into the table for all: what a call costs is shared."""
+        tokens = self._loaded.pieces.tokens
+        contents = [tokens(passage.content) for passage in passages]
+        whole = [tokens(passage.prefix) + content for passage, content in zip(passages, contents, strict=True)]
+        rows = self._rows([token for ids in whole for token in ids] or [0])
+        totals = np.zeros((len(passages), self.dimension), np.float32)
+        end = 0
+        for total, ids in zip(totals, whole, strict=True):
+            begin, end = end, end + len(ids)
+            np.add.reduce(rows[begin:end], axis=0, out=total)
+        lengths = np.sqrt(np.einsum("ij,ij->i", totals, totals))
+        vectors = (totals / np.maximum(lengths, 1e-12)[:, None]).astype("<f2").tobytes()
+        size = 2 * self.dimension
+        return [
+            Embedding(vector=vectors[at * size : (at + 1) * size], tokens=len(content))
+            for at, content in enumerate(contents)
+        ]
 
     def _rows(self, tokens: Sequence[int]) -> npt.NDArray[np.float32]:
         return np.asarray(numkong.astype(self._loaded.table.take(tokens, axis=0), "float32"))
@@ -80,10 +91,10 @@ class StaticEmbedder:
 class _Files:
     table: npt.NDArray[np.float16]
     tokenizer: Tokenizer
-    pieces: "_Pieces"
+    pieces: "Pieces"
 
 
-class _Pieces(dict[str, list[int]]):
+class Pieces(dict[str, list[int]]):
     """Tokens of the pieces of a text, kept for the frequent ones.
 
     The tokenizer has no token in which a space follows a letter, so a text may be cut before each run of
@@ -95,10 +106,12 @@ class _Pieces(dict[str, list[int]]):
         self._tokenizer = tokenizer
 
     def tokens(self, text: str) -> list[int]:
+        """The tokens of a text without the spaces around it."""
+        text = text.strip(" " + _SPACE)
         if _SPECIAL.search(text):
-            return self._tokenizer.encode(text.strip(), add_special_tokens=False).ids
+            return self._tokenizer.encode(text, add_special_tokens=False).ids
         found: list[int] = []
-        for piece in _PIECE.findall(_SPACE + text.strip(" " + _SPACE).replace(" ", _SPACE)):
+        for piece in _PIECE.findall(_SPACE + text.replace(" ", _SPACE)):
             found += self[piece]
         return found
 
@@ -111,14 +124,27 @@ class _Pieces(dict[str, list[int]]):
         return tokens
 
 
+def _parts(passages: Sequence[Passage]) -> Iterator[Sequence[Passage]]:
+    """Runs of passages that are embedded together without holding too many rows of the table at once."""
+    begin = characters = 0
+    for at, passage in enumerate(passages):
+        characters += len(passage.content)
+        if characters > _CHARACTERS_TOGETHER and at > begin:
+            yield passages[begin:at]
+            begin, characters = at, len(passage.content)
+    if passages:
+        yield passages[begin:]
+
+
+@cache
 def _load() -> _Files:
+    """Read once a process; however many embedders there are, they share what never changes."""
     folder = _wheel()
-    with safe_open(folder / "weights" / "l2_supercat_256.safetensors", framework="numpy") as file:
-        table = file.get_tensor("embedding.weight")
+    table = load_file(folder / "weights" / "l2_supercat_256.safetensors")["embedding.weight"]
     tokenizer = Tokenizer.from_file(str(folder / "tokenizers" / "l2_supercat_tokenizer_config.json"))
     tokenizer.no_padding()
     tokenizer.no_truncation()
-    return _Files(table=table, tokenizer=tokenizer, pieces=_Pieces(tokenizer))
+    return _Files(table=table, tokenizer=tokenizer, pieces=Pieces(tokenizer))
 
 
 def _wheel() -> Path:

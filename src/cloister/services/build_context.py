@@ -90,7 +90,7 @@ class ContextBuilder:
             for source in sources
             if source.method == "semantic" and source.limit
         ]
-        question = question or messages.last_question(session.id)
+        question = question or _last_question(messages, session)
         if picks and question:
             held: set[MessageId] = {message.id for message in said}
             related += self._recaller.best(transaction, scope, question, picks, without=held)
@@ -106,6 +106,10 @@ class ContextBuilder:
             for source in wanted
             for found in rows.recent(source.role, source.limit)
         ]
+
+
+def _last_question(messages: Messages, session: Session) -> str | None:
+    return next((message.content for message in messages.recent(session.id, "user", 1)), None)
 
 
 def _sources_of(project: Project | None) -> Sequence[Source]:

@@ -84,6 +84,8 @@ class SessionKeeper:
         before: tuple[int, int] | None = None,
     ) -> list[Session]:
         """Newest activity first; `any_project=False` keeps to `project`, where none is the shared pool."""
+        if user_id is not None:
+            checked_name(user_id, "user_id")
         with self._database.read(reach) as transaction:
             if project is not None:
                 Projects(transaction).get(project)
@@ -112,6 +114,8 @@ class SessionKeeper:
             checked_metadata(change.metadata)
 
         def work(transaction: Transaction) -> Session:
+            if change.move and change.project is not None:
+                Projects(transaction).hold(change.project)
             sessions = Sessions(transaction)
             session = sessions.lock(external_id).session
             if change.move:
@@ -160,13 +164,13 @@ class SessionKeeper:
 
 
 def _scope_in(transaction: Transaction, project: ProjectId | None, user: str | None) -> Scope:
-    """The scope of a session of this project and user; the project must be one the caller may see."""
+    """The scope of a session of this project and user; the project must be one the caller may see, and stays one."""
     confined_to = transaction.reach.confined_to
     if confined_to is not None and project is None:
         raise Forbidden("This key is confined to its project: its sessions stay there.")
     if project is None:
         return Scope(tenant=transaction.reach.tenant, project=None, user=user)
-    visibility = Projects(transaction).get(project).member_visibility
+    visibility = Projects(transaction).hold(project).member_visibility
     return Scope(tenant=transaction.reach.tenant, project=project, user=user, visibility=visibility)
 
 

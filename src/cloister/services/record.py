@@ -4,7 +4,8 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from itertools import islice
+from typing import NamedTuple, cast
 
 from cloister.domain.conversation import Draft, Episode, Message, Session, opens_episode
 from cloister.domain.errors import Conflict, InvalidRequest, TooLarge
@@ -20,10 +21,11 @@ from cloister.storage.pools import Pools
 from cloister.storage.sessions import Sessions
 
 LARGEST_BATCH = 1_000
+# Characters from which a request is prepared on its caller's thread, so that it keeps no other waiting.
+_LARGE = 4_000
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Prepared:
+class _Prepared(NamedTuple):
     """A draft with everything that can be known before the transaction."""
 
     draft: Draft
@@ -58,10 +60,14 @@ class Recorder:
         for draft in drafts:
             if draft.metadata:
                 checked_metadata(draft.metadata)
-        prepared = self._prepare(drafts)
-        if idempotency_key is None:
+        if idempotency_key is not None:
+            return self._once(reach, session, drafts, checked_name(idempotency_key, "idempotency_key"))
+        if sum(len(draft.content) for draft in drafts) > _LARGE:
+            (prepared,) = self._prepare([drafts])
             return self._database.write(reach, lambda transaction: self._append(transaction, session, prepared))
-        return self._once(reach, session, prepared, checked_name(idempotency_key, "idempotency_key"))
+        return self._database.write_prepared(
+            reach, drafts, self._prepare, lambda transaction, prepared: self._append(transaction, session, prepared)
+        )
 
     def episode(
         self, reach: Reach, session: str, user_message: Draft, reply: Draft, *, idempotency_key: str | None = None
@@ -71,16 +77,16 @@ class Recorder:
         opening = messages[0]
         return Episode(id=opening.id, session=opening.session, messages=messages, created_at=opening.created_at)
 
-    def _prepare(self, drafts: Sequence[Draft]) -> list[_Prepared]:
+    def _prepare(self, requests: Sequence[Sequence[Draft]]) -> list[list[_Prepared]]:
+        """The drafts of one or more requests, embedded together: many at once cost little more than one."""
         now = self._clock()
+        drafts = [draft for request in requests for draft in request]
         times = [now if draft.created_at is None else draft.created_at for draft in drafts]
         indexed = self._indexer.prepare(
             [(draft.content, draft.author, time) for draft, time in zip(drafts, times, strict=True)], now
         )
-        return [
-            _Prepared(draft=draft, created_at=time, indexed=entry)
-            for draft, time, entry in zip(drafts, times, indexed, strict=True)
-        ]
+        prepared = map(_Prepared, drafts, times, indexed)
+        return [list(islice(prepared, len(request))) for request in requests]
 
     def _append(self, transaction: Transaction, session: str, prepared: Sequence[_Prepared]) -> Recorded:
         sessions = Sessions(transaction)
@@ -106,9 +112,10 @@ class Recorder:
         )
         return Recorded(session=tail.session, messages=tuple(messages))
 
-    def _once(self, reach: Reach, session: str, prepared: Sequence[_Prepared], key: str) -> Recorded:
+    def _once(self, reach: Reach, session: str, drafts: Sequence[Draft], key: str) -> Recorded:
         """The same request under the same key is done once. What is kept is ids and times, never what was said."""
-        fingerprint = _fingerprint(session, [entry.draft for entry in prepared])
+        fingerprint = _fingerprint(session, drafts)
+        (prepared,) = self._prepare([drafts])
         scoped_key = f"{reach.confined_to or ''}/{key}"
 
         def work(transaction: Transaction) -> Recorded:

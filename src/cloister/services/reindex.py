@@ -4,7 +4,7 @@ Rows carry the generation that indexed them, and only rows of one generation are
 with its rebuilt half, never with a mixture.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import cast
 
 from cloister.domain.identifiers import MessageId, PoolId, SessionId, TenantId
@@ -57,7 +57,7 @@ class Reindexer:
         with self._database.read(reach) as transaction:
             return IndexRows(transaction, self._indexer.generation).members(pool)
 
-    def _rebuild(self, reach: Reach, session: SessionId, everything: bool):
+    def _rebuild(self, reach: Reach, session: SessionId, everything: bool) -> Iterator[int]:
         after: MessageId | None = None
         while words := self._words(reach, session, after, everything):
             entries = self._indexer.embed(

@@ -5,12 +5,14 @@ when a commit ends shares the next one: one fsync for all of it.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from cloister.domain.errors import Closed
 
+A = TypeVar("A")
+B = TypeVar("B")
 T = TypeVar("T")
 LARGEST_GROUP = 256
 
@@ -26,7 +28,7 @@ class WriteConnection(Protocol):
         """Roll back whatever is open; never raises."""
         ...
 
-    def attempt(self, work: Callable[[], Any]) -> Any:
+    def attempt(self, work: Callable[[Any], Any], item: Any) -> Any:
         """Run in a savepoint, and undo it if it raises."""
         ...
 
@@ -37,9 +39,15 @@ class WriteConnection(Protocol):
 
 
 class _Job(Generic[T]):
-    __slots__ = ("done", "error", "result", "work")
+    """`prepare`, where there is one, turns `item` into what `work` is given; without one `work` is given the item itself."""
 
-    def __init__(self, work: Callable[[], T]) -> None:
+    __slots__ = ("done", "error", "item", "prepare", "result", "work")
+
+    def __init__(
+        self, item: Any, prepare: Callable[[Sequence[Any]], Sequence[Any]] | None, work: Callable[[Any], T]
+    ) -> None:
+        self.item = item
+        self.prepare = prepare
         self.work = work
         self.result: T | None = None
         self.error: BaseException | None = None
@@ -59,7 +67,15 @@ class GroupCommit:
         self._thread.start()
 
     def run(self, work: Callable[[], T]) -> T:
-        job = _Job(work)
+        return self._submit(_Job(None, None, lambda _: work()))
+
+    def run_prepared(self, item: A, prepare: Callable[[Sequence[A]], Sequence[B]], work: Callable[[B], T]) -> T:
+        """Prepare the items of all waiting jobs with one call, before the transaction, then run each."""
+        return self._submit(_Job(item, prepare, work))
+
+    def _submit(self, job: _Job[T]) -> T:
+        if threading.current_thread() is self._thread:
+            raise RuntimeError("a write inside a write would wait for itself")
         with self._accepting:
             if self._closed:
                 raise Closed
@@ -91,16 +107,43 @@ class GroupCommit:
                     closing = True
                     break
                 group.append(following)
-            self._commit(group)
+            self._commit(self._prepared(group))
+
+    def _prepared(self, group: list[_Job[Any]]) -> list[_Job[Any]]:
+        """The jobs that are ready; one that cannot be prepared fails alone."""
+        by_prepare: dict[Any, list[_Job[Any]]] = {}
+        for job in group:
+            if job.prepare is not None:
+                by_prepare.setdefault(job.prepare, []).append(job)
+        for prepare, jobs in by_prepare.items():
+            try:
+                items = prepare([job.item for job in jobs])
+            except BaseException:  # noqa: BLE001 - found out below, job by job
+                for job in jobs:
+                    self._prepare_alone(job)
+            else:
+                for job, item in zip(jobs, items, strict=True):
+                    job.item = item
+        return [job for job in group if job.error is None]
+
+    def _prepare_alone(self, job: _Job[Any]) -> None:
+        assert job.prepare is not None
+        try:
+            (job.item,) = job.prepare([job.item])
+        except BaseException as error:  # noqa: BLE001 - it is handed to the caller
+            job.error = error
+            job.done.release()
 
     def _commit(self, group: list[_Job[Any]]) -> None:
         """Acknowledge a job only after its commit. An error that ends the transaction itself fails the whole group."""
         connection = self._connection
+        if not group:
+            return
         try:
             connection.begin()
             for job in group:
                 try:
-                    job.result = connection.attempt(job.work)
+                    job.result = connection.attempt(job.work, job.item)
                 except BaseException as error:
                     if not connection.in_transaction:
                         raise

@@ -12,6 +12,8 @@ from cloister.domain.scope import Reach
 
 Value = int | str | bytes | None
 Row = tuple[Value, ...]
+A = TypeVar("A")
+B = TypeVar("B")
 T = TypeVar("T")
 
 
@@ -60,7 +62,15 @@ class Database(Protocol):
         ...
 
     def write(self, reach: Reach, work: Callable[[Transaction], T]) -> T:
-        """Run `work` in one transaction; when this returns, what it wrote is durable. If it raises, nothing was written."""
+        """Run `work` in one transaction; when this returns, what it wrote is durable. If it raises, nothing was written.
+        PostgreSQL may run `work` again after a deadlock, so it touches nothing but its transaction."""
+        ...
+
+    def write_prepared(
+        self, reach: Reach, item: A, prepare: Callable[[Sequence[A]], Sequence[B]], work: Callable[[Transaction, B], T]
+    ) -> T:
+        """The same for many small writes at once: `prepare` runs before the transaction, and may be given the items of all that
+        wait to be written together. It must answer one for each, and depend on nothing but them."""
         ...
 
     @property

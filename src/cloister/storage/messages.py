@@ -10,6 +10,8 @@ from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import MAX_SEQUENCE, SEQUENCE_BITS, MessageId, SessionId, message_name
 from cloister.storage.interface import Row, Transaction
 
+RECENT_WINDOW = 2_000
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Indexed:
@@ -49,19 +51,17 @@ class Messages:
 
     def page(self, session: SessionId, *, limit: int, after: MessageId | None = None) -> list[Message]:
         """In the order they were said, from behind the last one seen."""
-        first = session << SEQUENCE_BITS
-        rows = self._transaction.rows("messages", after=max(first, after or 0), last=first + MAX_SEQUENCE, limit=limit)
+        first, last = _span(session)
+        rows = self._transaction.rows("messages", after=max(first, after or 0), last=last, limit=limit)
         return [message_of(row) for row in rows]
 
     def recent(self, session: SessionId, role: Role, limit: int) -> list[Message]:
-        """The last ones of a role, newest first."""
-        rows = self._transaction.rows("recent_messages", session_id=session, role=role, limit=limit)
+        """The last ones of a role, newest first; what lies thousands of messages back is not recent."""
+        first, last = _span(session)
+        rows = self._transaction.rows(
+            "recent_messages", first=first, last=last, role=role, limit=limit, window=max(RECENT_WINDOW, 10 * limit)
+        )
         return [message_of(row) for row in rows]
-
-    def last_question(self, session: SessionId) -> str | None:
-        """The user's last words."""
-        row = self._transaction.row("last_user_message", session_id=session)
-        return None if row is None else cast(str, row[0])
 
     def session_name(self, message: MessageId) -> str:
         """The outside id of the session a message is in."""
@@ -71,7 +71,8 @@ class Messages:
         return cast(str, row[0])
 
     def count_episodes(self, session: SessionId) -> int:
-        row = self._transaction.row("count_episodes", session_id=session)
+        first, last = _span(session)
+        row = self._transaction.row("count_episodes", first=first, last=last)
         return 0 if row is None else cast(int, row[0])
 
     def remove(self, session: SessionId, messages: Sequence[MessageId]) -> int:
@@ -80,7 +81,13 @@ class Messages:
         )
 
     def remove_all(self, session: SessionId) -> int:
-        return self._transaction.execute("delete_messages", session_id=session)
+        first, last = _span(session)
+        return self._transaction.execute("delete_messages", first=first, last=last)
+
+
+def _span(session: SessionId) -> tuple[int, int]:
+    """The ids of a session's messages lie behind the first of these and up to the second."""
+    return session << SEQUENCE_BITS, (session << SEQUENCE_BITS) + MAX_SEQUENCE
 
 
 def message_of(row: Row) -> Message:

@@ -56,6 +56,13 @@ class Projects:
             raise NotFound("project", project_name(project))
         return _project(row)
 
+    def hold(self, project: ProjectId) -> Project:
+        """The same, and it stays until the transaction ends. Take it before any session: a deletion does so too."""
+        row = self._transaction.row("hold_project", project_id=project)
+        if row is None:
+            raise NotFound("project", project_name(project))
+        return _project(row)
+
     def page(self, *, limit: int, after: tuple[int, int] = (-(1 << 63), 0)) -> list[Project]:
         """Oldest first, from behind the (created_at, id) of the last one seen."""
         rows = self._transaction.rows("projects", limit=limit, after_created_at=after[0], after_project_id=after[1])

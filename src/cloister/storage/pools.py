@@ -57,8 +57,8 @@ class Pools:
 
     def rows(self, scope: Scope) -> "PoolRows | None":
         """The rows a scope may recall; none where nothing was ever said in its pool."""
-        if scope.tenant != self._transaction.reach.tenant:
-            raise ValueError("a scope of another tenant")
+        if not self._transaction.reach.covers(scope):
+            raise ValueError("a scope outside the transaction's reach")
         pool = self.find(scope.pool)
         return None if pool is None else PoolRows(self._transaction, pool, self._generation)
 

@@ -8,6 +8,7 @@ from typing import Any, cast
 from cloister.domain.conversation import Session
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, TenantId
+from cloister.domain.text import is_storable
 from cloister.storage.interface import Row, Transaction, integers
 
 
@@ -43,7 +44,7 @@ class Sessions:
         self._transaction = transaction
 
     def find(self, external_id: str) -> Session | None:
-        row = self._transaction.row("session", external_id=external_id)
+        row = self._transaction.row("session", external_id=external_id) if is_storable(external_id) else None
         return None if row is None else _session(row)
 
     def get(self, external_id: str) -> Session:
@@ -54,7 +55,7 @@ class Sessions:
 
     def lock(self, external_id: str) -> Tail:
         """Hold the session against all other writers until the transaction ends. Take it before its pool."""
-        row = self._transaction.row("lock_session", external_id=external_id)
+        row = self._transaction.row("lock_session", external_id=external_id) if is_storable(external_id) else None
         if row is None:
             raise NotFound("session", external_id)
         *_, next_sequence, episode = cast(tuple[Any, ...], row)
@@ -143,7 +144,8 @@ class Sessions:
         return [(SessionId(session), PoolId(pool), user) for session, pool, user in rows]
 
     def remove(self, session: SessionId) -> None:
-        self._transaction.execute("delete_session", session_id=session)
+        """Take away everything but the bare id, which no answer ever holds."""
+        self._transaction.execute("bury_session", session_id=session)
 
 
 def _session(row: Row) -> Session:

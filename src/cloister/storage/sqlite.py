@@ -5,8 +5,9 @@
 # pyright: reportUnknownArgumentType=false
 
 import os
+import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
@@ -28,6 +29,8 @@ from cloister.storage.group_commit import GroupCommit
 from cloister.storage.interface import Row, Transaction, Value
 from cloister.storage.queries import load_queries
 
+A = TypeVar("A")
+B = TypeVar("B")
 T = TypeVar("T")
 DATABASE_FILE = "cloister.db"
 BUSY_MILLISECONDS = 15_000
@@ -37,7 +40,7 @@ _CHECKPOINT_PAGES = 4_000
 def open_sqlite(directory: Path) -> "SqliteDatabase":
     """Open or create the database of a data directory, and bring its schema up to date."""
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise StorageUnavailable(f"The data directory {directory} cannot be created: {error.strerror}.") from error
     path = directory / DATABASE_FILE
@@ -69,6 +72,12 @@ class SqliteDatabase:
         transaction = _SqliteTransaction(self._write_connection, self._queries, reach)
         return self._writer.run(lambda: work(transaction))
 
+    def write_prepared(
+        self, reach: Reach, item: A, prepare: Callable[[Sequence[A]], Sequence[B]], work: Callable[[Transaction, B], T]
+    ) -> T:
+        transaction = _SqliteTransaction(self._write_connection, self._queries, reach)
+        return self._writer.run_prepared(item, prepare, lambda prepared: work(transaction, prepared))
+
     @property
     def maintenance(self) -> "SqliteMaintenance":
         return SqliteMaintenance(self)
@@ -85,9 +94,15 @@ class SqliteDatabase:
         try:
             return self._readers.pop()
         except IndexError:
+            return self._new_reader()
+
+    def _new_reader(self) -> apsw.Connection:
+        try:
             connection = _connect(self._path)
             connection.pragma("query_only", True)
-            return connection
+        except apsw.Error as error:
+            raise translated(error) from error
+        return connection
 
     def return_reader(self, connection: apsw.Connection) -> None:
         if self._closed:
@@ -183,10 +198,10 @@ class _WriteConnection:
         if self._connection.in_transaction:
             self._execute("ROLLBACK")
 
-    def attempt(self, work: Callable[[], Any]) -> Any:
+    def attempt(self, work: Callable[[Any], Any], item: Any) -> Any:
         self._execute("SAVEPOINT job")
         try:
-            result = work()
+            result = work(item)
         except BaseException as error:
             if self._connection.in_transaction:
                 self._execute("ROLLBACK TO job")
@@ -212,9 +227,8 @@ class SqliteMaintenance:
         self._database = database
 
     def rows(self, query: str, **parameters: Value) -> list[Row]:
-        return self._borrowed(
-            lambda connection: connection.execute(self._database.unscoped_query(query), parameters).fetchall()
-        )
+        text = self._database.unscoped_query(query)
+        return cast(list[Row], self._borrowed(lambda connection: connection.execute(text, parameters).fetchall()))
 
     def write(self, query: str, **parameters: Value) -> None:
         text = self._database.unscoped_query(query)
@@ -279,12 +293,26 @@ def translated(error: apsw.Error) -> StorageError:
 def _connect(path: Path) -> apsw.Connection:
     connection = apsw.Connection(str(path), statementcachesize=200)
     connection.set_busy_timeout(BUSY_MILLISECONDS)
-    connection.pragma("journal_mode", "wal")
+    _switch_to_wal(connection)
     connection.pragma("synchronous", "full")
     connection.pragma("foreign_keys", True)
     connection.pragma("secure_delete", True)
     connection.pragma("wal_autocheckpoint", _CHECKPOINT_PAGES)
     return connection
+
+
+def _switch_to_wal(connection: apsw.Connection) -> None:
+    """The first switch of a new file fails at once while another opens it, whatever the busy timeout says."""
+    deadline = time.monotonic() + BUSY_MILLISECONDS / 1_000
+    while True:
+        try:
+            connection.pragma("journal_mode", "wal")
+        except apsw.BusyError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.005)
+        else:
+            return
 
 
 def _migrate(connection: apsw.Connection) -> None:

@@ -12,6 +12,8 @@ ROLES = (TENANT_ROLE, MAINTENANCE_ROLE)
 
 ROLE_IS_UNBOUND = b"SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
 
+OWNER = b"SELECT quote_ident(pg_get_userbyid(relowner)) FROM pg_class WHERE oid = to_regclass('schema_migration')"
+
 TENANT_TABLES = b"""
 SELECT
     c.relname, c.relrowsecurity, c.relforcerowsecurity, pg_has_role(c.relowner, 'MEMBER'),
@@ -44,9 +46,13 @@ def breaches(tenant_tables: Iterable[tuple[Any, ...]], *, role_is_unbound: bool)
     return found
 
 
-def administration(*, login: str, schema: str, existing: Collection[str]) -> str:
-    """What an administrator must run before a login without these rights can set up a database; names come quoted."""
+def administration(*, login: str, owner: str | None, schema: str, existing: Collection[str]) -> str:
+    """What must happen before this login can open the database. Names come quoted; a new database has no `owner`."""
     statements = [f"CREATE ROLE {role} NOLOGIN;" for role in ROLES if role not in existing]
     statements.append(f"GRANT {', '.join(ROLES)} TO {login};")
-    statements.append(f"GRANT USAGE, CREATE ON SCHEMA {schema} TO {login};")
-    return " ".join(statements)
+    if owner is None:
+        statements.append(f"GRANT USAGE, CREATE ON SCHEMA {schema} TO {login};")
+    advice = f"Let an administrator run, in this database: {' '.join(statements)}"
+    if owner is None or owner == login:
+        return advice
+    return f"{advice} If an upgrade is due, open the database once as {owner}, which owns its tables."

@@ -40,12 +40,14 @@ CREATE TABLE pool (
 CREATE UNIQUE INDEX pool_key ON pool (tenant_id, coalesce(project_id, 0), coalesce(user_id, ''));
 
 -- `changed_version` is the pool's version when anything here last changed, `rebuilt_version` when it was more than an append.
+-- Of a deleted session the bare id stays, without a name or a pool: taking the row away would mean a search of all messages for one
+-- that still refers to it, or an index on every message only to make that search short.
 CREATE TABLE session (
     session_id BIGINT PRIMARY KEY,
     tenant_id BIGINT NOT NULL REFERENCES tenant (tenant_id),
-    external_id TEXT NOT NULL,
+    external_id TEXT,
     project_id BIGINT,
-    pool_id BIGINT NOT NULL,
+    pool_id BIGINT,
     user_id TEXT CHECK (user_id <> ''),
     title TEXT,
     tags TEXT NOT NULL,
@@ -60,12 +62,13 @@ CREATE TABLE session (
     UNIQUE (tenant_id, session_id),
     UNIQUE (tenant_id, external_id),
     FOREIGN KEY (tenant_id, project_id) REFERENCES project (tenant_id, project_id),
-    FOREIGN KEY (tenant_id, pool_id) REFERENCES pool (tenant_id, pool_id)
+    FOREIGN KEY (tenant_id, pool_id) REFERENCES pool (tenant_id, pool_id),
+    CHECK ((external_id IS NULL) = (pool_id IS NULL))
 );
 
 CREATE INDEX session_by_pool ON session (tenant_id, pool_id, changed_version);
 CREATE INDEX session_by_project ON session (tenant_id, project_id);
-CREATE INDEX session_by_activity ON session (tenant_id, updated_at, session_id);
+CREATE INDEX session_by_activity ON session (tenant_id, updated_at, session_id) WHERE pool_id IS NOT NULL;
 
 -- `message_id` is session_id << 21 | sequence: the messages of a session lie together, in order.
 -- The columns that fill a pool's block come before the content, so that loading one does not read what was said.
@@ -90,7 +93,6 @@ CREATE TABLE message (
     CHECK (message_id >> 21 = session_id)
 );
 
-CREATE INDEX message_by_role ON message (session_id, role, message_id);
 CREATE INDEX message_unindexed ON message (tenant_id, message_id) WHERE indexed_at IS NULL;
 
 -- The first answer to a request that came with an idempotency key.

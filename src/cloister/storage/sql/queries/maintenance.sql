@@ -29,8 +29,11 @@ WHERE p.generation <> :generation AND m.generation <> :generation
 
 -- name: totals
 SELECT
-    (SELECT count(*) FROM tenant), (SELECT count(*) FROM project WHERE deleted_at IS NULL), (SELECT count(*) FROM session),
-    (SELECT coalesce(sum(message_count), 0) FROM session)
+    (SELECT count(*) FROM tenant), (SELECT count(*) FROM project WHERE deleted_at IS NULL), (SELECT count(*) FROM session WHERE pool_id IS NOT NULL),
+    (SELECT CAST(coalesce(sum(message_count), 0) AS BIGINT) FROM session)
 
 -- name: drop_idempotent_answers
 DELETE FROM idempotency WHERE created_at < :before
+
+-- name: engine
+SELECT 'SQLite ' || sqlite_version()

@@ -17,17 +17,18 @@ ORDER BY message_id
 LIMIT :limit
 
 -- name: recent_messages
--- The last ones of a role, newest first.
+-- The last ones of a role, newest first, looked for among the last :window of the session.
 SELECT
     message_id, session_id, role, content, author, status, episode_id, is_memory_checked, tokens, metadata, created_at
 FROM message
-WHERE tenant_id = :tenant_id AND session_id = :session_id AND role = :role
+WHERE tenant_id = :tenant_id AND role = :role AND message_id <= :last
+    AND message_id > (
+        SELECT CASE WHEN max(message_id) - :window > :first THEN max(message_id) - :window ELSE :first END
+        FROM message
+        WHERE tenant_id = :tenant_id AND message_id > :first AND message_id <= :last
+    )
 ORDER BY message_id DESC
 LIMIT :limit
-
--- name: last_user_message
-SELECT content FROM message
-WHERE tenant_id = :tenant_id AND session_id = :session_id AND role = 'user' ORDER BY message_id DESC LIMIT 1
 
 -- name: message_session
 SELECT s.external_id
@@ -37,10 +38,11 @@ WHERE m.tenant_id = :tenant_id AND m.message_id = :message_id
     AND (CAST(:confined_to AS BIGINT) IS NULL OR s.project_id = :confined_to)
 
 -- name: count_episodes
-SELECT count(DISTINCT episode_id) FROM message WHERE tenant_id = :tenant_id AND session_id = :session_id
+SELECT count(DISTINCT episode_id) FROM message
+WHERE tenant_id = :tenant_id AND message_id > :first AND message_id <= :last
 
 -- name: delete_message
 DELETE FROM message WHERE tenant_id = :tenant_id AND session_id = :session_id AND message_id = :message_id
 
 -- name: delete_messages
-DELETE FROM message WHERE tenant_id = :tenant_id AND session_id = :session_id
+DELETE FROM message WHERE tenant_id = :tenant_id AND message_id > :first AND message_id <= :last

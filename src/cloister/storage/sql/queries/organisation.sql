@@ -15,6 +15,13 @@ FROM project
 WHERE tenant_id = :tenant_id AND project_id = :project_id AND deleted_at IS NULL
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
 
+-- name: hold_project
+-- The same, and it cannot be deleted until the transaction ends.
+SELECT project_id, tenant_id, name, is_default, member_visibility, settings, memory_count, created_at
+FROM project
+WHERE tenant_id = :tenant_id AND project_id = :project_id AND deleted_at IS NULL
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
+
 -- name: projects
 -- A page, oldest first.
 SELECT project_id, tenant_id, name, is_default, member_visibility, settings, memory_count, created_at

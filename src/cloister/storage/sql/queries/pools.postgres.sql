@@ -13,15 +13,6 @@ CROSS JOIN LATERAL (
 ) AS m
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id
 
--- name: session_rows
-SELECT m.message_id, m.role, m.author, m.created_at, m.vector, m.terms
-FROM session AS s
-CROSS JOIN message AS m
-WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND s.session_id = :session_id AND m.tenant_id = s.tenant_id
-    AND m.message_id > :after AND m.message_id <= (CAST(:session_id AS BIGINT) << 21) + 2097151
-    AND m.generation = :generation AND m.status = 'completed'
-ORDER BY m.message_id
-
 -- name: pool_messages
 SELECT
     m.message_id, m.session_id, m.role, m.content, m.author, m.status, m.episode_id, m.is_memory_checked, m.tokens,
@@ -30,3 +21,19 @@ FROM message AS m
 JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
 WHERE m.tenant_id = :tenant_id AND s.pool_id = :pool_id
     AND m.message_id = ANY (ARRAY(SELECT value FROM json_each(CAST(:message_ids AS TEXT))))
+
+-- name: pool_recent_messages
+SELECT
+    m.message_id, m.session_id, m.role, m.content, m.author, m.status, m.episode_id, m.is_memory_checked, m.tokens,
+    m.metadata, m.created_at, s.external_id
+FROM session AS s
+CROSS JOIN LATERAL (
+    SELECT
+        message_id, session_id, role, content, author, status, episode_id, is_memory_checked, tokens, metadata, created_at
+    FROM message
+    WHERE tenant_id = :tenant_id AND message_id BETWEEN s.session_id << 21 AND (s.session_id << 21) + 2097151
+        AND role = :role AND status = 'completed'
+) AS m
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id
+ORDER BY m.created_at DESC, m.message_id DESC
+LIMIT :limit

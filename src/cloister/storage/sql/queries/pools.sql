@@ -47,7 +47,8 @@ SELECT m.message_id, m.role, m.author, m.created_at, m.vector, m.terms
 FROM session AS s
 CROSS JOIN message AS m
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND s.session_id = :session_id AND m.tenant_id = s.tenant_id
-    AND m.message_id BETWEEN s.session_id << 21 AND (s.session_id << 21) + 2097151 AND m.message_id > :after
+    AND m.message_id BETWEEN CAST(:session_id AS BIGINT) << 21 AND (CAST(:session_id AS BIGINT) << 21) + 2097151
+    AND m.message_id > :after
     AND m.generation = :generation AND m.status = 'completed'
 ORDER BY m.message_id
 
@@ -69,7 +70,8 @@ SELECT
     m.metadata, m.created_at, s.external_id
 FROM session AS s
 CROSS JOIN message AS m
-WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id AND m.session_id = s.session_id
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id
+    AND m.message_id BETWEEN s.session_id << 21 AND (s.session_id << 21) + 2097151
     AND m.role = :role AND m.status = 'completed'
 ORDER BY m.created_at DESC, m.message_id DESC
 LIMIT :limit

@@ -13,5 +13,5 @@ WHERE tenant_id = :tenant_id AND project_id = :project_id ORDER BY session_id FO
 
 -- name: session_names
 SELECT session_id, external_id FROM session
-WHERE tenant_id = :tenant_id AND session_id = ANY (ARRAY(SELECT value FROM json_each(CAST(:session_ids AS TEXT))))
+WHERE tenant_id = :tenant_id AND pool_id IS NOT NULL AND session_id = ANY (ARRAY(SELECT value FROM json_each(CAST(:session_ids AS TEXT))))
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)

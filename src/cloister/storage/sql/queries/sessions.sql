@@ -17,7 +17,7 @@ WHERE tenant_id = :tenant_id AND external_id = :external_id
 
 -- name: session_names
 SELECT session_id, external_id FROM session
-WHERE tenant_id = :tenant_id AND session_id IN (SELECT value FROM json_each(CAST(:session_ids AS TEXT)))
+WHERE tenant_id = :tenant_id AND pool_id IS NOT NULL AND session_id IN (SELECT value FROM json_each(CAST(:session_ids AS TEXT)))
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
 
 -- name: sessions
@@ -26,7 +26,7 @@ SELECT
     session_id, tenant_id, external_id, project_id, pool_id, user_id, title, tags, metadata, message_count, created_at,
     updated_at, next_sequence, episode_id
 FROM session
-WHERE tenant_id = :tenant_id
+WHERE tenant_id = :tenant_id AND pool_id IS NOT NULL
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
     AND (CAST(:any_project AS BIGINT) = 1 OR project_id IS NOT DISTINCT FROM CAST(:project_id AS BIGINT))
     AND (CAST(:user_id AS TEXT) IS NULL OR user_id = :user_id)
@@ -71,5 +71,8 @@ WHERE tenant_id = :tenant_id AND session_id = :session_id
 SELECT session_id, pool_id, user_id FROM session
 WHERE tenant_id = :tenant_id AND project_id = :project_id ORDER BY session_id
 
--- name: delete_session
-DELETE FROM session WHERE tenant_id = :tenant_id AND session_id = :session_id
+-- name: bury_session
+UPDATE session
+SET external_id = NULL, project_id = NULL, pool_id = NULL, user_id = NULL, title = NULL, tags = '[]', metadata = '{}',
+    episode_id = NULL, message_count = 0
+WHERE tenant_id = :tenant_id AND session_id = :session_id

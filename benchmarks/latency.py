@@ -1,0 +1,259 @@
+"""How long writing and recalling take in the library, beside what the parts below cannot do without.
+
+    python benchmarks/latency.py [--messages 100000] [--quick] [--json]
+
+Every figure stands beside its floor, measured in the same run: a bare APSW transaction of the same durability, and one bare scan of
+the pool's vectors. Times are milliseconds, p50 unless said otherwise.
+"""
+
+# APSW's stubs name a buffer type that Python 3.11 does not have.
+# pyright: reportUnknownMemberType=false
+
+import argparse
+import json
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import apsw
+import numkong
+import numpy as np
+
+from cloister import Cloister
+
+SMALL_POOL = 1_000
+WRITERS = 32
+QUESTIONS = (
+    "where did we plant the tomatoes last spring",
+    "what did the doctor say about my knee",
+    "who repaired the roof",
+)
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--messages", type=int, default=100_000)
+    arguments.add_argument("--quick", action="store_true", help="a tenth of everything, to see that it runs")
+    arguments.add_argument("--json", action="store_true")
+    arguments.add_argument("--rss-of", type=Path, help=argparse.SUPPRESS)
+    given = arguments.parse_args()
+    if given.rss_of:
+        print(resident_megabytes(given.rss_of))
+        return
+    messages = given.messages // 10 if given.quick else given.messages
+    rounds = 50 if given.quick else 400
+    with tempfile.TemporaryDirectory(prefix="cloister-benchmark-") as directory:
+        report = measure(Path(directory), messages, rounds)
+    print(json.dumps(report) if given.json else readable(report))
+
+
+def measure(directory: Path, messages: int, rounds: int) -> list[dict[str, Any]]:
+    report = [record_one(directory / "one", rounds), record_many(directory / "many", messages // 5)]
+    with Cloister(directory / "alone") as alone, Cloister(directory / "large") as large:
+        for memory in (alone, large):
+            fill(memory, "small", SMALL_POOL)
+        fill(large, "large", messages)
+        report.append(grown(alone, large, messages, rounds))
+        report.append(cold(directory / "large", messages))
+        report.append(context_of(large, "large", messages, rounds // 4))
+    rss = subprocess.run(
+        [sys.executable, __file__, "--rss-of", directory / "large"], capture_output=True, text=True, check=True
+    )
+    report.append(line(f"RSS with {messages:,} messages in the pool (MB)", float(rss.stdout), target=300))
+    return report
+
+
+def record_one(directory: Path, rounds: int) -> dict[str, Any]:
+    """One message after another, each acknowledged when durable, in turn with the bare transaction."""
+    directory.mkdir(parents=True)
+    bare = apsw.Connection(str(directory / "bare.db"))
+    bare.pragma("journal_mode", "wal")
+    bare.pragma("synchronous", "full")
+    bare.execute("CREATE TABLE message (id INTEGER PRIMARY KEY, content TEXT, vector BLOB)")
+    vector, words = bytes(512), Words(1)
+
+    def bare_transaction() -> None:
+        bare.execute("BEGIN IMMEDIATE")
+        bare.execute("INSERT INTO message (content, vector) VALUES (?, ?)", (words.sentence(), vector))
+        bare.execute("COMMIT")
+
+    with Cloister(directory) as memory:
+        memory.create_session("one")
+        ours, floor = alternately(lambda: memory.record("one", "user", words.sentence()), bare_transaction, rounds)
+    bare.close()
+    return line("record one message, durable", ours, floor=floor, floor_name="bare transaction", factor=3)
+
+
+def record_many(directory: Path, messages: int) -> dict[str, Any]:
+    """Single messages from many threads, each waiting for its own acknowledgement."""
+    with Cloister(directory) as memory:
+        for writer in range(WRITERS):
+            memory.create_session(str(writer))
+        texts = [[Words(writer).sentence() for _ in range(messages // WRITERS)] for writer in range(WRITERS)]
+        ready = threading.Barrier(WRITERS + 1)
+
+        def write(writer: int) -> None:
+            ready.wait()
+            for text in texts[writer]:
+                memory.record(str(writer), "user", text)
+
+        threads = [threading.Thread(target=write, args=(writer,)) for writer in range(WRITERS)]
+        for thread in threads:
+            thread.start()
+        ready.wait()
+        began = time.perf_counter()
+        for thread in threads:
+            thread.join()
+        rate = sum(map(len, texts)) / (time.perf_counter() - began)
+    return line(f"durable messages a second from {WRITERS} threads", rate, target=8_000, more_is_better=True)
+
+
+def grown(alone: Cloister, large: Cloister, others: int, rounds: int) -> dict[str, Any]:
+    """The same small pool, without and with far more in other pools, asked in turn."""
+    questions = Questions()
+    ours, floor = alternately(
+        lambda: large.context("small/ask", questions.next()),
+        lambda: alone.context("small/ask", questions.next()),
+        rounds,
+    )
+    return line(
+        f"context, {SMALL_POOL:,} in the pool, {others:,} in others",
+        ours,
+        floor=floor,
+        floor_name="without the others",
+        factor=1.1,
+        target=2,
+    )
+
+
+def cold(directory: Path, messages: int) -> dict[str, Any]:
+    """The first question to a pool after opening."""
+    with Cloister(directory) as memory:
+        memory.context("small/ask", QUESTIONS[0])
+        began = time.perf_counter()
+        memory.context("large/ask", QUESTIONS[0])
+        return line(f"context, cold, {messages:,} in the pool", (time.perf_counter() - began) * 1_000, target=500)
+
+
+def context_of(memory: Cloister, pool: str, size: int, rounds: int) -> dict[str, Any]:
+    vectors = np.random.default_rng(1).standard_normal((size, 256)).astype(np.float16)
+    out = np.empty(size, np.float32)
+    questions = Questions()
+    memory.context(f"{pool}/ask", questions.next())
+    ours, floor = alternately(
+        lambda: memory.context(f"{pool}/ask", questions.next()),
+        lambda: numkong.dot(vectors, vectors[0], out=out),
+        rounds,
+    )
+    return line(f"context, {size:,} in the pool", ours, floor=floor, floor_name="bare scan", target=15)
+
+
+def fill(memory: Cloister, project: str, messages: int) -> None:
+    """A project of sessions of 100 messages, and an empty session to ask from."""
+    project_id = memory.create_project(project).project_id
+    words = Words(len(project) + messages)
+    for session in range(0, messages, 100):
+        name = f"{project}/{session}"
+        memory.create_session(name, project_id=project_id)
+        batch = [{"role": ("user", "assistant")[turn % 2], "content": words.sentence()} for turn in range(100)]
+        memory.record_batch(name, batch)
+    memory.create_session(f"{project}/ask", project_id=project_id)
+
+
+def resident_megabytes(directory: Path) -> float:
+    with Cloister(directory) as memory:
+        for question in QUESTIONS:
+            memory.context("small/ask", question)
+            memory.context("large/ask", question)
+        status = Path("/proc/self/status").read_text()
+        return int(status.split("VmRSS:")[1].split()[0]) / 1_000
+
+
+def alternately(
+    ours: Callable[[], object], floor: Callable[[], object], rounds: int
+) -> tuple[Sequence[float], Sequence[float]]:
+    """Milliseconds of each, one after the other, so that a busy machine is busy for both."""
+    taken: tuple[list[float], list[float]] = ([], [])
+    for _ in range(rounds):
+        for which, work in enumerate((ours, floor)):
+            began = time.perf_counter()
+            work()
+            taken[which].append((time.perf_counter() - began) * 1_000)
+    return taken
+
+
+def line(
+    name: str,
+    ours: Sequence[float] | float,
+    *,
+    floor: Sequence[float] | None = None,
+    floor_name: str = "",
+    factor: float | None = None,
+    target: float | None = None,
+    more_is_better: bool = False,
+) -> dict[str, Any]:
+    value = ours if isinstance(ours, float | int) else statistics.median(ours)
+    found: dict[str, Any] = {"name": name, "value": round(value, 3)}
+    met: list[bool] = []
+    if floor is not None:
+        base = statistics.median(floor)
+        found |= {"floor": floor_name, "floor_value": round(base, 3), "ratio": round(value / base, 2)}
+        if factor is not None:
+            found["ratio_target"] = factor
+            met.append(value <= factor * base)
+    if not isinstance(ours, float | int):
+        found["p99"] = round(statistics.quantiles(ours, n=100)[98], 3)
+    if target is not None:
+        found["target"] = target
+        met.append(value >= target if more_is_better else value <= target)
+    return found | {"met": all(met)}
+
+
+def readable(report: Sequence[dict[str, Any]]) -> str:
+    lines: list[str] = []
+    for entry in report:
+        target = f"target {entry['target']:g}" if "target" in entry else ""
+        ratio = f"{entry['ratio']}x {entry['floor']} ({entry['floor_value']})" if "ratio" in entry else ""
+        if "ratio_target" in entry:
+            ratio += f", target {entry['ratio_target']}x"
+        mark = "ok " if entry["met"] else "MISSED"
+        lines.append(f"{mark:<7}{entry['name']:<58}{entry['value']:>10}  {target:<12}{ratio}")
+    return "\n".join(lines)
+
+
+class Words:
+    """Sentences of a vocabulary of 5,000 words, frequent and rare as words are."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        letters = random.Random(0)
+        syllables = [a + b for a in "bdfgklmnprst" for b in "aeiou"]
+        self._vocabulary = ["".join(letters.choices(syllables, k=letters.randint(1, 4))) for _ in range(5_000)]
+        self._frequent = [word for question in QUESTIONS for word in question.split()]
+
+    def sentence(self) -> str:
+        count = self._random.randint(8, 30)
+        picked = [self._vocabulary[int(5_000 * self._random.random() ** 3)] for _ in range(count)]
+        if self._random.random() < 0.2:
+            picked += self._random.sample(self._frequent, 3)
+        return " ".join(picked)
+
+
+class Questions:
+    def __init__(self) -> None:
+        self._asked = 0
+
+    def next(self) -> str:
+        self._asked += 1
+        return f"{QUESTIONS[self._asked % len(QUESTIONS)]} {self._asked}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""`cloister demo`: three places are told different things in the same words, and each is asked. Nothing here is staged: what is
+shown is what recall answered."""
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from tempfile import TemporaryDirectory
+
+import typer
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from cloister.interfaces.cli.options import Data, Json
+from cloister.interfaces.cli.terminal import answer, counted, harmless
+from cloister.interfaces.library import Cloister
+from cloister.interfaces.shapes import ContextItem
+
+QUESTION = "What is the door code?"
+CODES = {"Bakery": "4417", "Clinic": "9082", "shared pool": "1365"}
+SHARED = "shared pool"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Recalled:
+    """What one place recalled, by the place it came from; best first."""
+
+    asked_from: str
+    messages: dict[str, list[str]]
+
+
+def demo(data: Data = None, json: Json = False) -> None:
+    """Show the walls: who recalls what, and that nothing crosses.
+
+    Two projects and the shared pool hear the same words, and each is asked. It works in a temporary directory, unless
+    --data names another place.
+    """
+    with _somewhere(data) as place, Cloister(place) as memory:
+        answers = play(memory)
+    crossed = sum(len(texts) for row in answers for origin, texts in row.messages.items() if origin != row.asked_from)
+    recalled = sum(len(texts) for row in answers for texts in row.messages.values())
+    rows = [{"asked_from": row.asked_from, "recalled_from": row.messages} for row in answers]
+    answer(
+        {"question": QUESTION, "answers": rows, "recalled": recalled, "crossed": crossed},
+        json,
+        "Two projects and the shared pool heard the same words about a door: only the",
+        f"code differs. Then a new session in each place asked: {QUESTION}",
+        "",
+        _drawn(answers),
+        "",
+        _verdict(len(answers), recalled, crossed),
+    )
+    if crossed:
+        raise typer.Exit(1)
+
+
+def play(memory: Cloister) -> list[Recalled]:
+    """Tell every place, then ask every place."""
+    homes = {place: None if place == SHARED else memory.create_project(place).project_id for place in CODES}
+    for place, code in CODES.items():
+        _tell(memory, homes[place], code)
+    names = {home: place for place, home in homes.items()}
+    return [
+        Recalled(asked_from=place, messages=_by_place(memory, _ask(memory, home), names))
+        for place, home in homes.items()
+    ]
+
+
+@contextmanager
+def _somewhere(data: str | None) -> Generator[str]:
+    if data is not None:
+        yield data
+        return
+    with TemporaryDirectory(prefix="cloister-demo-") as directory:
+        yield directory
+
+
+def _tell(memory: Cloister, project_id: str | None, code: str) -> None:
+    session = memory.create_session(project_id=project_id, title="demo: told").external_id
+    memory.record_episode(session, f"The door code is {code}.", "Thank you, I will remember it.")
+    memory.record_episode(session, "The lock sticks in winter: pull, then type.", "Pull first, then type.")
+
+
+def _ask(memory: Cloister, project_id: str | None) -> Sequence[ContextItem]:
+    session = memory.create_session(project_id=project_id, title="demo: asked").external_id
+    return memory.context(session, QUESTION).relevant_history
+
+
+def _by_place(memory: Cloister, items: Sequence[ContextItem], names: dict[str | None, str]) -> dict[str, list[str]]:
+    """Whose session each message is from, asked of the sessions themselves; a place that is not ours goes by its id."""
+    found: dict[str, list[str]] = {place: [] for place in names.values()}
+    for item in items:
+        home = memory.session(item.session_id).project_id
+        found.setdefault(names.get(home, str(home)), []).append(item.content)
+    return found
+
+
+def _drawn(answers: Sequence[Recalled]) -> Table:
+    origins = list(dict.fromkeys(origin for row in answers for origin in row.messages))
+    drawn = Table(box=box.ROUNDED, show_lines=True, header_style="bold")
+    drawn.add_column("asked in", style="bold")
+    for origin in origins:
+        drawn.add_column(f"from {origin}", overflow="fold")
+    for row in answers:
+        cells = [_cell(row.messages.get(origin, []), origin == row.asked_from) for origin in origins]
+        drawn.add_row(Text(row.asked_from), *cells)
+    return drawn
+
+
+def _cell(texts: Sequence[str], own: bool) -> Text:
+    if not texts:
+        return Text("nothing", style="dim")
+    return Text(f"{harmless(texts[0])}\n{counted(len(texts), 'message')}", style="green" if own else "bold red")
+
+
+def _verdict(places: int, recalled: int, crossed: int) -> str:
+    if crossed:
+        return f"A WALL IS BROKEN: {crossed} of {counted(recalled, 'message')} came from another place. Please report this."
+    return f"Nothing crossed: {places} places recalled {counted(recalled, 'message')}, each from its own walls."

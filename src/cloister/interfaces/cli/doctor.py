@@ -1,0 +1,125 @@
+"""`cloister doctor`: is everything well, and if not, what to do."""
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from cloister.domain.errors import CloisterError
+from cloister.interfaces.cli.options import Data, Json
+from cloister.interfaces.cli.terminal import answer, counted, harmless
+from cloister.interfaces.library import Cloister
+from cloister.services.diagnose import Health
+from cloister.settings import Settings, read_settings
+
+State = Literal["ok", "warn", "bad"]
+_STYLES: dict[State, str] = {"ok": "green", "warn": "yellow", "bad": "bold red"}
+_SCARCE = 200_000_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Check:
+    """One line of the report; `advice` says what to do where there is something to do."""
+
+    state: State
+    name: str
+    finding: str
+    advice: str = ""
+
+
+def doctor(data: Data = None, json: Json = False) -> None:
+    """Check that all is well, and say what to do.
+
+    It looks at the data, the schema, the index and the embedder. The exit code is 1 when something is bad.
+    """
+    checks = list(_examine(read_settings(data)))
+    bad = any(check.state == "bad" for check in checks)
+    answer({"ok": not bad, "checks": [asdict(check) for check in checks]}, json, _drawn(checks))
+    if bad:
+        raise typer.Exit(1)
+
+
+def _examine(settings: Settings) -> Iterator[Check]:
+    directory = None if settings.postgres else Path(settings.data).expanduser()
+    if directory is None:
+        url = urlsplit(settings.data)
+        yield Check(state="ok", name="data", finding=f"PostgreSQL, {url.hostname or 'local socket'}{url.path}")
+    elif not directory.exists():
+        advice = "The first command that stores something makes it."
+        yield Check(state="warn", name="data", finding=f"{directory} is not there yet.", advice=advice)
+        return
+    else:
+        yield from _directory(directory)
+    try:
+        with Cloister(settings.data) as memory:
+            health = memory.health()
+    except CloisterError as error:
+        yield Check(state="bad", name="database", finding=str(error))
+        return
+    yield from _database(health)
+    yield from _index(health)
+
+
+def _directory(directory: Path) -> Iterator[Check]:
+    if os.name == "posix" and stat.S_IMODE(directory.stat().st_mode) & 0o077:
+        advice = f"Other users of this machine may read what was said: chmod 700 {directory}"
+        yield Check(state="warn", name="data", finding=f"{directory} is open to other users.", advice=advice)
+    else:
+        yield Check(state="ok", name="data", finding=str(directory))
+    free = shutil.disk_usage(directory).free
+    finding = f"{free / 1e9:,.1f} GB free"
+    if free < _SCARCE:
+        yield Check(state="warn", name="disk", finding=finding, advice="Free some space before it runs out.")
+    else:
+        yield Check(state="ok", name="disk", finding=finding)
+
+
+def _database(health: Health) -> Iterator[Check]:
+    yield Check(state="ok", name="engine", finding=health.engine)
+    yield Check(state="ok", name="schema", finding=f"version {health.schema_version}")
+    for problem in health.problems:
+        advice = "Stop writing, keep a copy of the data, and restore a backup."
+        yield Check(state="bad", name="integrity", finding=problem, advice=advice)
+    if not health.problems:
+        yield Check(state="ok", name="integrity", finding="every page and every reference is whole")
+    counts = (
+        counted(health.tenants, "tenant"),
+        counted(health.projects, "project"),
+        counted(health.sessions, "session"),
+        counted(health.messages, "message"),
+    )
+    yield Check(state="ok", name="stored", finding=", ".join(counts))
+
+
+def _index(health: Health) -> Iterator[Check]:
+    yield Check(state="ok", name="embedder", finding=health.embedder)
+    for name, number, meaning in (
+        ("waiting", health.waiting, "not indexed yet"),
+        ("stale", health.stale, "indexed by another embedder or tokeniser"),
+    ):
+        finding = f"{counted(number, 'message')} {meaning}"
+        if number:
+            yield Check(state="warn", name=name, finding=finding, advice="Run: cloister reindex")
+        else:
+            yield Check(state="ok", name=name, finding=finding)
+
+
+def _drawn(checks: list[Check]) -> Table:
+    drawn = Table.grid(padding=(0, 2))
+    drawn.add_column(no_wrap=True)
+    drawn.add_column(no_wrap=True, style="bold")
+    drawn.add_column(overflow="fold")
+    for check in checks:
+        finding = Text(harmless(check.finding))
+        if check.advice:
+            finding.append(f"\n{harmless(check.advice)}", style="italic")
+        drawn.add_row(Text(check.state, style=_STYLES[check.state]), check.name, finding)
+    return drawn

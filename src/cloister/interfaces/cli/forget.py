@@ -1,0 +1,47 @@
+"""`cloister forget`: a session with all that was said in it, or one message."""
+
+from typing import Annotated
+
+import typer
+
+from cloister.interfaces.cli.options import Data, Json, Yes
+from cloister.interfaces.cli.terminal import answer, confirm, counted
+from cloister.interfaces.library import Cloister
+from cloister.interfaces.shapes import as_json
+
+
+def forget(
+    session_id: Annotated[
+        str | None, typer.Argument(metavar="SESSION", help="Forget this session and all that was said in it.")
+    ] = None,
+    message: Annotated[
+        str | None, typer.Option("--message", metavar="ID", help="Forget this one message (msg_…).")
+    ] = None,
+    yes: Yes = False,
+    data: Data = None,
+    json: Json = False,
+) -> None:
+    """Forget for good. From then on nothing recalls it."""
+    if (session_id is None) == (message is None):
+        raise typer.BadParameter("name a SESSION or a --message, and not both.")
+    with Cloister(data) as memory:
+        if session_id is not None:
+            _forget_session(memory, session_id, yes=yes, json=json)
+        elif message is not None:
+            _forget_message(memory, message, yes=yes, json=json)
+
+
+def _forget_session(memory: Cloister, session_id: str, *, yes: bool, json: bool) -> None:
+    messages = counted(memory.session(session_id).message_count, "message")
+    if not yes:
+        confirm(f"Forget the session {session_id!r} and its {messages} for good?")
+    gone = memory.delete_session(session_id)
+    counts = f"{counted(gone.messages, 'message')} in {counted(gone.episodes, 'episode')}"
+    answer(as_json(gone), json, f"Forgot the session {session_id!r}: {counts}.")
+
+
+def _forget_message(memory: Cloister, message: str, *, yes: bool, json: bool) -> None:
+    if not yes:
+        confirm(f"Forget 1 message, {message!r}, for good?")
+    memory.forget_message(message)
+    answer({"messages": 1}, json, f"Forgot {message}.")

@@ -1,0 +1,46 @@
+"""Options that every command shares. Given before the command or after it, they mean the same; after it wins."""
+
+from typing import Annotated
+
+import typer
+
+from cloister.settings import VARIABLES
+
+_DATA = "cloister.data"
+_JSON = "cloister.json"
+
+
+def wants_json(context: typer.Context) -> bool:
+    return context.meta.get(_JSON, False)
+
+
+def _keep_data(context: typer.Context, given: str | None) -> str | None:
+    if given == "":
+        raise typer.BadParameter("must not be empty.")
+    if given is not None:
+        context.meta[_DATA] = given
+    return context.meta.get(_DATA)
+
+
+def _keep_json(context: typer.Context, given: bool) -> bool:
+    context.meta[_JSON] = given or wants_json(context)
+    return context.meta[_JSON]
+
+
+def _named(variable: str) -> str:
+    meaning = VARIABLES[variable]
+    return f"{meaning[0].upper()}{meaning[1:]}. Environment: {variable}."
+
+
+Data = Annotated[
+    str | None,
+    typer.Option("--data", metavar="PLACE", help=_named("CLOISTER_DATA"), callback=_keep_data, show_default=False),
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Answer in JSON, for programs.", callback=_keep_json, show_default=False)
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.", show_default=False)]
+Project = Annotated[str | None, typer.Option("--project", metavar="ID", help="Project id (proj_…).")]
+User = Annotated[str | None, typer.Option("--user", metavar="ID", help="User id.")]
+SessionArgument = Annotated[str, typer.Argument(metavar="SESSION", help="The session's external id.")]
+ProjectArgument = Annotated[str, typer.Argument(metavar="PROJECT", help="Project id (proj_…).")]

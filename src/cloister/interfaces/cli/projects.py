@@ -1,0 +1,96 @@
+"""`cloister projects`: list, create, rename, default, delete."""
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from cloister.domain.scope import MemberVisibility
+from cloister.interfaces.cli.options import Data, Json, ProjectArgument, Yes
+from cloister.interfaces.cli.terminal import answer, confirm, counted, minute, table
+from cloister.interfaces.library import LARGEST_PAGE, Cloister
+from cloister.interfaces.shapes import Project, as_json
+
+app = typer.Typer(help="Projects: walls around groups of sessions.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="What people call it.")]
+
+
+@app.command("list")
+def list_projects(
+    limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many, 1 to 200.")] = 50,
+    data: Data = None,
+    json: Json = False,
+) -> None:
+    """List projects, oldest first."""
+    with Cloister(data) as memory:
+        found = memory.projects(limit=limit)
+    answer(as_json(found), json, _table(found))
+
+
+@app.command("create")
+def create_project(
+    name: Name,
+    members: Annotated[
+        MemberVisibility,
+        typer.Option(
+            "--members",
+            metavar="shared|private",
+            help="Whether its users recall each other (shared) or only themselves (private).",
+        ),
+    ] = "shared",
+    data: Data = None,
+    json: Json = False,
+) -> None:
+    """Make a project. It is isolated; there is no switch for that."""
+    with Cloister(data) as memory:
+        project = memory.create_project(name, member_visibility=members)
+    answer(as_json(project), json, _table([project]))
+
+
+@app.command("rename")
+def rename_project(project_id: ProjectArgument, name: Name, data: Data = None, json: Json = False) -> None:
+    """Change a project's name; its id stays."""
+    with Cloister(data) as memory:
+        project = memory.update_project(project_id, name=name)
+    answer(as_json(project), json, f"{project_id} is now called {name!r}.")
+
+
+@app.command("default")
+def make_default(project_id: ProjectArgument, data: Data = None, json: Json = False) -> None:
+    """Make a project the default one, in place of the one that was."""
+    with Cloister(data) as memory:
+        project = memory.update_project(project_id, is_default=True)
+    answer(as_json(project), json, f"{project.name!r} is now the default project.")
+
+
+@app.command("delete")
+def delete_project(project_id: ProjectArgument, yes: Yes = False, data: Data = None, json: Json = False) -> None:
+    """Delete a project; its sessions go to the shared pool.
+
+    Nothing that was said is deleted, and the sessions can be moved into another project.
+    """
+    with Cloister(data) as memory:
+        name = memory.project(project_id).name
+        sessions = len(memory.sessions(project_id=project_id, limit=LARGEST_PAGE))
+        if not yes:
+            number = f"{sessions} or more sessions" if sessions == LARGEST_PAGE else counted(sessions, "session")
+            question = f"Delete the project {name!r} and send its {number} back to the shared pool?"
+            confirm(question)
+        moved = memory.delete_project(project_id)
+    sentence = f"Deleted the project {name!r}; {counted(moved, 'session')} went back to the shared pool."
+    answer({"sessions_moved": moved}, json, sentence)
+
+
+def _table(projects: list[Project]) -> Table:
+    rows = [
+        (
+            project.project_id,
+            project.name,
+            project.member_visibility,
+            "yes" if project.is_default else "",
+            minute(project.created_at),
+        )
+        for project in projects
+    ]
+    return table(("project", "name", "members", "default", "created"), rows)

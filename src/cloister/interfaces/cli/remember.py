@@ -1,0 +1,55 @@
+"""`cloister remember`: record one message in a session."""
+
+import shlex
+import sys
+from typing import Annotated
+
+import typer
+
+from cloister.domain.conversation import ROLES, Role
+from cloister.domain.errors import Conflict, NotFound
+from cloister.interfaces.cli.options import Data, Json, Project, SessionArgument, User
+from cloister.interfaces.cli.places import Places
+from cloister.interfaces.cli.terminal import answer
+from cloister.interfaces.library import Cloister
+from cloister.interfaces.shapes import Session, as_json
+
+
+def remember(
+    session_id: SessionArgument,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What was said; `-` reads it from standard input.")],
+    role: Annotated[Role, typer.Option("--role", metavar="|".join(ROLES), help="Who said it.")] = "user",
+    author: Annotated[
+        str | None, typer.Option("--author", metavar="NAME", help="The speaker's name, where the role does not say it.")
+    ] = None,
+    create: Annotated[bool, typer.Option("--create", help="Make the session if it is missing.")] = False,
+    project: Project = None,
+    user: User = None,
+    data: Data = None,
+    json: Json = False,
+) -> None:
+    """Record one message. When this returns it is on disk, and can be recalled.
+
+    --project and --user say where a session made by --create belongs.
+    """
+    if not create and (project or user):
+        raise typer.BadParameter("--project and --user need --create.")
+    content = sys.stdin.read().removesuffix("\n") if text == "-" else text
+    with Cloister(data) as memory:
+        session = _session(memory, session_id, create=create, project=project, user=user)
+        message = memory.record(session_id, role, content, author=author)
+        place = Places(memory).phrase(session)
+    answer(as_json(message), json, f"Remembered {message.id} in {session_id!r}, in {place}.")
+
+
+def _session(memory: Cloister, session_id: str, *, create: bool, project: str | None, user: str | None) -> Session:
+    try:
+        session = memory.session(session_id)
+    except NotFound as missing:
+        if create:
+            return memory.create_session(session_id, project_id=project, user_id=user)
+        missing.add_note(f"Make it first: cloister sessions create {shlex.quote(session_id)}, or add --create.")
+        raise
+    if (project or session.project_id, user or session.user_id) != (session.project_id, session.user_id):
+        raise Conflict(f"The session {session_id!r} exists already, in another project or of another user.")
+    return session

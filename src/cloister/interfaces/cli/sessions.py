@@ -1,0 +1,163 @@
+"""`cloister sessions`: list, show, create, move, rename, clear."""
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from cloister.interfaces.cli.options import Data, Json, Project, SessionArgument, User, Yes
+from cloister.interfaces.cli.places import Places
+from cloister.interfaces.cli.terminal import answer, confirm, counted, minute, quotation, record, remark, table
+from cloister.interfaces.library import SHARED_POOL, Cloister
+from cloister.interfaces.shapes import Session, as_json
+
+app = typer.Typer(help="Sessions: one conversation each.", no_args_is_help=True)
+
+Limit = Annotated[int, typer.Option("--limit", metavar="N", help="How many, 1 to 200.")]
+
+
+@app.command("list")
+def list_sessions(
+    project: Annotated[
+        str | None,
+        typer.Option("--project", metavar="ID", help="Only of this project (proj_…); `none` for the shared pool."),
+    ] = None,
+    user: User = None,
+    limit: Limit = 50,
+    data: Data = None,
+    json: Json = False,
+) -> None:
+    """List sessions, newest activity first."""
+    with Cloister(data) as memory:
+        found = memory.sessions(project_id=project, user_id=user, limit=limit)
+        places = Places(memory)
+    headings = ("session", "place", "user", "messages", "last activity", "title")
+    rows = [
+        (
+            session.external_id,
+            places.name(session.project_id),
+            session.user_id or "",
+            f"{session.message_count:,}",
+            minute(session.updated_at),
+            session.title or "",
+        )
+        for session in found
+    ]
+    if not found:
+        remark("No sessions here yet. Make one: cloister sessions create NAME")
+    answer(as_json(found), json, *([table(headings, rows, numbers=("messages",))] if found else []))
+
+
+@app.command("show")
+def show_session(
+    session_id: SessionArgument,
+    limit: Limit = 50,
+    after: Annotated[
+        str | None, typer.Option("--after", metavar="ID", help="Go on behind this message (msg_…).")
+    ] = None,
+    data: Data = None,
+    json: Json = False,
+) -> None:
+    """Show a session, and what was said in it."""
+    with Cloister(data) as memory:
+        session = memory.session(session_id)
+        messages = memory.messages(session_id, limit=limit, after=after)
+        more = len(messages) == limit and memory.messages(session_id, limit=1, after=messages[-1].id)
+        shown = _described(session, Places(memory))
+    said = [
+        quotation((message.author or message.role, minute(message.created_at), message.id), message.content)
+        for message in messages
+    ]
+    answer({"session": as_json(session), "messages": as_json(messages)}, json, shown, *(["", *said] if said else []))
+    if more:
+        remark(f"More was said: add --after {messages[-1].id}")
+
+
+@app.command("create")
+def create_session(
+    session_id: Annotated[
+        str | None, typer.Argument(metavar="SESSION", help="Its external id; without one it gets one.")
+    ] = None,
+    project: Project = None,
+    user: User = None,
+    title: Annotated[str | None, typer.Option("--title", metavar="TITLE", help="What people call it.")] = None,
+    tags: Annotated[
+        list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag of your own; may be repeated.")
+    ] = None,
+    data: Data = None,
+    json: Json = False,
+) -> None:
+    """Make a session, in its project from the first moment.
+
+    Making the same one twice is fine.
+    """
+    with Cloister(data) as memory:
+        session = memory.create_session(session_id, project_id=project, user_id=user, title=title, tags=tags or ())
+        place = Places(memory).phrase(session)
+    answer(as_json(session), json, f"The session {session.external_id!r} is ready, in {place}.")
+
+
+@app.command("move")
+def move_session(
+    session_id: SessionArgument,
+    project: Annotated[
+        str, typer.Argument(metavar="PROJECT", help="Project id (proj_…), or `none` for the shared pool.")
+    ],
+    data: Data = None,
+    json: Json = False,
+) -> None:
+    """Move a session into a project, or out of it.
+
+    All that was said in it moves along, by the next request.
+    """
+    with Cloister(data) as memory:
+        before = memory.session(session_id)
+        session = memory.update_session(session_id, project_id=None if project == SHARED_POOL else project)
+        places = Places(memory)
+    there, here = places.phrase(before), places.phrase(session)
+    if before.project_id == session.project_id:
+        sentence = f"{session_id!r} was in {here} already."
+    else:
+        messages = counted(session.message_count, "message")
+        sentence = f"{session_id!r} moved to {here}: its {messages} can be recalled there, and no longer in {there}."
+    answer(as_json(session), json, sentence)
+
+
+@app.command("rename")
+def rename_session(
+    session_id: SessionArgument,
+    title: Annotated[str, typer.Argument(metavar="TITLE", help="What people call it.")],
+    data: Data = None,
+    json: Json = False,
+) -> None:
+    """Change a session's title; its external id stays."""
+    with Cloister(data) as memory:
+        session = memory.update_session(session_id, title=title)
+    answer(as_json(session), json, f"{session_id!r} is now titled {title!r}.")
+
+
+@app.command("clear")
+def clear_session(session_id: SessionArgument, yes: Yes = False, data: Data = None, json: Json = False) -> None:
+    """Forget all that was said in a session, and keep it."""
+    with Cloister(data) as memory:
+        messages = counted(memory.session(session_id).message_count, "message")
+        if not yes:
+            confirm(f"Forget the {messages} of {session_id!r} for good?")
+        gone = memory.clear_session(session_id)
+    counts = f"{counted(gone.messages, 'message')} in {counted(gone.episodes, 'episode')}"
+    answer(as_json(gone), json, f"Forgot {counts}; {session_id!r} is empty.")
+
+
+def _described(session: Session, places: Places) -> Table:
+    project = f" ({session.project_id})" if session.project_id else ""
+    fields = [
+        ("session", session.external_id),
+        ("place", places.name(session.project_id) + project),
+        ("user", session.user_id or "–"),
+        ("title", session.title or "–"),
+        ("tags", ", ".join(session.tags) or "–"),
+        ("messages", f"{session.message_count:,}"),
+        ("created", minute(session.created_at)),
+        ("last activity", minute(session.updated_at)),
+    ]
+    return record([(name, value) for name, value in fields if value != "–"])

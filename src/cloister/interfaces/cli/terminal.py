@@ -1,0 +1,120 @@
+"""What reaches the terminal: data on stdout, chatter on stderr. Stored words are shown as words and never obeyed."""
+
+import json
+import re
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+# What a terminal obeys or reorders instead of showing: control characters, line separators, and overrides of direction.
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_INDENT = 4
+
+
+def harmless(text: str) -> str:
+    """The text with every character that a terminal would obey written out, as in `\\x1b`."""
+    return _OBEYED.sub(_written_out, text.replace("\r\n", "\n"))
+
+
+def output() -> Console:
+    return Console(markup=False, highlight=False, emoji=False)
+
+
+def chatter() -> Console:
+    return Console(stderr=True, markup=False, highlight=False, emoji=False)
+
+
+def answer(data: Any, as_json: bool, *shown: RenderableType) -> None:
+    """The one answer of a command: `data` as JSON, or what a person would rather read."""
+    console = output()
+    if as_json:
+        console.print(json_text(data), soft_wrap=True)
+        return
+    for part in shown:
+        if isinstance(part, str):
+            _write(console, Text(harmless(part)))
+        else:
+            console.print(part)
+
+
+def remark(sentence: str) -> None:
+    """A word on the side."""
+    _write(chatter(), Text(harmless(sentence), style="dim"))
+
+
+def complain(code: str, detail: str, hints: Sequence[str], as_json: bool) -> None:
+    """One line: what is wrong and, for people, what to do."""
+    console = chatter()
+    if as_json:
+        console.print(json_text({"code": code, "detail": detail}, indent=None), soft_wrap=True)
+        return
+    line = Text("error: ", style="bold red")
+    line.append(" ".join(harmless(" ".join((detail, *hints))).split("\n")), style="not bold default")
+    _write(console, line)
+
+
+def confirm(question: str) -> None:
+    """Go on only after a yes; a closed standard input is a no."""
+    chatter().print(Text(f"{harmless(question)} [y/N] "), end="", soft_wrap=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        remark("Nothing was changed.")
+        raise typer.Exit(1)
+
+
+def json_text(data: Any, *, indent: int | None = 2) -> str:
+    """Valid JSON that no terminal obeys: what the encoder leaves as it is, is escaped here."""
+    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(data, ensure_ascii=False, indent=indent))
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: Sequence[str] = ()) -> Table:
+    """Cells fold rather than lose their ends; the columns called `numbers` are set to the right."""
+    drawn = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
+    for heading in headings:
+        drawn.add_column(heading, overflow="fold", justify="right" if heading in numbers else "left")
+    for row in rows:
+        drawn.add_row(*(Text(harmless(cell)) for cell in row))
+    return drawn
+
+
+def record(fields: Sequence[tuple[str, str]]) -> Table:
+    """One thing, a line for each of its fields."""
+    drawn = Table.grid(padding=(0, 2))
+    drawn.add_column(style="dim", no_wrap=True)
+    drawn.add_column(overflow="fold")
+    for name, value in fields:
+        drawn.add_row(name, Text(harmless(value)))
+    return drawn
+
+
+def quotation(about: Sequence[str], words: str) -> RenderableType:
+    """What somebody said, indented under a line about it, which nothing that was said can imitate."""
+    first, *rest = (harmless(part) for part in about)
+    head = Text(first, style="bold")
+    head.append("".join(f" · {part}" for part in rest), style="not bold dim")
+    return Group(head, Padding(Text(harmless(words), overflow="fold"), (0, 0, 0, _INDENT), expand=False))
+
+
+def minute(moment: str) -> str:
+    """An ISO moment to the minute; all times are UTC."""
+    return moment[:16].replace("T", " ")
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _write(console: Console, sentence: Text) -> None:
+    """Whole words on a terminal; one line elsewhere, where another program may look for it."""
+    console.print(sentence, soft_wrap=not console.is_terminal)
+
+
+def _written_out(found: re.Match[str]) -> str:
+    number = ord(found[0])
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"

@@ -1,0 +1,198 @@
+"""Pooled connections to PostgreSQL, each bound to one role, and psycopg's errors as ours.
+
+Only this module and `postgres` import psycopg, which is an optional extra; import them where PostgreSQL is chosen, not before.
+"""
+
+import random
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from typing import TypeVar
+
+from cloister.domain.errors import (
+    Closed,
+    StorageBusy,
+    StorageError,
+    StorageFull,
+    StorageReadOnly,
+    StorageUnavailable,
+)
+
+try:
+    import psycopg as psycopg
+    from psycopg import errors as errors
+    from psycopg import sql as sql
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+    from psycopg.pq import TransactionStatus
+    from psycopg.rows import TupleRow as TupleRow
+    from psycopg.types.numeric import Int8BinaryDumper
+    from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
+except ImportError as missing:
+    raise StorageUnavailable("PostgreSQL needs its driver: pip install cloister[postgres]") from missing
+
+T = TypeVar("T")
+Connection = psycopg.Connection[TupleRow]
+
+CONNECT_SECONDS = 10
+BUSY_SECONDS = 15
+WRITE_ATTEMPTS = 5
+_CONFLICTS = (errors.SerializationFailure, errors.DeadlockDetected)
+
+_CONFIGURE = """
+SET ROLE {role};
+SET lock_timeout = {busy};
+SET cursor_tuple_fraction = 1;
+SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'
+"""
+
+
+class Connections:
+    """A pool of connections under one role. They are lent only inside a transaction, and driver errors end here."""
+
+    def __init__(self, conninfo: str, server: str, *, role: str, fewest: int, most: int) -> None:
+        self._conninfo = conninfo
+        self._server = server
+        self._most = most
+        self._configuration = _CONFIGURE.format(role=role, busy=round(1000 * BUSY_SECONDS)).encode()
+        self._pool = ConnectionPool[Connection](
+            conninfo,
+            connection_class=psycopg.Connection[TupleRow],
+            kwargs={"autocommit": True},
+            configure=self._configure,
+            min_size=fewest,
+            max_size=most,
+            timeout=BUSY_SECONDS,
+            num_workers=1,
+            name=role,
+            open=True,
+        )
+
+    @contextmanager
+    def transaction(self, opening: str) -> Generator[Connection]:
+        """Committed when the block ends, rolled back when it raises."""
+        connection = self._begin(opening.encode())
+        try:
+            yield connection
+            self._commit(connection)
+        except BaseException as error:
+            with suppress(psycopg.Error):
+                connection.rollback()
+            if isinstance(error, psycopg.Error):
+                raise translated(error, self._server) from error
+            raise
+        finally:
+            self._pool.putconn(connection)
+
+    def write(self, opening: str, work: Callable[[Connection], T]) -> T:
+        """Run `work` in a transaction, and again, a little later, when the server made it give way to another."""
+        for attempt in range(1, WRITE_ATTEMPTS):
+            try:
+                with self.transaction(opening) as connection:
+                    return work(connection)
+            except StorageBusy as error:
+                if not isinstance(error.__cause__, _CONFLICTS):
+                    raise
+            time.sleep(random.uniform(0, 0.005 * 2**attempt))
+        with self.transaction(opening) as connection:
+            return work(connection)
+
+    def close(self) -> None:
+        self._pool.close()
+
+    def _configure(self, connection: Connection) -> None:
+        """Every int goes out as the type of our columns, so that a query is prepared once and finds its indexes."""
+        connection.adapters.register_dumper(int, Int8BinaryDumper)
+        connection.execute(self._configuration, prepare=False)
+
+    def _begin(self, opening: bytes) -> Connection:
+        """A connection in a new transaction. One that broke while it lay idle is replaced: nothing has run on it."""
+        try:
+            try:
+                return self._opened(opening)
+            except psycopg.OperationalError:
+                self._reach_server()
+                self._pool.check()
+                return self._opened(opening)
+        except psycopg.Error as error:
+            raise translated(error, self._server) from error
+
+    def _opened(self, opening: bytes) -> Connection:
+        connection = self._lend()
+        try:
+            connection.execute(opening, prepare=False)
+        except BaseException:
+            self._pool.putconn(connection)
+            raise
+        return connection
+
+    def _lend(self) -> Connection:
+        try:
+            return self._pool.getconn()
+        except PoolClosed:
+            raise Closed from None
+        except PoolTimeout as error:
+            self._reach_server()
+            raise StorageBusy(f"All {self._most} connections to {self._server} are in use. Try again.") from error
+
+    def _reach_server(self) -> None:
+        """The pool can only say that it waited; a connection of our own says why."""
+        try:
+            psycopg.connect(self._conninfo).close()
+        except psycopg.Error as error:
+            raise translated(error, self._server) from error
+
+    def _commit(self, connection: Connection) -> None:
+        """PostgreSQL answers a commit after a failed statement with a silent rollback; here that is an error."""
+        if connection.pgconn.transaction_status == TransactionStatus.INERROR:
+            raise StorageError("A statement of this transaction failed, so nothing of it was kept.")
+        try:
+            connection.commit()
+        except psycopg.OperationalError as error:
+            if not connection.closed:
+                raise
+            raise StorageUnavailable(
+                f"{self._server} was lost before it confirmed the commit: what was written may be there or not. "
+                "Look, or repeat the request with its idempotency key."
+            ) from error
+
+
+def translated(error: psycopg.Error, server: str) -> StorageError:
+    """A driver's error as one of ours, saying what to do; the driver's text never holds the password."""
+    said = error.diag.message_primary or " ".join(str(error).split())
+    match error:
+        case errors.DiskFull():
+            return StorageFull(f"The disk of {server} is full. Free some space and try again; nothing was lost.")
+        case errors.SerializationFailure() | errors.DeadlockDetected() | errors.LockNotAvailable():
+            return StorageBusy("Another transaction was in the way for too long. Try again.")
+        case errors.ReadOnlySqlTransaction():
+            return StorageReadOnly(
+                f"{server} refused to write ({said}). If it is a standby, use the URL of the primary."
+            )
+        case errors.QueryCanceled() | errors.OutOfMemory() | errors.ConfigurationLimitExceeded():
+            return StorageError(f"{server} gave up on the request: {said}.")
+        case psycopg.OperationalError() | psycopg.InterfaceError() | errors.IoError():
+            return StorageUnavailable(f"{server} cannot be reached: {said}.")
+        case _:
+            return StorageError(f"The database refused the request: {said}.")
+
+
+def parsed(url: str) -> tuple[str, str]:
+    """The URL with our defaults where it names none, and the server's name for messages, without the password.
+
+    A password with an unescaped slash reads as a port; refusing that here keeps it out of what the driver would say.
+    """
+    try:
+        parts = conninfo_to_dict(url)
+        port = str(parts.get("port", ""))
+        if port.strip("0123456789,"):
+            raise ValueError("the port is not a number")
+    except (psycopg.ProgrammingError, ValueError):
+        raise StorageUnavailable(
+            "The database URL cannot be read; it should look like postgresql://user:password@host:5432/database, "
+            "where the password writes / as %2F, @ as %40 and # as %23."
+        ) from None
+    parts.setdefault("connect_timeout", CONNECT_SECONDS)
+    parts.setdefault("fallback_application_name", "cloister")
+    parts["client_encoding"] = "utf8"
+    place = ":".join(filter(None, [str(parts.get("host", "the local socket")), port]))
+    return make_conninfo("", **parts), f"PostgreSQL at {place}"

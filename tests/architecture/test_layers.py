@@ -1,0 +1,254 @@
+"""The layers: imports point inward, back ends are named in one place, the environment is read in one place."""
+
+import ast
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import cloister
+
+SOURCE = Path(cloister.__file__).parent
+LARGEST_FILE = 400
+FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "base", "core", "misc"}
+
+# What each part may import of Cloister. Every top-level part is listed: a new one fails until it is given its place.
+MAY_IMPORT: Mapping[str, set[str]] = {
+    "domain": set(),
+    "storage": {"domain"},
+    "index": {"domain"},
+    "models": {"domain"},
+    "settings": {"domain"},
+    "services": {"domain", "storage", "index", "models"},
+    "bootstrap": {"domain", "storage", "index", "models", "services", "settings"},
+    "interfaces": {"domain", "services", "settings", "bootstrap"},
+    "__init__": {"domain", "interfaces"},
+}
+CONCRETE = {
+    "cloister.storage.sqlite",
+    "cloister.storage.postgres",
+    "cloister.index.exact",
+    "cloister.index.qdrant",
+    "cloister.models.static_embedder",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Module:
+    name: str
+    path: Path
+    tree: ast.Module
+
+    @property
+    def part(self) -> str:
+        """The layer, or the top-level module itself."""
+        inside = self.name.split(".")[1:]
+        return inside[0] if inside else "__init__"
+
+
+def modules(root: Path = SOURCE) -> list[Module]:
+    found: list[Module] = []
+    for path in sorted(root.rglob("*.py")):
+        parts = path.relative_to(root).with_suffix("").parts
+        inside = parts[:-1] if parts[-1] == "__init__" else parts
+        tree = ast.parse(path.read_text("utf-8"), str(path))
+        found.append(Module(name=".".join(("cloister", *inside)), path=path, tree=tree))
+    return found
+
+
+MODULES = modules()
+NAMES = {module.name for module in MODULES}
+EACH = pytest.mark.parametrize("module", MODULES, ids=[module.name for module in MODULES])
+
+
+def imported(module: Module, *, at_import_time: bool = False) -> set[str]:
+    """The modules that one imports, `from package import module` counted as the module; also inside functions."""
+    nodes = _at_import_time(module.tree) if at_import_time else ast.walk(module.tree)
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module.name} imports relatively"
+            assert node.module is not None
+            submodules = {f"{node.module}.{alias.name}" for alias in node.names} & NAMES
+            found.update(submodules or {node.module})
+    return found
+
+
+def _at_import_time(tree: ast.AST) -> Iterator[ast.AST]:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        yield node
+        yield from _at_import_time(node)
+
+
+def part_of(name: str) -> str:
+    inside = name.split(".")[1:]
+    return inside[0] if inside else "__init__"
+
+
+def outward(module: Module) -> set[str]:
+    """The imports of this module that point outward, or to a sibling."""
+    allowed = MAY_IMPORT[module.part] | {module.part}
+    return {name for name in imported(module) if name.split(".")[0] == "cloister" and part_of(name) not in allowed}
+
+
+def test_every_part_has_its_place() -> None:
+    assert {module.part for module in MODULES} == set(MAY_IMPORT)
+
+
+@EACH
+def test_imports_point_inward(module: Module) -> None:
+    assert outward(module) == set()
+
+
+@EACH
+def test_only_bootstrap_names_concrete_back_ends(module: Module) -> None:
+    named = imported(module) & CONCRETE - {module.name}
+    assert module.part == "bootstrap" or named == set()
+
+
+@EACH
+def test_only_storage_and_bootstrap_import_a_database_driver(module: Module) -> None:
+    """What speaks to a database without its driver cannot forget a tenant."""
+    drivers = {name.partition(".")[0] for name in imported(module)} & {"apsw", "sqlite3", "psycopg", "psycopg_pool"}
+    allowed = {"cloister.storage.sqlite", "cloister.storage.postgres", "cloister.storage.postgres_connections"}
+    assert drivers == set() or module.name in allowed
+
+
+@EACH
+def test_only_services_open_transactions(module: Module) -> None:
+    """`database.read(…)` and `database.write(…)` stand in services; bootstrap makes the first tenant."""
+    if module.part in {"services", "storage", "bootstrap"}:
+        return
+    calls = [ast.unparse(node.func) for node in ast.walk(module.tree) if isinstance(node, ast.Call)]
+    assert [call for call in calls if call.endswith(("database.read", "database.write"))] == []
+
+
+@EACH
+def test_only_settings_read_the_environment(module: Module) -> None:
+    if module.part == "settings":
+        return
+    reads = {
+        ast.unparse(node)
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Attribute) and ast.unparse(node) in {"os.environ", "os.getenv", "os.environb"}
+    }
+    reads |= {
+        alias.name
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.ImportFrom) and node.module == "os"
+        for alias in node.names
+        if alias.name in {"environ", "getenv", "environb"}
+    }
+    assert reads == set()
+
+
+@EACH
+def test_the_domain_imports_the_standard_library_and_numpy_alone(module: Module) -> None:
+    if module.part != "domain":
+        return
+    outside = {name.partition(".")[0] for name in imported(module)} - set(sys.stdlib_module_names)
+    assert outside <= {"cloister", "numpy"}
+
+
+@EACH
+def test_the_domain_does_no_input_or_output(module: Module) -> None:
+    if module.part != "domain":
+        return
+    assert {name.partition(".")[0] for name in imported(module)} & {
+        "asyncio",
+        "io",
+        "os",
+        "pathlib",
+        "shutil",
+        "socket",
+        "sqlite3",
+        "subprocess",
+        "tempfile",
+        "threading",
+        "urllib",
+    } == set()
+
+
+def cycles(graph: Mapping[str, set[str]]) -> list[list[str]]:
+    """Every ring found by walking depth first; empty when imports are a tree of trees."""
+    found: list[list[str]] = []
+    finished: set[str] = set()
+
+    def walk(name: str, path: list[str]) -> None:
+        if name in path:
+            found.append([*path[path.index(name) :], name])
+            return
+        if name in finished:
+            return
+        for following in sorted(graph.get(name, set())):
+            walk(following, [*path, name])
+        finished.add(name)
+
+    for name in sorted(graph):
+        walk(name, [])
+    return found
+
+
+def test_there_is_no_import_cycle() -> None:
+    graph = {module.name: imported(module) & NAMES - {module.name} for module in MODULES}
+    assert cycles(graph) == []
+
+
+def test_the_cycle_finder_finds_a_ring() -> None:
+    assert cycles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [["a", "b", "c", "a"]]
+
+
+@EACH
+def test_no_file_is_longer_than_four_hundred_lines(module: Module) -> None:
+    assert len(module.path.read_text("utf-8").splitlines()) <= LARGEST_FILE
+
+
+@EACH
+def test_no_module_has_a_name_that_says_nothing(module: Module) -> None:
+    words = set(module.name.replace(".", "_").split("_"))
+    assert words & FORBIDDEN_NAMES == set()
+
+
+@EACH
+def test_an_init_only_re_exports(module: Module) -> None:
+    if module.path.name != "__init__.py":
+        return
+    for node in module.tree.body:
+        is_docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        is_all = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+        assert is_docstring or is_all or isinstance(node, ast.ImportFrom), f"{module.name}: {ast.unparse(node)}"
+
+
+@EACH
+def test_nothing_is_caught_broadly_outside_the_outermost_places(module: Module) -> None:
+    """A broad `except` stands only where the error is handed on whole, and says so beside it."""
+    lines = module.path.read_text("utf-8").splitlines()
+    for node in ast.walk(module.tree):
+        if not isinstance(node, ast.ExceptHandler):
+            continue
+        broad = node.type is None or ast.unparse(node.type) in {"Exception", "BaseException"}
+        re_raised = any(isinstance(inner, ast.Raise) for inner in ast.walk(node))
+        assert not broad or re_raised or "noqa: BLE001" in lines[node.lineno - 1], f"{module.name}:{node.lineno}"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("cloister.domain.scope", "from cloister.storage.interface import Database", {"cloister.storage.interface"}),
+        ("cloister.storage.pools", "from cloister.index.interface import Index", {"cloister.index.interface"}),
+        ("cloister.index.exact", "import cloister.storage.pools", {"cloister.storage.pools"}),
+        ("cloister.models.rules", "def f():\n    from cloister.services import record", {"cloister.services.record"}),
+        ("cloister.services.recall", "from cloister.interfaces.library import X", {"cloister.interfaces.library"}),
+        ("cloister.services.recall", "from cloister.bootstrap import wire", {"cloister.bootstrap"}),
+        ("cloister.interfaces.library", "from cloister.storage import pools", {"cloister.storage.pools"}),
+        ("cloister.services.recall", "from cloister.storage.pools import Pools", set[str]()),
+    ],
+)
+def test_the_rule_bites(name: str, text: str, expected: set[str]) -> None:
+    assert outward(Module(name=name, path=Path("x.py"), tree=ast.parse(text))) == expected

@@ -1,0 +1,181 @@
+"""An index that lies: it names other pools' messages, other tenants' and invented ones, above everything true (ISO-4).
+
+Whatever it says, content is read back from storage under the asking session's own scope; the rest is counted and never shown.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from cloister.bootstrap import Services
+from cloister.domain.conversation import Draft
+from cloister.domain.identifiers import MessageId, message_id, new_session_id
+from cloister.domain.ranking import Evidence
+from cloister.domain.scope import MemberVisibility, Reach
+from cloister.index.interface import Index, Point, PoolIndex, PoolReader
+from cloister.services.keep_sessions import SessionFields
+from cloister.services.search import Place
+from engines import Engine, exact_index
+
+Lies = Callable[[], Sequence[int]]
+
+
+@dataclass(kw_only=True, slots=True)
+class LeakyIndex:
+    """An honest index with lies put above what it says."""
+
+    honest: Index = field(default_factory=exact_index)
+    lies: list[int] = field(default_factory=list[int])
+    immediate: bool = True
+
+    def within(self, pool: PoolReader) -> PoolIndex:
+        return _LeakyPool(honest=self.honest.within(pool), lies=self.lies)
+
+    def put(self, run: Sequence[Point], first: int) -> None: ...
+
+    def forget_sessions(self, sessions: Sequence[int]) -> None: ...
+
+    def forget_messages(self, messages: Sequence[int]) -> None: ...
+
+    def close(self) -> None:
+        self.honest.close()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _LeakyPool:
+    honest: PoolIndex
+    lies: list[int]
+
+    def evidence(self, question: str) -> Evidence:
+        """Each lie as a user's and as an assistant's message, so that it is picked whatever is asked for."""
+        true = self.honest.evidence(question)
+        ids = np.array([*self.lies, *self.lies], np.int64)
+        top = np.full(len(ids), 1_000, np.float32)
+        roles = np.repeat(np.array([0, 1], np.int8), len(self.lies))
+
+        def above(column: np.ndarray[tuple[int], np.dtype[np.float32]]) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+            return np.concatenate((top, column))
+
+        return Evidence(
+            ids=np.concatenate((ids, true.ids)),
+            session_ids=np.concatenate((ids >> 21, true.session_ids)),
+            roles=np.concatenate((roles, true.roles)),
+            lexical=above(true.lexical),
+            semantic=above(true.semantic),
+            author=above(true.author),
+            date=above(true.date),
+            session_prior=above(true.session_prior),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Town:
+    """Two tenants; in each a session in every kind of place, all saying the same."""
+
+    services: Services
+    index: LeakyIndex
+    reaches: tuple[Reach, Reach]
+    said: dict[tuple[int, str], list[MessageId]]
+
+    def foreign_to(self, name: str) -> list[int]:
+        """Every message but those of this session, which has its pool to itself."""
+        return [identity for key, ids in self.said.items() if key != (0, name) for identity in ids]
+
+
+PLACES = {
+    "shared ann": (None, "ann"),
+    "shared bob": (None, "bob"),
+    "shared nobody": (None, None),
+    "garden": ("shared", "ann"),
+    "cellar ann": ("private", "ann"),
+    "cellar bob": ("private", "bob"),
+}
+
+
+@pytest.fixture
+def town(engine: Engine) -> Town:
+    index = LeakyIndex()
+    services = engine.services(index=index)
+    said: dict[tuple[int, str], list[MessageId]] = {}
+    reaches: list[Reach] = []
+    for number in (0, 1):
+        reach = Reach(tenant=services.organise.create_tenant("Town")[0])
+        reaches.append(reach)
+        visibilities: tuple[MemberVisibility, ...] = ("shared", "private")
+        projects = {one: services.organise.create_project(reach, "Same", one).id for one in visibilities}
+        for name, (visibility, user) in PLACES.items():
+            project = None if visibility is None else projects["shared" if visibility == "shared" else "private"]
+            services.sessions.create(reach, SessionFields(external_id=name, project=project, user_id=user))
+            drafts = [Draft(role="user", content="Roses?"), Draft(role="assistant", content="Water them.")]
+            said[number, name] = [message.id for message in services.record.messages(reach, name, drafts).messages]
+    return Town(services=services, index=index, reaches=(reaches[0], reaches[1]), said=said)
+
+
+def asked(town: Town, name: str) -> tuple[list[int], list[int]]:
+    """The ids that a context and a search of the first tenant's session show."""
+    reach = town.reaches[0]
+    context = town.services.context.build(reach, name, question="roses water", recent_limit=0, semantic_limit=1_000)
+    hits = town.services.search.search(reach, "roses water", Place(session=name), 200)
+    return (
+        sorted(item.message.id for item in context.relevant_history),
+        sorted({hit.item.message.id for hit in hits} | {hit.episode for hit in hits}),
+    )
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_an_index_that_names_foreign_messages_shows_none_of_them(town: Town, name: str) -> None:
+    """ISO-4: other pools of the same tenant and all of the other tenant, from every kind of place."""
+    own = town.said[0, name]
+    town.index.lies[:] = town.foreign_to(name)
+    in_context, in_search = asked(town, name)
+    assert in_context == own
+    assert set(in_search) <= set(own)
+    assert own[0] in in_search
+    assert town.services.recall.foreign_hits == 2 * len(town.index.lies)
+
+
+def test_an_index_that_invents_ids_shows_nothing(town: Town) -> None:
+    """ISO-4: ids that no one has, ids out of any range, and ids beside real ones."""
+    own = town.said[0, "garden"]
+    session = own[0] >> 21
+    invented = [message_id(new_session_id(), 1), 0, -1, (1 << 63) - 1, -(1 << 63), (session << 21) | 99, session << 21]
+    town.index.lies[:] = invented
+    in_context, in_search = asked(town, "garden")
+    assert in_context == own
+    assert set(in_search) <= set(own)
+    assert town.services.recall.foreign_hits == 2 * len(invented)
+
+
+def test_an_index_that_is_late_shows_nothing_that_was_forgotten_or_moved(town: Town) -> None:
+    """ISO-5: what storage no longer has in the pool vanishes, whatever the index still believes."""
+    reach = town.reaches[0]
+    services = town.services
+    services.sessions.create(reach, SessionFields(external_id="late", user_id="ann"))
+    late = [
+        message.id
+        for message in services.record.messages(reach, "late", [Draft(role="user", content="Roses")]).messages
+    ]
+    town.index.lies[:] = [*late, *town.said[0, "shared bob"]]
+    services.forget.session(reach, "late")
+    in_context, in_search = asked(town, "shared ann")
+    assert in_context == town.said[0, "shared ann"]
+    assert set(in_search) <= set(in_context)
+
+
+def test_an_honest_index_has_no_foreign_hits(town: Town) -> None:
+    for name in PLACES:
+        assert asked(town, name)[0] == town.said[0, name]
+    assert town.services.recall.foreign_hits == 0
+
+
+def test_a_lie_about_the_sessions_own_role_or_session_does_not_change_what_is_read(town: Town) -> None:
+    """ISO-4: roles, sessions and content come from storage, not from the index."""
+    own = town.said[0, "garden"]
+    town.index.lies[:] = own
+    context = town.services.context.build(town.reaches[0], "garden", question="roses", recent_limit=0)
+    assert sorted(item.message.id for item in context.relevant_history) == own
+    assert {item.message.role for item in context.relevant_history} == {"user", "assistant"}
+    assert {item.session for item in context.relevant_history} == {"garden"}
+    assert town.services.recall.foreign_hits == 0

@@ -1,0 +1,74 @@
+"""A database of either engine as tests see it from outside: open it as often as wanted, and look at its rows past every wall."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import apsw
+import psycopg
+
+from cloister.bootstrap import Services, wire
+from cloister.domain.moments import Clock, now
+from cloister.index.exact import ExactIndex
+from cloister.index.interface import Index
+from cloister.models.static_embedder import StaticEmbedder
+from cloister.storage.interface import Database
+from cloister.storage.postgres import open_postgres
+from cloister.storage.sqlite import DATABASE_FILE, open_sqlite
+
+Rows = list[tuple[object, ...]]
+TABLES = ("tenant", "project", "pool", "session", "message", "idempotency")
+# Loaded once for all tests of a process; it is pure.
+EMBEDDER = StaticEmbedder()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Engine:
+    """`open` gives a new connection to the same data, as another process would have; `rows` runs SQL as the owner of all rows."""
+
+    name: str
+    open: Callable[[], Database]
+    rows: Callable[[str], Rows]
+    closing: ExitStack = field(default_factory=ExitStack)
+
+    def database(self) -> Database:
+        database = self.open()
+        self.closing.callback(database.close)
+        return database
+
+    def services(self, *, index: Index | None = None, clock: Clock = now) -> Services:
+        """A whole Cloister of its own over the same data."""
+        services = wire(self.database(), index=index or exact_index(), embedder=EMBEDDER, clock=clock)
+        self.closing.callback(services.index.close)
+        return services
+
+    def dump(self, tenant: int | None = None) -> dict[str, Rows]:
+        """Every row, or every row of one tenant, whatever a transaction would show."""
+        bound = "" if tenant is None else f" WHERE tenant_id = {tenant:d}"
+        return {table: sorted(self.rows(f"SELECT * FROM {table}{bound}"), key=repr) for table in TABLES}
+
+
+def exact_index(megabytes: int = 64) -> ExactIndex:
+    return ExactIndex(EMBEDDER.embed_query, EMBEDDER.dimension, megabytes * 1_000_000)
+
+
+def sqlite_engine(directory: Path) -> Engine:
+    def rows(statement: str) -> Rows:
+        connection: Any = apsw.Connection(str(directory / DATABASE_FILE))
+        try:
+            return connection.execute(statement).fetchall()
+        finally:
+            connection.close()
+
+    return Engine(name="sqlite", open=lambda: open_sqlite(directory), rows=rows)
+
+
+def postgres_engine(url: str) -> Engine:
+    def rows(statement: str) -> Rows:
+        with psycopg.connect(url, autocommit=True) as connection:
+            cursor = connection.execute(statement.encode())
+            return cursor.fetchall() if cursor.description else []
+
+    return Engine(name="postgres", open=lambda: open_postgres(url), rows=rows)

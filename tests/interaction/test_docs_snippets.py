@@ -1,0 +1,140 @@
+"""What the documents show is what happens: their Python runs, their commands print what is shown, their links lead somewhere.
+
+A `console` block is a session at a terminal, a `text` block under a `python` block is what that prints. Ids, times, scores and
+places on disk are compared by their kind; an id that a document shows and uses again stands for one real id.
+"""
+
+import contextlib
+import io
+import os
+import re
+import shlex
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from cloister.interfaces.cli.main import app
+from cloister.settings import VARIABLES
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
+ID = re.compile(r"\b(?:proj|msg|ep|ses|ten)_[0-9a-f]{16,24}\b")
+VARYING = (
+    (re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::[\d.]+Z)?"), "TIME"),
+    (re.compile(r"\b\d\.\d{3}\b"), "SCORE"),
+    (re.compile(r"\d[\d,]*\.\d GB"), "SIZE"),
+    (re.compile(r"SQLite 3[\d.]+"), "SQLite"),
+)
+# Shown, and tried elsewhere: they install or run the whole project.
+NOT_RUN_HERE = ("pip install ", "python3 -m venv ", "./scripts/", ".ci/run", "export ", "python docs/")
+
+
+@dataclass(kw_only=True, slots=True)
+class Reader:
+    """Somebody who types what a document shows, in one directory, from top to bottom."""
+
+    place: Path
+    real_ids: dict[str, str] = field(default_factory=dict[str, str])
+    names: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def check_shown(self, shown: str, printed: str) -> None:
+        for wrote, got in zip(ID.findall(shown), ID.findall(printed), strict=False):
+            self.real_ids.setdefault(wrote, got)
+        assert self._normal(printed) == self._normal(ID.sub(lambda found: self._real(found[0]), shown))
+
+    def type_command(self, line: str) -> str:
+        _, *arguments = shlex.split(ID.sub(lambda found: self._real(found[0]), line), comments=True)
+        environment: dict[str, str | None] = dict.fromkeys((*VARIABLES, "NO_COLOR", "FORCE_COLOR"))
+        environment |= {"CLOISTER_DATA": str(self.place / "data"), "COLUMNS": "80"}
+        return CliRunner().invoke(app, arguments, env=environment, catch_exceptions=False).output
+
+    def run_python(self, text: str) -> str:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(text, self.names)
+        return printed.getvalue()
+
+    def _real(self, shown: str) -> str:
+        return self.real_ids.get(shown, shown)
+
+    def _normal(self, text: str) -> list[str]:
+        text = text.replace(str(self.place), "")
+        for pattern, kind in VARYING:
+            text = pattern.sub(kind, text)
+        return [line.rstrip() for line in text.strip("\n").splitlines()]
+
+
+def relative(document: Path) -> str:
+    return str(document.relative_to(ROOT))
+
+
+def transcript(block: str) -> list[tuple[str, str]]:
+    """The commands of a console block, each with what it prints."""
+    _, *parts = re.split(r"^\$ (.*)\n", block, flags=re.MULTILINE)
+    return list(zip(parts[0::2], parts[1::2], strict=True))
+
+
+@pytest.fixture
+def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reader:
+    monkeypatch.chdir(tmp_path)
+    return Reader(place=tmp_path)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=relative)
+def test_a_document_shows_what_happens(document: Path, reader: Reader) -> None:
+    printed = ""
+    for kind, block in BLOCK.findall(document.read_text("utf-8")):
+        match kind:
+            case "python":
+                printed = reader.run_python(block)
+            case "text":
+                reader.check_shown(block, printed)
+            case "console":
+                for command, shown in transcript(block):
+                    if command.startswith("cloister "):
+                        reader.check_shown(shown, reader.type_command(command))
+                    else:
+                        assert command.startswith(NOT_RUN_HERE), f"nobody checks: {command}"
+            case _:
+                assert kind in ("sql", "toml"), f"a block of {kind} is checked by nobody"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=relative)
+def test_a_link_leads_somewhere(document: Path) -> None:
+    for target in LINK.findall(document.read_text("utf-8")):
+        assert (document.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("script", ["scripts/run", "scripts/test", ".ci/run"])
+def test_a_script_that_documents_name_can_be_run_and_is_short(script: str) -> None:
+    path = ROOT / script
+    assert os.access(path, os.X_OK)
+    assert len(path.read_text("utf-8").splitlines()) <= 20
+
+
+def test_the_readme_says_what_to_type_in_its_first_25_lines() -> None:
+    opening = "\n".join((ROOT / "README.md").read_text("utf-8").splitlines()[:25])
+    for command in ("./scripts/run", "./scripts/test", "pip install ."):
+        assert f"$ {command}" in opening
+
+
+def test_the_readmes_first_python_is_the_ten_line_example() -> None:
+    blocks = BLOCK.findall((ROOT / "README.md").read_text("utf-8"))
+    first = next(block for kind, block in blocks if kind == "python")
+    assert first == (ROOT / "docs" / "examples" / "ten_lines.py").read_text("utf-8")
+    assert len(first.splitlines()) == 10
+
+
+def test_no_document_names_a_path_of_the_machine_it_was_written_on() -> None:
+    for path in (*DOCUMENTS, ROOT / "scripts" / "run", ROOT / "scripts" / "test", ROOT / ".ci" / "run"):
+        assert str(ROOT) not in path.read_text("utf-8")

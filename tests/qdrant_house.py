@@ -1,0 +1,112 @@
+"""A house whose index is Qdrant: real services on SQLite, with Qdrant in memory or on the server of CLOISTER_TEST_QDRANT_URL."""
+
+import os
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from qdrant_client import QdrantClient, models
+
+from cloister.bootstrap import Services, wire
+from cloister.domain.conversation import Draft, Message, Session
+from cloister.domain.identifiers import PoolId, ProjectId, SessionId
+from cloister.domain.scope import Reach
+from cloister.index.interface import Row
+from cloister.index.qdrant import QdrantIndex, collection_name
+from cloister.models.static_embedder import StaticEmbedder
+from cloister.services.keep_sessions import SessionChange, SessionFields
+from cloister.services.search import Place
+from cloister.storage.sqlite import open_sqlite
+
+EMBEDDER = StaticEmbedder()
+KINDS = ("memory", "server")
+MAY_2023 = 1_683_500_400_000_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class House:
+    services: Services
+    client: QdrantClient
+    index: QdrantIndex
+
+    def tenant(self, name: str) -> Reach:
+        return Reach(tenant=self.services.organise.create_tenant(name)[0])
+
+    def project(self, reach: Reach, name: str) -> ProjectId:
+        return self.services.organise.create_project(reach, name).id
+
+    def session(self, reach: Reach, name: str, project: ProjectId | None = None) -> Session:
+        return self.services.sessions.create(reach, SessionFields(external_id=name, project=project))[0]
+
+    def say(self, reach: Reach, session: str, *lines: str, author: str | None = None) -> Sequence[Message]:
+        drafts = [
+            Draft(role="assistant" if at % 2 else "user", content=line, author=author, created_at=MAY_2023)
+            for at, line in enumerate(lines)
+        ]
+        return self.services.record.messages(reach, session, drafts).messages
+
+    def move(self, reach: Reach, session: str, project: ProjectId | None) -> None:
+        self.services.sessions.change(reach, session, SessionChange(move=True, project=project))
+
+    def drain(self) -> int:
+        return self.services.queue.drain()
+
+    def found(self, reach: Reach, question: str, project: ProjectId | None = None) -> list[str]:
+        """What a search of one pool shows, best first."""
+        hits = self.services.search.search(reach, question, Place(project=project), limit=20)
+        return [hit.item.message.content for hit in hits]
+
+    def points(self, *, with_vectors: bool = False) -> dict[int, models.Record]:
+        records, _ = self.client.scroll(self.index.collection, limit=1000, with_payload=True, with_vectors=with_vectors)
+        return {int(record.id): record for record in records}
+
+
+class Reader:
+    """A pool of given sessions, as storage would name them."""
+
+    def __init__(self, tenant: int, sessions: Sequence[int]) -> None:
+        self.tenant = tenant
+        self.pool = PoolId(1)
+        self._sessions = [SessionId(session) for session in sessions]
+
+    def state(self) -> tuple[int, int]:
+        return 1, 0
+
+    def size(self) -> int:
+        return len(self._sessions)
+
+    def members(self) -> list[SessionId]:
+        return self._sessions
+
+    def changes(self, version: int) -> list[tuple[SessionId, int]]:
+        return []
+
+    def all_rows(self) -> Generator[Row]:
+        yield from ()
+
+    def session_rows(self, session: SessionId, after: int) -> list[Row]:
+        return []
+
+
+@contextmanager
+def open_house(kind: str, path: Path) -> Generator[House]:
+    client = _client(kind)
+    client.delete_collection(collection_name(EMBEDDER))
+    index = QdrantIndex(client, EMBEDDER)
+    services = wire(open_sqlite(path), index=index, embedder=EMBEDDER)
+    try:
+        yield House(services=services, client=client, index=index)
+    finally:
+        client.delete_collection(index.collection)
+        services.close()
+
+
+def _client(kind: str) -> QdrantClient:
+    if kind == "memory":
+        return QdrantClient(":memory:")
+    url = os.environ.get("CLOISTER_TEST_QDRANT_URL")
+    if not url:
+        pytest.skip("no Qdrant server: set CLOISTER_TEST_QDRANT_URL to one that may be written")
+    return QdrantClient(url=url)

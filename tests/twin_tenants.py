@@ -1,0 +1,140 @@
+"""Two tenants that hold the same things under the same names, as far as the schema lets ids be the same."""
+
+from dataclasses import dataclass
+
+from cloister.domain.conversation import Message
+from cloister.domain.identifiers import (
+    MessageId,
+    PoolId,
+    ProjectId,
+    SessionId,
+    TenantId,
+    message_id,
+    new_project_id,
+    new_session_id,
+    new_tenant_id,
+)
+from cloister.domain.scope import MemberVisibility, PoolKey, Reach, Scope
+from cloister.index import terms
+from cloister.storage.idempotency import Idempotency
+from cloister.storage.interface import Database, Transaction
+from cloister.storage.messages import Indexed, Messages
+from cloister.storage.organisation import Projects, Tenants
+from cloister.storage.pools import Pools
+from cloister.storage.sessions import NewSession, Sessions
+
+MOMENT = 1_700_000_000_000_000
+GENERATION = 1
+# Both tenants have a project of this very id.
+GARDEN = ProjectId(101)
+WORDS = "The roses need water."
+INDEXED = Indexed(generation=GENERATION, terms=terms.encode(WORDS), vector=bytes(512), tokens=5, indexed_at=MOMENT)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """A session with two messages, and where it is: `first` in the garden, `second` in the cellar, `third` in no project."""
+
+    name: str
+    project: ProjectId | None
+    visibility: MemberVisibility
+    pool: PoolId
+    session: SessionId
+
+    @property
+    def messages(self) -> list[MessageId]:
+        return [message_id(self.session, 1), message_id(self.session, 2)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Home:
+    tenant: TenantId
+    cellar: ProjectId
+    places: tuple[Place, ...]
+
+    @property
+    def reach(self) -> Reach:
+        return Reach(tenant=self.tenant)
+
+    @property
+    def first(self) -> Place:
+        return self.places[0]
+
+    @property
+    def second(self) -> Place:
+        return self.places[1]
+
+    def scope(self, place: Place) -> Scope:
+        return Scope(tenant=self.tenant, project=place.project, user="ann", visibility=place.visibility)
+
+    @property
+    def own_ids(self) -> set[int]:
+        """Every id that no other tenant has."""
+        found = {int(self.tenant), int(self.cellar)}
+        for place in self.places:
+            found |= {int(place.pool), int(place.session), *map(int, place.messages)}
+        return found
+
+
+def settle_home(database: Database) -> Home:
+    tenant, cellar = new_tenant_id(), new_project_id()
+    return database.write(Reach(tenant=tenant), lambda transaction: _settle(transaction, tenant, cellar))
+
+
+def _settle(transaction: Transaction, tenant: TenantId, cellar: ProjectId) -> Home:
+    Tenants(transaction).add("Household", MOMENT)
+    projects = Projects(transaction)
+    projects.add(GARDEN, name="Garden", is_default=True, member_visibility="shared", created_at=MOMENT)
+    projects.add(cellar, name="Cellar", is_default=False, member_visibility="private", created_at=MOMENT)
+    places = (
+        _place(transaction, "first", GARDEN, "shared"),
+        _place(transaction, "second", cellar, "private"),
+        _place(transaction, "third", None, "shared"),
+    )
+    Idempotency(transaction).keep("once", "fingerprint", f"answer of {tenant}", MOMENT)
+    return Home(tenant=tenant, cellar=cellar, places=places)
+
+
+def _place(transaction: Transaction, name: str, project: ProjectId | None, visibility: MemberVisibility) -> Place:
+    pools = Pools(transaction, GENERATION)
+    pool = pools.ensure(PoolKey(project=project, user=None if project == GARDEN else "ann"))
+    session = new_session_id()
+    assert Sessions(transaction).add(new_session(session, name, project, pool, pools.raise_version(pool)))
+    for sequence in (1, 2):
+        Messages(transaction).append(new_message(session, sequence), INDEXED)
+    Sessions(transaction).note_append(
+        session, next_sequence=3, episode=message_id(session, 2), appended=2, version=1, now=MOMENT
+    )
+    return Place(name=name, project=project, visibility=visibility, pool=pool, session=session)
+
+
+def new_session(session: SessionId, name: str, project: ProjectId | None, pool: PoolId, version: int = 1) -> NewSession:
+    return NewSession(
+        id=session,
+        external_id=name,
+        project=project,
+        pool=pool,
+        user_id="ann",
+        title="Roses",
+        tags=("red",),
+        metadata="{}",
+        version=version,
+        created_at=MOMENT,
+    )
+
+
+def new_message(session: SessionId, sequence: int, content: str = WORDS) -> Message:
+    identity = message_id(session, sequence)
+    return Message(
+        id=identity,
+        session=session,
+        role="user" if sequence % 2 else "assistant",
+        content=content,
+        author=None,
+        status="completed",
+        episode=message_id(session, sequence - 1 if sequence % 2 == 0 else sequence),
+        is_memory_checked=False,
+        tokens=5,
+        metadata={},
+        created_at=MOMENT + sequence,
+    )

@@ -1,0 +1,246 @@
+"""A pool's block: the evidence of a query, checked against the recipe worked out the slow way."""
+
+import math
+import random
+from collections import Counter
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from cloister.domain.ranking import ROLES, Evidence, best, rank
+from cloister.index import terms
+from cloister.index.block import PoolBlock
+from cloister.index.columns import Rows, StoredRow
+
+DIMENSION = 16
+DAY = 86_400_000_000
+MAY_8_2023 = 19_485 * DAY
+WORDS = ["garden", "violin", "mountain", "recipe", "doctor", "puppy", "sunrise", "painting", "lantern", "train"]
+
+
+def embed_query(text: str, weigh: object) -> npt.NDArray[np.float32]:
+    vector = np.random.default_rng(len(text)).normal(size=DIMENSION).astype(np.float32)
+    return vector / np.float32(np.linalg.norm(vector))
+
+
+def message(
+    session: int,
+    sequence: int,
+    text: str,
+    author: str | None = None,
+    *,
+    role: str = "user",
+    created_at: int = MAY_8_2023,
+    embedded: bool = True,
+) -> StoredRow:
+    number = session << 21 | sequence
+    vector = np.random.default_rng(number).normal(size=DIMENSION)
+    stored = (vector / np.linalg.norm(vector)).astype(np.float16).tobytes() if embedded else None
+    return number, session, ROLES.index(role), author, created_at, stored, terms.encode(text)
+
+
+def block_of(*batches: Sequence[StoredRow]) -> PoolBlock:
+    block = PoolBlock(DIMENSION)
+    for batch in batches:
+        block.append(Rows.of(batch))
+    return block
+
+
+def ids_by(evidence: Evidence, column: npt.NDArray[np.float32]) -> dict[int, float]:
+    return dict(zip(evidence.ids.tolist(), cast(list[float], column.tolist()), strict=True))
+
+
+def conversation(session: int, count: int, seed: int) -> list[StoredRow]:
+    rng = random.Random(seed)
+    return [
+        message(
+            session,
+            at,
+            " ".join(rng.choices(WORDS, k=rng.choice([0, 3, 8, 30]))),
+            rng.choice(["Ana", "Bo"]),
+            embedded=rng.random() > 0.1,
+        )
+        for at in range(count)
+    ]
+
+
+def terms_held(stored: bytes) -> list[int]:
+    return np.frombuffer(stored, "<u4").tolist()
+
+
+def bm25(counts: Sequence[Counter[int]], idf: dict[int, float]) -> list[float]:
+    lengths = [sum(count.values()) for count in counts]
+    average = sum(lengths) / len(lengths)
+    return [
+        sum(idf[t] * 2.5 * count[t] / (count[t] + 1.5 * (0.25 + 0.75 * length / average)) for t in idf)
+        for count, length in zip(counts, lengths, strict=True)
+    ]
+
+
+def slowly(stored: Sequence[StoredRow], query: str) -> tuple[dict[int, float], dict[int, float]]:
+    """Lexical and semantic evidence by the recipe's own words."""
+    sessions: dict[int, list[StoredRow]] = {}
+    for row in sorted(stored):
+        sessions.setdefault(row[1], []).append(row)
+    asked = set(terms.term_list(query))
+    own = {row[0]: Counter(terms_held(row[6])) for row in stored}
+    derived = {row[0]: Counter(terms.term_list(f"{row[3]} 8 May 2023")) for row in stored}
+    frequency = {t: sum(1 for row in stored if own[row[0]][t] or derived[row[0]][t]) for t in asked}
+    idf = {t: math.log(1 + (len(stored) - df + 0.5) / (df + 0.5)) for t, df in frequency.items()}
+    asked_vector = embed_query(query, None).astype(np.float16).astype(np.float64)
+    order: list[int] = []
+    windows: list[Counter[int]] = []
+    semantic: dict[int, float] = {}
+    for rows in sessions.values():
+        vectors = [np.frombuffer(row[5] or bytes(2 * DIMENSION), "<f2").astype(np.float64) for row in rows]
+        for at, row in enumerate(rows):
+            counts = Counter[int](own[row[0]])
+            counts.update(derived[row[0]])
+            total = vectors[at].copy()
+            for other in range(max(0, at - 3), min(len(rows), at + 4)):
+                distance = abs(other - at)
+                lent = 0.5**distance * min(1, 12 / max(1, own[rows[other][0]].total()))
+                if distance:
+                    for t, count in own[rows[other][0]].items():
+                        counts[t] += lent * count  # pyright: ignore[reportArgumentType]
+                if 1 <= distance <= 2:
+                    total += lent * vectors[other]
+            order.append(row[0])
+            windows.append(counts)
+            semantic[row[0]] = float(total @ asked_vector) / max(float(np.linalg.norm(total)), 1e-3)
+    return dict(zip(order, bm25(windows, idf), strict=True)), semantic
+
+
+def assert_as_slow(block: PoolBlock, stored: Sequence[StoredRow], query: str) -> None:
+    evidence = block.evidence(query, embed_query)
+    lexical, semantic = slowly(stored, query)
+    assert ids_by(evidence, evidence.lexical) == pytest.approx(lexical, rel=1e-4, abs=1e-5)
+    assert ids_by(evidence, evidence.semantic) == pytest.approx(semantic, abs=5e-3)
+
+
+QUERY = "Did Ana play the violin on the mountain in May?"
+
+
+def test_evidence_is_that_of_the_recipe() -> None:
+    stored = conversation(1, 12, 1) + conversation(2, 7, 2) + conversation(3, 1, 3)
+    assert_as_slow(block_of(stored), stored, QUERY)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_block_grown_and_shrunk_step_by_step_equals_one_built_at_once(seed: int) -> None:
+    rng = random.Random(seed)
+    waiting = {session: conversation(session, rng.randint(1, 14), seed * 10 + session) for session in range(1, 7)}
+    block, held = PoolBlock(DIMENSION), list[StoredRow]()
+    while any(waiting.values()):
+        batch: list[StoredRow] = []
+        for session in rng.sample(sorted(waiting), 3):
+            taken = rng.randint(0, 4)
+            batch += waiting[session][:taken]
+            del waiting[session][:taken]
+        block.append(Rows.of(batch))
+        held += batch
+        if rng.random() < 0.2 and held:
+            gone = rng.choice(held)[1]
+            block.drop([gone])
+            held = [row for row in held if row[1] != gone]
+            waiting[gone] = []
+    if held:
+        assert_as_slow(block, held, QUERY)
+    assert block.sessions == {row[1]: row[0] for row in sorted(held)}
+    once = block_of(sorted(held)).evidence(QUERY, embed_query)
+    grown = block.evidence(QUERY, embed_query)
+    assert ids_by(grown, rank(grown)) == pytest.approx(ids_by(once, rank(once)), abs=1e-4)
+
+
+def test_a_dropped_session_leaves_no_trace_in_the_statistics() -> None:
+    kept, dropped = conversation(1, 9, 1), [message(2, at, "violin violin", "Cleo") for at in range(9)]
+    block = block_of(kept, dropped)
+    block.drop([2, 99])
+    expected = block_of(kept).evidence("Cleo violin", embed_query)
+    found = block.evidence("Cleo violin", embed_query)
+    assert found.lexical.tolist() == pytest.approx(expected.lexical.tolist())
+    assert found.session_prior.tolist() == pytest.approx(expected.session_prior.tolist())
+
+
+def test_evidence_given_stays_as_it_was_when_the_block_changes() -> None:
+    block = block_of(conversation(1, 5, 1), conversation(2, 5, 2))
+    evidence = block.evidence(QUERY, embed_query)
+    before = evidence.ids.tolist(), evidence.roles.tolist(), evidence.semantic.tolist()
+    block.drop([1])
+    block.append(Rows.of(conversation(3, 50, 3)))
+    assert (evidence.ids.tolist(), evidence.roles.tolist(), evidence.semantic.tolist()) == before
+
+
+@pytest.mark.parametrize("query", ["", "   ", "what is the of", "🎉", "xylophone zzzz", "violin " * 10_000, "a\\b(c[d"])
+def test_any_query_gets_an_answer_from_any_pool(query: str) -> None:
+    one, emoji = [message(1, 0, "violin", "Ana")], [message(1, 0, "🎉"), message(1, 1, "", embedded=False)]
+    for stored in ([], one, emoji, conversation(1, 20, 4)):
+        evidence = block_of(stored).evidence(query, embed_query)
+        scores = rank(evidence)
+        assert len(best(evidence, scores, 5)) == min(5, len(stored))
+        assert np.isfinite(scores).all()
+
+
+def test_a_query_of_very_many_words_is_cut_to_the_rarest() -> None:
+    stored = [message(1, at, f"topic{at} common") for at in range(200)]
+    evidence = block_of(stored).evidence(" ".join(f"topic{at}" for at in range(200)) + " common", embed_query)
+    assert np.isfinite(evidence.lexical).all()
+    assert (evidence.lexical > 0).sum() >= 64
+
+
+def test_the_speaker_named_is_favoured() -> None:
+    block = block_of([message(1, 0, "tea", "Ana Lima"), message(1, 1, "tea", "Bo"), message(1, 2, "tea", "Ana Lima")])
+    assert block.evidence("What does Ana drink?", embed_query).author.tolist() == [1, 0, 1]
+    assert not block.evidence("What do Ana and Bo drink?", embed_query).author.any()
+    assert not block.evidence("What is drunk?", embed_query).author.any()
+
+
+def test_between_user_and_assistant_the_query_says_whose_words_it_wants() -> None:
+    block = block_of([message(1, 0, "tea"), message(1, 1, "coffee", role="assistant")])
+    assert block.evidence("What do I drink?", embed_query).author.tolist() == [1, 0]
+    assert block.evidence("What did you recommend?", embed_query).author.tolist() == [0, 1]
+    assert not block.evidence("What was in our conversation?", embed_query).author.any()
+
+
+def test_dates_named_favour_the_messages_near_them() -> None:
+    days = {"on the day": 0, "three days on": 3, "month after": 30, "long after": 90, "year after": 366}
+    block = block_of([message(at, 0, "tea", created_at=MAY_8_2023 + days[k] * DAY) for at, k in enumerate(days, 1)])
+    by_day = block.evidence("on 8 May 2023", embed_query).date.tolist()
+    assert by_day == pytest.approx([1, 0.6 + 0.4 * 4 / 7, 0.5, 0, 0])
+    assert block.evidence("in May", embed_query).date.tolist() == pytest.approx([1, 1, 0.5, 0, 1])
+    assert block.evidence("during 2024", embed_query).date.tolist() == [0, 0, 0, 0, 1]
+
+
+def test_a_misspelt_word_finds_the_pools_own_word() -> None:
+    block = block_of([message(1, 0, "she plays the violin"), message(2, 0, "they baked bread")])
+    for query in ("voilin", "viollin", "vioin", "violyn"):
+        assert block.evidence(query, embed_query).lexical.argmax() == 0
+        assert block.evidence(query, embed_query).lexical.max() > 0
+    assert not block.evidence("piolin", embed_query).lexical.any()
+
+
+def test_a_misspelt_name_still_names_its_speaker() -> None:
+    block = block_of([message(1, 0, "hello", "Caroline"), message(1, 1, "hello", "Mel")])
+    assert block.evidence("Where did Carolne go?", embed_query).author.tolist() == [1, 0]
+
+
+def test_a_word_the_pool_knows_is_never_repaired() -> None:
+    block = block_of([message(1, 0, "boat"), *(message(2, at, "boats coat coat") for at in range(9))])
+    assert block.evidence("boat", embed_query).lexical[0] > 0
+
+
+def test_a_session_that_speaks_of_the_query_lifts_all_its_messages() -> None:
+    block = block_of(
+        [message(1, at, "violin lessons" if at == 0 else "fine") for at in range(9)], [message(2, 0, "fine")]
+    )
+    prior = block.evidence("violin", embed_query).session_prior
+    assert prior[8] > prior[9]
+
+
+def test_memory_is_counted() -> None:
+    block = block_of(conversation(1, 100, 1))
+    assert block.nbytes >= 100 * DIMENSION * 2
+    assert len(block) == 100

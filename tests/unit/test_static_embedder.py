@@ -1,0 +1,103 @@
+"""The table of the wordllama wheel as an embedder."""
+
+import threading
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
+
+from cloister.domain.passage import Passage, passage
+from cloister.models.interface import Embedder
+from cloister.models.static_embedder import Pieces, StaticEmbedder
+
+EMBEDDER = StaticEmbedder()
+
+
+def vector(content: str, prefix: str = "") -> npt.NDArray[np.float32]:
+    stored = EMBEDDER.embed([Passage(prefix=prefix, content=content)])[0].vector
+    return np.frombuffer(stored, "<f2").astype(np.float32)
+
+
+def evenly(words: Sequence[str]) -> list[float]:
+    return [1.0] * len(words)
+
+
+def plain_tokenizer() -> Tokenizer:
+    spec = find_spec("wordllama")
+    assert spec is not None
+    assert spec.submodule_search_locations
+    folder = Path(spec.submodule_search_locations[0])
+    return Tokenizer.from_file(str(folder / "tokenizers" / "l2_supercat_tokenizer_config.json"))
+
+
+TOKENIZER = plain_tokenizer()
+
+
+def test_it_is_an_embedder_fit_for_writes() -> None:
+    embedder: Embedder = EMBEDDER
+    assert (embedder.dimension, embedder.immediate) == (256, True)
+
+
+def test_a_stored_vector_is_256_half_floats_of_unit_length() -> None:
+    assert len(EMBEDDER.embed([passage("I went to a support group", "Ana", 0)])[0].vector) == 512
+    assert np.linalg.norm(vector("I went to a support group")) == pytest.approx(1, abs=2e-3)
+
+
+def test_texts_of_like_meaning_are_nearer_than_others() -> None:
+    question = EMBEDDER.embed_query("Which pet does she own?", evenly)
+    assert question @ vector("She has a dog and two cats") > question @ vector("The invoice was paid in March")
+
+
+def test_the_prefix_changes_the_vector_but_not_the_count_of_tokens() -> None:
+    bare, dated = (
+        EMBEDDER.embed([Passage(prefix=prefix, content="So powerful!")])[0] for prefix in ("", "[8 May 2023]")
+    )
+    assert bare.tokens == dated.tokens == len(TOKENIZER.encode("So powerful!", add_special_tokens=False).ids)
+    assert bare.vector != dated.vector
+
+
+def test_nothing_to_embed_is_the_zero_vector() -> None:
+    assert not vector("").any()
+    assert not EMBEDDER.embed_query("", evenly).any()
+    assert EMBEDDER.embed([]) == []
+
+
+def test_a_query_of_weightless_words_still_has_a_direction() -> None:
+    assert np.linalg.norm(EMBEDDER.embed_query("what is it?", lambda words: [0.0] * len(words))) == pytest.approx(1)
+
+
+def test_a_heavier_word_pulls_the_query_towards_itself() -> None:
+    def favouring(chosen: str) -> npt.NDArray[np.float32]:
+        return EMBEDDER.embed_query("guitar picnic", lambda words: [5.0 if word == chosen else 0.5 for word in words])
+
+    assert favouring("guitar") @ vector("guitar") > favouring("picnic") @ vector("guitar")
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(max_size=60) | st.text(alphabet=" ▁ab.Z'\n\tü漢<s>/", max_size=40))
+def test_cutting_a_text_at_its_spaces_gives_the_tokens_of_the_whole(text: str) -> None:
+    text = text.encode("utf-8", "ignore").decode().strip(" ▁")
+    pieces = Pieces(TOKENIZER)
+    whole = TOKENIZER.encode(text, add_special_tokens=False).ids
+    assert pieces.tokens(text) == whole
+    assert pieces.tokens(f"  {text} ") == whole
+
+
+def test_threads_that_come_first_together_all_get_the_same_vectors() -> None:
+    fresh, found = StaticEmbedder(), list[bytes]()
+    threads = [
+        threading.Thread(target=lambda: found.append(fresh.embed([passage("hello there", None, 0)])[0].vector))
+        for _ in range(6)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 6
+    assert len(set(found)) == 1
