@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from cloister.domain.conversation import Project
-from cloister.domain.errors import Conflict, InvalidRequest
+from cloister.domain.errors import Conflict, Forbidden, InvalidRequest
 from cloister.domain.identifiers import (
     PoolId,
     ProjectId,
@@ -47,6 +47,7 @@ class Organiser:
         return identity, project
 
     def create_project(self, reach: Reach, name: str, member_visibility: MemberVisibility = "shared") -> Project:
+        _refuse_confined(reach)
         checked_name(name, "name")
         if member_visibility not in ("shared", "private"):
             raise InvalidRequest("member_visibility", f"must be shared or private, not {member_visibility!r}.")
@@ -80,6 +81,8 @@ class Organiser:
         settings: Mapping[str, object] | None = None,
     ) -> Project:
         """Rename, make default, or merge settings; what is not given stays."""
+        if make_default:
+            _refuse_confined(reach)
         if name is not None:
             checked_name(name, "name")
         changed = None if settings is None else checked_settings(settings)
@@ -100,6 +103,7 @@ class Organiser:
 
     def delete_project(self, reach: Reach, project: ProjectId) -> int:
         """Soft: its sessions go back to the shared pool, nothing is deleted (ORG-5). Returns how many moved."""
+        _refuse_confined(reach)
 
         def work(transaction: Transaction) -> int:
             projects = Projects(transaction)
@@ -122,3 +126,9 @@ class Organiser:
             new_pool = pools.ensure(Scope(tenant=transaction.reach.tenant, project=None, user=user).pool)
             version = move_between(pools, old_pool, new_pool)
             sessions.place(session, project=None, pool=new_pool, version=version)
+
+
+def _refuse_confined(reach: Reach) -> None:
+    """What changes which projects there are, or takes sessions out of one, changes what lies outside a confined reach."""
+    if reach.confined_to is not None:
+        raise Forbidden("This key is confined to its project: it cannot add or delete projects, or choose the default.")

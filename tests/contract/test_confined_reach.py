@@ -1,0 +1,148 @@
+"""A key confined to a project (ORG-4): the project is its whole world, and it can neither look nor reach out of it (ISO-4)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from cloister.bootstrap import Services
+from cloister.domain.conversation import Draft
+from cloister.domain.errors import CloisterError, Conflict, Forbidden, NotFound
+from cloister.domain.identifiers import MessageId, ProjectId
+from cloister.domain.scope import Reach
+from cloister.services.keep_sessions import SessionChange, SessionFields
+from cloister.services.search import Place
+from engines import Engine
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Walled:
+    """A tenant with a session in the garden, one in the cellar and one in no project; `key` is confined to the garden."""
+
+    engine: Engine
+    services: Services
+    reach: Reach
+    key: Reach
+    garden: ProjectId
+    cellar: ProjectId
+    messages: dict[str, MessageId]
+
+
+@pytest.fixture
+def walled(shared_engine: Engine) -> Walled:
+    services = shared_engine.services()
+    reach = Reach(tenant=services.organise.create_tenant("Walled")[0])
+    garden = services.organise.create_project(reach, "Same").id
+    cellar = services.organise.create_project(reach, "Same").id
+    messages: dict[str, MessageId] = {}
+    for name, project in (("inside", garden), ("cellar", cellar), ("shared", None)):
+        services.sessions.create(reach, SessionFields(external_id=name, project=project))
+        recorded = services.record.messages(reach, name, [Draft(role="user", content=f"Roses of {name}")])
+        messages[name] = recorded.messages[0].id
+    key = Reach(tenant=reach.tenant, confined_to=garden)
+    return Walled(
+        engine=shared_engine,
+        services=services,
+        reach=reach,
+        key=key,
+        garden=garden,
+        cellar=cellar,
+        messages=messages,
+    )
+
+
+DRAFTS = [Draft(role="user", content="Hello")]
+BY_SESSION: dict[str, Callable[[Walled, str], object]] = {
+    "sessions.get": lambda w, name: w.services.sessions.get(w.key, name),
+    "sessions.messages": lambda w, name: w.services.sessions.messages(w.key, name, limit=9),
+    "sessions.change": lambda w, name: w.services.sessions.change(w.key, name, SessionChange(title="Mine")),
+    "sessions.change, move": lambda w, name: w.services.sessions.change(
+        w.key, name, SessionChange(move=True, project=w.garden)
+    ),
+    "record.messages": lambda w, name: w.services.record.messages(w.key, name, DRAFTS),
+    "record.messages, once": lambda w, name: w.services.record.messages(w.key, name, DRAFTS, idempotency_key="k"),
+    "record.episode": lambda w, name: w.services.record.episode(w.key, name, DRAFTS[0], DRAFTS[0]),
+    "context.build": lambda w, name: w.services.context.build(w.key, name, question="roses"),
+    "search.search": lambda w, name: w.services.search.search(w.key, "roses", Place(session=name), 9),
+    "forget.session": lambda w, name: w.services.forget.session(w.key, name),
+    "forget.contents": lambda w, name: w.services.forget.contents(w.key, name),
+    "forget.message": lambda w, name: w.services.forget.message(w.key, w.messages[name]),
+}
+BY_PROJECT: dict[str, Callable[[Walled, ProjectId], object]] = {
+    "organise.project": lambda w, project: w.services.organise.project(w.key, project),
+    "organise.change_project": lambda w, project: w.services.organise.change_project(w.key, project, name="Mine"),
+    "sessions.page": lambda w, project: w.services.sessions.page(w.key, limit=9, project=project, any_project=False),
+    "sessions.create": lambda w, project: w.services.sessions.create(w.key, SessionFields(project=project)),
+    "sessions.change": lambda w, project: w.services.sessions.change(
+        w.key, "inside", SessionChange(move=True, project=project)
+    ),
+    "search.search": lambda w, project: w.services.search.search(w.key, "roses", Place(project=project), 9),
+}
+REACHING_OUT: dict[str, Callable[[Walled], object]] = {
+    "take a session out": lambda w: w.services.sessions.change(w.key, "inside", SessionChange(move=True)),
+    "make a session outside": lambda w: w.services.sessions.create(w.key, SessionFields(external_id="new")),
+    "add a project": lambda w: w.services.organise.create_project(w.key, "New"),
+    "delete its own project": lambda w: w.services.organise.delete_project(w.key, w.garden),
+    "delete another": lambda w: w.services.organise.delete_project(w.key, w.cellar),
+    "take the default": lambda w: w.services.organise.change_project(w.key, w.garden, make_default=True),
+}
+
+
+def unchanged_by(walled: Walled, kind: type[CloisterError], call: Callable[[], object]) -> str:
+    before = walled.engine.dump(walled.reach.tenant)
+    with pytest.raises(kind) as caught:
+        call()
+    assert walled.engine.dump(walled.reach.tenant) == before
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("name", BY_SESSION)
+def test_a_session_outside_the_project_is_not_there(walled: Walled, name: str) -> None:
+    """ISO-4, ORG-4: in another project, in none, or nowhere at all: one answer."""
+    for outside in ("cellar", "shared"):
+        said = unchanged_by(walled, NotFound, lambda outside=outside: BY_SESSION[name](walled, outside))
+        assert "Roses" not in said
+
+
+@pytest.mark.parametrize("name", BY_PROJECT)
+def test_another_project_is_not_there(walled: Walled, name: str) -> None:
+    """ISO-4, ORG-4."""
+    unchanged_by(walled, NotFound, lambda: BY_PROJECT[name](walled, walled.cellar))
+
+
+@pytest.mark.parametrize("name", REACHING_OUT)
+def test_nothing_is_done_outside_the_project(walled: Walled, name: str) -> None:
+    """ISO-4, ORG-4: what would change other projects or the shared pool is forbidden."""
+    unchanged_by(walled, Forbidden, lambda: REACHING_OUT[name](walled))
+
+
+@pytest.mark.parametrize("name", BY_SESSION)
+def test_the_same_inside_the_project_works(walled: Walled, name: str) -> None:
+    BY_SESSION[name](walled, "inside")
+
+
+def test_lists_and_searches_hold_the_project_alone(walled: Walled) -> None:
+    """ISO-4: without naming a place, a confined key means its own project, not the shared pool."""
+    services, key = walled.services, walled.key
+    assert [session.external_id for session in services.sessions.page(key, limit=9)] == ["inside"]
+    assert [project.id for project in services.organise.projects(key, limit=9)] == [walled.garden]
+    hits = services.search.search(key, "roses", Place(), 9)
+    assert [hit.item.message.content for hit in hits] == ["Roses of inside"]
+    assert services.sessions.page(key, limit=9, project=None, any_project=False) == []
+
+
+def test_a_name_taken_outside_the_project_cannot_be_read_through_it(walled: Walled) -> None:
+    """External ids are unique in a tenant, so a confined key learns that a name is taken, and nothing else."""
+    fields = SessionFields(external_id="cellar", project=walled.garden)
+    said = unchanged_by(walled, Conflict, lambda: walled.services.sessions.create(walled.key, fields))
+    assert said == "The external_id 'cellar' is taken."
+
+
+def test_the_idempotency_keys_of_two_confined_keys_do_not_meet(walled: Walled) -> None:
+    """ISO-4: the same key in two projects is two requests."""
+    other = Reach(tenant=walled.reach.tenant, confined_to=walled.cellar)
+    once = {"idempotency_key": "same"}
+    first = walled.services.record.messages(walled.key, "inside", DRAFTS, **once).messages[0]
+    second = walled.services.record.messages(other, "cellar", DRAFTS, **once).messages[0]
+    third = walled.services.record.messages(walled.reach, "shared", DRAFTS, **once).messages[0]
+    assert len({first.session, second.session, third.session}) == 3
