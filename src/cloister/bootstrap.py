@@ -85,7 +85,7 @@ def wire(database: Database, *, index: Index, embedder: Embedder, clock: Clock =
         recall=recaller,
         context=ContextBuilder(database, recaller, generation),
         search=Searcher(database, recaller),
-        forget=Forgetter(database, index, generation),
+        forget=Forgetter(database, index, queue, generation),
         queue=queue,
         reindex=reindexer,
         diagnose=Diagnoser(database, queue, reindexer, embedder=embedder.name),

@@ -59,7 +59,11 @@ def test_a_directory_of_a_newer_version_is_refused_and_left_alone(data: Path) ->
     assert sqlite_engine(data).dump() == before
 
 
-@pytest.mark.parametrize("damage", [b"this is no database at all" * 400, b"\x00" * 8192, os.urandom(8192)])
+@pytest.mark.parametrize(
+    "damage",
+    [b"this is no database at all" * 400, b"\x00" * 8192, bytes(range(255, -1, -1)) * 32],
+    ids=["text", "zeroes", "noise"],
+)
 def test_a_file_that_is_no_database_is_refused_and_left_alone(data: Path, damage: bytes) -> None:
     (data / DATABASE_FILE).write_bytes(damage)
     before = contents(data)

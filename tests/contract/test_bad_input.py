@@ -245,7 +245,9 @@ def test_a_role_that_is_none_is_refused(house: House, role: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "metadata", [{"a": object()}, {"a": "\ud800"}, {1: "x", "b": 2}, {"a": float("nan")}, [1]], ids=ascii
+    "metadata",
+    [{"a": object()}, {"a": "\ud800"}, {1: "x", "b": 2}, {"a": float("nan")}, [1]],
+    ids=["object", "surrogate", "keys", "nan", "list"],
 )
 def test_metadata_that_is_no_json_object_is_refused(house: House, metadata: Any) -> None:
     memory = house.memory

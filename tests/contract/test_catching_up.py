@@ -42,7 +42,9 @@ class Scene:
 
     def recalled(self, name: str = "asking", services: Services | None = None) -> list[str]:
         """What the pool of a session holds besides its own words, as the reader finds it."""
-        context = (services or self.reader).context.build(self.reach, name, question="roses", semantic_limit=1_000)
+        asked = services or self.reader
+        context = asked.context.build(self.reach, name, question="roses", semantic_limit=1_000)
+        assert asked.recall.foreign_hits == 0, "the index still knows what is gone"
         return sorted(item.message.content for item in context.relevant_history)
 
 
@@ -75,6 +77,20 @@ def test_a_message_deleted_while_its_session_was_away_stays_deleted(scene: Scene
     scene.writer.forget.message(scene.reach, first.id)
     scene.move(None)
     assert {"one", "two"} & set(scene.recalled()) == {"two"}
+
+
+def test_what_is_deleted_is_gone_from_the_index_of_every_cloister_at_once(scene: Scene) -> None:
+    """Not only hidden: the index no longer names it (`recalled` looks at that), here and in other processes."""
+    scene.say("changing", "one", "two", "three")
+    for services in (scene.writer, scene.reader):
+        assert scene.recalled(services=services) == ["one", "three", "two"]
+    _, (_, second, _) = scene.writer.sessions.messages(scene.reach, "changing", limit=10)
+    scene.writer.forget.message(scene.reach, second.id)
+    for services in (scene.writer, scene.reader):
+        assert scene.recalled(services=services) == ["one", "three"]
+    scene.writer.forget.contents(scene.reach, "changing")
+    for services in (scene.writer, scene.reader):
+        assert scene.recalled(services=services) == []
 
 
 def test_a_session_made_again_under_its_old_name_brings_nothing_back(scene: Scene) -> None:
@@ -162,7 +178,6 @@ def test_searches_while_sessions_move_never_mix_the_pools(scene: Scene) -> None:
         finally:
             stop.set()
         assert moving.result() >= 10
-    assert scene.reader.recall.foreign_hits == 0
 
 
 def meeting(

@@ -28,9 +28,13 @@ class Walled:
     messages: dict[str, MessageId]
 
 
+@pytest.fixture(scope="module")
+def services(shared_engine: Engine) -> Services:
+    return shared_engine.services()
+
+
 @pytest.fixture
-def walled(shared_engine: Engine) -> Walled:
-    services = shared_engine.services()
+def walled(shared_engine: Engine, services: Services) -> Walled:
     reach = Reach(tenant=services.organise.create_tenant("Walled")[0])
     garden = services.organise.create_project(reach, "Same").id
     cellar = services.organise.create_project(reach, "Same").id

@@ -64,7 +64,7 @@ def test_iso_8_the_longest_ids_come_back_whole_and_their_neighbours_stay_apart(h
         for session, owner in ((longest, tenant), (beside, tenant), (longest - 2, tenant - 1))
     ]
     for point in runs:
-        house.index.put([point], 0)
+        house.index.put([point], 0, 1 << 63)
     evidence = house.index.within(Reader(tenant, [longest, longest - 2])).evidence("anything")
     assert evidence.ids.tolist() == [(1 << 63) - 1]
     assert evidence.session_ids.tolist() == [longest]

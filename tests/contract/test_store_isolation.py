@@ -26,6 +26,7 @@ from cloister.storage.interface import Database, Transaction
 from cloister.storage.messages import Messages
 from cloister.storage.organisation import Projects, Tenants
 from cloister.storage.pools import PoolRows, Pools
+from cloister.storage.queries import load_queries, split_queries
 from cloister.storage.sessions import Sessions
 from engines import Engine, exact_index
 from twin_tenants import GARDEN, GENERATION, INDEXED, MOMENT, Home, new_message, new_session, settle_home
@@ -433,6 +434,20 @@ def test_no_caller_can_pass_another_tenant_or_widen_its_reach(world: World) -> N
     assert members == []
 
 
+@pytest.mark.parametrize("query", sorted(split_queries(load_queries(postgres=False))[1]))
+def test_a_transaction_does_not_know_the_queries_of_maintenance(world: World, query: str) -> None:
+    """ISO-4: what has no tenant cannot be run inside one, not even by mistake."""
+    with pytest.raises(KeyError), world.database.read(world.ours.reach) as transaction:
+        transaction.rows(query)
+
+
+def test_maintenance_does_not_know_the_queries_of_tenants(world: World) -> None:
+    """It answers ids and counts, never what was said (ISO-4)."""
+    for query in ("messages", "sessions", "pool_messages", "recent_messages"):
+        with pytest.raises(KeyError):
+            world.database.maintenance.rows(query, tenant_id=world.ours.tenant)
+
+
 def test_a_tenant_that_does_not_exist_is_an_empty_one(world: World) -> None:
     """There is no reach that means everything: an unknown tenant reads nothing (ISO-4)."""
     for tenant in (0, -1, 1, (1 << 63) - 1):
@@ -468,7 +483,7 @@ def point(home: Home, message: MessageId) -> Point:
 
 
 INDEX_CASES: dict[str, Callable[[Index, Home], object]] = {
-    "put": lambda index, theirs: index.put([point(theirs, message) for message in theirs.first.messages], 0),
+    "put": lambda index, theirs: index.put([point(theirs, message) for message in theirs.first.messages], 0, 1 << 63),
     "forget_sessions": lambda index, theirs: index.forget_sessions([place.session for place in theirs.places]),
     "forget_messages": lambda index, theirs: index.forget_messages(theirs.first.messages),
     "close": lambda index, theirs: index.close(),

@@ -35,7 +35,7 @@ class ExactIndex:
     def within(self, pool: PoolReader) -> "_ExactPool":
         return _ExactPool(self._hold(pool), pool, self._embed_query, self)
 
-    def put(self, run: Sequence[Point], first: int) -> None:
+    def put(self, run: Sequence[Point], first: int, last: int) -> None:
         """The rows themselves are the index."""
 
     def forget_sessions(self, sessions: Sequence[int]) -> None:

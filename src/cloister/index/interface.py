@@ -68,9 +68,9 @@ class Index(Protocol):
 
     def within(self, pool: PoolReader) -> PoolIndex: ...
 
-    def put(self, run: Sequence[Point], first: int) -> None:
-        """Make the points of a run from the message id `first` on findable. A run is an unbroken part of one session, in order;
-        what comes before `first` is there only because the others borrow from it. Repeating it changes nothing."""
+    def put(self, run: Sequence[Point], first: int, last: int) -> None:
+        """Make the points of a run from the message id `first` to `last` findable. A run is an unbroken part of one session, in
+        order; what lies before and behind is there only because the others borrow from it. Repeating it changes nothing."""
         ...
 
     def forget_sessions(self, sessions: Sequence[int]) -> None: ...

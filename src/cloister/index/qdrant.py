@@ -82,8 +82,8 @@ class QdrantIndex:
     def within(self, pool: PoolReader) -> QdrantPool:
         return QdrantPool(self._ask, pool, self._embedder.embed_query)
 
-    def put(self, run: Sequence[Point], first: int) -> None:
-        points = [_point(made) for made in layout.episode_points(run, first, self._embedder.dimension)]
+    def put(self, run: Sequence[Point], first: int, last: int) -> None:
+        points = [_point(made) for made in layout.episode_points(run, first, last, self._embedder.dimension)]
         for begin in range(0, len(points), _BATCH):
             with _reaching_qdrant():
                 self._client.upsert(self.collection, points[begin : begin + _BATCH], wait=True)

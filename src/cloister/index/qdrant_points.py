@@ -60,13 +60,15 @@ class EpisodePoint:
     payload: dict[str, int | str | list[int]]
 
 
-def episode_points(run: Sequence[Point], first: int, dimension: int) -> Iterator[EpisodePoint]:
-    """The points of a run from the message id `first` on."""
+def episode_points(run: Sequence[Point], first: int, last: int, dimension: int) -> Iterator[EpisodePoint]:
+    """The points of a run from the message id `first` to `last`."""
     start = sum(point.message < first for point in run)
-    for begin in range(start, len(run), _CHUNK):
+    stop = sum(point.message <= last for point in run)
+    for begin in range(start, stop, _CHUNK):
+        end = min(begin + _CHUNK, stop)
         lead = min(begin, NEIGHBOURS)
-        part = run[begin - lead : begin + _CHUNK + NEIGHBOURS]
-        yield from _points(part, dimension)[lead : lead + _CHUNK]
+        part = run[begin - lead : end + NEIGHBOURS]
+        yield from _points(part, dimension)[lead : lead + end - begin]
 
 
 def _points(run: Sequence[Point], dimension: int) -> list[EpisodePoint]:

@@ -1,11 +1,14 @@
 """Forget: storage first, in one transaction, with everything derived; then the index. From the commit on it is unreachable."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 
-from cloister.domain.errors import NotFound
-from cloister.domain.identifiers import MessageId, message_name
+from cloister.domain.errors import NotFound, StorageUnavailable
+from cloister.domain.identifiers import MessageId, SessionId, message_name
 from cloister.domain.scope import Reach
-from cloister.index.interface import Index
+from cloister.index.interface import NEIGHBOURS, Index
+from cloister.services.index_queue import IndexQueue
+from cloister.storage.indexing import IndexRows
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.messages import Messages
 from cloister.storage.pools import Pools
@@ -23,15 +26,16 @@ class Forgotten:
 class Forgetter:
     """One transaction a call."""
 
-    def __init__(self, database: Database, index: Index, generation: int) -> None:
+    def __init__(self, database: Database, index: Index, queue: IndexQueue, generation: int) -> None:
         self._database = database
         self._index = index
+        self._queue = queue
         self._generation = generation
 
     def session(self, reach: Reach, external_id: str) -> Forgotten:
         """The session and all that was said in it."""
 
-        def work(transaction: Transaction) -> tuple[int, Forgotten]:
+        def work(transaction: Transaction) -> Forgotten:
             sessions = Sessions(transaction)
             session = sessions.lock(external_id).session
             messages = Messages(transaction)
@@ -39,16 +43,17 @@ class Forgetter:
             removed = messages.remove_all(session.id)
             sessions.remove(session.id)
             Pools(transaction, self._generation).note_departure(session.pool)
-            return session.id, Forgotten(messages=removed, episodes=episodes)
+            self._note_removal(transaction, session.id)
+            return Forgotten(messages=removed, episodes=episodes)
 
-        session_id, forgotten = self._database.write(reach, work)
-        self._index.forget_sessions([session_id])
+        forgotten = self._database.write(reach, work)
+        self._tell_index()
         return forgotten
 
     def contents(self, reach: Reach, external_id: str) -> Forgotten:
         """All that was said in a session; the session itself stays, empty."""
 
-        def work(transaction: Transaction) -> tuple[int, Forgotten]:
+        def work(transaction: Transaction) -> Forgotten:
             sessions = Sessions(transaction)
             session = sessions.lock(external_id).session
             messages = Messages(transaction)
@@ -56,10 +61,11 @@ class Forgetter:
             removed = messages.remove_all(session.id)
             version = Pools(transaction, self._generation).raise_version(session.pool)
             sessions.note_removal(session.id, removed=removed, version=version)
-            return session.id, Forgotten(messages=removed, episodes=episodes)
+            self._note_removal(transaction, session.id)
+            return Forgotten(messages=removed, episodes=episodes)
 
-        session_id, forgotten = self._database.write(reach, work)
-        self._index.forget_sessions([session_id])
+        forgotten = self._database.write(reach, work)
+        self._tell_index()
         return forgotten
 
     def message(self, reach: Reach, message: MessageId) -> None:
@@ -75,6 +81,22 @@ class Forgetter:
                 raise NotFound("message", message_name(message))
             version = Pools(transaction, self._generation).raise_version(session.pool)
             sessions.note_removal(session.id, removed=removed, version=version)
+            self._note_removal(transaction, session.id, message)
 
         self._database.write(reach, work)
-        self._index.forget_messages([message])
+        self._tell_index()
+
+    def _note_removal(self, transaction: Transaction, session: SessionId, message: MessageId | None = None) -> None:
+        """With an index outside the database the removal waits in the queue, so that no crash can lose it."""
+        if self._index.immediate:
+            return
+        rows = IndexRows(transaction, self._generation)
+        rows.note_removal(session, message)
+        if message is not None:
+            rows.wait_again(session, message, NEIGHBOURS)
+
+    def _tell_index(self) -> None:
+        """What is forgotten is unreachable already; an index that cannot be told now is told when the queue is drained."""
+        if not self._index.immediate:
+            with suppress(StorageUnavailable):
+                self._queue.drain()

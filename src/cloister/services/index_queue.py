@@ -4,6 +4,8 @@ Nothing waits here with the static embedder and the exact index. A slow embedder
 database its points, to whoever drains the queue; a crash in between leaves the rows in it.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import cast
 
 from cloister.domain.identifiers import MessageId, SessionId, TenantId, session_of
@@ -27,10 +29,14 @@ class IndexQueue:
         self._clock = clock
 
     def waiting(self) -> int:
-        return cast(int, self._database.maintenance.rows("count_unindexed")[0][0])
+        """How many messages are in no index yet, and removals not yet made."""
+        maintenance = self._database.maintenance
+        unindexed, removals = maintenance.rows("count_unindexed"), maintenance.rows("count_index_removals")
+        return cast(int, unindexed[0][0]) + cast(int, removals[0][0])
 
     def drain(self) -> int:
-        """Index all that waits; returns how many messages that was."""
+        """Index all that waits, and remove what was forgotten; returns how many messages were indexed."""
+        self.remove_forgotten()
         done = 0
         while pending := self._database.maintenance.rows("unindexed_messages", limit=_CHUNK):
             sessions = dict.fromkeys(
@@ -39,28 +45,53 @@ class IndexQueue:
             done += sum(self._index_session(Reach(tenant=TenantId(tenant)), session) for tenant, session in sessions)
         return done
 
+    def remove_forgotten(self) -> None:
+        """Take what storage forgot out of an index outside the database."""
+        while removals := self._database.maintenance.rows("index_removals", limit=_CHUNK):
+            for tenant, session, message in cast(list[tuple[int, int, int]], removals):
+                if message:
+                    self._index.forget_messages([message])
+                else:
+                    self._index.forget_sessions([session])
+                self._write(
+                    Reach(tenant=TenantId(tenant)),
+                    partial(IndexRows.settle_removal, session=SessionId(session), message=MessageId(message)),
+                )
+
     def _index_session(self, reach: Reach, session: SessionId) -> int:
         with self._database.read(reach) as transaction:
-            words = IndexRows(transaction, self._indexer.generation).waiting(session, limit=_CHUNK)
-        if not words:
+            waiting = IndexRows(transaction, self._indexer.generation).waiting(session, limit=_CHUNK)
+        if not waiting:
             return 0
-        entries = self._indexer.embed(
-            [(entry.content, entry.author, entry.created_at) for entry in words], self._clock()
-        )
-        pairs = [(entry.id, indexed) for entry, indexed in zip(words, entries, strict=True)]
-        self._database.write(
-            reach, lambda transaction: IndexRows(transaction, self._indexer.generation).set_indexed(session, pairs)
-        )
+        words = [entry for entry in waiting if not entry.embedded]
+        if words:
+            said = [(entry.content, entry.author, entry.created_at) for entry in words]
+            entries = self._indexer.embed(said, self._clock())
+            pairs = [(entry.id, indexed) for entry, indexed in zip(words, entries, strict=True)]
+            self._write(reach, lambda rows: rows.set_indexed(session, pairs))
+        ids = [entry.id for entry in waiting]
         if not self._index.immediate:
-            self._put(reach, session, [entry.id for entry in words])
-        return len(words)
+            self._put(reach, session, ids[0], ids[-1])
+        now = self._clock()
+        self._write(reach, lambda rows: rows.mark_indexed(ids, now))
+        return len(waiting)
 
-    def _put(self, reach: Reach, session: SessionId, waiting: list[MessageId]) -> None:
-        """A new message changes what its neighbours before it borrow, so they are put again with it."""
-        first = waiting[0] - NEIGHBOURS
+    def _put(self, reach: Reach, session: SessionId, first: int, last: int) -> None:
+        """A message changes what its neighbours borrow, so they are put again with it; and what was deleted while it was being
+        put is taken out again."""
+        near = [point.message for point in self._run(reach, session, first, last, NEIGHBOURS)]
+        if not near:
+            return
+        self._index.put(self._run(reach, session, near[0], near[-1], NEIGHBOURS), near[0], near[-1])
+        left = {point.message for point in self._run(reach, session, near[0], near[-1], 0)}
+        self._index.forget_messages([message for message in near if message not in left])
+
+    def _run(self, reach: Reach, session: SessionId, first: int, last: int, around: int) -> list[Point]:
         with self._database.read(reach) as transaction:
-            rows = IndexRows(transaction, self._indexer.generation).points(session, after=first - NEIGHBOURS - 1)
-        run = [
+            found = IndexRows(transaction, self._indexer.generation).points(
+                session, first=first, last=last, around=around
+            )
+        return [
             Point(
                 message=cast(int, message),
                 tenant=reach.tenant,
@@ -71,10 +102,8 @@ class IndexQueue:
                 vector=cast(bytes | None, vector),
                 terms=cast(bytes, terms),
             )
-            for message, role, author, created_at, vector, terms in rows
+            for message, role, author, created_at, vector, terms in found
         ]
-        self._index.put(run, first)
-        now = self._clock()
-        self._database.write(
-            reach, lambda transaction: IndexRows(transaction, self._indexer.generation).mark_indexed(waiting, now)
-        )
+
+    def _write(self, reach: Reach, work: Callable[[IndexRows], None]) -> None:
+        self._database.write(reach, lambda transaction: work(IndexRows(transaction, self._indexer.generation)))

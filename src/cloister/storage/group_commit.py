@@ -1,7 +1,8 @@
 """One writer thread that owns the only write connection, and commits for many at once.
 
-Work arrives from any thread, runs in its own savepoint, and is acknowledged after the commit that made it durable. Whatever waits
-when a commit ends shares the next one: one fsync for all of it.
+Work arrives from any thread and is acknowledged after the commit that made it durable. Whatever waits when a commit ends shares the
+next one: one fsync for all of it. The callers of one group are told while the next is being synced, so that they and the writer do
+not fight for the interpreter; when nothing waits they are told at once.
 """
 
 import threading
@@ -63,6 +64,7 @@ class GroupCommit:
         self._queue: SimpleQueue[_Job[Any] | None] = SimpleQueue()
         self._accepting = threading.Lock()
         self._closed = False
+        self._finished: list[_Job[Any]] = []
         self._thread = threading.Thread(target=self._run, name="cloister-writer", daemon=True)
         self._thread.start()
 
@@ -95,19 +97,28 @@ class GroupCommit:
         self._connection.close()
 
     def _run(self) -> None:
-        closing = False
-        while not closing:
+        while group := self._next_group():
+            self._write(self._prepared(group))
+            self._finished += group
+            if self._queue.empty():
+                self._tell()
+        self._tell()
+
+    def _next_group(self) -> list[_Job[Any]]:
+        """All that waits, or the next that comes; empty when closing."""
+        group: list[_Job[Any]] = []
+        while len(group) < LARGEST_GROUP and not (group and self._queue.empty()):
             job = self._queue.get()
             if job is None:
-                return
-            group = [job]
-            while len(group) < LARGEST_GROUP and not self._queue.empty():
-                following = self._queue.get()
-                if following is None:
-                    closing = True
-                    break
-                group.append(following)
-            self._commit(self._prepared(group))
+                self._queue.put(None)
+                break
+            group.append(job)
+        return group
+
+    def _tell(self) -> None:
+        for job in self._finished:
+            job.done.release()
+        self._finished.clear()
 
     def _prepared(self, group: list[_Job[Any]]) -> list[_Job[Any]]:
         """The jobs that are ready; one that cannot be prepared fails alone."""
@@ -132,26 +143,40 @@ class GroupCommit:
             (job.item,) = job.prepare([job.item])
         except BaseException as error:  # noqa: BLE001 - it is handed to the caller
             job.error = error
-            job.done.release()
 
-    def _commit(self, group: list[_Job[Any]]) -> None:
-        """Acknowledge a job only after its commit. An error that ends the transaction itself fails the whole group."""
-        connection = self._connection
+    def _write(self, group: list[_Job[Any]]) -> None:
+        """One transaction for all. An error that ends the transaction itself, or the commit's, is everyone's."""
         if not group:
             return
+        connection = self._connection
         try:
-            connection.begin()
-            for job in group:
-                try:
-                    job.result = connection.attempt(job.work, job.item)
-                except BaseException as error:
-                    if not connection.in_transaction:
-                        raise
-                    job.error = error
+            if not self._run_together(group):
+                self._run_apart(group)
+            self._tell()
             connection.commit()
         except BaseException as error:  # noqa: BLE001 - it is handed to every caller whose work was in the group
             connection.abandon()
             for job in group:
                 job.error = job.error or error
+
+    def _run_together(self, group: list[_Job[Any]]) -> bool:
+        """Without savepoints, because almost all work succeeds; false if some did not, and then nothing was done."""
+        self._connection.begin()
+        try:
+            for job in group:
+                job.result = job.work(job.item)
+        except BaseException:  # noqa: BLE001 - found out again, job by job
+            self._connection.abandon()
+            return False
+        return True
+
+    def _run_apart(self, group: list[_Job[Any]]) -> None:
+        """Each in a savepoint of its own: one that raises fails alone."""
+        self._connection.begin()
         for job in group:
-            job.done.release()
+            try:
+                job.result = self._connection.attempt(job.work, job.item)
+            except BaseException as error:
+                if not self._connection.in_transaction:
+                    raise
+                job.error = error

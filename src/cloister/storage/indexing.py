@@ -1,7 +1,7 @@
 """What an indexer reads and writes of sessions and pools, inside one transaction's reach."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from cloister.domain.identifiers import MAX_SEQUENCE, SEQUENCE_BITS, MessageId, PoolId, SessionId
@@ -12,12 +12,13 @@ from cloister.storage.pools import Pools
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Words:
-    """One message as an embedder wants it."""
+    """One message as an embedder wants it; `embedded` where its vector is known already."""
 
     id: MessageId
     author: str | None
     created_at: int
     content: str
+    embedded: bool = False
 
 
 class IndexRows:
@@ -50,12 +51,16 @@ class IndexRows:
     def waiting(self, session: SessionId, *, limit: int) -> list[Words]:
         """Messages that no index knows yet, oldest first."""
         first = session << SEQUENCE_BITS
-        return _words(self._transaction.rows("waiting_words", after=first, last=first + MAX_SEQUENCE, limit=limit))
+        rows = self._transaction.rows(
+            "waiting_words", after=first, last=first + MAX_SEQUENCE, generation=self._generation, limit=limit
+        )
+        known = [bool(row[-1]) for row in rows]
+        return [replace(words, embedded=embedded) for words, embedded in zip(_words(rows), known, strict=True)]
 
     def set_indexed(self, session: SessionId, entries: Sequence[tuple[MessageId, Indexed]]) -> None:
         """Write what is known now; messages deleted meanwhile stay deleted."""
         row = self._transaction.row("lock_session_by_id", session_id=session)
-        if row is None:
+        if row is None or row[0] is None:
             return
         for message, indexed in entries:
             self._transaction.execute(
@@ -73,12 +78,32 @@ class IndexRows:
     def mark_indexed(self, messages: Sequence[MessageId], now: int) -> None:
         self._transaction.execute("set_indexed_at", message_ids=integers(messages), indexed_at=now)
 
-    def points(self, session: SessionId, *, after: int) -> list[Row]:
-        """(id, role, author, created at, vector, terms) of a session's messages behind an id."""
-        first = session << SEQUENCE_BITS
+    def points(self, session: SessionId, *, first: int, last: int, around: int) -> list[Row]:
+        """(id, role, author, created at, vector, terms) of a part of a session, with so many more on either side."""
+        begin = session << SEQUENCE_BITS
         return self._transaction.rows(
-            "points", after=max(first, after), last=first + MAX_SEQUENCE, generation=self._generation
+            "points",
+            after=begin,
+            first=first,
+            last=last,
+            end=begin + MAX_SEQUENCE,
+            around=around,
+            generation=self._generation,
         )
+
+    def wait_again(self, session: SessionId, message: MessageId, around: int) -> None:
+        """Put the neighbours of a message that goes back into the queue."""
+        begin = session << SEQUENCE_BITS
+        self._transaction.execute(
+            "wait_again", message_id=message, after=begin, end=begin + MAX_SEQUENCE, around=around
+        )
+
+    def note_removal(self, session: SessionId, message: MessageId | None = None) -> None:
+        """Something is to be taken out of an index outside the database: a message, or all of a session."""
+        self._transaction.execute("note_index_removal", session_id=session, message_id=message or 0)
+
+    def settle_removal(self, session: SessionId, message: MessageId | None = None) -> None:
+        self._transaction.execute("settle_index_removal", session_id=session, message_id=message or 0)
 
     def settle(self, pool: PoolId) -> bool:
         """Note that all rows of the pool are of this generation, if they are."""
@@ -92,5 +117,5 @@ class IndexRows:
 def _words(rows: list[Row]) -> list[Words]:
     return [
         Words(id=MessageId(identity), author=author, created_at=created_at, content=content)
-        for identity, author, created_at, content in cast(list[tuple[int, str | None, int, str]], rows)
+        for identity, author, created_at, content, *_ in cast(list[tuple[int, str | None, int, str, int]], rows)
     ]

@@ -26,7 +26,7 @@ from cloister.storage.postgres_connections import (
     sql,
     translated,
 )
-from cloister.storage.queries import load_queries
+from cloister.storage.queries import load_queries, split_queries
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -57,7 +57,9 @@ class PostgresDatabase:
     """One database of a server; any number of threads and processes."""
 
     def __init__(self, *, tenants: "Connections", maintenance: "Connections") -> None:
-        self._queries = {name: text.encode() for name, text in load_queries(postgres=True).items()}
+        scoped, unscoped = split_queries(load_queries(postgres=True))
+        self._queries = {name: text.encode() for name, text in scoped.items()}
+        self._unscoped_queries = {name: text.encode() for name, text in unscoped.items()}
         self._tenants = tenants
         self._maintenance = maintenance
 
@@ -91,7 +93,7 @@ class PostgresDatabase:
 
     @property
     def maintenance(self) -> "PostgresMaintenance":
-        return PostgresMaintenance(self._tenants, self._maintenance, self._queries)
+        return PostgresMaintenance(self._tenants, self._maintenance, self._unscoped_queries)
 
     def close(self) -> None:
         self._tenants.close()

@@ -18,6 +18,15 @@ def load_queries(*, postgres: bool) -> Mapping[str, str]:
     return {name: _pyformat(text) for name, text in texts.items()}
 
 
+def split_queries(queries: Mapping[str, str]) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """What a tenant's transaction may run, and what only maintenance may: neither knows the other's."""
+    names = set(_NAME.findall(query_files(".sql")[MAINTENANCE_FILE]))
+    return (
+        {name: text for name, text in queries.items() if name not in names},
+        {name: text for name, text in queries.items() if name in names},
+    )
+
+
 def read_queries(ending: str) -> list[tuple[str, str]]:
     """The queries of all files with this ending, as written."""
     named: list[tuple[str, str]] = []

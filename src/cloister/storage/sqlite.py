@@ -27,7 +27,7 @@ from cloister.domain.scope import Reach
 from cloister.storage import migrate
 from cloister.storage.group_commit import GroupCommit
 from cloister.storage.interface import Row, Transaction, Value
-from cloister.storage.queries import load_queries
+from cloister.storage.queries import load_queries, split_queries
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -59,7 +59,7 @@ class SqliteDatabase:
 
     def __init__(self, path: Path, connection: apsw.Connection) -> None:
         self._path = path
-        self._queries = load_queries(postgres=False)
+        self._queries, self._unscoped_queries = split_queries(load_queries(postgres=False))
         self._write_connection = connection
         self._writer = GroupCommit(_WriteConnection(connection))
         self._readers: deque[apsw.Connection] = deque()
@@ -114,7 +114,7 @@ class SqliteDatabase:
         return self._writer.run(lambda: work(self._write_connection))
 
     def unscoped_query(self, name: str) -> str:
-        return self._queries[name]
+        return self._unscoped_queries[name]
 
 
 class _SqliteTransaction:

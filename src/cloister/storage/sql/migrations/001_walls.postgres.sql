@@ -26,7 +26,7 @@ BEGIN
         END;
         EXECUTE format('GRANT USAGE ON SCHEMA %I TO %I', current_schema(), role_name);
     END LOOP;
-    FOREACH table_name IN ARRAY ARRAY['tenant', 'project', 'pool', 'session', 'message', 'idempotency'] LOOP
+    FOREACH table_name IN ARRAY ARRAY['tenant', 'project', 'pool', 'session', 'message', 'idempotency', 'index_removal'] LOOP
         EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %I TO cloister_tenant, cloister_maintenance', table_name);
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', table_name);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', table_name);

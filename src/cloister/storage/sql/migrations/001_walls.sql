@@ -105,6 +105,14 @@ CREATE TABLE idempotency (
     PRIMARY KEY (tenant_id, idempotency_key)
 );
 
+-- What was forgotten here and may still be in an index outside the database; message_id 0 stands for the whole session.
+CREATE TABLE index_removal (
+    tenant_id BIGINT NOT NULL REFERENCES tenant (tenant_id),
+    session_id BIGINT NOT NULL,
+    message_id BIGINT NOT NULL,
+    PRIMARY KEY (tenant_id, session_id, message_id)
+);
+
 -- One row for each pair of embedder and tokeniser that ever indexed here; belongs to no tenant.
 CREATE TABLE generation (
     generation_id BIGINT PRIMARY KEY,

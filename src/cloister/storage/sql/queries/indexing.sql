@@ -10,8 +10,11 @@ ORDER BY message_id
 LIMIT :limit
 
 -- name: waiting_words
--- Of one session, the messages that no index knows yet.
-SELECT message_id, author, created_at, content FROM message
+-- Of one session, the messages that no index knows yet, and whether their vectors are known.
+SELECT
+    message_id, author, created_at, content,
+    CAST(CASE WHEN generation = :generation AND vector IS NOT NULL THEN 1 ELSE 0 END AS BIGINT)
+FROM message
 WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :last AND indexed_at IS NULL
 ORDER BY message_id
 LIMIT :limit
@@ -26,11 +29,49 @@ UPDATE message SET indexed_at = :indexed_at
 WHERE tenant_id = :tenant_id AND indexed_at IS NULL AND message_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
 
 -- name: points
--- A run of one session as an index outside the database holds it.
+-- A part of one session as an index outside the database holds it, with a few on either side.
 SELECT message_id, role, author, created_at, vector, terms FROM message
-WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :last
+WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :end
     AND generation = :generation AND status = 'completed'
+    AND message_id >= coalesce((
+        SELECT min(before.message_id) FROM (
+            SELECT message_id FROM message
+            WHERE tenant_id = :tenant_id AND message_id > :after AND message_id < :first AND status = 'completed'
+            ORDER BY message_id DESC LIMIT :around
+        ) AS before
+    ), :first)
+    AND message_id <= coalesce((
+        SELECT max(behind.message_id) FROM (
+            SELECT message_id FROM message
+            WHERE tenant_id = :tenant_id AND message_id > :last AND message_id <= :end AND status = 'completed'
+            ORDER BY message_id LIMIT :around
+        ) AS behind
+    ), :last)
 ORDER BY message_id
+
+-- name: wait_again
+-- The neighbours of a message that goes: what they borrowed from it has to go too.
+UPDATE message SET indexed_at = NULL
+WHERE tenant_id = :tenant_id AND message_id IN (
+    SELECT before.message_id FROM (
+        SELECT message_id FROM message
+        WHERE tenant_id = :tenant_id AND message_id > :after AND message_id < :message_id
+        ORDER BY message_id DESC LIMIT :around
+    ) AS before
+    UNION ALL
+    SELECT behind.message_id FROM (
+        SELECT message_id FROM message
+        WHERE tenant_id = :tenant_id AND message_id > :message_id AND message_id <= :end
+        ORDER BY message_id LIMIT :around
+    ) AS behind
+)
+
+-- name: note_index_removal
+INSERT INTO index_removal (tenant_id, session_id, message_id) VALUES (:tenant_id, :session_id, :message_id)
+ON CONFLICT DO NOTHING
+
+-- name: settle_index_removal
+DELETE FROM index_removal WHERE tenant_id = :tenant_id AND session_id = :session_id AND message_id = :message_id
 
 -- name: note_rebuild
 UPDATE session SET changed_version = :version, rebuilt_version = :version

@@ -17,6 +17,12 @@ SELECT tenant_id, message_id FROM message WHERE indexed_at IS NULL ORDER BY tena
 -- name: count_unindexed
 SELECT count(*) FROM message WHERE indexed_at IS NULL
 
+-- name: index_removals
+SELECT tenant_id, session_id, message_id FROM index_removal ORDER BY tenant_id, session_id, message_id LIMIT :limit
+
+-- name: count_index_removals
+SELECT count(*) FROM index_removal
+
 -- name: stale_pools
 SELECT tenant_id, pool_id FROM pool WHERE generation <> :generation ORDER BY tenant_id, pool_id
 

@@ -33,6 +33,7 @@ CROSS JOIN LATERAL (
     FROM message
     WHERE tenant_id = :tenant_id AND message_id BETWEEN s.session_id << 21 AND (s.session_id << 21) + 2097151
         AND role = :role AND status = 'completed'
+    ORDER BY message_id
 ) AS m
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id
 ORDER BY m.created_at DESC, m.message_id DESC
