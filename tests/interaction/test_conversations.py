@@ -46,7 +46,10 @@ def test_current_conversation_and_relevant_history_never_overlap_and_chat_histor
     for number in range(60):
         memory.record("long", ("user", "assistant")[number % 2], f"Note {number} about the lighthouse.")  # type: ignore[arg-type]
     context = memory.context("long", "lighthouse")
-    current, related = {item.id for item in context.current_conversation}, {item.id for item in context.relevant_history}
+    current, related = (
+        {item.id for item in context.current_conversation},
+        {item.id for item in context.relevant_history},
+    )
     assert len(current) == 40
     assert len(related) == 20
     assert not current & related

@@ -70,21 +70,23 @@ class IndexQueue:
             pairs = [(entry.id, indexed) for entry, indexed in zip(words, entries, strict=True)]
             self._write(reach, lambda rows: rows.set_indexed(session, pairs))
         ids = [entry.id for entry in waiting]
-        if not self._index.immediate:
-            self._put(reach, session, ids[0], ids[-1])
+        if not self._index.immediate and not self._put(reach, session, ids[0], ids[-1]):
+            return 0
         now = self._clock()
         self._write(reach, lambda rows: rows.mark_indexed(ids, now))
         return len(waiting)
 
-    def _put(self, reach: Reach, session: SessionId, first: int, last: int) -> None:
-        """A message changes what its neighbours borrow, so they are put again with it; and what was deleted while it was being
-        put is taken out again."""
+    def _put(self, reach: Reach, session: SessionId, first: int, last: int) -> bool:
+        """A message changes what its neighbours borrow, so they are put again with it. What was deleted while it was being put
+        is taken out, and the rest stays in the queue, because it may have borrowed from it: then this is false."""
         near = [point.message for point in self._run(reach, session, first, last, NEIGHBOURS)]
         if not near:
-            return
+            return True
         self._index.put(self._run(reach, session, near[0], near[-1], NEIGHBOURS), near[0], near[-1])
         left = {point.message for point in self._run(reach, session, near[0], near[-1], 0)}
-        self._index.forget_messages([message for message in near if message not in left])
+        gone = [message for message in near if message not in left]
+        self._index.forget_messages(gone)
+        return not gone
 
     def _run(self, reach: Reach, session: SessionId, first: int, last: int, around: int) -> list[Point]:
         with self._database.read(reach) as transaction:
