@@ -19,7 +19,7 @@ from cloister.storage.postgres import open_postgres
 from cloister.storage.sqlite import DATABASE_FILE, open_sqlite
 
 Rows = list[tuple[object, ...]]
-TABLES = ("tenant", "project", "pool", "session", "message", "idempotency")
+TABLES = ("tenant", "project", "pool", "session", "message", "idempotency", "index_removal")
 # Loaded once for all tests of a process; it is pure.
 EMBEDDER = StaticEmbedder()
 

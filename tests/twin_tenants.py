@@ -17,6 +17,7 @@ from cloister.domain.identifiers import (
 from cloister.domain.scope import MemberVisibility, PoolKey, Reach, Scope
 from cloister.index import terms
 from cloister.storage.idempotency import Idempotency
+from cloister.storage.indexing import IndexRows
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.messages import Indexed, Messages
 from cloister.storage.organisation import Projects, Tenants
@@ -92,6 +93,7 @@ def _settle(transaction: Transaction, tenant: TenantId, cellar: ProjectId) -> Ho
         _place(transaction, "third", None, "shared"),
     )
     Idempotency(transaction).keep("once", "fingerprint", f"answer of {tenant}", MOMENT)
+    IndexRows(transaction, GENERATION).note_removal(places[0].session)
     return Home(tenant=tenant, cellar=cellar, places=places)
 
 

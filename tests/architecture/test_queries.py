@@ -11,6 +11,7 @@ from sqlglot import exp, parse
 import cloister
 from cloister.storage.migrate import migrations
 from cloister.storage.queries import load_queries, query_files, read_queries
+from engines import TABLES
 from walls_in_sql import Walls
 
 SOURCE = Path(cloister.__file__).parent
@@ -70,7 +71,7 @@ OF_TENANTS = [query for query in QUERIES if query.name not in MAINTENANCE]
 
 
 def test_the_schema_is_the_one_this_test_believes_in() -> None:
-    assert {"tenant", "project", "pool", "session", "message", "idempotency"} <= TENANTS
+    assert set(TABLES) == TENANTS, "the tables that isolation tests watch are those of tenants"
     assert set(SCHEMA) - TENANTS == {"generation"}
     assert MAINTENANCE and len(OF_TENANTS) > 60
 

@@ -167,7 +167,19 @@ CASES: dict[str, Case] = {
     "IndexRows.mark_indexed": Case(
         act=lambda t, h: (unindex(t, h), index_rows(t).mark_indexed(h.first.messages, MOMENT + 7)), writes=True
     ),
-    "IndexRows.points": Case(act=lambda t, h: index_rows(t).points(h.first.session, after=0), nothing=[]),
+    "IndexRows.points": Case(
+        act=lambda t, h: index_rows(t).points(
+            h.first.session, first=h.first.messages[0], last=h.first.messages[-1], around=3
+        ),
+        nothing=[],
+    ),
+    "IndexRows.wait_again": Case(
+        act=lambda t, h: index_rows(t).wait_again(h.first.session, h.first.messages[0], 3), writes=True
+    ),
+    "IndexRows.note_removal": Case(
+        act=lambda t, h: index_rows(t).note_removal(h.first.session, h.first.messages[0]), writes=True
+    ),
+    "IndexRows.settle_removal": Case(act=lambda t, h: index_rows(t).settle_removal(h.first.session), writes=True),
     "IndexRows.settle": Case(
         act=lambda t, h: (reindex(t, h), IndexRows(t, GENERATION + 1).settle(h.first.pool)), writes=True
     ),
@@ -341,6 +353,9 @@ BY_FOUND_ID = {
     "IndexRows.set_indexed",
     "IndexRows.mark_indexed",
     "IndexRows.points",
+    "IndexRows.wait_again",
+    "IndexRows.note_removal",
+    "IndexRows.settle_removal",
     "IndexRows.settle",
 }
 
