@@ -37,8 +37,10 @@ def test_each_kind_of_evidence_counts_by_its_weight() -> None:
     assert rank(found).tolist() == pytest.approx([0, 0.5 + 0.5 + 0.3 + 0.05 + 0.1])
 
 
-def test_evidence_without_differences_says_nothing() -> None:
-    assert rank(evidence(ids=[1, 2], lexical=[3, 3], semantic=[0.2, 0.2])).tolist() == [0, 0]
+def test_evidence_without_differences_orders_nothing_and_counts_as_it_is() -> None:
+    found = rank(evidence(ids=[1, 2], lexical=[3, 3], semantic=[0.2, 0.2])).tolist()
+    assert found == pytest.approx([0.5 + 0.1, 0.5 + 0.1])
+    assert rank(evidence(ids=[1], lexical=[0], semantic=[-0.2])).tolist() == [0]
 
 
 def test_the_author_counts_for_nothing_when_not_favoured() -> None:

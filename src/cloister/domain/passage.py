@@ -4,7 +4,8 @@ Not the stored message (`conversation.py`), and not what a context shows.
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import date, timedelta
+from functools import lru_cache
 
 MONTHS = (
     "January",
@@ -20,6 +21,8 @@ MONTHS = (
     "November",
     "December",
 )
+_DAY = 86_400_000_000
+_FIRST_DAY = date(1970, 1, 1)
 _ROLE_WORDS = frozenset({"user", "assistant", "system", "tool", "human", "ai", "bot"})
 
 
@@ -38,8 +41,8 @@ class Passage:
 def passage(content: str, author: str | None, created_at: int) -> Passage:
     """`[8 May 2023] Name: content`; the name is left out where it only repeats the role."""
     name = speaker_name(author)
-    date = f"[{date_phrase(created_at)}]"
-    return Passage(prefix=f"{date} {name}:" if name else date, content=content)
+    day = f"[{date_phrase(created_at)}]"
+    return Passage(prefix=f"{day} {name}:" if name else day, content=content)
 
 
 def speaker_name(author: str | None) -> str | None:
@@ -50,5 +53,10 @@ def speaker_name(author: str | None) -> str | None:
 
 def date_phrase(created_at: int) -> str:
     """The UTC day of a time in microseconds since the epoch, as people write it: `8 May 2023`."""
-    date = datetime.fromtimestamp(created_at // 1_000_000, UTC)
-    return f"{date.day} {MONTHS[date.month - 1]} {date.year}"
+    return _day_phrase(created_at // _DAY)
+
+
+@lru_cache(maxsize=4_096)
+def _day_phrase(day: int) -> str:
+    found = _FIRST_DAY + timedelta(days=day)
+    return f"{found.day} {MONTHS[found.month - 1]} {found.year}"

@@ -56,7 +56,10 @@ def encode(text: str) -> bytes:
 
 def term_list(text: str) -> list[int]:
     """The terms of a text in order, one per occurrence, stop words left out."""
-    return [term for word in words(text) if (term := _TERMS[word])]
+    found: list[int] = []
+    for piece in text.split(" "):
+        found += _PIECES[piece]
+    return found
 
 
 def term(word: str) -> int:
@@ -103,7 +106,20 @@ class _Terms(dict[str, int]):
         return [hashed or 1 for hashed in map(crc32, map(str.encode, stems))]
 
 
+class _Pieces(dict[str, list[int]]):
+    """Terms of what stands between two spaces, kept for the pieces met lately. No word goes across a space."""
+
+    def __missing__(self, piece: str) -> list[int]:
+        found = [term for word in words(piece) if (term := _TERMS[word])]
+        if len(piece) <= _LONGEST_KEPT_WORD:
+            if len(self) >= _KEPT_WORDS:
+                self.clear()
+            self[piece] = found
+        return found
+
+
 _TERMS = _Terms()
+_PIECES = _Pieces()
 
 
 def terms_of(candidates: list[str]) -> list[int]:

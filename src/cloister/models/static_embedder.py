@@ -24,6 +24,7 @@ _SPACE = "▁"
 _PIECE = re.compile(f"{_SPACE}+[^{_SPACE}]+")
 _WORD = re.compile(r"[^\W_]+")
 _SPECIAL = re.compile(r"<unk>|</?s>")
+_UNUSUAL = re.compile(f"  |{_SPACE}|<")
 _LONGEST_KEPT_PIECE = 24
 _KEPT_PIECES = 50_000
 _PUNCTUATION_WEIGHT = 0.0
@@ -108,15 +109,19 @@ class Pieces(dict[str, list[int]]):
     def tokens(self, text: str) -> list[int]:
         """The tokens of a text without the spaces around it."""
         text = text.strip(" " + _SPACE)
-        if _SPECIAL.search(text):
-            return self._tokenizer.encode(text, add_special_tokens=False).ids
         found: list[int] = []
-        for piece in _PIECE.findall(_SPACE + text.replace(" ", _SPACE)):
-            found += self[piece]
+        if _UNUSUAL.search(text) is None:
+            for word in text.split(" "):
+                found += self[word]
+        elif _SPECIAL.search(text):
+            found = self._tokenizer.encode(text, add_special_tokens=False).ids
+        else:
+            for piece in _PIECE.findall(_SPACE + text.replace(" ", _SPACE)):
+                found += self[piece[1:]]
         return found
 
     def __missing__(self, piece: str) -> list[int]:
-        tokens = self._tokenizer.encode(piece[1:], add_special_tokens=False).ids
+        tokens = self._tokenizer.encode(piece, add_special_tokens=False).ids
         if len(piece) <= _LONGEST_KEPT_PIECE:
             if len(self) >= _KEPT_PIECES:
                 self.clear()
