@@ -80,6 +80,7 @@ def insert_household(transaction: Transaction, household: Household, external_id
     )
     insert_message(transaction, household.session, 1)
     transaction.row("keep_idempotent_answer", idempotency_key="once", fingerprint="f", answer="{}", created_at=MOMENT)
+    transaction.execute("note_index_removal", removal_id=1, session_id=household.session, message_id=0)
 
 
 def insert_tenant(transaction: Transaction, name: str = "Household") -> None:

@@ -18,8 +18,6 @@ SOURCE = Path(cloister.__file__).parent
 NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 # The services that may work across tenants. They see ids and counts; adding one here is a decision.
 MAY_USE_MAINTENANCE = {"services.diagnose", "services.index_queue", "services.indexing", "services.reindex"}
-# Written for commands that are still to come; whoever uses one takes it from here.
-NOT_USED_YET = {"drop_idempotent_answers", "tenants"}
 # `schema_migration` is written before there are queries; `json_each` is a function on both engines.
 NOBODYS = {"json_each"}
 
@@ -255,7 +253,7 @@ def test_every_query_is_named_in_the_code_as_it_is_in_sql() -> None:
 
 
 def test_every_query_is_used() -> None:
-    assert {query.name for query in QUERIES} - {use.name for use in USES} == NOT_USED_YET
+    assert {query.name for query in QUERIES} - {use.name for use in USES} == set()
 
 
 def test_every_override_replaces_a_query_of_both_engines() -> None:

@@ -137,3 +137,18 @@ def test_messages_recorded_while_the_index_is_down_are_put_when_it_is_back(house
     index.down = False
     assert services.queue.drain() == 4
     assert index.made_from == windows(ids)
+
+
+def test_what_a_session_says_after_it_was_cleared_stays_in_the_index(house: House) -> None:
+    """A removal that comes late takes the new messages with it, and they are put again."""
+    memory, services, index = house
+    say(memory, 3)
+    services.queue.drain()
+    index.down = True
+    memory.clear_session("s")
+    memory.clear_session("s")
+    index.down = False
+    ids = say(memory, 2)
+    services.queue.drain()
+    assert index.made_from == windows(ids)
+    assert services.queue.waiting() == 0

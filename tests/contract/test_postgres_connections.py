@@ -14,9 +14,10 @@ from psycopg import errors, sql
 from psycopg.conninfo import make_conninfo
 
 from cloister.domain.errors import StorageBusy, StorageError, StorageFull, StorageUnavailable
-from cloister.storage import postgres, walls
+from cloister.storage import postgres_connections, walls
 from cloister.storage.interface import Transaction
 from cloister.storage.postgres import PostgresDatabase, open_postgres
+from cloister.storage.postgres_connections import WRITE_ATTEMPTS
 from postgres_server import PostgresServer
 from rows import Household, insert_message, settle
 
@@ -175,7 +176,7 @@ def test_a_conflict_that_never_ends_is_busy_after_a_few_tries(
 
     with pytest.raises(StorageBusy):
         postgres_database.write(household.reach, work)
-    assert len(tries) == postgres.WRITE_ATTEMPTS
+    assert len(tries) == WRITE_ATTEMPTS
 
 
 def test_a_full_disk_is_storage_full(postgres_database: PostgresDatabase, migrated_postgres: str) -> None:
@@ -194,7 +195,7 @@ def fail_messages_with(url: str, state: str) -> None:
 
 
 def test_more_work_than_connections_is_busy(migrated_postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgres, "BUSY_SECONDS", 0.2)
+    monkeypatch.setattr(postgres_connections, "BUSY_SECONDS", 0.2)
     database = open_postgres(migrated_postgres, connections=1)
     household = settle(database)
     with (
@@ -207,7 +208,7 @@ def test_more_work_than_connections_is_busy(migrated_postgres: str, monkeypatch:
 
 
 def test_a_row_locked_for_too_long_is_busy(migrated_postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgres, "BUSY_SECONDS", 0.2)
+    monkeypatch.setattr(postgres_connections, "BUSY_SECONDS", 0.2)
     database = open_postgres(migrated_postgres)
     household = settle(database)
     with psycopg.connect(migrated_postgres) as holder:

@@ -16,7 +16,7 @@ from cloister.storage.walls import MAINTENANCE_ROLE, TENANT_ROLE, breaches
 from rows import Household, settle
 
 Connection = psycopg.Connection[TupleRow]
-TENANT_TABLES = ("idempotency", "message", "pool", "project", "session", "tenant")
+TENANT_TABLES = ("idempotency", "index_removal", "message", "pool", "project", "session", "tenant")
 
 
 @pytest.fixture
@@ -101,6 +101,7 @@ def row_for(tenant: int, table: str) -> sql.Composed:
             "answer": "{}",
             "created_at": 1,
         },
+        "index_removal": {"tenant_id": tenant, "removal_id": 7, "session_id": 7, "message_id": 0},
     }[table]
     return sql.SQL("INSERT INTO {} ({}) VALUES ({})").format(
         sql.Identifier(table),
@@ -162,7 +163,7 @@ def test_an_update_that_forgets_its_tenant_changes_only_its_own(
     assert changed.rowcount == 1
 
 
-@pytest.mark.parametrize("table", ["message", "idempotency"])
+@pytest.mark.parametrize("table", ["message", "idempotency", "index_removal"])
 def test_a_delete_that_forgets_its_tenant_removes_only_its_own(
     tenant_connection: Connection, owner: Connection, ours: Household, theirs: Household, table: str
 ) -> None:

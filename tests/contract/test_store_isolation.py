@@ -150,6 +150,7 @@ CASES: dict[str, Case] = {
     "PoolRows.messages": Case(act=lambda t, h: pool_rows(t, h).messages(h.first.messages), nothing={}),
     "PoolRows.recent": Case(act=lambda t, h: pool_rows(t, h).recent("user", 100), nothing=[]),
     "Idempotency.answer": Case(act=lambda t, h: Idempotency(t).answer("once", "fingerprint")),
+    "Idempotency.drop_older": Case(act=lambda t, h: Idempotency(t).drop_older(1 << 60), writes=True),
     "Idempotency.keep": Case(act=lambda t, h: Idempotency(t).keep("twice", "f", "a", MOMENT), writes=True),
     "IndexRows.members": Case(act=lambda t, h: index_rows(t).members(h.first.pool), nothing=[]),
     "IndexRows.words": Case(
@@ -179,7 +180,9 @@ CASES: dict[str, Case] = {
     "IndexRows.note_removal": Case(
         act=lambda t, h: index_rows(t).note_removal(h.first.session, h.first.messages[0]), writes=True
     ),
-    "IndexRows.settle_removal": Case(act=lambda t, h: index_rows(t).settle_removal(h.first.session), writes=True),
+    "IndexRows.settle_removal": Case(
+        act=lambda t, h: index_rows(t).settle_removal(1, h.first.session, whole_session=True), writes=True
+    ),
     "IndexRows.settle": Case(
         act=lambda t, h: (reindex(t, h), IndexRows(t, GENERATION + 1).settle(h.first.pool)), writes=True
     ),
@@ -346,6 +349,7 @@ BY_FOUND_ID = {
     "Pools.note_departure",
     "PoolRows.state",
     "Idempotency.answer",
+    "Idempotency.drop_older",
     "Idempotency.keep",
     "IndexRows.members",
     "IndexRows.words",

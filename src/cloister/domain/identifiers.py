@@ -39,6 +39,10 @@ def new_pool_id() -> PoolId:
     return PoolId(_random(63))
 
 
+def new_removal_id() -> int:
+    return _random(63)
+
+
 def new_session_id() -> SessionId:
     """Unique only with high probability; storage refuses the rare repeat and the caller draws again."""
     return SessionId(_random(_SESSION_BITS))

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Self, cast
 
 from cloister.bootstrap import Services, build_services, ensure_local_tenant
 from cloister.domain.context import parse_sources
@@ -23,7 +23,8 @@ from cloister.settings import read_settings
 
 LARGEST_PAGE = 200
 SHARED_POOL: Final = "none"
-_UNCHANGED: Final = "unchanged"
+# Compared by identity: no project id that a caller could write is this one.
+_UNCHANGED: Final = cast(str, object())
 
 
 class Cloister:
@@ -130,7 +131,7 @@ class Cloister:
         metadata: Mapping[str, object] | None = None,
     ) -> shapes.Session:
         """Change what is given. `project_id=None` takes the session out of its project."""
-        moving = project_id != _UNCHANGED
+        moving = project_id is not _UNCHANGED
         change = SessionChange(
             title=title,
             tags=None if tags is None else tuple(tags),

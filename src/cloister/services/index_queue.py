@@ -48,15 +48,15 @@ class IndexQueue:
     def remove_forgotten(self) -> None:
         """Take what storage forgot out of an index outside the database."""
         while removals := self._database.maintenance.rows("index_removals", limit=_CHUNK):
-            for tenant, session, message in cast(list[tuple[int, int, int]], removals):
+            for tenant, removal, session, message in cast(list[tuple[int, int, int, int]], removals):
                 if message:
                     self._index.forget_messages([message])
                 else:
                     self._index.forget_sessions([session])
-                self._write(
-                    Reach(tenant=TenantId(tenant)),
-                    partial(IndexRows.settle_removal, session=SessionId(session), message=MessageId(message)),
+                settle = partial(
+                    IndexRows.settle_removal, removal=removal, session=SessionId(session), whole_session=not message
                 )
+                self._write(Reach(tenant=TenantId(tenant)), settle)
 
     def _index_session(self, reach: Reach, session: SessionId) -> int:
         with self._database.read(reach) as transaction:

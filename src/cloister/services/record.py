@@ -23,6 +23,11 @@ from cloister.storage.sessions import Sessions
 LARGEST_BATCH = 1_000
 # Characters from which a request is prepared on its caller's thread, so that it keeps no other waiting.
 _LARGE = 4_000
+_KEPT_MICROSECONDS = 24 * 3_600 * 1_000_000
+
+
+class _KeyTaken(Exception):
+    """The same key was committed by another request meanwhile; its answer can be read now."""
 
 
 class _Prepared(NamedTuple):
@@ -124,11 +129,16 @@ class Recorder:
             if answer is not None:
                 return Recorded(session=Sessions(transaction).get(session), messages=_repeated(answer, prepared))
             recorded = self._append(transaction, session, prepared)
-            if not store.keep(scoped_key, fingerprint, _kept(recorded.messages), self._clock()):
-                raise Conflict(f"The idempotency key {key!r} is in use by a request that is still running.")
+            now = self._clock()
+            if not store.keep(scoped_key, fingerprint, _kept(recorded.messages), now):
+                raise _KeyTaken
+            store.drop_older(now - _KEPT_MICROSECONDS)
             return recorded
 
-        return self._database.write(reach, work)
+        try:
+            return self._database.write(reach, work)
+        except _KeyTaken:
+            return self._database.write(reach, work)
 
 
 def _message(session: SessionId, sequence: int, episode: MessageId | None, entry: _Prepared) -> Message:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from cloister.domain.context import Item
+from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_content, checked_limit, checked_name
@@ -44,6 +45,8 @@ class Searcher:
     def search(self, reach: Reach, question: str, place: Place, limit: int) -> list[Hit]:
         checked_content(question, "query")
         checked_limit(limit, "limit", HIGHEST_LIMIT, lowest=1)
+        if place.session is not None and (place.project is not None or place.user_id is not None):
+            raise InvalidRequest("session_id", "already says which pool: leave out project_id and user_id.")
         if place.user_id is not None:
             checked_name(place.user_id, "user_id")
 

@@ -28,3 +28,6 @@ class Idempotency:
             "keep_idempotent_answer", idempotency_key=key, fingerprint=fingerprint, answer=answer, created_at=now
         )
         return row is not None
+
+    def drop_older(self, before: int) -> None:
+        self._transaction.execute("drop_old_answers", before=before)

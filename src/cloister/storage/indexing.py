@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-from cloister.domain.identifiers import MAX_SEQUENCE, SEQUENCE_BITS, MessageId, PoolId, SessionId
+from cloister.domain.identifiers import MAX_SEQUENCE, SEQUENCE_BITS, MessageId, PoolId, SessionId, new_removal_id
 from cloister.storage.interface import Row, Transaction, integers
 from cloister.storage.messages import Indexed
 from cloister.storage.pools import Pools
@@ -100,10 +100,16 @@ class IndexRows:
 
     def note_removal(self, session: SessionId, message: MessageId | None = None) -> None:
         """Something is to be taken out of an index outside the database: a message, or all of a session."""
-        self._transaction.execute("note_index_removal", session_id=session, message_id=message or 0)
+        self._transaction.execute(
+            "note_index_removal", removal_id=new_removal_id(), session_id=session, message_id=message or 0
+        )
 
-    def settle_removal(self, session: SessionId, message: MessageId | None = None) -> None:
-        self._transaction.execute("settle_index_removal", session_id=session, message_id=message or 0)
+    def settle_removal(self, removal: int, session: SessionId, *, whole_session: bool) -> None:
+        """It was taken out. What a cleared session has said since is put in again."""
+        self._transaction.execute("settle_index_removal", removal_id=removal)
+        if whole_session:
+            begin = session << SEQUENCE_BITS
+            self._transaction.execute("wait_all_again", after=begin, end=begin + MAX_SEQUENCE)
 
     def settle(self, pool: PoolId) -> bool:
         """Note that all rows of the pool are of this generation, if they are."""

@@ -105,12 +105,15 @@ CREATE TABLE idempotency (
     PRIMARY KEY (tenant_id, idempotency_key)
 );
 
+CREATE INDEX idempotency_by_age ON idempotency (tenant_id, created_at);
+
 -- What was forgotten here and may still be in an index outside the database; message_id 0 stands for the whole session.
 CREATE TABLE index_removal (
     tenant_id BIGINT NOT NULL REFERENCES tenant (tenant_id),
+    removal_id BIGINT NOT NULL,
     session_id BIGINT NOT NULL,
     message_id BIGINT NOT NULL,
-    PRIMARY KEY (tenant_id, session_id, message_id)
+    PRIMARY KEY (tenant_id, removal_id)
 );
 
 -- One row for each pair of embedder and tokeniser that ever indexed here; belongs to no tenant.

@@ -67,11 +67,15 @@ WHERE tenant_id = :tenant_id AND message_id IN (
 )
 
 -- name: note_index_removal
-INSERT INTO index_removal (tenant_id, session_id, message_id) VALUES (:tenant_id, :session_id, :message_id)
-ON CONFLICT DO NOTHING
+INSERT INTO index_removal (tenant_id, removal_id, session_id, message_id)
+VALUES (:tenant_id, :removal_id, :session_id, :message_id)
 
 -- name: settle_index_removal
-DELETE FROM index_removal WHERE tenant_id = :tenant_id AND session_id = :session_id AND message_id = :message_id
+DELETE FROM index_removal WHERE tenant_id = :tenant_id AND removal_id = :removal_id
+
+-- name: wait_all_again
+-- What was recorded in a session after it was cleared may have been removed with the rest.
+UPDATE message SET indexed_at = NULL WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :end
 
 -- name: note_rebuild
 UPDATE session SET changed_version = :version, rebuilt_version = :version

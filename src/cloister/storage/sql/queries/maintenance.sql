@@ -8,9 +8,6 @@ INSERT INTO generation (generation_id, fingerprint)
 SELECT coalesce(max(generation_id), 0) + 1, :fingerprint FROM generation WHERE 1 = 1
 ON CONFLICT DO NOTHING
 
--- name: tenants
-SELECT tenant_id, name, created_at FROM tenant ORDER BY created_at, tenant_id
-
 -- name: unindexed_messages
 SELECT tenant_id, message_id FROM message WHERE indexed_at IS NULL ORDER BY tenant_id, message_id LIMIT :limit
 
@@ -18,7 +15,7 @@ SELECT tenant_id, message_id FROM message WHERE indexed_at IS NULL ORDER BY tena
 SELECT count(*) FROM message WHERE indexed_at IS NULL
 
 -- name: index_removals
-SELECT tenant_id, session_id, message_id FROM index_removal ORDER BY tenant_id, session_id, message_id LIMIT :limit
+SELECT tenant_id, removal_id, session_id, message_id FROM index_removal ORDER BY tenant_id, removal_id LIMIT :limit
 
 -- name: count_index_removals
 SELECT count(*) FROM index_removal
@@ -28,18 +25,17 @@ SELECT tenant_id, pool_id FROM pool WHERE generation <> :generation ORDER BY ten
 
 -- name: count_stale
 SELECT count(*)
-FROM message AS m
-JOIN session AS s ON s.session_id = m.session_id
-JOIN pool AS p ON p.pool_id = s.pool_id
-WHERE p.generation <> :generation AND m.generation <> :generation
+FROM pool AS p
+CROSS JOIN session AS s
+CROSS JOIN message AS m
+WHERE p.generation <> :generation AND s.tenant_id = p.tenant_id AND s.pool_id = p.pool_id
+    AND m.message_id BETWEEN s.session_id << 21 AND (s.session_id << 21) + 2097151 AND m.generation <> :generation
 
 -- name: totals
 SELECT
-    (SELECT count(*) FROM tenant), (SELECT count(*) FROM project WHERE deleted_at IS NULL), (SELECT count(*) FROM session WHERE pool_id IS NOT NULL),
+    (SELECT count(*) FROM tenant), (SELECT count(*) FROM project WHERE deleted_at IS NULL),
+    (SELECT count(*) FROM session WHERE pool_id IS NOT NULL),
     (SELECT CAST(coalesce(sum(message_count), 0) AS BIGINT) FROM session)
-
--- name: drop_idempotent_answers
-DELETE FROM idempotency WHERE created_at < :before
 
 -- name: engine
 SELECT 'SQLite ' || sqlite_version()

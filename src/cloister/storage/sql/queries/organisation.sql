@@ -59,3 +59,6 @@ INSERT INTO idempotency (tenant_id, idempotency_key, fingerprint, answer, create
 VALUES (:tenant_id, :idempotency_key, :fingerprint, :answer, :created_at)
 ON CONFLICT (tenant_id, idempotency_key) DO NOTHING
 RETURNING idempotency_key
+
+-- name: drop_old_answers
+DELETE FROM idempotency WHERE tenant_id = :tenant_id AND created_at < :before
