@@ -96,7 +96,8 @@ def record_many(directory: Path, messages: int) -> dict[str, Any]:
     with Cloister(directory) as memory:
         for writer in range(WRITERS):
             memory.create_session(str(writer))
-        texts = [[Words(writer).sentence() for _ in range(messages // WRITERS)] for writer in range(WRITERS)]
+        words = Words(2)
+        texts = [[words.sentence() for _ in range(messages // WRITERS)] for _ in range(WRITERS)]
         ready = threading.Barrier(WRITERS + 1)
 
         def write(writer: int) -> None:

@@ -6,17 +6,17 @@ blocks, and the least recently used give way under a byte limit.
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import cast
+from typing import Any, cast
 
 from cloister.domain.identifiers import SEQUENCE_BITS, SessionId
 from cloister.domain.ranking import ROLES, Evidence
 from cloister.index.block import EmbedQuery, PoolBlock
-from cloister.index.columns import Rows, StoredRow
+from cloister.index.columns import Rows
 from cloister.index.interface import Point, PoolReader, Row, SnapshotTooOld
 
-_CHUNK = 8_192
+_CHUNK = 25_000
 _ROLE_CODES = {role: code for code, role in enumerate(ROLES)}
 
 
@@ -132,13 +132,19 @@ class _Held:
         self._append(row for session in after for row in pool.session_rows(SessionId(session), after[session]))
 
     def _append(self, rows: Iterable[Row]) -> None:
-        stored = _stored(rows)
-        while chunk := list(islice(stored, _CHUNK)):
-            self.block.append(Rows.of(chunk))
+        remaining = iter(rows)
+        while chunk := list(islice(remaining, _CHUNK)):
+            self.block.append(_columns(chunk))
 
 
-def _stored(rows: Iterable[Row]) -> Iterator[StoredRow]:
-    for message, role, author, created_at, vector, terms in cast(
-        Iterable[tuple[int, str, str | None, int, bytes, bytes]], rows
-    ):
-        yield message, message >> SEQUENCE_BITS, _ROLE_CODES[role], author, created_at, vector, terms
+def _columns(rows: list[Row]) -> Rows:
+    ids, roles, authors, created_at, vectors, terms = cast(tuple[tuple[Any, ...], ...], tuple(zip(*rows, strict=True)))
+    return Rows(
+        ids=ids,
+        session_ids=[message >> SEQUENCE_BITS for message in ids],
+        roles=[_ROLE_CODES[role] for role in roles],
+        authors=authors,
+        created_at=created_at,
+        vectors=vectors,
+        terms=terms,
+    )
