@@ -8,7 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import Any, cast
+from typing import Any
 
 from cloister.domain.identifiers import SEQUENCE_BITS, SessionId
 from cloister.domain.ranking import ROLES, Evidence
@@ -138,7 +138,8 @@ class _Held:
 
 
 def _columns(rows: list[Row]) -> Rows:
-    ids, roles, authors, created_at, vectors, terms = cast(tuple[tuple[Any, ...], ...], tuple(zip(*rows, strict=True)))
+    columns: tuple[tuple[Any, ...], ...] = tuple(zip(*rows, strict=True))
+    ids, roles, authors, created_at, vectors, terms = columns
     return Rows(
         ids=ids,
         session_ids=[message >> SEQUENCE_BITS for message in ids],
