@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
 from qdrant_client import QdrantClient, models
 
 from cloister.bootstrap import Services, wire
@@ -21,7 +20,8 @@ from cloister.services.search import Place
 from cloister.storage.sqlite import open_sqlite
 
 EMBEDDER = StaticEmbedder()
-KINDS = ("memory", "server")
+SERVER = os.environ.get("CLOISTER_TEST_QDRANT_URL")
+KINDS = ("memory", "server") if SERVER else ("memory",)
 MAY_2023 = 1_683_500_400_000_000
 
 
@@ -104,9 +104,4 @@ def open_house(kind: str, path: Path) -> Generator[House]:
 
 
 def _client(kind: str) -> QdrantClient:
-    if kind == "memory":
-        return QdrantClient(":memory:")
-    url = os.environ.get("CLOISTER_TEST_QDRANT_URL")
-    if not url:
-        pytest.skip("no Qdrant server: set CLOISTER_TEST_QDRANT_URL to one that may be written")
-    return QdrantClient(url=url)
+    return QdrantClient(":memory:") if kind == "memory" else QdrantClient(url=SERVER)

@@ -22,8 +22,8 @@ StoredRow = tuple[int, int, int, str | None, int, bytes | None, bytes]
 class Rows:
     """Messages as storage holds them, in columns; those of one session stand in the order of their ids."""
 
-    ids: Sequence[int]
-    session_ids: Sequence[int]
+    ids: Sequence[int] | npt.NDArray[np.int64]
+    session_ids: Sequence[int] | npt.NDArray[np.int64]
     roles: Sequence[int]
     authors: Sequence[str | None]
     created_at: Sequence[int]

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from cloister.domain.identifiers import SEQUENCE_BITS, SessionId
 from cloister.domain.ranking import ROLES, Evidence
 from cloister.index.block import EmbedQuery, PoolBlock
@@ -139,11 +141,12 @@ class _Held:
 
 def _columns(rows: list[Row]) -> Rows:
     columns: tuple[tuple[Any, ...], ...] = tuple(zip(*rows, strict=True))
-    ids, roles, authors, created_at, vectors, terms = columns
+    messages, roles, authors, created_at, vectors, terms = columns
+    ids = np.array(messages, np.int64)
     return Rows(
         ids=ids,
-        session_ids=[message >> SEQUENCE_BITS for message in ids],
-        roles=[_ROLE_CODES[role] for role in roles],
+        session_ids=ids >> SEQUENCE_BITS,
+        roles=list(map(_ROLE_CODES.__getitem__, roles)),
         authors=authors,
         created_at=created_at,
         vectors=vectors,

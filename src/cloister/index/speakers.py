@@ -43,9 +43,9 @@ class Speakers:
             if author not in self._slot_of:
                 self._slot_of[author] = self._add(speaker_name(author))
         slots = self._slots.extend(len(authors))
-        slots[:] = [self._slot_of[author] for author in authors]
+        slots[:] = list(map(self._slot_of.__getitem__, authors))
         self._roles.extend(len(roles))[:] = roles
-        return np.array([self._sizes[slot] for slot in slots.tolist()], np.float32)
+        return np.array(self._sizes, np.float32)[slots]
 
     def keep(self, rows: npt.NDArray[np.intp]) -> None:
         """Keep these rows, and the names only of those who still speak."""
