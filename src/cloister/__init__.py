@@ -1,6 +1,16 @@
 """Memory for AI assistants that stays inside its walls."""
 
-from cloister.domain.errors import CloisterError, Conflict, InvalidRequest, NotFound, StorageError, TooLarge
+from cloister.domain.errors import (
+    CloisterError,
+    Closed,
+    Conflict,
+    Forbidden,
+    IdempotencyMismatch,
+    InvalidRequest,
+    NotFound,
+    StorageError,
+    TooLarge,
+)
 from cloister.interfaces.async_library import AsyncCloister
 from cloister.interfaces.library import Cloister
 from cloister.interfaces.shapes import Context, ContextItem, Episode, Forgotten, Hit, Message, Project, Session
@@ -9,12 +19,15 @@ __all__ = [
     "AsyncCloister",
     "Cloister",
     "CloisterError",
+    "Closed",
     "Conflict",
     "Context",
     "ContextItem",
     "Episode",
+    "Forbidden",
     "Forgotten",
     "Hit",
+    "IdempotencyMismatch",
     "InvalidRequest",
     "Message",
     "NotFound",

@@ -46,12 +46,22 @@ def read_settings(data: str | os.PathLike[str] | None = None, environment: Mappi
     if not cache.isdecimal() or int(cache) < 1:
         raise InvalidRequest("CLOISTER_POOL_CACHE_MB", f"must be a whole number of megabytes, not {cache!r}.")
     return Settings(
-        data=str(data if data is not None else env.get("CLOISTER_DATA") or _default_directory(env)),
+        data=_checked_data(str(data if data is not None else env.get("CLOISTER_DATA") or _default_directory(env))),
         pool_cache_megabytes=int(cache),
         index=cast(IndexKind, index),
         qdrant_url=env.get("CLOISTER_QDRANT_URL"),
         qdrant_key=env.get("CLOISTER_QDRANT_KEY"),
     )
+
+
+def _checked_data(data: str) -> str:
+    """A mistyped URL must not become a directory with a password in its name."""
+    scheme, separator, _ = data.partition("://")
+    if not data.strip():
+        raise InvalidRequest("data", "must name a directory or a postgresql:// URL; it is empty.")
+    if separator and scheme not in ("postgresql", "postgres"):
+        raise InvalidRequest("data", f"{scheme}:// is not known here: give a directory or a postgresql:// URL.")
+    return data
 
 
 def _default_directory(env: Mapping[str, str]) -> Path:

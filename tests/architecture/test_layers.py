@@ -25,6 +25,7 @@ MAY_IMPORT: Mapping[str, set[str]] = {
     "bootstrap": {"domain", "storage", "index", "models", "services", "settings"},
     "interfaces": {"domain", "services", "settings", "bootstrap"},
     "__init__": {"domain", "interfaces"},
+    "__main__": {"interfaces"},
 }
 CONCRETE = {
     "cloister.storage.sqlite",

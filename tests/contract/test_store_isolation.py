@@ -149,7 +149,7 @@ CASES: dict[str, Case] = {
     "PoolRows.session_rows": Case(act=lambda t, h: pool_rows(t, h).session_rows(h.first.session, 0), nothing=[]),
     "PoolRows.messages": Case(act=lambda t, h: pool_rows(t, h).messages(h.first.messages), nothing={}),
     "PoolRows.recent": Case(act=lambda t, h: pool_rows(t, h).recent("user", 100), nothing=[]),
-    "Idempotency.answer": Case(act=lambda t, h: Idempotency(t).answer("once", "fingerprint")),
+    "Idempotency.answer": Case(act=lambda t, h: Idempotency(t).answer("once")),
     "Idempotency.drop_older": Case(act=lambda t, h: Idempotency(t).drop_older(1 << 60), writes=True),
     "Idempotency.keep": Case(act=lambda t, h: Idempotency(t).keep("twice", "f", "a", MOMENT), writes=True),
     "IndexRows.members": Case(act=lambda t, h: index_rows(t).members(h.first.pool), nothing=[]),

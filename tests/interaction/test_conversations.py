@@ -216,17 +216,72 @@ def test_the_async_library_does_the_same_with_await(tmp_path: Path) -> None:
     assert sorted(asyncio.run(talk())) == sorted(f"Number {number}." for number in range(20))
 
 
+def test_the_async_library_has_every_method_of_the_other() -> None:
+    public = {name for name in vars(Cloister) if not name.startswith("_")}
+    assert public - set(vars(AsyncCloister)) == set()
+
+
+def test_an_idempotency_key_means_something_in_its_own_session_only(memory: Cloister) -> None:
+    memory.create_session("one")
+    memory.create_session("two")
+    first = memory.record("one", "user", "Hello.", idempotency_key="turn-1")
+    second = memory.record("two", "user", "Hello.", idempotency_key="turn-1")
+    assert first.id != second.id
+
+
+def test_an_object_in_place_of_its_id_is_refused_by_name(memory: Cloister) -> None:
+    session, project = memory.create_session("s"), memory.create_project("P")
+    with pytest.raises(InvalidRequest, match="session_id: must be the id as text, not Session"):
+        memory.record(session, "user", "x")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(InvalidRequest, match="project_id: must be the id as text, not Project"):
+        memory.create_session("t", project_id=project)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(InvalidRequest, match="tags"):
+        memory.create_session("t", tags="abc")
+
+
+def test_a_mistyped_address_is_refused_and_makes_no_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for wrong in ("postgress://user:secret@host/db", "mysql://x", ""):
+        with pytest.raises(InvalidRequest, match="data"):
+            Cloister(wrong)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_was_forgotten_is_in_none_of_the_files_while_they_are_open(tmp_path: Path) -> None:
+    with Cloister(tmp_path) as memory:
+        memory.create_session("s")
+        message = memory.record("s", "user", "The word is xylophonist.")
+        memory.create_session("t")
+        memory.record("t", "user", "Another xylophonist.")
+        assert any(b"xylophonist" in path.read_bytes() for path in tmp_path.iterdir())
+        memory.forget_message(message.id)
+        memory.delete_session("t")
+        assert not any(b"xylophonist" in path.read_bytes() for path in tmp_path.iterdir())
+
+
+def test_the_files_are_the_owners_alone(tmp_path: Path) -> None:
+    with Cloister(tmp_path / "data") as memory:
+        memory.create_session("s")
+        memory.backup(tmp_path / "copy.db")
+        files = [*(tmp_path / "data").iterdir(), tmp_path / "copy.db"]
+        assert {path.stat().st_mode & 0o077 for path in files} == {0}
+        assert (tmp_path / "data").stat().st_mode & 0o077 == 0
+
+
 def test_the_public_names_are_these() -> None:
     assert sorted(cloister.__all__) == [
         "AsyncCloister",
         "Cloister",
         "CloisterError",
+        "Closed",
         "Conflict",
         "Context",
         "ContextItem",
         "Episode",
+        "Forbidden",
         "Forgotten",
         "Hit",
+        "IdempotencyMismatch",
         "InvalidRequest",
         "Message",
         "NotFound",

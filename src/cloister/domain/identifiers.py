@@ -8,7 +8,7 @@ import re
 import secrets
 from typing import NewType
 
-from cloister.domain.errors import InvalidProjectId, NotFound
+from cloister.domain.errors import InvalidProjectId, InvalidRequest, NotFound
 
 TenantId = NewType("TenantId", int)
 ProjectId = NewType("ProjectId", int)
@@ -84,6 +84,7 @@ def episode_name(opening: MessageId) -> str:
 
 
 def parse_project(given: str) -> ProjectId:
+    _refuse_other_types(given, "project_id")
     number = _parse("proj_", given)
     if number is None:
         raise InvalidProjectId(given)
@@ -91,10 +92,16 @@ def parse_project(given: str) -> ProjectId:
 
 
 def parse_message(given: str) -> MessageId:
+    _refuse_other_types(given, "message_id")
     number = _parse("msg_", given)
     if number is None:
         raise NotFound("message", given)
     return MessageId(number)
+
+
+def _refuse_other_types(given: object, field: str) -> None:
+    if not isinstance(given, str):
+        raise InvalidRequest(field, f"must be the id as text, not {type(given).__name__}.")
 
 
 def _parse(prefix: str, given: str) -> int | None:

@@ -35,11 +35,17 @@ def checked_name(name: str, field: str) -> str:
 
 def is_storable(name: str) -> bool:
     """Whether anything can be stored under this name at all; where it cannot, nothing is found under it."""
+    _refuse_other_types(name, "session_id")
     try:
         name.encode()
     except UnicodeEncodeError:
         return False
     return "\x00" not in name
+
+
+def _refuse_other_types(given: object, field: str) -> None:
+    if not isinstance(given, str):
+        raise InvalidRequest(field, f"must be the id as text, not {type(given).__name__}.")
 
 
 def checked_tags(tags: Sequence[str]) -> tuple[str, ...]:

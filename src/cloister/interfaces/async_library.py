@@ -3,35 +3,73 @@
 import asyncio
 import functools
 import os
-from collections.abc import Awaitable, Callable
+import threading
+from collections.abc import Callable, Coroutine
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from cloister.interfaces.library import Cloister
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _awaited(
+    method: Callable[Concatenate[Cloister, P], T],
+) -> Callable[Concatenate["AsyncCloister", P], Coroutine[Any, Any, T]]:
+    @functools.wraps(method)
+    async def awaited(self: "AsyncCloister", *args: P.args, **named: P.kwargs) -> T:
+        return await asyncio.to_thread(lambda: method(self.opened(), *args, **named))
+
+    return awaited
+
 
 class AsyncCloister:
-    """`await memory.record(…)` is `Cloister.record(…)` on a thread; so is every other method of `Cloister`."""
+    """`await memory.record(…)` is `Cloister.record(…)` on a thread. Opened by `async with`, or at the first call."""
 
     def __init__(self, data: str | os.PathLike[str] | None = None, *, cloister: Cloister | None = None) -> None:
-        self._cloister = cloister or Cloister(data)
+        self._data = data
+        self._cloister = cloister
+        self._opening = threading.Lock()
 
-    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
-        method = getattr(self._cloister, name)
+    create_project = _awaited(Cloister.create_project)
+    projects = _awaited(Cloister.projects)
+    project = _awaited(Cloister.project)
+    update_project = _awaited(Cloister.update_project)
+    delete_project = _awaited(Cloister.delete_project)
+    create_session = _awaited(Cloister.create_session)
+    session = _awaited(Cloister.session)
+    sessions = _awaited(Cloister.sessions)
+    update_session = _awaited(Cloister.update_session)
+    delete_session = _awaited(Cloister.delete_session)
+    clear_session = _awaited(Cloister.clear_session)
+    record = _awaited(Cloister.record)
+    record_batch = _awaited(Cloister.record_batch)
+    record_episode = _awaited(Cloister.record_episode)
+    messages = _awaited(Cloister.messages)
+    forget_message = _awaited(Cloister.forget_message)
+    context = _awaited(Cloister.context)
+    search = _awaited(Cloister.search)
+    reindex = _awaited(Cloister.reindex)
+    backup = _awaited(Cloister.backup)
+    health = _awaited(Cloister.health)
+    schema_version = _awaited(Cloister.schema_version)
 
-        @functools.wraps(method)
-        async def awaited(*args: Any, **named: Any) -> Any:
-            return await asyncio.to_thread(method, *args, **named)
+    def opened(self) -> Cloister:
+        """The Cloister behind this one; opening it reads files, so it happens on the thread that needs it."""
+        with self._opening:
+            self._cloister = self._cloister or Cloister(self._data)
+            return self._cloister
 
-        return awaited
-
-    def __dir__(self) -> list[str]:
-        return [name for name in dir(self._cloister) if not name.startswith("_")]
+    async def close(self) -> None:
+        if self._cloister is not None:
+            await asyncio.to_thread(self._cloister.close)
 
     async def __aenter__(self) -> Self:
+        await asyncio.to_thread(self.opened)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await asyncio.to_thread(self._cloister.close)
+        await self.close()

@@ -98,7 +98,7 @@ class Cloister:
             project=_project(project_id),
             user_id=user_id,
             title=title,
-            tags=tuple(tags),
+            tags=_tags(tags),
             metadata=metadata,
         )
         session, _ = self._services.sessions.create(self._reach, fields)
@@ -134,7 +134,7 @@ class Cloister:
         moving = project_id is not _UNCHANGED
         change = SessionChange(
             title=title,
-            tags=None if tags is None else tuple(tags),
+            tags=None if tags is None else _tags(tags),
             metadata=metadata,
             move=moving,
             project=_project(project_id) if moving else None,
@@ -257,6 +257,12 @@ class Cloister:
 
 def _project(project_id: str | None) -> ProjectId | None:
     return None if project_id is None else parse_project(project_id)
+
+
+def _tags(tags: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(tags, str):
+        raise InvalidRequest("tags", "must be a list of tags, not one text.")
+    return tuple(tags)
 
 
 def _draft(

@@ -47,7 +47,7 @@ class Forgetter:
             return Forgotten(messages=removed, episodes=episodes)
 
         forgotten = self._database.write(reach, work)
-        self._tell_index()
+        self._clean_up()
         return forgotten
 
     def contents(self, reach: Reach, external_id: str) -> Forgotten:
@@ -65,7 +65,7 @@ class Forgetter:
             return Forgotten(messages=removed, episodes=episodes)
 
         forgotten = self._database.write(reach, work)
-        self._tell_index()
+        self._clean_up()
         return forgotten
 
     def message(self, reach: Reach, message: MessageId) -> None:
@@ -84,7 +84,7 @@ class Forgetter:
             self._note_removal(transaction, session.id, message)
 
         self._database.write(reach, work)
-        self._tell_index()
+        self._clean_up()
 
     def _note_removal(self, transaction: Transaction, session: SessionId, message: MessageId | None = None) -> None:
         """With an index outside the database the removal waits in the queue, so that no crash can lose it."""
@@ -95,8 +95,9 @@ class Forgetter:
         if message is not None:
             rows.wait_again(session, message, NEIGHBOURS)
 
-    def _tell_index(self) -> None:
+    def _clean_up(self) -> None:
         """What is forgotten is unreachable already; an index that cannot be told now is told when the queue is drained."""
+        self._database.maintenance.scrub()
         if not self._index.immediate:
             with suppress(StorageUnavailable):
                 self._queue.drain()

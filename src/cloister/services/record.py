@@ -8,7 +8,7 @@ from itertools import islice
 from typing import NamedTuple, cast
 
 from cloister.domain.conversation import Draft, Episode, Message, Session, opens_episode
-from cloister.domain.errors import Conflict, InvalidRequest, TooLarge
+from cloister.domain.errors import Conflict, IdempotencyMismatch, InvalidRequest, TooLarge
 from cloister.domain.identifiers import MAX_SEQUENCE, MessageId, SessionId, message_id
 from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach
@@ -118,16 +118,18 @@ class Recorder:
         return Recorded(session=tail.session, messages=tuple(messages))
 
     def _once(self, reach: Reach, session: str, drafts: Sequence[Draft], key: str) -> Recorded:
-        """The same request under the same key is done once. What is kept is ids and times, never what was said."""
+        """The same request under the same key is done once in a session. What is kept is ids and times, never what was said."""
         fingerprint = _fingerprint(session, drafts)
         (prepared,) = self._prepare([drafts])
-        scoped_key = f"{reach.confined_to or ''}/{key}"
+        scoped_key = f"{session}/{key}"
 
         def work(transaction: Transaction) -> Recorded:
             store = Idempotency(transaction)
-            answer = store.answer(scoped_key, fingerprint)
+            answer = store.answer(scoped_key)
+            if answer is not None and answer.fingerprint != fingerprint:
+                raise IdempotencyMismatch(key)
             if answer is not None:
-                return Recorded(session=Sessions(transaction).get(session), messages=_repeated(answer, prepared))
+                return Recorded(session=Sessions(transaction).get(session), messages=_repeated(answer.kept, prepared))
             recorded = self._append(transaction, session, prepared)
             now = self._clock()
             if not store.keep(scoped_key, fingerprint, _kept(recorded.messages), now):

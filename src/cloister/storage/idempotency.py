@@ -1,9 +1,15 @@
 """First answers kept under idempotency keys, inside one transaction's reach."""
 
-from typing import cast
+from typing import NamedTuple, cast
 
-from cloister.domain.errors import IdempotencyMismatch
 from cloister.storage.interface import Transaction
+
+
+class Kept(NamedTuple):
+    """The fingerprint of the first request under a key, and its answer."""
+
+    fingerprint: str
+    kept: str
 
 
 class Idempotency:
@@ -12,15 +18,10 @@ class Idempotency:
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
 
-    def answer(self, key: str, fingerprint: str) -> str | None:
-        """The answer kept for this very request, if there is one; the same key with another request is an error."""
+    def answer(self, key: str) -> "Kept | None":
+        """What was kept under this key, and of which request."""
         row = cast(tuple[str, str] | None, self._transaction.row("idempotent_answer", idempotency_key=key))
-        if row is None:
-            return None
-        kept, answer = row
-        if kept != fingerprint:
-            raise IdempotencyMismatch(key)
-        return answer
+        return None if row is None else Kept(*row)
 
     def keep(self, key: str, fingerprint: str, answer: str, now: int) -> bool:
         """False when another request took the key meanwhile."""

@@ -49,6 +49,10 @@ class Maintenance(Protocol):
         """What is wrong with the database, one sentence each; empty when all is well."""
         ...
 
+    def scrub(self) -> None:
+        """After something was forgotten: leave as little of it as can be left in the engine's own files."""
+        ...
+
     def backup(self, target: Path) -> None:
         """Write a consistent copy while others read and write."""
         ...

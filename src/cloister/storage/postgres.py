@@ -174,6 +174,9 @@ class PostgresMaintenance:
             is_unbound = bool(_first(connection, walls.ROLE_IS_UNBOUND))
             return found + walls.breaches(connection.execute(walls.TENANT_TABLES), role_is_unbound=is_unbound)
 
+    def scrub(self) -> None:
+        """Autovacuum and the server's own log rotation do it in their time."""
+
     def backup(self, target: Path) -> None:
         raise StorageError(f"PostgreSQL has its own tool for this: pg_dump --format=custom --file={target} URL")
 

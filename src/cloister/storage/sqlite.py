@@ -8,7 +8,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar, cast
@@ -35,18 +35,25 @@ T = TypeVar("T")
 DATABASE_FILE = "cloister.db"
 BUSY_MILLISECONDS = 15_000
 _CHECKPOINT_PAGES = 4_000
+_SCRUB_MILLISECONDS = 200
 
 
 def open_sqlite(directory: Path) -> "SqliteDatabase":
     """Open or create the database of a data directory, and bring its schema up to date."""
+    if directory.is_file():
+        raise StorageUnavailable(
+            f"{directory} is a file, and a data directory is wanted. A backup is opened from a directory of its own, "
+            f"as {DATABASE_FILE}."
+        )
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise StorageUnavailable(f"The data directory {directory} cannot be created: {error.strerror}.") from error
     path = directory / DATABASE_FILE
-    if not os.access(path if path.exists() else directory, os.W_OK) or not os.access(directory, os.W_OK):
+    if not os.access(directory, os.R_OK | os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
         raise StorageReadOnly(f"{directory} cannot be written by this user: check its owner and mode.")
     try:
+        path.touch(mode=0o600)
         connection = _connect(path)
         _migrate(connection)
     except apsw.Error as error:
@@ -250,7 +257,7 @@ class SqliteMaintenance:
 
     def backup(self, target: Path) -> None:
         def copy(connection: apsw.Connection) -> None:
-            destination = apsw.Connection(str(target))
+            destination = _private_file(target)
             try:
                 with destination.backup("main", connection, "main") as backup:
                     backup.step(-1)
@@ -260,6 +267,18 @@ class SqliteMaintenance:
         if target.exists():
             raise StorageError(f"{target} exists already; name a new file for the backup.")
         self._borrowed(copy)
+
+    def scrub(self) -> None:
+        """Empty the log, which may still hold what was deleted; the pages themselves were overwritten. While another process
+        reads an older state the log has to stay, and goes with the next time."""
+
+        def empty(connection: apsw.Connection) -> None:
+            connection.set_busy_timeout(_SCRUB_MILLISECONDS)
+            with suppress(apsw.BusyError):
+                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            connection.set_busy_timeout(BUSY_MILLISECONDS)
+
+        self._borrowed(empty)
 
     def _borrowed(self, work: Callable[[apsw.Connection], T]) -> T:
         connection = self._database.lend_reader()
@@ -288,6 +307,15 @@ def translated(error: apsw.Error) -> StorageError:
             return StorageUnavailable(f"The database file is damaged or not a database ({error}); restore a backup.")
         case _:
             return StorageError(f"The database refused the request: {error}.")
+
+
+def _private_file(target: Path) -> apsw.Connection:
+    """A new database that only its owner can read."""
+    try:
+        target.touch(mode=0o600, exist_ok=False)
+    except OSError as error:
+        raise StorageError(f"The backup cannot be written to {target}: {error.strerror}.") from error
+    return apsw.Connection(str(target))
 
 
 def _connect(path: Path) -> apsw.Connection:

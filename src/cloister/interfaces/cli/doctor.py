@@ -47,11 +47,30 @@ def doctor(data: Data = None, json: Json = False) -> None:
         raise typer.Exit(1)
 
 
+def _obstacle(directory: Path) -> str | None:
+    """Why nothing can be stored there, where that can be seen from outside."""
+    for place in (directory, *directory.parents):
+        try:
+            if place.is_dir():
+                usable = os.access(place, os.R_OK | os.W_OK | os.X_OK)
+                return None if usable else f"{place} cannot be written by this user."
+            if place.exists():
+                return f"{place} is a file."
+        except OSError as error:
+            return f"{place} cannot be looked into: {error.strerror}."
+    return None
+
+
 def _examine(settings: Settings) -> Iterator[Check]:
     directory = None if settings.postgres else Path(settings.data).expanduser()
     if directory is None:
         url = urlsplit(settings.data)
         yield Check(state="ok", name="data", finding=f"PostgreSQL, {url.hostname or 'local socket'}{url.path}")
+    elif (obstacle := _obstacle(directory)) is not None:
+        yield Check(
+            state="bad", name="data", finding=obstacle, advice="Choose another data directory, or mend this one."
+        )
+        return
     elif not directory.exists():
         advice = "The first command that stores something makes it."
         yield Check(state="warn", name="data", finding=f"{directory} is not there yet.", advice=advice)
