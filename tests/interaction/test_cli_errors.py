@@ -121,7 +121,7 @@ def test_a_read_only_directory_is_said_so(tmp_path: Path, monkeypatch: pytest.Mo
     directory = tmp_path / "data"
     directory.mkdir(mode=0o500)
     if os.geteuid() == 0:
-        monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+        monkeypatch.setattr(os, "access", lambda path, mode: not mode & os.W_OK)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
     assert "cannot be written by this user" in CommandLine(data=str(directory)).refusal("sessions", "list")
 
 

@@ -124,12 +124,13 @@ class Recorder:
         scoped_key = f"{session}/{key}"
 
         def work(transaction: Transaction) -> Recorded:
+            here = Sessions(transaction).get(session)
             store = Idempotency(transaction)
             answer = store.answer(scoped_key)
             if answer is not None and answer.fingerprint != fingerprint:
                 raise IdempotencyMismatch(key)
             if answer is not None:
-                return Recorded(session=Sessions(transaction).get(session), messages=_repeated(answer.kept, prepared))
+                return Recorded(session=here, messages=_repeated(answer.kept, prepared))
             recorded = self._append(transaction, session, prepared)
             now = self._clock()
             if not store.keep(scoped_key, fingerprint, _kept(recorded.messages), now):

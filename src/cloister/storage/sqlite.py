@@ -54,6 +54,9 @@ def open_sqlite(directory: Path) -> "SqliteDatabase":
         raise StorageReadOnly(f"{directory} cannot be written by this user: check its owner and mode.")
     try:
         path.touch(mode=0o600)
+    except OSError as error:
+        raise StorageReadOnly(f"{path} cannot be written: {error.strerror}.") from error
+    try:
         connection = _connect(path)
         _migrate(connection)
     except apsw.Error as error:
