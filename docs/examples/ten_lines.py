@@ -1,10 +1,10 @@
 from cloister import Cloister
 
-with Cloister("garden-data") as memory:
-    garden = memory.create_project("Garden")
-    inside = memory.create_session(project_id=garden.project_id)
-    outside = memory.create_session()
-    memory.record_episode(inside.external_id, "The gate code is 4417.", "Noted.")
-    for place, session in {"inside": inside, "outside": outside}.items():
-        hits = memory.search("What is the gate code?", session_id=session.external_id)
-        print(place, "the project:", [hit.content for hit in hits])
+with Cloister("two-projects") as memory:
+    for name, code in {"Garden": "4417", "Office": "9020"}.items():
+        project = memory.create_project(name).project_id
+        said = memory.create_session(project_id=project)
+        memory.record_episode(said.external_id, f"The gate code is {code}.", "Noted.")
+        asking = memory.create_session(project_id=project)
+        context = memory.context(asking.external_id, "What is the gate code?")
+        print(name, "recalls", [item.content for item in context.relevant_history])
