@@ -3,6 +3,7 @@
 from contextlib import suppress
 from dataclasses import dataclass
 
+from cloister.domain.conversation import Session
 from cloister.domain.errors import NotFound, StorageUnavailable
 from cloister.domain.identifiers import MessageId, SessionId, message_name
 from cloister.domain.scope import Reach
@@ -36,15 +37,10 @@ class Forgetter:
         """The session and all that was said in it."""
 
         def work(transaction: Transaction) -> Forgotten:
-            sessions = Sessions(transaction)
-            session = sessions.lock(external_id).session
-            messages = Messages(transaction)
-            episodes = messages.count_episodes(session.id)
-            removed = messages.remove_all(session.id)
-            sessions.remove(session.id)
+            session, forgotten = self._empty(transaction, external_id)
+            Sessions(transaction).remove(session.id)
             Pools(transaction, self._generation).note_departure(session.pool)
-            self._note_removal(transaction, session.id)
-            return Forgotten(messages=removed, episodes=episodes)
+            return forgotten
 
         forgotten = self._database.write(reach, work)
         self._clean_up()
@@ -54,15 +50,10 @@ class Forgetter:
         """All that was said in a session; the session itself stays, empty."""
 
         def work(transaction: Transaction) -> Forgotten:
-            sessions = Sessions(transaction)
-            session = sessions.lock(external_id).session
-            messages = Messages(transaction)
-            episodes = messages.count_episodes(session.id)
-            removed = messages.remove_all(session.id)
+            session, forgotten = self._empty(transaction, external_id)
             version = Pools(transaction, self._generation).raise_version(session.pool)
-            sessions.note_removal(session.id, removed=removed, version=version)
-            self._note_removal(transaction, session.id)
-            return Forgotten(messages=removed, episodes=episodes)
+            Sessions(transaction).note_removal(session.id, removed=forgotten.messages, version=version)
+            return forgotten
 
         forgotten = self._database.write(reach, work)
         self._clean_up()
@@ -85,6 +76,14 @@ class Forgetter:
 
         self._database.write(reach, work)
         self._clean_up()
+
+    def _empty(self, transaction: Transaction, external_id: str) -> tuple[Session, Forgotten]:
+        session = Sessions(transaction).lock(external_id).session
+        messages = Messages(transaction)
+        episodes = messages.count_episodes(session.id)
+        removed = messages.remove_all(session.id)
+        self._note_removal(transaction, session.id)
+        return session, Forgotten(messages=removed, episodes=episodes)
 
     def _note_removal(self, transaction: Transaction, session: SessionId, message: MessageId | None = None) -> None:
         """With an index outside the database the removal waits in the queue, so that no crash can lose it."""
