@@ -55,7 +55,11 @@ def main() -> None:
 
 
 def measure(directory: Path, messages: int, rounds: int) -> list[dict[str, Any]]:
-    report = [record_one(directory / "one", rounds), record_many(directory / "many", messages // 5)]
+    report = [
+        record_one(directory / "one", rounds),
+        record_many(directory / "many", messages // 5, 1),
+        record_many(directory / "batches", messages // 5, 10),
+    ]
     with Cloister(directory / "alone") as alone, Cloister(directory / "large") as large:
         for memory in (alone, large):
             fill(memory, "small", SMALL_POOL)
@@ -92,19 +96,25 @@ def record_one(directory: Path, rounds: int) -> dict[str, Any]:
     return line("record one message, durable", ours, floor=floor, floor_name="bare transaction", factor=3)
 
 
-def record_many(directory: Path, messages: int) -> dict[str, Any]:
-    """Single messages from many threads, each waiting for its own acknowledgement."""
+def record_many(directory: Path, messages: int, together: int) -> dict[str, Any]:
+    """From many threads, so many messages a call, each call waiting for its own acknowledgement."""
     with Cloister(directory) as memory:
         for writer in range(WRITERS):
             memory.create_session(str(writer))
         words = Words(2)
-        texts = [[words.sentence() for _ in range(messages // WRITERS)] for _ in range(WRITERS)]
+        batches = [
+            [
+                [{"role": "user", "content": words.sentence()} for _ in range(together)]
+                for _ in range(messages // WRITERS // together)
+            ]
+            for _ in range(WRITERS)
+        ]
         ready = threading.Barrier(WRITERS + 1)
 
         def write(writer: int) -> None:
             ready.wait()
-            for text in texts[writer]:
-                memory.record(str(writer), "user", text)
+            for batch in batches[writer]:
+                memory.record_batch(str(writer), batch)
 
         threads = [threading.Thread(target=write, args=(writer,)) for writer in range(WRITERS)]
         for thread in threads:
@@ -113,8 +123,9 @@ def record_many(directory: Path, messages: int) -> dict[str, Any]:
         began = time.perf_counter()
         for thread in threads:
             thread.join()
-        rate = sum(map(len, texts)) / (time.perf_counter() - began)
-    return line(f"durable messages a second from {WRITERS} threads", rate, target=8_000, more_is_better=True)
+        rate = sum(map(len, batches)) * together / (time.perf_counter() - began)
+    name = f"durable messages a second, {WRITERS} threads, {together} a call"
+    return line(name, rate, target=8_000, more_is_better=True)
 
 
 def grown(alone: Cloister, large: Cloister, others: int, rounds: int) -> dict[str, Any]:
