@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from cloister.domain.conversation import Message
+from cloister.domain.conversation import Message, Session
 from cloister.domain.identifiers import (
     MessageId,
     PoolId,
@@ -22,7 +22,7 @@ from cloister.storage.interface import Database, Transaction
 from cloister.storage.messages import Indexed, Messages
 from cloister.storage.organisation import Projects, Tenants
 from cloister.storage.pools import Pools
-from cloister.storage.sessions import NewSession, Sessions
+from cloister.storage.sessions import NewSession, Sessions, Tail
 
 MOMENT = 1_700_000_000_000_000
 GENERATION = 1
@@ -68,6 +68,23 @@ class Home:
     def scope(self, place: Place) -> Scope:
         return Scope(tenant=self.tenant, project=place.project, user="ann", visibility=place.visibility)
 
+    def tail(self, place: Place) -> Tail:
+        session = Session(
+            id=place.session,
+            tenant=self.tenant,
+            external_id=place.name,
+            project=place.project,
+            pool=place.pool,
+            user_id="ann",
+            title=None,
+            tags=(),
+            metadata={},
+            message_count=2,
+            created_at=MOMENT,
+            updated_at=MOMENT,
+        )
+        return Tail(session=session, next_sequence=3, episode=place.messages[1])
+
     @property
     def own_ids(self) -> set[int]:
         """Every id that no other tenant has."""
@@ -102,11 +119,9 @@ def _place(transaction: Transaction, name: str, project: ProjectId | None, visib
     pool = pools.ensure(PoolKey(project=project, user=None if project == GARDEN else "ann"))
     session = new_session_id()
     assert Sessions(transaction).add(new_session(session, name, project, pool, pools.raise_version(pool)))
-    for sequence in (1, 2):
-        Messages(transaction).append(new_message(session, sequence), INDEXED)
-    Sessions(transaction).note_append(
-        session, next_sequence=3, episode=message_id(session, 2), appended=2, version=1, now=MOMENT
-    )
+    Messages(transaction).append([(new_message(session, sequence), INDEXED) for sequence in (1, 2)])
+    tail = Sessions(transaction).lock(name)
+    Sessions(transaction).note_appends([(tail.grown(2, message_id(session, 2)), 1)], MOMENT)
     return Place(name=name, project=project, visibility=visibility, pool=pool, session=session)
 
 

@@ -227,7 +227,7 @@ def uses(module: str, tree: ast.AST) -> list[Use]:
         receiver = ast.unparse(node.func.value).rpartition(".")[2].lstrip("_")
         if receiver not in ("transaction", "maintenance"):
             continue
-        if node.func.attr not in ("row", "rows", "stream", "execute", "write"):
+        if node.func.attr not in ("row", "rows", "stream", "execute", "execute_each", "write"):
             continue
         first = node.args[0] if node.args else None
         name = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else None

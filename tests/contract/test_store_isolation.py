@@ -95,16 +95,13 @@ CASES: dict[str, Case] = {
             *Sessions(t).page(limit=100, project=None, any_project=False),
         ]
     ),
-    "Sessions.names": Case(act=lambda t, h: Sessions(t).names([place.session for place in h.places]), nothing={}),
     "Sessions.add": Case(
         act=lambda t, h: Sessions(t).add(new_session(new_session_id(), "fourth", h.cellar, h.second.pool)),
         nothing=StorageError,
         writes=True,
     ),
-    "Sessions.note_append": Case(
-        act=lambda t, h: Sessions(t).note_append(
-            h.first.session, next_sequence=9, episode=h.first.messages[0], appended=5, version=9, now=MOMENT + 9
-        ),
+    "Sessions.note_appends": Case(
+        act=lambda t, h: Sessions(t).note_appends([(h.tail(h.first).grown(5, h.first.messages[0]), 9)], MOMENT + 9),
         writes=True,
     ),
     "Sessions.note_removal": Case(
@@ -122,7 +119,7 @@ CASES: dict[str, Case] = {
         act=lambda t, h: (Messages(t).remove_all(h.first.session), Sessions(t).remove(h.first.session)), writes=True
     ),
     "Messages.append": Case(
-        act=lambda t, h: Messages(t).append(new_message(h.first.session, 3), INDEXED),
+        act=lambda t, h: Messages(t).append([(new_message(h.first.session, 3), INDEXED)]),
         nothing=StorageError,
         writes=True,
     ),
@@ -302,9 +299,6 @@ CONFINED: dict[str, Case] = {
         ],
         nothing=["first"],
     ),
-    "Sessions.names": Case(
-        act=lambda t, h: list(Sessions(t).names([place.session for place in h.places]).values()), nothing=["first"]
-    ),
     "Messages.session_name": Case(act=lambda t, h: Messages(t).session_name(h.second.messages[0]), nothing=NotFound),
     "Pools.rows": Case(act=lambda t, h: pools(t).rows(h.scope(h.second)), nothing=ValueError),
 }
@@ -331,7 +325,7 @@ BY_FOUND_ID = {
     "Projects.make_default",
     "Projects.soft_delete",
     "Sessions.add",
-    "Sessions.note_append",
+    "Sessions.note_appends",
     "Sessions.note_removal",
     "Sessions.describe",
     "Sessions.place",
@@ -400,7 +394,7 @@ def test_a_session_and_its_project_and_pool_are_always_of_one_tenant(world: Worl
         lambda t, h: Sessions(t).place(ours.first.session, project=None, pool=theirs.first.pool, version=9),
         lambda t, h: Sessions(t).add(new_session(fresh(ours), "x", theirs.cellar, ours.first.pool)),
         lambda t, h: Sessions(t).add(new_session(fresh(ours), "x", None, theirs.first.pool)),
-        lambda t, h: Messages(t).append(new_message(theirs.first.session, 9), INDEXED),
+        lambda t, h: Messages(t).append([(new_message(theirs.first.session, 9), INDEXED)]),
     ]
     before = world.engine.dump()
     for crossing in crossings:
@@ -538,7 +532,7 @@ def test_the_statistics_of_a_pool_are_its_own(world: World) -> None:
 
     def fill(transaction: Transaction) -> None:
         for sequence in range(3, 60):
-            Messages(transaction).append(new_message(world.theirs.first.session, sequence), INDEXED)
+            Messages(transaction).append([(new_message(world.theirs.first.session, sequence), INDEXED)])
         pools(transaction).raise_version(world.theirs.first.pool)
 
     alone = scores()

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import NamedTuple, cast
 
 from cloister.domain.conversation import Draft, Episode, Message, Session, opens_episode
-from cloister.domain.errors import Conflict, IdempotencyMismatch, InvalidRequest, TooLarge
+from cloister.domain.errors import CloisterError, Conflict, IdempotencyMismatch, InvalidRequest, NotFound, TooLarge
 from cloister.domain.identifiers import MAX_SEQUENCE, MessageId, SessionId, message_id
 from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach
@@ -18,7 +18,7 @@ from cloister.storage.idempotency import Idempotency
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.messages import Indexed, Messages
 from cloister.storage.pools import Pools
-from cloister.storage.sessions import Sessions
+from cloister.storage.sessions import Sessions, Tail
 
 LARGEST_BATCH = 1_000
 # Characters from which a request is prepared on its caller's thread, so that it keeps no other waiting.
@@ -38,12 +38,46 @@ class _Prepared(NamedTuple):
     indexed: Indexed
 
 
+_Request = tuple[str, Sequence[_Prepared]]
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Recorded:
     """What was recorded, and the session it is in."""
 
     session: Session
     messages: tuple[Message, ...]
+
+
+class _Appending:
+    """The messages that one transaction adds, gathered and then written: a pool's version rises once, however many come to it."""
+
+    def __init__(self, transaction: Transaction, pools: Pools) -> None:
+        self._sessions = Sessions(transaction)
+        self._messages = Messages(transaction)
+        self._pools = pools
+        self._tails: dict[str, Tail] = {}
+        self._added: list[tuple[Message, Indexed]] = []
+
+    def add(self, name: str, prepared: Sequence[_Prepared]) -> Recorded:
+        tail = self._tails.get(name) or self._sessions.lock(name)
+        if tail.next_sequence + len(prepared) - 1 > MAX_SEQUENCE:
+            raise Conflict(f"The session {name!r} is full ({MAX_SEQUENCE:,} messages): go on in a new one.")
+        session, episode = tail.session, tail.episode
+        messages: list[Message] = []
+        for sequence, entry in enumerate(prepared, tail.next_sequence):
+            message = _message(session.id, sequence, episode, entry)
+            messages.append(message)
+            self._added.append((message, entry.indexed))
+            episode = message.episode
+        self._tails[name] = tail.grown(len(messages), episode)
+        return Recorded(session=session, messages=tuple(messages))
+
+    def write(self, now: int) -> None:
+        pools = sorted({tail.session.pool for tail in self._tails.values()})
+        versions = {pool: self._pools.raise_version(pool) for pool in pools}
+        self._messages.append(self._added)
+        self._sessions.note_appends([(tail, versions[tail.session.pool]) for tail in self._tails.values()], now)
 
 
 class Recorder:
@@ -70,9 +104,7 @@ class Recorder:
         if sum(len(draft.content) for draft in drafts) > _LARGE:
             (prepared,) = self._prepare([drafts])
             return self._database.write(reach, lambda transaction: self._append(transaction, session, prepared))
-        return self._database.write_prepared(
-            reach, drafts, self._prepare, lambda transaction, prepared: self._append(transaction, session, prepared)
-        )
+        return self._database.write_together(reach, (session, drafts), self._prepare_requests, self._append_requests)
 
     def episode(
         self, reach: Reach, session: str, user_message: Draft, reply: Draft, *, idempotency_key: str | None = None
@@ -81,6 +113,10 @@ class Recorder:
         messages = self.messages(reach, session, (user_message, reply), idempotency_key=idempotency_key).messages
         opening = messages[0]
         return Episode(id=opening.id, session=opening.session, messages=messages, created_at=opening.created_at)
+
+    def _prepare_requests(self, requests: Sequence[tuple[str, Sequence[Draft]]]) -> list[_Request]:
+        prepared = self._prepare([drafts for _, drafts in requests])
+        return [(session, entries) for (session, _), entries in zip(requests, prepared, strict=True)]
 
     def _prepare(self, requests: Sequence[Sequence[Draft]]) -> list[list[_Prepared]]:
         """The drafts of one or more requests, embedded together: many at once cost little more than one."""
@@ -94,28 +130,24 @@ class Recorder:
         return [list(islice(prepared, len(request))) for request in requests]
 
     def _append(self, transaction: Transaction, session: str, prepared: Sequence[_Prepared]) -> Recorded:
-        sessions = Sessions(transaction)
-        tail = sessions.lock(session)
-        if tail.next_sequence + len(prepared) - 1 > MAX_SEQUENCE:
-            raise Conflict(f"The session {session!r} is full ({MAX_SEQUENCE:,} messages): go on in a new one.")
-        version = Pools(transaction, self._indexer.generation).raise_version(tail.session.pool)
-        store = Messages(transaction)
-        messages: list[Message] = []
-        episode = tail.episode
-        for sequence, entry in enumerate(prepared, tail.next_sequence):
-            message = _message(tail.session.id, sequence, episode, entry)
-            store.append(message, entry.indexed)
-            messages.append(message)
-            episode = message.episode
-        sessions.note_append(
-            tail.session.id,
-            next_sequence=tail.next_sequence + len(prepared),
-            episode=episode,
-            appended=len(prepared),
-            version=version,
-            now=self._clock(),
-        )
-        return Recorded(session=tail.session, messages=tuple(messages))
+        (recorded,) = self._append_requests(transaction, [(session, prepared)])
+        if isinstance(recorded, Exception):
+            raise recorded
+        return recorded
+
+    def _append_requests(
+        self, transaction: Transaction, requests: Sequence[_Request]
+    ) -> list[Recorded | CloisterError]:
+        """Each at the end of its session. One that cannot be done is answered with the reason, and the others go on."""
+        appending = _Appending(transaction, Pools(transaction, self._indexer.generation))
+        answers: list[Recorded | CloisterError] = []
+        for session, prepared in requests:
+            try:
+                answers.append(appending.add(session, prepared))
+            except (NotFound, Conflict) as error:
+                answers.append(error)
+        appending.write(self._clock())
+        return answers
 
     def _once(self, reach: Reach, session: str, drafts: Sequence[Draft], key: str) -> Recorded:
         """The same request under the same key is done once in a session. What is kept is ids and times, never what was said."""

@@ -1,12 +1,14 @@
-"""One writer thread that owns the only write connection, and commits for many at once.
+"""One writer at a time on the only write connection, which commits for many at once.
 
-Work arrives from any thread and is acknowledged after the commit that made it durable. Whatever waits when a commit ends shares the
-next one: one fsync for all of it. The callers of one group are told while the next is being synced, so that they and the writer do
-not fight for the interpreter; when nothing waits they are told at once.
+Work arrives from any thread and is acknowledged after the commit that made it durable. A caller who finds nobody writing and nobody
+waiting writes by himself; all others leave their work to the writer thread. Whatever waits when a commit ends shares the next one:
+one fsync for all of it. The callers of one group are told while the next is being synced, so that they and the writer do not fight
+for the interpreter; when nothing waits they are told at once.
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from itertools import chain
 from queue import SimpleQueue
 from typing import Any, Generic, Protocol, TypeVar, cast
 
@@ -40,20 +42,35 @@ class WriteConnection(Protocol):
 
 
 class _Job(Generic[T]):
-    """`prepare`, where there is one, turns `item` into what `work` is given; without one `work` is given the item itself."""
+    """One caller's write. Jobs of one `together` run with one call of its `work`; a job without one runs alone."""
 
-    __slots__ = ("done", "error", "item", "prepare", "result", "work")
+    __slots__ = ("done", "error", "item", "result", "together", "work")
 
-    def __init__(
-        self, item: Any, prepare: Callable[[Sequence[Any]], Sequence[Any]] | None, work: Callable[[Any], T]
-    ) -> None:
+    def __init__(self, item: Any, together: "Together[Any, Any, T] | None", work: Callable[[], T] | None) -> None:
         self.item = item
-        self.prepare = prepare
+        self.together = together
         self.work = work
         self.result: T | None = None
         self.error: BaseException | None = None
         self.done = threading.Lock()
         self.done.acquire()
+
+
+class Together(Generic[A, B, T]):
+    """Many writes of one kind. `prepare` runs before the transaction; it and `work` answer one for each. Work that cannot be done
+    for an item answers an exception in its place, before having written anything of it. Equal keys mean that `work` is the same."""
+
+    __slots__ = ("key", "prepare", "work")
+
+    def __init__(
+        self,
+        key: Hashable,
+        prepare: Callable[[Sequence[A]], Sequence[B]],
+        work: Callable[[Sequence[B]], Sequence[T | Exception]],
+    ) -> None:
+        self.key = key
+        self.prepare = prepare
+        self.work = work
 
 
 class GroupCommit:
@@ -63,29 +80,49 @@ class GroupCommit:
         self._connection = connection
         self._queue: SimpleQueue[_Job[Any] | None] = SimpleQueue()
         self._accepting = threading.Lock()
+        self._writing = threading.Lock()
+        self._writer: int | None = None
         self._closed = False
         self._finished: list[_Job[Any]] = []
         self._thread = threading.Thread(target=self._run, name="cloister-writer", daemon=True)
         self._thread.start()
 
     def run(self, work: Callable[[], T]) -> T:
-        return self._submit(_Job(None, None, lambda _: work()))
+        return self._submit(_Job(None, None, work))
 
-    def run_prepared(self, item: A, prepare: Callable[[Sequence[A]], Sequence[B]], work: Callable[[B], T]) -> T:
-        """Prepare the items of all waiting jobs with one call, before the transaction, then run each."""
-        return self._submit(_Job(item, prepare, work))
+    def run_together(self, item: A, together: Together[A, B, T]) -> T:
+        """With the items of all that wait to be written in the same way."""
+        return self._submit(_Job(item, together, None))
 
     def _submit(self, job: _Job[T]) -> T:
-        if threading.current_thread() is self._thread:
+        if threading.get_ident() == self._writer:
             raise RuntimeError("a write inside a write would wait for itself")
-        with self._accepting:
-            if self._closed:
-                raise Closed
-            self._queue.put(job)
-        job.done.acquire()
+        if not (self._queue.empty() and self._write_alone(job)):
+            with self._accepting:
+                if self._closed:
+                    raise Closed
+                self._queue.put(job)
+            job.done.acquire()
         if job.error is not None:
             raise job.error
         return cast(T, job.result)
+
+    @property
+    def waiting(self) -> int:
+        """How many writes the writer thread has not taken yet."""
+        return self._queue.qsize()
+
+    def _write_alone(self, job: _Job[Any]) -> bool:
+        """On the caller's own thread, which spares two changes of thread; false while another writes."""
+        if not self._writing.acquire(blocking=False):
+            return False
+        try:
+            if self._closed:
+                raise Closed
+            self._write([job], meanwhile=lambda: None)
+        finally:
+            self._writing.release()
+        return True
 
     def close(self) -> None:
         with self._accepting:
@@ -94,11 +131,14 @@ class GroupCommit:
             self._closed = True
             self._queue.put(None)
         self._thread.join()
-        self._connection.close()
+        with self._writing:
+            self._connection.close()
 
     def _run(self) -> None:
         while group := self._next_group():
-            self._write(self._prepared(group))
+            with self._writing:
+                group += self._waiting(LARGEST_GROUP - len(group))
+                self._write(group, meanwhile=self._tell)
             self._finished += group
             if self._queue.empty():
                 self._tell()
@@ -106,77 +146,103 @@ class GroupCommit:
 
     def _next_group(self) -> list[_Job[Any]]:
         """All that waits, or the next that comes; empty when closing."""
-        group: list[_Job[Any]] = []
-        while len(group) < LARGEST_GROUP and not (group and self._queue.empty()):
+        job = self._queue.get()
+        return [] if job is None else [job, *self._waiting(LARGEST_GROUP - 1)]
+
+    def _waiting(self, most: int) -> Iterator[_Job[Any]]:
+        while most > 0 and not self._queue.empty():
             job = self._queue.get()
             if job is None:
                 self._queue.put(None)
-                break
-            group.append(job)
-        return group
+                return
+            yield job
+            most -= 1
 
     def _tell(self) -> None:
         for job in self._finished:
             job.done.release()
         self._finished.clear()
 
-    def _prepared(self, group: list[_Job[Any]]) -> list[_Job[Any]]:
-        """The jobs that are ready; one that cannot be prepared fails alone."""
-        by_prepare: dict[Any, list[_Job[Any]]] = {}
-        for job in group:
-            if job.prepare is not None:
-                by_prepare.setdefault(job.prepare, []).append(job)
-        for prepare, jobs in by_prepare.items():
-            try:
-                items = prepare([job.item for job in jobs])
-            except BaseException:  # noqa: BLE001 - found out below, job by job
-                for job in jobs:
-                    self._prepare_alone(job)
-            else:
-                for job, item in zip(jobs, items, strict=True):
-                    job.item = item
-        return [job for job in group if job.error is None]
-
-    def _prepare_alone(self, job: _Job[Any]) -> None:
-        assert job.prepare is not None
-        try:
-            (job.item,) = job.prepare([job.item])
-        except BaseException as error:  # noqa: BLE001 - it is handed to the caller
-            job.error = error
-
-    def _write(self, group: list[_Job[Any]]) -> None:
+    def _write(self, group: Sequence[_Job[Any]], *, meanwhile: Callable[[], None]) -> None:
         """One transaction for all. An error that ends the transaction itself, or the commit's, is everyone's."""
-        if not group:
-            return
+        self._writer = threading.get_ident()
         connection = self._connection
         try:
-            if not self._run_together(group):
-                self._run_apart(group)
-            self._tell()
+            batches = self._prepared(group)
+            if not self._run_together(batches):
+                self._run_apart(batches)
+            meanwhile()
             connection.commit()
         except BaseException as error:  # noqa: BLE001 - it is handed to every caller whose work was in the group
             connection.abandon()
             for job in group:
                 job.error = job.error or error
+        finally:
+            self._writer = None
 
-    def _run_together(self, group: list[_Job[Any]]) -> bool:
+    def _prepared(self, group: Sequence[_Job[Any]]) -> list[list[_Job[Any]]]:
+        """The jobs that are ready, in batches that one call can do; one that cannot be prepared fails alone."""
+        by_prepare: dict[Any, list[_Job[Any]]] = {}
+        for job in group:
+            if job.together is not None:
+                by_prepare.setdefault(job.together.prepare, []).append(job)
+        for prepare, jobs in by_prepare.items():
+            try:
+                items = prepare([job.item for job in jobs])
+            except BaseException:  # noqa: BLE001 - found out below, job by job
+                for job in jobs:
+                    _prepare_alone(job)
+            else:
+                for job, item in zip(jobs, items, strict=True):
+                    job.item = item
+        batches: dict[Hashable, list[_Job[Any]]] = {}
+        for job in group:
+            if job.error is None:
+                batches.setdefault(id(job) if job.together is None else job.together.key, []).append(job)
+        return list(batches.values())
+
+    def _run_together(self, batches: Sequence[Sequence[_Job[Any]]]) -> bool:
         """Without savepoints, because almost all work succeeds; false if some did not, and then nothing was done."""
         self._connection.begin()
         try:
-            for job in group:
-                job.result = job.work(job.item)
+            for batch in batches:
+                _work(batch)
         except BaseException:  # noqa: BLE001 - found out again, job by job
             self._connection.abandon()
+            for batch in batches:
+                for job in batch:
+                    job.error = None
             return False
         return True
 
-    def _run_apart(self, group: list[_Job[Any]]) -> None:
+    def _run_apart(self, batches: Sequence[Sequence[_Job[Any]]]) -> None:
         """Each in a savepoint of its own: one that raises fails alone."""
         self._connection.begin()
-        for job in group:
+        for job in chain.from_iterable(batches):
             try:
-                job.result = self._connection.attempt(job.work, job.item)
+                self._connection.attempt(_work, [job])
             except BaseException as error:
                 if not self._connection.in_transaction:
                     raise
                 job.error = error
+
+
+def _prepare_alone(job: _Job[Any]) -> None:
+    assert job.together is not None
+    try:
+        (job.item,) = job.together.prepare([job.item])
+    except BaseException as error:  # noqa: BLE001 - it is handed to the caller
+        job.error = error
+
+
+def _work(batch: Sequence[_Job[Any]]) -> None:
+    first = batch[0]
+    if first.together is None:
+        assert first.work is not None
+        first.result = first.work()
+        return
+    for job, result in zip(batch, first.together.work([job.item for job in batch]), strict=True):
+        if isinstance(result, Exception):
+            job.error = result
+        else:
+            job.result = result

@@ -35,6 +35,10 @@ class Transaction(Protocol):
         """Run a statement and say how many rows it changed."""
         ...
 
+    def execute_each(self, query: str, parameters: Sequence[dict[str, Value]]) -> None:
+        """Run a statement once for each."""
+        ...
+
 
 class Maintenance(Protocol):
     """Cross-tenant work: queues, reindexing, health. It answers ids and counts, never what was said."""
@@ -70,11 +74,16 @@ class Database(Protocol):
         PostgreSQL may run `work` again after a deadlock, so it touches nothing but its transaction."""
         ...
 
-    def write_prepared(
-        self, reach: Reach, item: A, prepare: Callable[[Sequence[A]], Sequence[B]], work: Callable[[Transaction, B], T]
+    def write_together(
+        self,
+        reach: Reach,
+        item: A,
+        prepare: Callable[[Sequence[A]], Sequence[B]],
+        work: Callable[[Transaction, Sequence[B]], Sequence[T | Exception]],
     ) -> T:
-        """The same for many small writes at once: `prepare` runs before the transaction, and may be given the items of all that
-        wait to be written together. It must answer one for each, and depend on nothing but them."""
+        """The same for many small writes at once. `prepare` runs before the transaction, and may be given the items of all that
+        wait to be written; `work` those of this reach. Each answers one for each, and depends on nothing else. Where `work`
+        answers an exception, nothing of that item was written."""
         ...
 
     @property

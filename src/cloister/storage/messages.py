@@ -8,7 +8,7 @@ from typing import Any, cast
 from cloister.domain.conversation import Message, Role, Status
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import MAX_SEQUENCE, SEQUENCE_BITS, MessageId, SessionId, message_name
-from cloister.storage.interface import Row, Transaction
+from cloister.storage.interface import Row, Transaction, Value
 
 RECENT_WINDOW = 2_000
 
@@ -30,24 +30,8 @@ class Messages:
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
 
-    def append(self, message: Message, indexed: Indexed) -> None:
-        self._transaction.execute(
-            "insert_message",
-            message_id=message.id,
-            session_id=message.session,
-            role=message.role,
-            status=message.status,
-            author=message.author,
-            created_at=message.created_at,
-            generation=indexed.generation,
-            indexed_at=indexed.indexed_at,
-            vector=indexed.vector,
-            terms=indexed.terms,
-            episode_id=message.episode,
-            tokens=message.tokens,
-            metadata=json.dumps(message.metadata) if message.metadata else "{}",
-            content=message.content,
-        )
+    def append(self, messages: Sequence[tuple[Message, Indexed]]) -> None:
+        self._transaction.execute_each("insert_message", [_columns(*entry) for entry in messages])
 
     def page(self, session: SessionId, *, limit: int, after: MessageId | None = None) -> list[Message]:
         """In the order they were said, from behind the last one seen."""
@@ -88,6 +72,25 @@ class Messages:
 def _span(session: SessionId) -> tuple[int, int]:
     """The ids of a session's messages lie behind the first of these and up to the second."""
     return session << SEQUENCE_BITS, (session << SEQUENCE_BITS) + MAX_SEQUENCE
+
+
+def _columns(message: Message, indexed: Indexed) -> dict[str, Value]:
+    return {
+        "message_id": message.id,
+        "session_id": message.session,
+        "role": message.role,
+        "status": message.status,
+        "author": message.author,
+        "created_at": message.created_at,
+        "generation": indexed.generation,
+        "indexed_at": indexed.indexed_at,
+        "vector": indexed.vector,
+        "terms": indexed.terms,
+        "episode_id": message.episode,
+        "tokens": message.tokens,
+        "metadata": json.dumps(message.metadata) if message.metadata else "{}",
+        "content": message.content,
+    }
 
 
 def message_of(row: Row) -> Message:

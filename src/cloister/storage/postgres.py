@@ -85,11 +85,23 @@ class PostgresDatabase:
 
         return self._tenants.write(opening, attempt)
 
-    def write_prepared(
-        self, reach: Reach, item: A, prepare: Callable[[Sequence[A]], Sequence[B]], work: Callable[[Transaction, B], T]
+    def write_together(
+        self,
+        reach: Reach,
+        item: A,
+        prepare: Callable[[Sequence[A]], Sequence[B]],
+        work: Callable[[Transaction, Sequence[B]], Sequence[T | Exception]],
     ) -> T:
-        (prepared,) = prepare([item])
-        return self.write(reach, lambda transaction: work(transaction, prepared))
+        """Alone: here callers write side by side."""
+        prepared = prepare([item])
+
+        def alone(transaction: Transaction) -> T:
+            (result,) = work(transaction, prepared)
+            if isinstance(result, Exception):
+                raise result
+            return result
+
+        return self.write(reach, alone)
 
     @property
     def maintenance(self) -> "PostgresMaintenance":
@@ -125,6 +137,10 @@ class _PostgresTransaction:
 
     def execute(self, query: str, **parameters: Value) -> int:
         return self._run(self._queries[query], parameters).rowcount
+
+    def execute_each(self, query: str, parameters: Sequence[dict[str, Value]]) -> None:
+        for each in parameters:
+            self._run(self._queries[query], each)
 
     def end(self) -> None:
         """A transaction kept too long must not speak on a connection that now serves another tenant."""

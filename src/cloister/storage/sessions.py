@@ -9,7 +9,7 @@ from cloister.domain.conversation import Session
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, TenantId
 from cloister.domain.text import is_storable
-from cloister.storage.interface import Row, Transaction, integers
+from cloister.storage.interface import Row, Transaction
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,6 +35,15 @@ class Tail:
     session: Session
     next_sequence: int
     episode: MessageId | None
+    appended: int = 0
+
+    def grown(self, messages: int, episode: MessageId | None) -> "Tail":
+        return Tail(
+            session=self.session,
+            next_sequence=self.next_sequence + messages,
+            episode=episode,
+            appended=self.appended + messages,
+        )
 
 
 class Sessions:
@@ -82,11 +91,6 @@ class Sessions:
         )
         return [_session(row) for row in rows]
 
-    def names(self, sessions: Sequence[SessionId]) -> dict[SessionId, str]:
-        """The outside ids of those that are here."""
-        rows = self._transaction.rows("session_names", session_ids=integers(sessions))
-        return {SessionId(cast(int, session)): cast(str, name) for session, name in rows}
-
     def add(self, new: NewSession) -> bool:
         """False when the drawn id or the outside id is taken."""
         row = self._transaction.row(
@@ -104,24 +108,21 @@ class Sessions:
         )
         return row is not None
 
-    def note_append(
-        self,
-        session: SessionId,
-        *,
-        next_sequence: int,
-        episode: MessageId | None,
-        appended: int,
-        version: int,
-        now: int,
-    ) -> None:
-        self._transaction.execute(
+    def note_appends(self, tails: Sequence[tuple[Tail, int]], now: int) -> None:
+        """Where each session now ends, with the version of its pool."""
+        self._transaction.execute_each(
             "note_append",
-            session_id=session,
-            next_sequence=next_sequence,
-            episode_id=episode,
-            appended=appended,
-            version=version,
-            now=now,
+            [
+                {
+                    "session_id": tail.session.id,
+                    "next_sequence": tail.next_sequence,
+                    "episode_id": tail.episode,
+                    "appended": tail.appended,
+                    "version": version,
+                    "now": now,
+                }
+                for tail, version in tails
+            ],
         )
 
     def note_removal(self, session: SessionId, *, removed: int, version: int) -> None:

@@ -25,7 +25,7 @@ from cloister.domain.errors import (
 )
 from cloister.domain.scope import Reach
 from cloister.storage import migrate
-from cloister.storage.group_commit import GroupCommit
+from cloister.storage.group_commit import GroupCommit, Together
 from cloister.storage.interface import Row, Transaction, Value
 from cloister.storage.queries import load_queries, split_queries
 
@@ -82,11 +82,16 @@ class SqliteDatabase:
         transaction = _SqliteTransaction(self._write_connection, self._queries, reach)
         return self._writer.run(lambda: work(transaction))
 
-    def write_prepared(
-        self, reach: Reach, item: A, prepare: Callable[[Sequence[A]], Sequence[B]], work: Callable[[Transaction, B], T]
+    def write_together(
+        self,
+        reach: Reach,
+        item: A,
+        prepare: Callable[[Sequence[A]], Sequence[B]],
+        work: Callable[[Transaction, Sequence[B]], Sequence[T | Exception]],
     ) -> T:
         transaction = _SqliteTransaction(self._write_connection, self._queries, reach)
-        return self._writer.run_prepared(item, prepare, lambda prepared: work(transaction, prepared))
+        together = Together((reach, work), prepare, lambda items: work(transaction, items))
+        return self._writer.run_together(item, together)
 
     @property
     def maintenance(self) -> "SqliteMaintenance":
@@ -148,6 +153,11 @@ class _SqliteTransaction:
     def execute(self, query: str, **parameters: Value) -> int:
         self._cursor(query, parameters)
         return self._connection.changes()
+
+    def execute_each(self, query: str, parameters: Sequence[dict[str, Value]]) -> None:
+        for each in parameters:
+            each.update(self._bound)
+        self._connection.executemany(self._queries[query], parameters)
 
     def _cursor(self, query: str, parameters: dict[str, Value]) -> Any:
         parameters.update(self._bound)

@@ -10,8 +10,3 @@ FOR UPDATE
 -- name: lock_project_sessions
 SELECT session_id, pool_id, user_id FROM session
 WHERE tenant_id = :tenant_id AND project_id = :project_id ORDER BY session_id FOR UPDATE
-
--- name: session_names
-SELECT session_id, external_id FROM session
-WHERE tenant_id = :tenant_id AND pool_id IS NOT NULL AND session_id = ANY (ARRAY(SELECT value FROM json_each(CAST(:session_ids AS TEXT))))
-    AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)

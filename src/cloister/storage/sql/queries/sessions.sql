@@ -15,11 +15,6 @@ FROM session
 WHERE tenant_id = :tenant_id AND external_id = :external_id
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
 
--- name: session_names
-SELECT session_id, external_id FROM session
-WHERE tenant_id = :tenant_id AND pool_id IS NOT NULL AND session_id IN (SELECT value FROM json_each(CAST(:session_ids AS TEXT)))
-    AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
-
 -- name: sessions
 -- A page, newest activity first. `any_project` 0 keeps to :project_id, where NULL is the shared pool.
 SELECT

@@ -1,0 +1,179 @@
+"""Group commit: one writer at a time, and nobody suffers for another's failure."""
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from cloister.domain.errors import Closed
+from cloister.storage.group_commit import GroupCommit, Together
+
+
+class Notes:
+    """A connection that keeps what was written in a list, with the same rules of undoing."""
+
+    def __init__(self) -> None:
+        self.kept: list[str] = []
+        self.open: list[str] | None = None
+        self.commits = 0
+        self.committing = threading.Event()
+        self.may_commit = threading.Event()
+        self.may_commit.set()
+        self.writers: set[int] = set()
+
+    def write(self, word: str) -> str:
+        assert self.open is not None
+        self.open.append(word)
+        self.writers.add(threading.get_ident())
+        if word == "fails":
+            raise ValueError(word)
+        return word.upper()
+
+    def begin(self) -> None:
+        assert self.open is None
+        self.open = []
+
+    def commit(self) -> None:
+        assert self.open is not None
+        self.committing.set()
+        assert self.may_commit.wait(10)
+        self.kept += self.open
+        self.open = None
+        self.commits += 1
+
+    def abandon(self) -> None:
+        self.open = None
+
+    def attempt(self, work: Callable[[Any], Any], item: Any) -> Any:
+        assert self.open is not None
+        before = list(self.open)
+        try:
+            return work(item)
+        except BaseException:
+            self.open = before
+            raise
+
+    @property
+    def in_transaction(self) -> bool:
+        return self.open is not None
+
+    def close(self) -> None:
+        assert self.open is None
+
+
+@pytest.fixture
+def notes() -> Notes:
+    return Notes()
+
+
+def written(notes: Notes, words: Sequence[str]) -> list[str | Exception]:
+    return [KeyError(word) if word == "missing" else notes.write(word) for word in words]
+
+
+def together(notes: Notes, prepared: list[list[str]] | None = None) -> Together[str, str, str]:
+    def prepare(words: Sequence[str]) -> list[str]:
+        if prepared is not None:
+            prepared.append(list(words))
+        if "unprepared" in words:
+            raise TypeError("unprepared")
+        return [word + "!" if word == "add" else word for word in words]
+
+    return Together("notes", prepare, lambda words: written(notes, words))
+
+
+def test_a_lone_caller_writes_on_his_own_thread(notes: Notes) -> None:
+    writer = GroupCommit(notes)
+    assert writer.run(lambda: notes.write("alone")) == "ALONE"
+    assert writer.run_together("add", together(notes)) == "ADD!"
+    assert notes.writers == {threading.get_ident()}
+    assert notes.kept == ["alone", "add!"]
+    writer.close()
+
+
+def test_what_waits_shares_one_commit_and_one_call(notes: Notes) -> None:
+    writer = GroupCommit(notes)
+    prepared: list[list[str]] = []
+    kind = together(notes, prepared)
+    with ThreadPoolExecutor(12) as threads:
+        notes.may_commit.clear()
+        first = threads.submit(writer.run, lambda: notes.write("first"))
+        assert notes.committing.wait(10)
+        waiting = [threads.submit(writer.run_together, f"word {number}", kind) for number in range(8)]
+        while writer.waiting < 7:
+            pass
+        notes.may_commit.set()
+        assert first.result(10) == "FIRST"
+        assert [each.result(10) for each in waiting] == [f"WORD {number}" for number in range(8)]
+    assert notes.commits == 2
+    assert sorted(map(len, prepared)) == [8]
+    writer.close()
+
+
+def test_each_failure_is_its_callers_own(notes: Notes) -> None:
+    writer = GroupCommit(notes)
+    kind = together(notes)
+    words = ["one", "fails", "unprepared", "missing", "two"] * 4
+    outcomes: dict[str, list[object]] = {}
+
+    def call(word: str) -> None:
+        try:
+            outcomes.setdefault(word, []).append(writer.run_together(word, kind))
+        except Exception as error:  # noqa: BLE001 - looked at below
+            outcomes.setdefault(word, []).append(type(error))
+
+    with ThreadPoolExecutor(20) as threads:
+        list(threads.map(call, words))
+    assert outcomes == {
+        "one": ["ONE"] * 4,
+        "two": ["TWO"] * 4,
+        "fails": [ValueError] * 4,
+        "unprepared": [TypeError] * 4,
+        "missing": [KeyError] * 4,
+    }
+    assert sorted(notes.kept) == ["one"] * 4 + ["two"] * 4
+    writer.close()
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_write_inside_a_write_is_refused_and_not_waited_for(notes: Notes, beside: bool) -> None:
+    writer = GroupCommit(notes)
+    with ThreadPoolExecutor(1) as threads:
+        if beside:
+            notes.may_commit.clear()
+            threads.submit(writer.run, lambda: notes.write("first"))
+            assert notes.committing.wait(10)
+            threading.Timer(0.05, notes.may_commit.set).start()
+        with pytest.raises(RuntimeError, match="inside a write"):
+            writer.run(lambda: writer.run(lambda: notes.write("inner")))
+    assert "inner" not in notes.kept
+    writer.close()
+
+
+def test_a_failed_commit_is_everyones(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer = GroupCommit(notes)
+    monkeypatch.setattr(notes, "commit", lambda: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        writer.run(lambda: notes.write("lost"))
+    monkeypatch.undo()
+    assert writer.run(lambda: notes.write("kept")) == "KEPT"
+    assert notes.kept == ["kept"]
+    writer.close()
+
+
+def test_closing_finishes_what_was_accepted_and_refuses_the_rest(notes: Notes) -> None:
+    writer = GroupCommit(notes)
+    with ThreadPoolExecutor(8) as threads:
+        notes.may_commit.clear()
+        accepted = [threads.submit(writer.run, lambda: notes.write("accepted")) for _ in range(6)]
+        assert notes.committing.wait(10)
+        while writer.waiting < 4:
+            pass
+        closing = threads.submit(writer.close)
+        notes.may_commit.set()
+        assert [each.result(10) for each in accepted] == ["ACCEPTED"] * 6
+        closing.result(10)
+    with pytest.raises(Closed):
+        writer.run(lambda: notes.write("late"))
+    writer.close()
