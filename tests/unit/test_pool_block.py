@@ -13,11 +13,12 @@ import pytest
 from cloister.domain.ranking import ROLES, Evidence, best, rank
 from cloister.index import terms
 from cloister.index.block import PoolBlock
-from cloister.index.columns import Rows, StoredRow
+from cloister.index.columns import Rows
 
 DIMENSION = 16
 DAY = 86_400_000_000
 MAY_8_2023 = 19_485 * DAY
+StoredRow = tuple[int, int, int, str | None, int, bytes | None, bytes]
 WORDS = ["garden", "violin", "mountain", "recipe", "doctor", "puppy", "sunrise", "painting", "lantern", "train"]
 
 
@@ -42,10 +43,23 @@ def message(
     return number, session, ROLES.index(role), author, created_at, stored, terms.encode(text)
 
 
+def rows_of(stored: Sequence[StoredRow]) -> Rows:
+    ids, session_ids, roles, authors, created_at, vectors, texts = list(zip(*stored, strict=True)) or [()] * 7
+    return Rows(
+        ids=ids,
+        session_ids=session_ids,
+        roles=roles,
+        authors=authors,
+        created_at=created_at,
+        vectors=vectors,
+        terms=texts,
+    )
+
+
 def block_of(*batches: Sequence[StoredRow]) -> PoolBlock:
     block = PoolBlock(DIMENSION)
     for batch in batches:
-        block.append(Rows.of(batch))
+        block.append([rows_of(batch)])
     return block
 
 
@@ -140,7 +154,7 @@ def test_a_block_grown_and_shrunk_step_by_step_equals_one_built_at_once(seed: in
             taken = rng.randint(0, 4)
             batch += waiting[session][:taken]
             del waiting[session][:taken]
-        block.append(Rows.of(batch))
+        block.append([rows_of(batch)])
         held += batch
         if rng.random() < 0.2 and held:
             gone = rng.choice(held)[1]
@@ -170,7 +184,7 @@ def test_evidence_given_stays_as_it_was_when_the_block_changes() -> None:
     evidence = block.evidence(QUERY, embed_query)
     before = evidence.ids.tolist(), evidence.roles.tolist(), evidence.semantic.tolist()
     block.drop([1])
-    block.append(Rows.of(conversation(3, 50, 3)))
+    block.append([rows_of(conversation(3, 50, 3))])
     assert (evidence.ids.tolist(), evidence.roles.tolist(), evidence.semantic.tolist()) == before
 
 

@@ -1,5 +1,6 @@
 """The table of the wordllama wheel as an embedder."""
 
+import re
 import threading
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -10,6 +11,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors.numpy import load_file  # pyright: ignore[reportUnknownVariableType]
 from tokenizers import Tokenizer
 
 from cloister.domain.passage import Passage, passage
@@ -28,15 +30,23 @@ def evenly(words: Sequence[str]) -> list[float]:
     return [1.0] * len(words)
 
 
-def plain_tokenizer() -> Tokenizer:
+def wheel() -> Path:
     spec = find_spec("wordllama")
     assert spec is not None
     assert spec.submodule_search_locations
-    folder = Path(spec.submodule_search_locations[0])
-    return Tokenizer.from_file(str(folder / "tokenizers" / "l2_supercat_tokenizer_config.json"))
+    return Path(spec.submodule_search_locations[0])
+
+
+def plain_tokenizer() -> Tokenizer:
+    return Tokenizer.from_file(str(wheel() / "tokenizers" / "l2_supercat_tokenizer_config.json"))
+
+
+def wheel_table() -> npt.NDArray[np.float16]:
+    return load_file(wheel() / "weights" / "l2_supercat_256.safetensors")["embedding.weight"]
 
 
 TOKENIZER = plain_tokenizer()
+TABLE = wheel_table()
 
 
 def test_it_is_an_embedder_fit_for_writes() -> None:
@@ -77,6 +87,29 @@ def test_a_heavier_word_pulls_the_query_towards_itself() -> None:
         return EMBEDDER.embed_query("guitar picnic", lambda words: [5.0 if word == chosen else 0.5 for word in words])
 
     assert favouring("guitar") @ vector("guitar") > favouring("picnic") @ vector("guitar")
+
+
+def slowly(text: str) -> npt.NDArray[np.float32]:
+    """A query embedded by tokenising it whole, each token weighing what the word it ends in weighs, a bare space nothing."""
+    encoding = TOKENIZER.encode(text, add_special_tokens=False)
+    at = [0.0] * len(text)
+    for word in re.finditer(r"[^\W_]+", text):
+        at[word.start() : word.end()] = [1.0 + len(word.group())] * len(word.group())
+    ends = zip(encoding.tokens, encoding.offsets, strict=True)
+    weights = np.array([0.0 if token == "▁" else at[end - 1] for token, (_, end) in ends], np.float32)
+    if not weights.any():
+        weights[:] = 1
+    total = (TABLE[encoding.ids].astype(np.float32) * weights[:, None]).sum(axis=0)
+    return total / max(float(np.linalg.norm(total)), 1e-12)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(max_size=60) | st.text(alphabet=" ▁ab.Z'?,ü漢<s>/", max_size=40))
+def test_a_query_cut_at_its_spaces_is_weighed_as_the_whole(text: str) -> None:
+    text = text.encode("utf-8", "ignore").decode().strip(" ▁")
+    found = EMBEDDER.embed_query(text, lambda words: [1.0 + len(word) for word in words])
+    if text:
+        assert np.allclose(found, slowly(text), atol=1e-4)
 
 
 @settings(max_examples=300, deadline=None)

@@ -9,6 +9,7 @@ from cloister.domain.errors import InvalidRequest
 Clock = Callable[[], int]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NAIVE_EPOCH = datetime(1970, 1, 1)
 _MICROSECOND = timedelta(microseconds=1)
 _EARLIEST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 _LATEST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
@@ -29,7 +30,7 @@ def from_datetime(moment: datetime) -> int:
 
 
 def iso(moment: int) -> str:
-    return as_datetime(moment).isoformat().replace("+00:00", "Z")
+    return (_NAIVE_EPOCH + timedelta(microseconds=moment)).isoformat() + "Z"
 
 
 def parse_iso(given: str, field: str) -> int:

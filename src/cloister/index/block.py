@@ -49,10 +49,14 @@ class PoolBlock:
         """Make room for `count` messages in all, so that filling a block by batches copies no vector twice."""
         self._vectors.reserve(count)
 
-    def append(self, rows: Rows) -> None:
+    def append(self, batches: Iterable[Rows]) -> None:
         """Take up messages; those of one session in the order of their ids, and later than those held."""
-        if not len(rows):
-            return
+        for rows in batches:
+            if len(rows):
+                self._take_up(rows)
+        self._lexicon.settle()
+
+    def _take_up(self, rows: Rows) -> None:
         begin = len(self)
         self._ids.extend(len(rows))[:] = rows.ids
         self._session_ids.extend(len(rows))[:] = rows.session_ids

@@ -3,7 +3,7 @@
 A column only grows at its end or is copied smaller: a view of it taken before stays what it was.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -12,10 +12,6 @@ import numpy.typing as npt
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 _GROWTH = 1.5
-_CHUNK = 4096
-
-StoredRow = tuple[int, int, int, str | None, int, bytes | None, bytes]
-"""id, session id, role (position in `ranking.ROLES`), author, created_at (µs), vector (float16), terms."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,20 +25,6 @@ class Rows:
     created_at: Sequence[int]
     vectors: Sequence[bytes | None]
     terms: Sequence[bytes]
-
-    @classmethod
-    def of(cls, stored: Iterable[StoredRow]) -> "Rows":
-        columns = list(zip(*stored, strict=True)) or [()] * 7
-        ids, session_ids, roles, authors, created_at, vectors, terms = columns
-        return cls(
-            ids=ids,
-            session_ids=session_ids,
-            roles=roles,
-            authors=authors,
-            created_at=created_at,
-            vectors=vectors,
-            terms=terms,
-        )
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -90,6 +72,5 @@ class Column(Generic[_Scalar]):
 def fill_vectors(into: npt.NDArray[np.float16], vectors: Sequence[bytes | None]) -> None:
     """Copy stored vectors into the rows of a matrix, zero where there is none yet."""
     missing = bytes(into.shape[1] * 2)
-    for begin in range(0, len(vectors), _CHUNK):
-        chunk = b"".join([vector or missing for vector in vectors[begin : begin + _CHUNK]])
-        into[begin : begin + _CHUNK] = np.frombuffer(chunk, "<f2").reshape(-1, into.shape[1])
+    joined = b"".join([vector or missing for vector in vectors])
+    into[:] = np.frombuffer(joined, "<f2").reshape(into.shape)

@@ -67,14 +67,17 @@ class Lexicon:
     def extend(
         self, stored: Sequence[bytes], extra: npt.NDArray[np.float32], session_ids: npt.NDArray[np.int64]
     ) -> None:
-        """Take up the terms of new rows, and how many name and date words each has beside them."""
+        """Take up the terms of new rows, and how many name and date words each has beside them. Settle before asking."""
         begin = len(self._lengths.live)
         sizes = np.fromiter(map(len, stored), np.int64, len(stored)) // 4
         self._lengths.extend(len(stored))[:] = sizes
         self._full_lengths.extend(len(stored))[:] = sizes + extra
-        rows = np.repeat(np.arange(begin, begin + len(stored)), sizes)
-        self._postings.add(np.frombuffer(b"".join(stored), "<u4"), rows)
+        rows = np.repeat(np.arange(begin, begin + len(stored), dtype=np.int32), sizes)
+        self._postings.gather(np.frombuffer(b"".join(stored), "<u4"), rows)
         self._count_sessions(begin, session_ids)
+
+    def settle(self) -> None:
+        self._postings.settle()
 
     def keep(
         self, rows: npt.NDArray[np.intp], new_rows: npt.NDArray[np.intp], session_ids: npt.NDArray[np.int64]
@@ -163,7 +166,10 @@ class Lexicon:
             if not frequencies.get(terms.term(word), 1) and self._derived(terms.term(word)) is None
         ]
         for word in unknown[:_MOST_REPAIRS]:
-            known = self._postings.locate(_near_terms(word)).frequencies + self._speakers.frequencies(_near_terms(word))
+            proposed = _near_terms(word)
+            if not len(proposed):
+                continue
+            known = self._postings.locate(proposed).frequencies + self._speakers.frequencies(proposed)
             if known.any():
                 near = near_words(word)[int(known.argmax())]
                 query = re.sub(rf"(?<![^\W_]){word}(?![^\W_])", near, query, flags=re.IGNORECASE)

@@ -49,16 +49,26 @@ class _Segment:
 class Postings:
     def __init__(self) -> None:
         self._segments: tuple[_Segment, ...] = ()
+        self._gathered: list[npt.NDArray[np.uint64]] = []
 
     @property
     def nbytes(self) -> int:
         return sum(segment.nbytes for segment in self._segments)
 
-    def add(self, terms: npt.NDArray[np.uint32], rows: npt.NDArray[np.int64]) -> None:
-        """Add occurrences, one of `terms` in one of `rows` each. Rows must be later than all rows held."""
-        if not len(terms):
+    def gather(self, terms: npt.NDArray[np.uint32], rows: npt.NDArray[np.int32]) -> None:
+        """Take up occurrences, one of `terms` in one of `rows` each, later than all rows held. `settle` makes them findable."""
+        keys = terms.astype("<u8")
+        keys <<= np.uint64(32)
+        keys |= rows.view(np.uint32)
+        self._gathered.append(keys)
+
+    def settle(self) -> None:
+        """All that was gathered becomes one segment: sorting once is cheaper than merging often."""
+        keys = np.concatenate([np.empty(0, "<u8"), *self._gathered])
+        self._gathered.clear()
+        if not len(keys):
             return
-        segments = [*self._segments, _segment(terms, rows)]
+        segments = [*self._segments, _segment(keys)]
         while len(segments) > 1 and len(segments[-1].rows) * _MERGE_RATIO >= len(segments[-2].rows):
             newer, older = segments.pop(), segments.pop()
             segments.append(_merged(older, newer))
@@ -109,21 +119,24 @@ class Located:
         )
 
 
-def _segment(terms: npt.NDArray[np.uint32], rows: npt.NDArray[np.int64]) -> _Segment:
-    keys = terms.astype(np.uint64)
-    keys <<= np.uint64(32)
-    keys |= rows.astype(np.uint64)
+def _segment(keys: npt.NDArray[np.uint64]) -> _Segment:
+    """Of keys that hold a term in their high half and a row in their low one. Sorts them in place, and copies little: most of the
+    time of a cold start is spent on memory never touched before."""
     keys.sort()
-    firsts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
-    counts = np.diff(firsts, append=len(keys))
-    keys = keys[firsts]
-    sorted_terms = (keys >> np.uint64(32)).astype(np.uint32)
-    begins = np.flatnonzero(np.concatenate(([True], sorted_terms[1:] != sorted_terms[:-1])))
+    repeats = np.flatnonzero(keys[1:] == keys[:-1]) + 1
+    if len(repeats):
+        keys = np.delete(keys, repeats)
+    row_and_term = keys.view("<u4").reshape(-1, 2)
+    counts = np.ones(len(keys), np.uint8)
+    repeated, times = np.unique(repeats - np.arange(1, len(repeats) + 1), return_counts=True)
+    counts[repeated] = np.minimum(times + 1, _MOST_COUNTED)
+    terms = row_and_term[:, 1]
+    begins = np.flatnonzero(np.concatenate(([True], terms[1:] != terms[:-1])))
     return _Segment(
-        terms=sorted_terms[begins],
+        terms=terms[begins],
         starts=np.append(begins, len(keys)),
-        rows=keys.astype(np.uint32).astype(np.int32),
-        counts=np.minimum(counts, _MOST_COUNTED).astype(np.uint8),
+        rows=row_and_term[:, 0].astype(np.int32),
+        counts=counts,
     )
 
 

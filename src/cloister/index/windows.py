@@ -67,9 +67,9 @@ class Windows:
         self._norms.extend(len(rows))
         self._link(rows, previous)
         self._multiply(rows, vectors)
-        touched = [rows] + [column.live[rows] for column in self._before[:LEXICAL_REACH]]
-        affected = rows if not begin else np.unique(np.concatenate(touched))
-        self._measure(affected[affected >= 0], lengths)
+        before = np.concatenate([column.live[rows] for column in self._before[:LEXICAL_REACH]])
+        earlier = np.unique(before[(before != NONE) & (before < begin)])
+        self._measure(np.concatenate((earlier, rows)), lengths)
 
     def keep(self, rows: npt.NDArray[np.intp], new_rows: npt.NDArray[np.intp]) -> None:
         """Keep whole sessions only: `rows` are those that stay, `new_rows` the number each old row gets."""

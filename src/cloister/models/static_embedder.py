@@ -9,7 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import numkong
 import numpy as np
@@ -46,17 +48,28 @@ class StaticEmbedder:
         return [embedding for part in _parts(passages) for embedding in self._embed(part)]
 
     def embed_query(self, text: str, weigh: Weigh) -> npt.NDArray[np.float32]:
-        encoding = self._loaded.tokenizer.encode(text, add_special_tokens=False)
-        if not encoding.ids:
+        tokens, weights = self._weighed(text, weigh)
+        if not tokens:
             return np.zeros(self.dimension, np.float32)
-        words = list(_WORD.finditer(text))
-        at = [_PUNCTUATION_WEIGHT] * len(text)
-        for word, weight in zip(words, weigh([word.group() for word in words]), strict=True):
-            at[word.start() : word.end()] = [weight] * (word.end() - word.start())
-        by_token = np.array([at[end - 1] for _, end in encoding.offsets], np.float32)
+        by_token = np.array(weights, np.float32)
         if not by_token.any():
             by_token[:] = 1
-        return _unit(np.add.reduce(self._rows(encoding.ids) * by_token[:, None], axis=0))
+        return _unit(np.add.reduce(self._rows(tokens) * by_token[:, None], axis=0))
+
+    def _weighed(self, text: str, weigh: Weigh) -> tuple[list[int], list[float]]:
+        """The tokens of a query, each with the weight of the word it ends in."""
+        asked = self._loaded.asked
+        text = text.strip(" " + _SPACE)
+        whole = _UNUSUAL.search(text) is not None
+        pieces = [asked[piece] for piece in ([text] if whole else text.split(" "))]
+        weights = iter(weigh([word for piece in pieces for word in piece.words]))
+        tokens: list[int] = []
+        by_token: list[float] = []
+        for piece in pieces:
+            own = [_PUNCTUATION_WEIGHT, *islice(weights, len(piece.words))]
+            tokens += piece.tokens
+            by_token += [own[word] for word in piece.endings]
+        return tokens, by_token
 
     def _embed(self, passages: Sequence[Passage]) -> list[Embedding]:
         """One look into the table for all: what a call costs is shared."""
@@ -93,6 +106,40 @@ class _Files:
     table: npt.NDArray[np.float16]
     tokenizer: Tokenizer
     pieces: "Pieces"
+    asked: "AskedPieces"
+
+
+class _AskedPiece(NamedTuple):
+    """A part of a query. `endings` says for each token in which of the words it ends, counted from one; 0 for none."""
+
+    tokens: list[int]
+    words: list[str]
+    endings: list[int]
+
+
+class AskedPieces(dict[str, _AskedPiece]):
+    """The pieces of queries, kept for the frequent ones; what holds for `Pieces` holds here."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        super().__init__()
+        self._tokenizer = tokenizer
+
+    def __missing__(self, piece: str) -> _AskedPiece:
+        encoding = self._tokenizer.encode(piece, add_special_tokens=False)
+        words = list(_WORD.finditer(piece))
+        at = [0] * len(piece)
+        for number, word in enumerate(words, 1):
+            at[word.start() : word.end()] = [number] * (word.end() - word.start())
+        endings = [
+            0 if token == _SPACE else at[end - 1]
+            for token, (_, end) in zip(encoding.tokens, encoding.offsets, strict=True)
+        ]
+        found = _AskedPiece(encoding.ids, [word.group() for word in words], endings)
+        if len(piece) <= _LONGEST_KEPT_PIECE:
+            if len(self) >= _KEPT_PIECES:
+                self.clear()
+            self[piece] = found
+        return found
 
 
 class Pieces(dict[str, list[int]]):
@@ -149,7 +196,7 @@ def _load() -> _Files:
     tokenizer = Tokenizer.from_file(str(folder / "tokenizers" / "l2_supercat_tokenizer_config.json"))
     tokenizer.no_padding()
     tokenizer.no_truncation()
-    return _Files(table=table, tokenizer=tokenizer, pieces=Pieces(tokenizer))
+    return _Files(table=table, tokenizer=tokenizer, pieces=Pieces(tokenizer), asked=AskedPieces(tokenizer))
 
 
 def _wheel() -> Path:

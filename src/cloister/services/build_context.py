@@ -76,7 +76,7 @@ class ContextBuilder:
         said = [
             message
             for source in sources
-            if source.method == "recent" and source.conversation_scope == "current"
+            if session.message_count and source.method == "recent" and source.conversation_scope == "current"
             for message in messages.recent(session.id, source.role, source.limit)
         ]
         scope = session.scope("shared" if project is None else project.member_visibility)

@@ -12,7 +12,7 @@ from cloister.domain.errors import CloisterError, Conflict, IdempotencyMismatch,
 from cloister.domain.identifiers import MAX_SEQUENCE, MessageId, SessionId, message_id
 from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach
-from cloister.domain.text import checked_metadata, checked_name
+from cloister.domain.text import checked_metadata, checked_name, is_storable
 from cloister.services.indexing import Indexer
 from cloister.storage.idempotency import Idempotency
 from cloister.storage.interface import Database, Transaction
@@ -92,6 +92,8 @@ class Recorder:
         self, reach: Reach, session: str, drafts: Sequence[Draft], *, idempotency_key: str | None = None
     ) -> Recorded:
         """Append in the order given, all or none."""
+        if not is_storable(session):
+            raise NotFound("session", session)
         if not drafts:
             raise InvalidRequest("messages", "must not be empty.")
         if len(drafts) > LARGEST_BATCH:
