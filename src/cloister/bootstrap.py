@@ -7,10 +7,12 @@ from cloister.domain.errors import CloisterError
 from cloister.domain.identifiers import TenantId
 from cloister.domain.moments import Clock, now
 from cloister.domain.scope import Reach
+from cloister.domain.usage import Limits
 from cloister.index.exact import ExactIndex
 from cloister.index.interface import Index
 from cloister.models.interface import Embedder
 from cloister.models.static_embedder import StaticEmbedder
+from cloister.services.access import Gatekeeper
 from cloister.services.build_context import ContextBuilder
 from cloister.services.diagnose import Diagnoser
 from cloister.services.forget import Forgetter
@@ -47,6 +49,9 @@ class Services:
     queue: IndexQueue
     reindex: Reindexer
     diagnose: Diagnoser
+    access: Gatekeeper
+    immediate: bool
+    """Whether what was recorded can be recalled at once, with no queue to drain."""
 
     def close(self) -> None:
         self.index.close()
@@ -63,25 +68,29 @@ def build_services(
     database = _open_database(settings)
     try:
         chosen = embedder or StaticEmbedder()
-        return wire(database, index=_open_index(settings, chosen), embedder=chosen, clock=clock)
+        return wire(database, index=_open_index(settings, chosen), embedder=chosen, clock=clock, limits=settings.limits)
     except CloisterError:
         database.close()
         raise
 
 
-def wire(database: Database, *, index: Index, embedder: Embedder, clock: Clock = now) -> Services:
-    """Services over parts that are already open."""
+def wire(
+    database: Database, *, index: Index, embedder: Embedder, clock: Clock = now, limits: Limits | None = None
+) -> Services:
+    """Services over parts that are already open; `limits` hold for tenants without limits of their own."""
+    limits = limits or Limits()
     indexer = Indexer(database, embedder, immediate_index=index.immediate)
     generation = indexer.generation
     recaller = Recaller(index, generation)
     queue = IndexQueue(database, index, indexer, clock)
+    organiser = Organiser(database, generation, clock, limits)
     reindexer = Reindexer(database, indexer, queue, clock)
     return Services(
         database=database,
         index=index,
-        organise=Organiser(database, generation, clock),
-        sessions=SessionKeeper(database, generation, clock),
-        record=Recorder(database, indexer, clock),
+        organise=organiser,
+        sessions=SessionKeeper(database, generation, clock, limits),
+        record=Recorder(database, indexer, clock, limits),
         recall=recaller,
         context=ContextBuilder(database, recaller, generation),
         search=Searcher(database, recaller),
@@ -89,6 +98,8 @@ def wire(database: Database, *, index: Index, embedder: Embedder, clock: Clock =
         queue=queue,
         reindex=reindexer,
         diagnose=Diagnoser(database, queue, reindexer, embedder=embedder.name),
+        access=Gatekeeper(database, organiser, clock),
+        immediate=embedder.immediate and index.immediate,
     )
 
 

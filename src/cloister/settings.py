@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal, cast, get_args
 
 from cloister.domain.errors import InvalidRequest
+from cloister.domain.usage import Limits
 
 IndexKind = Literal["exact", "qdrant"]
 
@@ -20,6 +21,11 @@ class Settings:
     index: IndexKind = "exact"
     qdrant_url: str | None = None
     qdrant_key: str | None = None
+    limits: Limits = Limits()  # noqa: RUF009 - it is frozen
+    host: str = "127.0.0.1"
+    port: int = 8420
+    operator_key: str | None = None
+    requests_per_second: int = 2_000
 
     @property
     def postgres(self) -> bool:
@@ -33,6 +39,13 @@ VARIABLES: Mapping[str, str] = {
     "CLOISTER_INDEX": "recall index: exact (default) or qdrant",
     "CLOISTER_QDRANT_URL": "Qdrant server, when the index is qdrant",
     "CLOISTER_QDRANT_KEY": "API key of that server",
+    "CLOISTER_HOST": "address that `serve` listens on (default: 127.0.0.1)",
+    "CLOISTER_PORT": "port that `serve` listens on (default: 8420)",
+    "CLOISTER_OPERATOR_KEY": "key of the operator, who makes tenants; long and random (default: nobody may)",
+    "CLOISTER_RATE_LIMIT": "requests a second that one API key may make; 0 for no limit (default: 2000)",
+    "CLOISTER_MAX_MESSAGES": "messages that a tenant may keep; 0 for no limit (default)",
+    "CLOISTER_MAX_SESSIONS": "sessions that a tenant may keep; 0 for no limit (default)",
+    "CLOISTER_MAX_PROJECTS": "projects that a tenant may have; 0 for no limit (default)",
 }
 
 
@@ -42,16 +55,31 @@ def read_settings(data: str | os.PathLike[str] | None = None, environment: Mappi
     index = env.get("CLOISTER_INDEX", "exact")
     if index not in get_args(IndexKind):
         raise InvalidRequest("CLOISTER_INDEX", f"must be exact or qdrant, not {index!r}.")
-    cache = env.get("CLOISTER_POOL_CACHE_MB", "256")
-    if not cache.isdecimal() or int(cache) < 1:
-        raise InvalidRequest("CLOISTER_POOL_CACHE_MB", f"must be a whole number of megabytes, not {cache!r}.")
     return Settings(
         data=_checked_data(str(data if data is not None else env.get("CLOISTER_DATA") or _default_directory(env))),
-        pool_cache_megabytes=int(cache),
+        pool_cache_megabytes=_whole_number(env, "CLOISTER_POOL_CACHE_MB", 256, lowest=1, unit=" of megabytes"),
         index=cast(IndexKind, index),
         qdrant_url=env.get("CLOISTER_QDRANT_URL"),
         qdrant_key=env.get("CLOISTER_QDRANT_KEY"),
+        limits=Limits(
+            messages=_whole_number(env, "CLOISTER_MAX_MESSAGES", 0) or None,
+            sessions=_whole_number(env, "CLOISTER_MAX_SESSIONS", 0) or None,
+            projects=_whole_number(env, "CLOISTER_MAX_PROJECTS", 0) or None,
+        ),
+        host=env.get("CLOISTER_HOST") or "127.0.0.1",
+        port=_whole_number(env, "CLOISTER_PORT", 8_420, highest=65_535),
+        operator_key=env.get("CLOISTER_OPERATOR_KEY") or None,
+        requests_per_second=_whole_number(env, "CLOISTER_RATE_LIMIT", 2_000),
     )
+
+
+def _whole_number(
+    env: Mapping[str, str], name: str, default: int, *, lowest: int = 0, highest: int = 1 << 53, unit: str = ""
+) -> int:
+    given = env.get(name) or str(default)
+    if not (given.isascii() and given.isdecimal() and len(given) < 20) or not lowest <= int(given) <= highest:
+        raise InvalidRequest(name, f"must be a whole number{unit}, not {given!r}.")
+    return int(given)
 
 
 def _checked_data(data: str) -> str:

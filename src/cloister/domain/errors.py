@@ -2,12 +2,17 @@
 
 CloisterError
 ├── NotFound                 not_found            the id is missing, or foreign: the two are never told apart
+├── Unauthenticated          unauthenticated      no credential, or not a valid one
 ├── Forbidden                forbidden            the credential does not allow it
+├── ProjectRequired          project_required     the request must say which project it means
 ├── InvalidRequest           invalid_request      a field is wrong; nothing was changed
 │   ├── InvalidProjectId     invalid_project_id   not of the form proj_ + 16 hex digits
 │   └── IdempotencyMismatch  idempotency_mismatch the same key came with another request
 ├── TooLarge                 too_large            over a size limit; nothing was changed
 ├── Conflict                 conflict             the request contradicts what is there
+├── QuotaExceeded            quota_exceeded       the tenant may not keep more; nothing was changed
+├── RateLimited              rate_limited         too many requests for one key; try again after a moment
+├── ServerError              server_error         a Cloister elsewhere could not be reached, or failed
 ├── Closed                   closed               used after close()
 └── StorageError             storage_error        the database could not do it; what was acknowledged is safe
     ├── StorageFull          storage_full         no space left
@@ -35,10 +40,28 @@ class NotFound(CloisterError):
         self.given = given
 
 
+class Unauthenticated(CloisterError):
+    """There is no credential, or it is not a valid one. Which of the two, and why, is not said."""
+
+    code = "unauthenticated"
+
+    def __init__(self) -> None:
+        super().__init__("A valid API key is needed: Authorization: Bearer <key>.")
+
+
 class Forbidden(CloisterError):
     """The credential does not allow this."""
 
     code = "forbidden"
+
+
+class ProjectRequired(CloisterError):
+    """The request must say which project it means."""
+
+    code = "project_required"
+
+    def __init__(self) -> None:
+        super().__init__("This request needs a project: name one in X-Project-ID, or use a key that has one.")
 
 
 class InvalidRequest(CloisterError):
@@ -84,6 +107,33 @@ class Conflict(CloisterError):
     """The request contradicts what is already there; nothing was changed."""
 
     code = "conflict"
+
+
+class QuotaExceeded(CloisterError):
+    """The tenant may not keep more of this; nothing was changed, and nothing is lost."""
+
+    code = "quota_exceeded"
+
+    def __init__(self, kind: str, held: int, limit: int) -> None:
+        super().__init__(
+            f"The quota of {limit:,} {kind} is reached ({held:,} kept): forget some, or have the limit raised."
+        )
+
+
+class RateLimited(CloisterError):
+    """Too many requests with one key; `retry_after` says in how many seconds to try again."""
+
+    code = "rate_limited"
+
+    def __init__(self, retry_after: int) -> None:
+        super().__init__(f"Too many requests with this key: try again in {retry_after} s.")
+        self.retry_after = retry_after
+
+
+class ServerError(CloisterError):
+    """A Cloister elsewhere could not be reached, or failed."""
+
+    code = "server_error"
 
 
 class Closed(CloisterError):

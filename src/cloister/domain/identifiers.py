@@ -15,6 +15,7 @@ ProjectId = NewType("ProjectId", int)
 PoolId = NewType("PoolId", int)
 SessionId = NewType("SessionId", int)
 MessageId = NewType("MessageId", int)
+KeyId = NewType("KeyId", int)
 
 SEQUENCE_BITS = 21
 MAX_SEQUENCE = (1 << SEQUENCE_BITS) - 1
@@ -37,6 +38,10 @@ def new_project_id() -> ProjectId:
 
 def new_pool_id() -> PoolId:
     return PoolId(_random(63))
+
+
+def new_key_id() -> KeyId:
+    return KeyId(_random(63))
 
 
 def new_removal_id() -> int:
@@ -81,6 +86,17 @@ def message_name(message: MessageId) -> str:
 def episode_name(opening: MessageId) -> str:
     """An episode is known by the message that opens it."""
     return f"ep_{opening:016x}"
+
+
+def key_name(key: KeyId) -> str:
+    return f"key_{key:016x}"
+
+
+def parse_key_name(given: str) -> KeyId:
+    number = _parse("key_", given)
+    if number is None:
+        raise NotFound("API key", given)
+    return KeyId(number)
 
 
 def parse_project(given: str) -> ProjectId:

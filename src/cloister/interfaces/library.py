@@ -69,10 +69,8 @@ class Cloister:
         settings: Mapping[str, object] | None = None,
     ) -> shapes.Project:
         """Rename, make default, or change settings; what is not given stays."""
-        if is_default is False:
-            raise InvalidRequest("is_default", "can only be set to true: make another project the default instead.")
         changed = self._services.organise.change_project(
-            self._reach, parse_project(project_id), name=name, make_default=is_default is True, settings=settings
+            self._reach, parse_project(project_id), name=name, is_default=is_default, settings=settings
         )
         return shapes.project_shape(changed)
 

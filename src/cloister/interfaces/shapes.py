@@ -4,10 +4,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from cloister.domain import access
 from cloister.domain import context as domain_context
 from cloister.domain import conversation as domain
-from cloister.domain.identifiers import episode_name, message_name, project_name, sequence_of, tenant_name
+from cloister.domain.identifiers import episode_name, key_name, message_name, project_name, sequence_of, tenant_name
 from cloister.domain.moments import iso
+from cloister.domain.usage import Usage as DomainUsage
+from cloister.services.access import CreatedKey as DomainCreatedKey
+from cloister.services.access import CreatedTenant
 from cloister.services.search import Hit as DomainHit
 
 
@@ -33,8 +37,64 @@ class Session:
     tags: tuple[str, ...]
     metadata: Mapping[str, object]
     message_count: int
+    memory_job_pending: bool
+    last_extraction_error: str | None
     created_at: str
     updated_at: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ApiKey:
+    """A key without its secret."""
+
+    key_id: str
+    name: str
+    project_id: str | None
+    confined: bool
+    permissions: tuple[str, ...]
+    expires_at: str | None
+    created_at: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CreatedKey(ApiKey):
+    """`key` is shown this once, and kept nowhere."""
+
+    key: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tenant:
+    """`admin_key` is shown this once, and kept nowhere."""
+
+    tenant_id: str
+    name: str
+    default_project_id: str
+    admin_key: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """None is no limit."""
+
+    messages: int | None
+    sessions: int | None
+    projects: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Usage:
+    messages: int
+    sessions: int
+    projects: int
+    api_keys: int
+    limits: Limits
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DeletedProject:
+    sessions_moved: int
+    memories_moved: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,12 +142,43 @@ class ContextItem:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Memory:
+    id: str
+    content: str
+    session_id: str
+    importance: float | None
+    source_message_ids: tuple[str, ...]
+    created_at: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entity:
+    id: str
+    name: str
+    type: str
+    notes: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Observation:
+    id: str
+    content: str
+    session_id: str
+    source_message_ids: tuple[str, ...]
+    created_at: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Context:
     session_id: str
     project_id: str | None
     current_conversation: tuple[ContextItem, ...]
     relevant_history: tuple[ContextItem, ...]
     chat_history: tuple[ContextItem, ...]
+    memories: tuple[Memory, ...]
+    entities: tuple[Entity, ...]
+    observations: tuple[Observation, ...]
+    memory_context: str
     tokens: int
     omitted: Mapping[str, int]
 
@@ -107,6 +198,8 @@ class Hit:
 class Forgotten:
     messages: int
     episodes: int
+    memories: int = 0
+    observations: int = 0
 
 
 def as_json(shape: Any) -> Any:
@@ -130,6 +223,46 @@ def project_shape(project: domain.Project) -> Project:
     )
 
 
+def key_shape(key: access.ApiKey) -> ApiKey:
+    return ApiKey(**_key_fields(key))
+
+
+def created_key_shape(created: DomainCreatedKey) -> CreatedKey:
+    return CreatedKey(**_key_fields(created.key), key=created.text)
+
+
+def _key_fields(key: access.ApiKey) -> dict[str, Any]:
+    return {
+        "key_id": key_name(key.id),
+        "name": key.name,
+        "project_id": None if key.project is None else project_name(key.project),
+        "confined": key.confined,
+        "permissions": key.permissions,
+        "expires_at": None if key.expires_at is None else iso(key.expires_at),
+        "created_at": iso(key.created_at),
+    }
+
+
+def tenant_shape(created: CreatedTenant) -> Tenant:
+    return Tenant(
+        tenant_id=tenant_name(created.tenant),
+        name=created.name,
+        default_project_id=project_name(created.default_project),
+        admin_key=created.admin_key,
+    )
+
+
+def usage_shape(usage: DomainUsage) -> Usage:
+    limits = usage.limits
+    return Usage(
+        messages=usage.messages,
+        sessions=usage.sessions,
+        projects=usage.projects,
+        api_keys=usage.api_keys,
+        limits=Limits(messages=limits.messages, sessions=limits.sessions, projects=limits.projects),
+    )
+
+
 def session_shape(session: domain.Session) -> Session:
     return Session(
         external_id=session.external_id,
@@ -139,6 +272,8 @@ def session_shape(session: domain.Session) -> Session:
         tags=session.tags,
         metadata=session.metadata,
         message_count=session.message_count,
+        memory_job_pending=False,
+        last_extraction_error=None,
         created_at=iso(session.created_at),
         updated_at=iso(session.updated_at),
     )
@@ -186,6 +321,10 @@ def context_shape(context: domain_context.Context) -> Context:
         current_conversation=items(context.current_conversation),
         relevant_history=items(context.relevant_history),
         chat_history=items(history),
+        memories=(),
+        entities=(),
+        observations=(),
+        memory_context="",
         tokens=context.tokens,
         omitted=context.omitted,
     )

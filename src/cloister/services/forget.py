@@ -38,8 +38,8 @@ class Forgetter:
 
         def work(transaction: Transaction) -> Forgotten:
             session, forgotten = self._empty(transaction, external_id)
-            Sessions(transaction).remove(session.id)
             Pools(transaction, self._generation).note_departure(session.pool)
+            Sessions(transaction).remove(session.id, messages=forgotten.messages)
             return forgotten
 
         forgotten = self._database.write(reach, work)

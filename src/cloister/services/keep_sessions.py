@@ -1,6 +1,8 @@
 """Sessions: make them, find them, describe them, and move them between pools."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from cloister.domain.conversation import Message, Session
 from cloister.domain.errors import Conflict, Forbidden, NotFound
@@ -15,11 +17,14 @@ from cloister.domain.identifiers import (
 from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import Metadata, checked_metadata, checked_name, checked_tags
+from cloister.domain.usage import Limits, refuse_over
+from cloister.services.once import request, write_once
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.messages import Messages
 from cloister.storage.organisation import Projects
 from cloister.storage.pools import Pools, move_between
 from cloister.storage.sessions import NewSession, Sessions
+from cloister.storage.usage import UsageRows
 
 _DRAWS = 4
 
@@ -38,9 +43,11 @@ class SessionFields:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SessionChange:
-    """What to change; none leaves a field as it is. With `move` the session goes to `project`, where none is the shared pool."""
+    """What to change; none leaves a field as it is. With `move` the session goes to `project`, where none is the shared pool.
+    `untitle` takes the title away."""
 
     title: str | None = None
+    untitle: bool = False
     tags: tuple[str, ...] | None = None
     metadata: Metadata | None = None
     move: bool = False
@@ -50,12 +57,15 @@ class SessionChange:
 class SessionKeeper:
     """One use case a method; each is one transaction."""
 
-    def __init__(self, database: Database, generation: int, clock: Clock) -> None:
+    def __init__(self, database: Database, generation: int, clock: Clock, limits: Limits) -> None:
         self._database = database
         self._generation = generation
         self._clock = clock
+        self._limits = limits
 
-    def create(self, reach: Reach, fields: SessionFields) -> tuple[Session, bool]:
+    def create(
+        self, reach: Reach, fields: SessionFields, *, idempotency_key: str | None = None
+    ) -> tuple[Session, bool]:
         """The session, and whether it is new. The same outside id with the same fields is the same session."""
         wanted = _checked(fields)
 
@@ -67,7 +77,29 @@ class SessionKeeper:
             _refuse_other(existing, wanted)
             return existing, False
 
-        return self._database.write(reach, work)
+        if idempotency_key is None:
+            return self._database.write(reach, work)
+
+        def first(transaction: Transaction) -> tuple[tuple[Session, bool], list[object]]:
+            session, is_new = work(transaction)
+            return (session, is_new), [session.external_id, is_new]
+
+        def again(transaction: Transaction, kept: Sequence[Any]) -> tuple[Session, bool]:
+            return Sessions(transaction).get(kept[0]), kept[1]
+
+        given = request(
+            idempotency_key,
+            ("sessions",),
+            *(
+                wanted.external_id,
+                wanted.project,
+                wanted.user_id,
+                wanted.title,
+                wanted.tags,
+                dict(wanted.metadata or {}),
+            ),
+        )
+        return write_once(self._database, reach, given, self._clock, first=first, again=again)
 
     def get(self, reach: Reach, external_id: str) -> Session:
         with self._database.read(reach) as transaction:
@@ -122,7 +154,7 @@ class SessionKeeper:
                 self._move(transaction, session, change.project)
             sessions.describe(
                 session.id,
-                title=session.title if change.title is None else change.title,
+                title=None if change.untitle else session.title if change.title is None else change.title,
                 tags=session.tags if tags is None else tags,
                 metadata=checked_metadata(session.metadata if change.metadata is None else change.metadata),
             )
@@ -138,6 +170,8 @@ class SessionKeeper:
             Sessions(transaction).place(session.id, project=project, pool=pool, version=version)
 
     def _add(self, transaction: Transaction, wanted: SessionFields) -> tuple[Session, bool]:
+        held = UsageRows(transaction).held()
+        refuse_over("sessions", held.sessions, 1, held.limits.over(self._limits).sessions)
         pools = Pools(transaction, self._generation)
         pool = pools.ensure(_scope_in(transaction, wanted.project, wanted.user_id).pool)
         sessions = Sessions(transaction)

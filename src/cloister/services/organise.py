@@ -1,7 +1,10 @@
 """Tenants and projects: make them, find them, change them, delete them softly."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+from cloister.domain.access import ApiKey
 from cloister.domain.conversation import Project
 from cloister.domain.errors import Conflict, Forbidden, InvalidRequest
 from cloister.domain.identifiers import (
@@ -16,51 +19,122 @@ from cloister.domain.moments import Clock
 from cloister.domain.project_settings import checked_settings
 from cloister.domain.scope import MemberVisibility, Reach, Scope
 from cloister.domain.text import checked_name
+from cloister.domain.usage import Limits, Usage, refuse_over
+from cloister.services.once import request, write_once
 from cloister.storage.interface import Database, Transaction
+from cloister.storage.keys import ApiKeys
 from cloister.storage.organisation import Projects, Tenants
 from cloister.storage.pools import Pools, move_between
 from cloister.storage.sessions import Sessions
+from cloister.storage.usage import UsageRows
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewKey:
+    """A key to be added with its tenant."""
+
+    key: ApiKey
+    secret_hash: bytes
 
 
 class Organiser:
     """One use case a method; each is one transaction."""
 
-    def __init__(self, database: Database, generation: int, clock: Clock) -> None:
+    def __init__(self, database: Database, generation: int, clock: Clock, limits: Limits) -> None:
         self._database = database
         self._generation = generation
         self._clock = clock
+        self._limits = limits
 
-    def create_tenant(self, name: str, *, tenant: TenantId | None = None) -> tuple[TenantId, ProjectId]:
-        """A tenant starts with one project, its default (ORG-2)."""
+    def create_tenant(
+        self, name: str, *, tenant: TenantId | None = None, project: ProjectId | None = None, key: NewKey | None = None
+    ) -> tuple[TenantId, ProjectId]:
+        """A tenant starts with one project, its default (ORG-2), and with its first key where one is given. The same tenant under
+        the same name again is the tenant that is there; its default project is answered."""
         checked_name(name, "name")
         identity = tenant or new_tenant_id()
-        project = new_project_id()
 
-        def work(transaction: Transaction) -> None:
+        def work(transaction: Transaction) -> ProjectId:
             now = self._clock()
-            if Tenants(transaction).add(name, now):
-                Projects(transaction).add(
-                    project, name="Default", is_default=True, member_visibility="shared", created_at=now
-                )
+            tenants, projects = Tenants(transaction), Projects(transaction)
+            if tenants.add(name, now):
+                default = project or new_project_id()
+                projects.add(default, name="Default", is_default=True, member_visibility="shared", created_at=now)
+                if key is not None:
+                    ApiKeys(transaction).add(key.key, key.secret_hash)
+            elif tenants.name() != name:
+                raise Conflict("There is a tenant of this id already, under another name.")
+            return projects.default()
 
-        self._database.write(Reach(tenant=identity), work)
-        return identity, project
+        return identity, self._database.write(Reach(tenant=identity), work)
 
-    def create_project(self, reach: Reach, name: str, member_visibility: MemberVisibility = "shared") -> Project:
+    def create_project(
+        self,
+        reach: Reach,
+        name: str,
+        member_visibility: MemberVisibility = "shared",
+        *,
+        idempotency_key: str | None = None,
+    ) -> Project:
         _refuse_confined(reach)
         checked_name(name, "name")
         if member_visibility not in ("shared", "private"):
             raise InvalidRequest("member_visibility", f"must be shared or private, not {member_visibility!r}.")
 
-        def work(transaction: Transaction) -> Project:
+        def first(transaction: Transaction) -> tuple[Project, list[object]]:
+            usage = UsageRows(transaction)
+            refuse_over("projects", usage.projects(), 1, usage.held().limits.over(self._limits).projects)
             project = new_project_id()
             projects = Projects(transaction)
             projects.add(
                 project, name=name, is_default=False, member_visibility=member_visibility, created_at=self._clock()
             )
-            return projects.get(project)
+            created = projects.get(project)
+            return created, [created.id, created.created_at]
 
-        return self._database.write(reach, work)
+        if idempotency_key is None:
+            return self._database.write(reach, lambda transaction: first(transaction)[0])
+
+        def again(transaction: Transaction, kept: Sequence[Any]) -> Project:
+            return Project(
+                id=ProjectId(kept[0]),
+                tenant=reach.tenant,
+                name=name,
+                is_default=False,
+                member_visibility=member_visibility,
+                settings={},
+                memory_count=0,
+                created_at=kept[1],
+            )
+
+        given = request(idempotency_key, ("projects",), name, member_visibility)
+        return write_once(self._database, reach, given, self._clock, first=first, again=again)
+
+    def default_project(self, reach: Reach) -> ProjectId:
+        with self._database.read(reach) as transaction:
+            return Projects(transaction).default()
+
+    def owns(self, reach: Reach, project: ProjectId) -> bool:
+        with self._database.read(reach) as transaction:
+            return Projects(transaction).find(project) is not None
+
+    def usage(self, reach: Reach) -> Usage:
+        """What the whole tenant keeps, so a confined caller may not ask."""
+        _refuse_confined(reach)
+        with self._database.read(reach) as transaction:
+            rows = UsageRows(transaction)
+            held = rows.held()
+            return Usage(
+                messages=held.messages,
+                sessions=held.sessions,
+                projects=rows.projects(),
+                api_keys=rows.api_keys(),
+                limits=held.limits.over(self._limits),
+            )
+
+    def set_limits(self, reach: Reach, limits: Limits) -> None:
+        """The tenant's own; where they say nothing the server's hold."""
+        self._database.write(reach, lambda transaction: UsageRows(transaction).set_limits(limits))
 
     def project(self, reach: Reach, project: ProjectId) -> Project:
         with self._database.read(reach) as transaction:
@@ -77,11 +151,13 @@ class Organiser:
         project: ProjectId,
         *,
         name: str | None = None,
-        make_default: bool = False,
+        is_default: bool | None = None,
         settings: Mapping[str, object] | None = None,
     ) -> Project:
         """Rename, make default, or merge settings; what is not given stays."""
-        if make_default:
+        if is_default is False:
+            raise InvalidRequest("is_default", "can only be set to true: make another project the default instead.")
+        if is_default:
             _refuse_confined(reach)
         if name is not None:
             checked_name(name, "name")
@@ -95,7 +171,7 @@ class Organiser:
                 projects.rename(project, name)
             if changed is not None:
                 projects.set_settings(project, {**current.settings, **changed})
-            if make_default:
+            if is_default:
                 projects.make_default(project)
             return projects.get(project)
 
@@ -131,4 +207,4 @@ class Organiser:
 def _refuse_confined(reach: Reach) -> None:
     """What changes which projects there are, or takes sessions out of one, changes what lies outside a confined reach."""
     if reach.confined_to is not None:
-        raise Forbidden("This key is confined to its project: it cannot add or delete projects, or choose the default.")
+        raise Forbidden("This key is confined to its project: it cannot do what concerns the whole tenant.")

@@ -1,33 +1,28 @@
 """Record what was said: durable when it returns, and already findable where the embedder is immediate."""
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple
 
 from cloister.domain.conversation import Draft, Episode, Message, Session, opens_episode
-from cloister.domain.errors import CloisterError, Conflict, IdempotencyMismatch, InvalidRequest, NotFound, TooLarge
+from cloister.domain.errors import CloisterError, Conflict, InvalidRequest, NotFound, QuotaExceeded, TooLarge
 from cloister.domain.identifiers import MAX_SEQUENCE, MessageId, SessionId, message_id
 from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach
-from cloister.domain.text import checked_metadata, checked_name, is_storable
+from cloister.domain.text import checked_metadata, is_storable
+from cloister.domain.usage import Limits, refuse_over
 from cloister.services.indexing import Indexer
-from cloister.storage.idempotency import Idempotency
+from cloister.services.once import request, write_once
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.messages import Indexed, Messages
 from cloister.storage.pools import Pools
 from cloister.storage.sessions import Sessions, Tail
+from cloister.storage.usage import UsageRows
 
 LARGEST_BATCH = 1_000
 # Characters from which a request is prepared on its caller's thread, so that it keeps no other waiting.
 _LARGE = 4_000
-_KEPT_MICROSECONDS = 24 * 3_600 * 1_000_000
-
-
-class _KeyTaken(Exception):
-    """The same key was committed by another request meanwhile; its answer can be read now."""
 
 
 class _Prepared(NamedTuple):
@@ -52,8 +47,11 @@ class Recorded:
 class _Appending:
     """The messages that one transaction adds, gathered and then written: a pool's version rises once, however many come to it."""
 
-    def __init__(self, transaction: Transaction, pools: Pools) -> None:
+    def __init__(self, transaction: Transaction, pools: Pools, limits: Limits) -> None:
         self._sessions = Sessions(transaction)
+        held = UsageRows(transaction).held()
+        self._held = held.messages
+        self._limit = held.limits.over(limits).messages
         self._messages = Messages(transaction)
         self._pools = pools
         self._tails: dict[str, Tail] = {}
@@ -63,6 +61,8 @@ class _Appending:
         tail = self._tails.get(name) or self._sessions.lock(name)
         if tail.next_sequence + len(prepared) - 1 > MAX_SEQUENCE:
             raise Conflict(f"The session {name!r} is full ({MAX_SEQUENCE:,} messages): go on in a new one.")
+        refuse_over("messages", self._held, len(prepared), self._limit)
+        self._held += len(prepared)
         session, episode = tail.session, tail.episode
         messages: list[Message] = []
         for sequence, entry in enumerate(prepared, tail.next_sequence):
@@ -83,10 +83,11 @@ class _Appending:
 class Recorder:
     """One transaction a call. Embedding happens before it, so the writer only writes."""
 
-    def __init__(self, database: Database, indexer: Indexer, clock: Clock) -> None:
+    def __init__(self, database: Database, indexer: Indexer, clock: Clock, limits: Limits) -> None:
         self._database = database
         self._indexer = indexer
         self._clock = clock
+        self._limits = limits
 
     def messages(
         self, reach: Reach, session: str, drafts: Sequence[Draft], *, idempotency_key: str | None = None
@@ -102,7 +103,7 @@ class Recorder:
             if draft.metadata:
                 checked_metadata(draft.metadata)
         if idempotency_key is not None:
-            return self._once(reach, session, drafts, checked_name(idempotency_key, "idempotency_key"))
+            return self._once(reach, session, drafts, idempotency_key)
         if sum(len(draft.content) for draft in drafts) > _LARGE:
             (prepared,) = self._prepare([drafts])
             return self._database.write(reach, lambda transaction: self._append(transaction, session, prepared))
@@ -141,41 +142,34 @@ class Recorder:
         self, transaction: Transaction, requests: Sequence[_Request]
     ) -> list[Recorded | CloisterError]:
         """Each at the end of its session. One that cannot be done is answered with the reason, and the others go on."""
-        appending = _Appending(transaction, Pools(transaction, self._indexer.generation))
+        appending = _Appending(transaction, Pools(transaction, self._indexer.generation), self._limits)
         answers: list[Recorded | CloisterError] = []
         for session, prepared in requests:
             try:
                 answers.append(appending.add(session, prepared))
-            except (NotFound, Conflict) as error:
+            except (NotFound, Conflict, QuotaExceeded) as error:
                 answers.append(error)
         appending.write(self._clock())
         return answers
 
     def _once(self, reach: Reach, session: str, drafts: Sequence[Draft], key: str) -> Recorded:
-        """The same request under the same key is done once in a session. What is kept is ids and times, never what was said."""
-        fingerprint = _fingerprint(session, drafts)
+        """The same request under the same key is done once in a session."""
+        parts = [
+            [draft.role, draft.content, draft.author, draft.created_at, draft.status, draft.metadata]
+            for draft in drafts
+        ]
+        given = request(key, ("messages", session), parts)
         (prepared,) = self._prepare([drafts])
-        scoped_key = f"{session}/{key}"
 
-        def work(transaction: Transaction) -> Recorded:
-            here = Sessions(transaction).get(session)
-            store = Idempotency(transaction)
-            answer = store.answer(scoped_key)
-            if answer is not None and answer.fingerprint != fingerprint:
-                raise IdempotencyMismatch(key)
-            if answer is not None:
-                return Recorded(session=here, messages=_repeated(answer.kept, prepared))
+        def first(transaction: Transaction) -> tuple[Recorded, list[object]]:
             recorded = self._append(transaction, session, prepared)
-            now = self._clock()
-            if not store.keep(scoped_key, fingerprint, _kept(recorded.messages), now):
-                raise _KeyTaken
-            store.drop_older(now - _KEPT_MICROSECONDS)
-            return recorded
+            kept = [[message.id, message.session, message.episode, message.created_at] for message in recorded.messages]
+            return recorded, [*kept]
 
-        try:
-            return self._database.write(reach, work)
-        except _KeyTaken:
-            return self._database.write(reach, work)
+        def again(transaction: Transaction, kept: Sequence[Any]) -> Recorded:
+            return Recorded(session=Sessions(transaction).get(session), messages=_repeated(kept, prepared))
+
+        return write_once(self._database, reach, given, self._clock, first=first, again=again)
 
 
 def _message(session: SessionId, sequence: int, episode: MessageId | None, entry: _Prepared) -> Message:
@@ -196,20 +190,8 @@ def _message(session: SessionId, sequence: int, episode: MessageId | None, entry
     )
 
 
-def _fingerprint(session: str, drafts: Sequence[Draft]) -> str:
-    parts = [
-        [draft.role, draft.content, draft.author, draft.created_at, draft.status, draft.metadata] for draft in drafts
-    ]
-    return hashlib.sha256(json.dumps([session, parts], sort_keys=True).encode()).hexdigest()
-
-
-def _kept(messages: Sequence[Message]) -> str:
-    return json.dumps([[message.id, message.session, message.episode, message.created_at] for message in messages])
-
-
-def _repeated(answer: str, prepared: Sequence[_Prepared]) -> tuple[Message, ...]:
+def _repeated(kept: Sequence[Sequence[int]], prepared: Sequence[_Prepared]) -> tuple[Message, ...]:
     """The first answer again, made of what was kept and the words that came with the repeated request."""
-    kept = cast(list[tuple[int, int, int, int]], json.loads(answer))
     return tuple(
         Message(
             id=MessageId(identity),

@@ -20,6 +20,10 @@ class Tenants:
     def exists(self) -> bool:
         return self._transaction.row("tenant") is not None
 
+    def name(self) -> str | None:
+        row = self._transaction.row("tenant")
+        return None if row is None else cast(str, row[0])
+
     def add(self, name: str, created_at: int) -> bool:
         """False when it is there already."""
         return self._transaction.row("insert_tenant", name=name, created_at=created_at) is not None
@@ -50,11 +54,22 @@ class Projects:
             created_at=created_at,
         )
 
-    def get(self, project: ProjectId) -> Project:
+    def find(self, project: ProjectId) -> Project | None:
         row = self._transaction.row("project", project_id=project)
-        if row is None:
+        return None if row is None else _project(row)
+
+    def get(self, project: ProjectId) -> Project:
+        found = self.find(project)
+        if found is None:
             raise NotFound("project", project_name(project))
-        return _project(row)
+        return found
+
+    def default(self) -> ProjectId:
+        """The tenant's default project; there is exactly one."""
+        row = self._transaction.row("default_project")
+        if row is None:
+            raise NotFound("project", "default")
+        return ProjectId(cast(int, row[0]))
 
     def hold(self, project: ProjectId) -> Project:
         """The same, and it stays until the transaction ends. Take it before any session: a deletion does so too."""

@@ -10,6 +10,7 @@ from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, TenantId
 from cloister.domain.text import is_storable
 from cloister.storage.interface import Row, Transaction
+from cloister.storage.usage import UsageRows
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,6 +52,7 @@ class Sessions:
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
+        self._usage = UsageRows(transaction)
 
     def find(self, external_id: str) -> Session | None:
         row = self._transaction.row("session", external_id=external_id) if is_storable(external_id) else None
@@ -106,27 +108,30 @@ class Sessions:
             version=new.version,
             created_at=new.created_at,
         )
+        if row is not None:
+            self._usage.add_session(new.id)
         return row is not None
 
     def note_appends(self, tails: Sequence[tuple[Tail, int]], now: int) -> None:
         """Where each session now ends, with the version of its pool."""
-        self._transaction.execute_each(
-            "note_append",
-            [
-                {
-                    "session_id": tail.session.id,
-                    "next_sequence": tail.next_sequence,
-                    "episode_id": tail.episode,
-                    "appended": tail.appended,
-                    "version": version,
-                    "now": now,
-                }
-                for tail, version in tails
-            ],
-        )
+        appended: list[tuple[SessionId, int]] = []
+        for tail, version in tails:
+            changed = self._transaction.execute(
+                "note_append",
+                session_id=tail.session.id,
+                next_sequence=tail.next_sequence,
+                episode_id=tail.episode,
+                appended=tail.appended,
+                version=version,
+                now=now,
+            )
+            if changed:
+                appended.append((tail.session.id, tail.appended))
+        self._usage.add_messages(appended)
 
     def note_removal(self, session: SessionId, *, removed: int, version: int) -> None:
-        self._transaction.execute("note_removal", session_id=session, removed=removed, version=version)
+        if self._transaction.execute("note_removal", session_id=session, removed=removed, version=version):
+            self._usage.add_messages([(session, -removed)])
 
     def describe(self, session: SessionId, *, title: str | None, tags: tuple[str, ...], metadata: str) -> None:
         self._transaction.execute(
@@ -144,9 +149,11 @@ class Sessions:
         )
         return [(SessionId(session), PoolId(pool), user) for session, pool, user in rows]
 
-    def remove(self, session: SessionId) -> None:
-        """Take away everything but the bare id, which no answer ever holds."""
-        self._transaction.execute("bury_session", session_id=session)
+    def remove(self, session: SessionId, *, messages: int) -> None:
+        """Take away everything but the bare id, which no answer ever holds; so many messages went before."""
+        if self._transaction.execute("bury_session", session_id=session):
+            self._usage.add_messages([(session, -messages)])
+            self._usage.remove_session(session)
 
 
 def _session(row: Row) -> Session:

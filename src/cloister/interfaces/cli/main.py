@@ -17,6 +17,7 @@ from cloister.interfaces.cli.forget import forget
 from cloister.interfaces.cli.options import Data, Json, wants_json
 from cloister.interfaces.cli.recall import context, search
 from cloister.interfaces.cli.remember import remember
+from cloister.interfaces.cli.serve import serve
 from cloister.interfaces.cli.terminal import complain
 from cloister.settings import VARIABLES
 
@@ -75,6 +76,7 @@ def root(
             stream.reconfigure(errors="backslashreplace")
 
 
+app.command()(serve)
 app.command()(demo)
 app.command()(remember)
 app.command()(context)

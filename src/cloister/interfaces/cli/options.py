@@ -27,14 +27,14 @@ def _keep_json(context: typer.Context, given: bool) -> bool:
     return context.meta[_JSON]
 
 
-def _named(variable: str) -> str:
+def named(variable: str) -> str:
     meaning = VARIABLES[variable]
     return f"{meaning[0].upper()}{meaning[1:]}. Environment: {variable}."
 
 
 Data = Annotated[
     str | None,
-    typer.Option("--data", metavar="PLACE", help=_named("CLOISTER_DATA"), callback=_keep_data, show_default=False),
+    typer.Option("--data", metavar="PLACE", help=named("CLOISTER_DATA"), callback=_keep_data, show_default=False),
 ]
 Json = Annotated[
     bool, typer.Option("--json", help="Answer in JSON, for programs.", callback=_keep_json, show_default=False)

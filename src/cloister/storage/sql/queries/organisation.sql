@@ -15,6 +15,10 @@ FROM project
 WHERE tenant_id = :tenant_id AND project_id = :project_id AND deleted_at IS NULL
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
 
+-- name: default_project
+SELECT project_id FROM project
+WHERE tenant_id = :tenant_id AND is_default = 1 AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
+
 -- name: hold_project
 -- The same, and it cannot be deleted until the transaction ends.
 SELECT project_id, tenant_id, name, is_default, member_visibility, settings, memory_count, created_at

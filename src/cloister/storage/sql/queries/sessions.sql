@@ -70,4 +70,4 @@ WHERE tenant_id = :tenant_id AND project_id = :project_id ORDER BY session_id
 UPDATE session
 SET external_id = NULL, project_id = NULL, pool_id = NULL, user_id = NULL, title = NULL, tags = '[]', metadata = '{}',
     episode_id = NULL, message_count = 0
-WHERE tenant_id = :tenant_id AND session_id = :session_id
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND pool_id IS NOT NULL

@@ -1,0 +1,79 @@
+"""Who is calling, what they may do, and which project a request means (ORG-3, ORG-4, ORG-8)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from cloister.domain.errors import Forbidden, InvalidRequest, NotFound, ProjectRequired
+from cloister.domain.identifiers import KeyId, ProjectId, TenantId, parse_project, project_name
+from cloister.domain.scope import Reach
+
+Permission = Literal["read", "write", "admin"]
+PERMISSIONS: tuple[Permission, ...] = get_args(Permission)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ApiKey:
+    """A credential of one tenant, without its secret. `project` pins it; `confined` forbids every other."""
+
+    id: KeyId
+    tenant: TenantId
+    name: str
+    project: ProjectId | None
+    confined: bool
+    permissions: tuple[Permission, ...]
+    created_at: int
+    expires_at: int | None = None
+    revoked_at: int | None = None
+
+    @property
+    def reach(self) -> Reach:
+        return Reach(tenant=self.tenant, confined_to=self.project if self.confined else None)
+
+    def is_valid(self, now: int) -> bool:
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+    def require(self, permission: Permission) -> None:
+        """An admin may do everything; the other permissions stand for themselves."""
+        if permission not in self.permissions and "admin" not in self.permissions:
+            raise Forbidden(f"This key does not have the permission {permission!r}.")
+
+
+def checked_permissions(given: Sequence[str]) -> tuple[Permission, ...]:
+    """Each known, none twice, in the order of their weight."""
+    for permission in given:
+        if permission not in PERMISSIONS:
+            raise InvalidRequest("permissions", f"{permission!r} is not one of {', '.join(PERMISSIONS)}.")
+    if not given:
+        raise InvalidRequest("permissions", f"must hold at least one of {', '.join(PERMISSIONS)}.")
+    return tuple(permission for permission in PERMISSIONS if permission in given)
+
+
+def resolve_project(
+    header: str | None,
+    *,
+    pinned: ProjectId | None,
+    confined: bool,
+    required: bool,
+    default: Callable[[], ProjectId],
+    owns: Callable[[ProjectId], bool],
+) -> ProjectId:
+    """ORG-3: the header, else the key's own project, else the default one where the route does not insist.
+
+    A header is checked first for its form, then against what the key is confined to, then for ownership. A confined key learns
+    nothing of other projects, not even whether they exist.
+    """
+    if header is not None:
+        named = parse_project(header)
+        if confined and named != pinned:
+            raise Forbidden("This key is confined to its project, and the header names another.")
+        if not owns(named):
+            raise NotFound("project", header)
+        return named
+    if pinned is not None:
+        if not owns(pinned):
+            raise NotFound("project", project_name(pinned))
+        return pinned
+    if required:
+        raise ProjectRequired
+    return default()

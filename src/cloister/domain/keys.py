@@ -1,0 +1,91 @@
+"""API keys as text: a prefix that secret scanners can know, the tenant and the key it belongs to, a secret, and a checksum.
+
+The tenant inside the key means that a key is looked up behind that tenant's walls and nowhere else. It grants nothing: a forged
+one finds no key there.
+"""
+
+import hashlib
+import hmac
+import secrets
+from typing import NamedTuple
+from zlib import crc32
+
+from cloister.domain.identifiers import KeyId, TenantId
+
+PREFIX = "clo_"
+_ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_VALUES = {character: value for value, character in enumerate(_ALPHABET)}
+_ID_LENGTH = 11
+_SECRET_LENGTH = 33
+_CHECKSUM_LENGTH = 6
+SECRET_SPACE = len(_ALPHABET) ** _SECRET_LENGTH
+"""33 characters of 62 are 196 bits."""
+LENGTH = len(PREFIX) + 2 * _ID_LENGTH + _SECRET_LENGTH + _CHECKSUM_LENGTH
+
+
+class ParsedKey(NamedTuple):
+    tenant: TenantId
+    key: KeyId
+    secret: str
+
+
+def new_secret() -> str:
+    return _encoded(secrets.randbelow(SECRET_SPACE), _SECRET_LENGTH)
+
+
+def derived_number(root: str, purpose: str, *, below: int) -> int:
+    """The same number again for the same root and purpose: how a repeated request gets its first answer without that answer
+    having been kept. As hard to guess as the root, which is itself a key."""
+    digest = hmac.digest(root.encode(), purpose.encode(), "sha512")
+    return int.from_bytes(digest, "big") % below
+
+
+def derived_secret(root: str, purpose: str) -> str:
+    return _encoded(derived_number(root, purpose, below=SECRET_SPACE), _SECRET_LENGTH)
+
+
+def key_text(tenant: TenantId, key: KeyId, secret: str) -> str:
+    body = f"{PREFIX}{_encoded(tenant, _ID_LENGTH)}{_encoded(key, _ID_LENGTH)}{secret}"
+    return body + _checksum(body)
+
+
+def parse_key(given: str) -> ParsedKey | None:
+    """None for what cannot be a key: a typing error is told from an unknown key without asking the database."""
+    if len(given) != LENGTH or not given.startswith(PREFIX) or not given.isascii():
+        return None
+    body, checksum = given[:-_CHECKSUM_LENGTH], given[-_CHECKSUM_LENGTH:]
+    if not given[len(PREFIX) :].isalnum() or checksum != _checksum(body):
+        return None
+    tenant_end = len(PREFIX) + _ID_LENGTH
+    tenant, key = _decoded(body[len(PREFIX) : tenant_end]), _decoded(body[tenant_end : tenant_end + _ID_LENGTH])
+    if not (0 < tenant < 1 << 63 and 0 < key < 1 << 63):
+        return None
+    return ParsedKey(TenantId(tenant), KeyId(key), body[tenant_end + _ID_LENGTH :])
+
+
+def secret_hash(secret: str) -> bytes:
+    """A plain hash is enough for a secret of this many random bits: there is no list of likely ones to try."""
+    return hashlib.sha256(secret.encode()).digest()
+
+
+def same_secret(secret: str, held: bytes) -> bool:
+    return hmac.compare_digest(secret_hash(secret), held)
+
+
+def _checksum(body: str) -> str:
+    return _encoded(crc32(body.encode()), _CHECKSUM_LENGTH)
+
+
+def _encoded(number: int, length: int) -> str:
+    digits: list[str] = []
+    for _ in range(length):
+        number, digit = divmod(number, len(_ALPHABET))
+        digits.append(_ALPHABET[digit])
+    return "".join(reversed(digits))
+
+
+def _decoded(text: str) -> int:
+    number = 0
+    for character in text:
+        number = number * len(_ALPHABET) + _VALUES[character]
+    return number

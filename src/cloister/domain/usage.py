@@ -1,0 +1,39 @@
+"""How much a tenant keeps, and how much it may (ORG-7)."""
+
+from dataclasses import dataclass
+
+from cloister.domain.errors import QuotaExceeded
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """The most a tenant may keep; none is no limit."""
+
+    messages: int | None = None
+    sessions: int | None = None
+    projects: int | None = None
+
+    def over(self, defaults: "Limits") -> "Limits":
+        """These, and where they say nothing the defaults."""
+        return Limits(
+            messages=defaults.messages if self.messages is None else self.messages,
+            sessions=defaults.sessions if self.sessions is None else self.sessions,
+            projects=defaults.projects if self.projects is None else self.projects,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Usage:
+    """What a tenant keeps now, beside its limits."""
+
+    messages: int
+    sessions: int
+    projects: int
+    api_keys: int
+    limits: Limits
+
+
+def refuse_over(kind: str, held: int, more: int, limit: int | None) -> None:
+    """Nothing is written when it would not all fit."""
+    if limit is not None and held + more > limit:
+        raise QuotaExceeded(kind, held, limit)

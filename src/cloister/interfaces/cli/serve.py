@@ -1,0 +1,41 @@
+"""`cloister serve`: answer over HTTP."""
+
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+
+from cloister.interfaces.cli.options import Data, Json, named
+from cloister.interfaces.cli.terminal import answer, remark
+from cloister.settings import read_settings
+
+
+def serve(
+    host: Annotated[str | None, typer.Option("--host", metavar="HOST", help=named("CLOISTER_HOST"))] = None,
+    port: Annotated[
+        int | None, typer.Option("--port", metavar="PORT", min=0, max=65_535, help=named("CLOISTER_PORT"))
+    ] = None,
+    data: Data = None,
+    json: Json = False,
+) -> None:
+    """Serve the memory over HTTP, until stopped.
+
+    The first start makes an admin key, shows it once, and keeps it in the data directory as local.key.
+    """
+    from cloister.interfaces.http.serve import LOCAL_KEY_FILE
+    from cloister.interfaces.http.serve import serve as serve_http
+
+    settings = read_settings(data)
+    chosen = replace(
+        settings,
+        host=settings.host if host is None else host,
+        port=settings.port if port is None else port,
+    )
+
+    def announce(address: str, new_key: str | None) -> None:
+        kept = "" if settings.postgres else f" It is kept in {settings.data}/{LOCAL_KEY_FILE}."
+        if new_key is not None:
+            remark(f"Your admin key, shown this once:\n\n  {new_key}\n\n{kept.strip()}")
+        answer({"address": address, "key": new_key}, json, f"Cloister answers on {address} – open {address}/docs")
+
+    serve_http(chosen, announce=announce)

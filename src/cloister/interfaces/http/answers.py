@@ -1,0 +1,56 @@
+"""Shapes as JSON. The serialiser of each type is made once; FastAPI's own would look at every object twice."""
+
+from functools import cache
+from typing import Any, cast
+
+from pydantic import BaseModel, TypeAdapter
+from starlette.responses import Response
+
+from cloister.interfaces import shapes
+
+
+class ProjectPage(BaseModel):
+    data: list[shapes.Project]
+    next_cursor: str | None
+
+
+class ApiKeyPage(BaseModel):
+    data: list[shapes.ApiKey]
+    next_cursor: str | None
+
+
+class SessionPage(BaseModel):
+    data: list[shapes.Session]
+    next_cursor: str | None
+
+
+class MessagePage(BaseModel):
+    data: list[shapes.Message]
+    next_cursor: str | None
+
+
+class MessageList(BaseModel):
+    data: list[shapes.Message]
+
+
+class HitList(BaseModel):
+    data: list[shapes.Hit]
+
+
+@cache
+def _serialiser(kind: type[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def answer(shape: Any, status: int = 200) -> Response:
+    kind = cast(type[Any], type(shape))
+    return Response(_serialiser(kind).dump_json(shape), status, media_type="application/json")
+
+
+def page(kind: type[BaseModel], data: list[Any], next_cursor: str | None) -> Response:
+    """A list as its page; what is inside was made here, and needs no second check."""
+    return answer(kind.model_construct(data=data, next_cursor=next_cursor))
+
+
+def nothing() -> Response:
+    return Response(status_code=204)

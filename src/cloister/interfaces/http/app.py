@@ -1,0 +1,55 @@
+"""The HTTP app, put together."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+import anyio.to_thread
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from cloister.bootstrap import Services
+from cloister.domain.errors import CloisterError
+from cloister.interfaces.http import operation, organisation, recall, sessions
+from cloister.interfaces.http.callers import Gate
+from cloister.interfaces.http.edge import Edge
+from cloister.interfaces.http.metrics import Metrics
+from cloister.interfaces.http.problems import on_cloister_error, on_http_error, on_validation_error
+from cloister.interfaces.http.rate_limit import RateLimit
+
+_THREADS = 64
+
+
+def create_app(
+    services: Services,
+    *,
+    operator_key: str | None = None,
+    requests_per_second: int = 0,
+    at_end: Callable[[], None] = lambda: None,
+) -> FastAPI:
+    """The app over services that are open; `at_end` runs after its last request."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
+        anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
+        yield
+        await anyio.to_thread.run_sync(at_end)
+
+    app = FastAPI(
+        title="Cloister",
+        summary="Memory for AI assistants that stays inside its walls.",
+        version=version("cloister"),
+        lifespan=lifespan,
+        redirect_slashes=False,
+    )
+    metrics = Metrics(services)
+    app.state.metrics = metrics
+    app.state.gate = Gate(services=services, rate_limit=RateLimit(requests_per_second), operator_key=operator_key)
+    for part in (organisation, sessions, recall, operation):
+        app.include_router(part.router)
+    app.add_exception_handler(CloisterError, on_cloister_error)
+    app.add_exception_handler(RequestValidationError, on_validation_error)
+    app.add_exception_handler(HTTPException, on_http_error)
+    app.add_middleware(Edge, metrics=metrics)
+    return app

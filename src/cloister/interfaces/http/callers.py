@@ -1,0 +1,149 @@
+"""Who is calling: a route says what it needs, and no handler runs, nor is a body read, before its caller has shown it.
+
+The order is fixed: credential, rate, permission, project header. What comes later in the order is not told to who fails earlier.
+"""
+
+import hmac
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, TypeVar, cast
+
+from fastapi import Depends, Request
+from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from cloister.bootstrap import Services
+from cloister.domain.access import ApiKey, Permission, resolve_project
+from cloister.domain.errors import CloisterError, Forbidden, InvalidProjectId, Unauthenticated
+from cloister.domain.identifiers import ProjectId, key_name
+from cloister.domain.scope import Reach
+from cloister.interfaces.http.problems import of_error
+from cloister.interfaces.http.rate_limit import RateLimit
+
+Need = Permission | Literal["operator", "nothing"]
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
+_NEED = "cloister_need"
+
+
+def needs(need: Need) -> Callable[[Endpoint], Endpoint]:
+    """What a route asks of its caller. A route that does not say cannot be added."""
+
+    def marked(endpoint: Endpoint) -> Endpoint:
+        setattr(endpoint, _NEED, need)
+        return endpoint
+
+    return marked
+
+
+def need_of(endpoint: Callable[..., Any]) -> Need:
+    need = getattr(endpoint, _NEED, None)
+    if need is None:
+        raise TypeError(f"{endpoint.__qualname__} does not say what it needs of its caller")
+    return cast(Need, need)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CallerInfo:
+    """An admitted caller. `text` is the key as it came; it leaves this object only to derive another key from it."""
+
+    services: Services
+    key: ApiKey
+    project_header: str | None
+    text: str = field(repr=False)
+
+    @property
+    def reach(self) -> Reach:
+        return self.key.reach
+
+    def project(self, *, required: bool) -> ProjectId:
+        """ORG-3."""
+        organise = self.services.organise
+        return resolve_project(
+            self.project_header,
+            pinned=self.key.project,
+            confined=self.key.confined,
+            required=required,
+            default=lambda: organise.default_project(self.reach),
+            owns=lambda project: organise.owns(self.reach, project),
+        )
+
+    def chosen_project(self) -> ProjectId | None:
+        """The project that the header or the key names, or none where neither does."""
+        if self.project_header is None and self.key.project is None:
+            return None
+        return self.project(required=True)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Gate:
+    """What is needed to admit callers."""
+
+    services: Services
+    rate_limit: RateLimit
+    operator_key: str | None
+
+    def admit(self, request: Request, need: Permission) -> CallerInfo:
+        text = _bearer(request)
+        key = self.services.access.authenticate(text)
+        self.rate_limit.count(key.id)
+        key.require(need)
+        caller = CallerInfo(services=self.services, key=key, project_header=_project_header(request), text=text)
+        if caller.project_header is not None:
+            caller.project(required=True)
+        return caller
+
+    def admit_operator(self, request: Request) -> None:
+        if self.operator_key is None:
+            raise Forbidden("There is no operator here: the server was started without CLOISTER_OPERATOR_KEY.")
+        if not hmac.compare_digest(_bearer(request).encode(), self.operator_key.encode()):
+            raise Unauthenticated
+
+
+class GuardedRoute(APIRoute):
+    """Admits the caller before anything else happens."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+        need = need_of(self.endpoint)
+
+        async def guarded(request: Request) -> Response:
+            gate = cast(Gate, request.app.state.gate)
+            try:
+                if need == "operator":
+                    gate.admit_operator(request)
+                elif need != "nothing":
+                    caller = await run_in_threadpool(gate.admit, request, need)
+                    request.state.caller, request.state.key_id = caller, key_name(caller.key.id)
+            except CloisterError as error:
+                return of_error(error)
+            return await handle(request)
+
+        return guarded
+
+
+async def _caller(request: Request) -> CallerInfo:
+    return cast(CallerInfo, request.state.caller)
+
+
+async def _services(request: Request) -> Services:
+    return cast(Gate, request.app.state.gate).services
+
+
+Caller = Annotated[CallerInfo, Depends(_caller)]
+AllServices = Annotated[Services, Depends(_services)]
+
+
+def _bearer(request: Request) -> str:
+    scheme, _, key = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not key.strip():
+        raise Unauthenticated
+    return key.strip()
+
+
+def _project_header(request: Request) -> str | None:
+    """A header that comes twice would mean one thing here and another to whoever stands before us."""
+    given = request.headers.getlist("x-project-id")
+    if len(given) > 1:
+        raise InvalidProjectId(", ".join(given))
+    return given[0] if given else None

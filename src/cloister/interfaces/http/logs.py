@@ -1,0 +1,49 @@
+"""Logs: one JSON object a line. Routes by their pattern, callers by the id of their key; never what was said, never a key."""
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+
+LOGGER = logging.getLogger("cloister.http")
+
+
+class JsonLines(logging.Formatter):
+    """What a record carries in `fields`, beside its time, level and event."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, object] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+        }
+        line.update(getattr(record, "fields", {}))
+        if record.exc_info and record.exc_info[1] is not None:
+            line["error"] = _where(record.exc_info[1])
+        return json.dumps(line, ensure_ascii=False)
+
+
+def log(level: int, event: str, error: BaseException | None = None, **fields: object) -> None:
+    LOGGER.log(level, event, exc_info=error, extra={"fields": fields})
+
+
+def log_to_stderr(level: int = logging.INFO) -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    LOGGER.handlers[:] = [handler]
+    LOGGER.setLevel(level)
+    LOGGER.propagate = False
+
+
+def _where(error: BaseException) -> list[str]:
+    """The kinds of an error and its causes, with the lines they came from; not their texts, which may quote what was said."""
+    found: list[str] = []
+    current: BaseException | None = error
+    while current is not None and len(found) < 50:
+        found.append(type(current).__qualname__)
+        trace = current.__traceback__
+        while trace is not None:
+            found.append(f"  {trace.tb_frame.f_code.co_filename}:{trace.tb_lineno} {trace.tb_frame.f_code.co_qualname}")
+            trace = trace.tb_next
+        current = current.__cause__ or current.__context__
+    return found

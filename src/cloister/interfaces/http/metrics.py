@@ -1,0 +1,61 @@
+"""Numbers for Prometheus. No label ever names a tenant, a project, a user or a session."""
+
+from collections.abc import Iterator
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from cloister.bootstrap import Services
+
+_BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
+
+
+class Metrics:
+    """One registry for each app, so that two apps in one process do not count for each other."""
+
+    def __init__(self, services: Services) -> None:
+        self._registry = CollectorRegistry()
+        self._requests = Counter(
+            "cloister_http_requests_total",
+            "Requests answered.",
+            ["method", "route", "status"],
+            registry=self._registry,
+        )
+        self._seconds = Histogram(
+            "cloister_http_request_seconds",
+            "Time from the first byte of a request to the last of its answer.",
+            ["method", "route"],
+            buckets=_BUCKETS,
+            registry=self._registry,
+        )
+        self._running = Gauge("cloister_http_requests_running", "Requests being answered now.", registry=self._registry)
+        self._registry.register(_Inside(services))
+
+    def began(self) -> None:
+        self._running.inc()
+
+    def ended(self, method: str, route: str, status: int, seconds: float) -> None:
+        self._running.dec()
+        self._requests.labels(method, route, str(status)).inc()
+        self._seconds.labels(method, route).observe(seconds)
+
+    def text(self) -> bytes:
+        return generate_latest(self._registry)
+
+
+class _Inside(Collector):
+    """What the services count themselves, read when asked for."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    def collect(self) -> Iterator[Metric]:
+        foreign = CounterMetricFamily(
+            "cloister_index_foreign_hits", "Hits of the index that storage did not find in the pool; never shown."
+        )
+        foreign.add_metric([], self._services.recall.foreign_hits)
+        yield foreign
+        waiting = GaugeMetricFamily("cloister_index_waiting", "Messages that no index knows yet.")
+        waiting.add_metric([], self._services.queue.waiting())
+        yield waiting

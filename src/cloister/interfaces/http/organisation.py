@@ -1,0 +1,133 @@
+"""Tenants, projects, keys and usage: /operator and /org."""
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from cloister.domain.identifiers import parse_key_name, parse_project
+from cloister.domain.moments import parse_iso
+from cloister.interfaces import shapes
+from cloister.interfaces.http import bodies
+from cloister.interfaces.http.answers import ApiKeyPage, ProjectPage, SessionPage, answer, nothing, page
+from cloister.interfaces.http.callers import AllServices, Caller, GuardedRoute, needs
+from cloister.interfaces.http.cursors import decode_cursor, encode_cursor
+from cloister.interfaces.http.parameters import Cursor, IdempotencyKey, Limit, ProjectId
+from cloister.interfaces.http.sessions import session_page
+from cloister.services.access import KeyFields
+
+router = APIRouter(route_class=GuardedRoute, tags=["Organisation"])
+
+
+@router.post("/operator/tenants", status_code=201, response_model=shapes.Tenant)
+@needs("operator")
+def create_tenant(
+    body: bodies.NewTenant, services: AllServices, request: Request, idempotency_key: IdempotencyKey = None
+) -> Response:
+    """Create a tenant, with its default project and its first admin key."""
+    root = request.app.state.gate.operator_key
+    created = services.access.create_tenant(body.name, idempotency_key=idempotency_key, root=root)
+    return answer(shapes.tenant_shape(created), 201)
+
+
+@router.get("/org/projects", response_model=ProjectPage)
+@needs("read")
+def list_projects(caller: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
+    """List projects, oldest first."""
+    after = decode_cursor(cursor, 2)
+    found = caller.services.organise.projects(
+        caller.reach, limit=limit + 1, after=None if after is None else (after[0], after[1])
+    )
+    last = found[limit - 1] if len(found) > limit else None
+    return page(
+        ProjectPage,
+        [shapes.project_shape(project) for project in found[:limit]],
+        None if last is None else encode_cursor(last.created_at, last.id),
+    )
+
+
+@router.post("/org/projects", status_code=201, response_model=shapes.Project)
+@needs("admin")
+def create_project(body: bodies.NewProject, caller: Caller, idempotency_key: IdempotencyKey = None) -> Response:
+    """Create a project."""
+    created = caller.services.organise.create_project(
+        caller.reach, body.name, body.member_visibility, idempotency_key=idempotency_key
+    )
+    return answer(shapes.project_shape(created), 201)
+
+
+@router.get("/org/projects/{project_id}", response_model=shapes.Project)
+@needs("read")
+def get_project(project_id: ProjectId, caller: Caller) -> Response:
+    """One project."""
+    return answer(shapes.project_shape(caller.services.organise.project(caller.reach, parse_project(project_id))))
+
+
+@router.patch("/org/projects/{project_id}", response_model=shapes.Project)
+@needs("admin")
+def change_project(project_id: ProjectId, body: bodies.ProjectChange, caller: Caller) -> Response:
+    """Rename a project, make it the default, or change its settings; what is not given stays."""
+    changed = caller.services.organise.change_project(
+        caller.reach, parse_project(project_id), name=body.name, is_default=body.is_default, settings=body.settings
+    )
+    return answer(shapes.project_shape(changed))
+
+
+@router.delete("/org/projects/{project_id}", response_model=shapes.DeletedProject)
+@needs("admin")
+def delete_project(project_id: ProjectId, caller: Caller) -> Response:
+    """Delete a project softly: its sessions go back to the shared pool, and nothing of them is lost."""
+    moved = caller.services.organise.delete_project(caller.reach, parse_project(project_id))
+    return answer(shapes.DeletedProject(sessions_moved=moved, memories_moved=0))
+
+
+@router.get("/org/projects/{project_id}/sessions", response_model=SessionPage)
+@needs("read")
+def list_project_sessions(project_id: ProjectId, caller: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
+    """List the sessions of a project, newest activity first."""
+    return session_page(caller, limit, cursor, project=parse_project(project_id), any_project=False)
+
+
+@router.get("/org/api-keys", response_model=ApiKeyPage)
+@needs("admin")
+def list_api_keys(caller: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
+    """List the keys that were not revoked, oldest first, without their secrets."""
+    after = decode_cursor(cursor, 2)
+    found = caller.services.access.page(
+        caller.reach, limit=limit + 1, after=None if after is None else (after[0], after[1])
+    )
+    last = found[limit - 1] if len(found) > limit else None
+    return page(
+        ApiKeyPage,
+        [shapes.key_shape(key) for key in found[:limit]],
+        None if last is None else encode_cursor(last.created_at, last.id),
+    )
+
+
+@router.post("/org/api-keys", status_code=201, response_model=shapes.CreatedKey)
+@needs("admin")
+def create_api_key(body: bodies.NewApiKey, caller: Caller, idempotency_key: IdempotencyKey = None) -> Response:
+    """Create a key. `key` is shown this once. With `project_id` the key is pinned: its callers need no `X-Project-ID`;
+    with `confined` too it can reach no other project."""
+    fields = KeyFields(
+        name=body.name,
+        project=None if body.project_id is None else parse_project(body.project_id),
+        confined=body.confined,
+        permissions=body.permissions,
+        expires_at=None if body.expires_at is None else parse_iso(body.expires_at, "expires_at"),
+    )
+    created = caller.services.access.create(caller.reach, fields, idempotency_key=idempotency_key, root=caller.text)
+    return answer(shapes.created_key_shape(created), 201)
+
+
+@router.delete("/org/api-keys/{key_id}", status_code=204, response_model=None)
+@needs("admin")
+def revoke_api_key(key_id: str, caller: Caller) -> Response:
+    """Revoke a key, at once."""
+    caller.services.access.revoke(caller.reach, parse_key_name(key_id))
+    return nothing()
+
+
+@router.get("/org/usage", response_model=shapes.Usage)
+@needs("read")
+def get_usage(caller: Caller) -> Response:
+    """What the tenant keeps, and how much it may."""
+    return answer(shapes.usage_shape(caller.services.organise.usage(caller.reach)))

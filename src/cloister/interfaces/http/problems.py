@@ -1,0 +1,151 @@
+"""Every error as `application/problem+json` (RFC 9457), with a stable `code`, and nothing of the inside."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from cloister.domain.errors import CloisterError, InvalidRequest, RateLimited, TooLarge
+
+MEDIA_TYPE = "application/problem+json"
+STATUS: Mapping[str, int] = {
+    "unauthenticated": 401,
+    "forbidden": 403,
+    "not_found": 404,
+    "method_not_allowed": 405,
+    "project_required": 400,
+    "invalid_project_id": 400,
+    "invalid_request": 422,
+    "idempotency_mismatch": 422,
+    "conflict": 409,
+    "turn_in_progress": 409,
+    "too_large": 413,
+    "quota_exceeded": 429,
+    "rate_limited": 429,
+    "internal_error": 500,
+    "model_unavailable": 503,
+    "closed": 503,
+    "storage_busy": 503,
+    "storage_unavailable": 503,
+    "storage_full": 507,
+    "storage_read_only": 503,
+    "storage_error": 500,
+}
+TITLES: Mapping[int, str] = {
+    400: "Bad request",
+    401: "Not signed in",
+    403: "Not allowed",
+    404: "Not found",
+    405: "Method not allowed",
+    409: "Conflict",
+    413: "Too large",
+    422: "Invalid request",
+    429: "Too much",
+    500: "Something broke here",
+    503: "Not available now",
+    507: "No space left",
+}
+CRASH = "Something broke on our side. The log of the server says more, under the X-Request-ID of this answer."
+
+
+class FieldProblem(BaseModel):
+    """What is wrong with one field."""
+
+    field: str
+    message: str
+
+
+class Problem(BaseModel):
+    """An error. `code` never changes its meaning; `detail` is for people."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    errors: list[FieldProblem] | None = None
+
+
+def problem(
+    code: str,
+    detail: str,
+    *,
+    errors: Sequence[tuple[str, str]] = (),
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    status = STATUS.get(code, 500)
+    body: dict[str, object] = {
+        "type": "about:blank",
+        "title": TITLES[status],
+        "status": status,
+        "detail": detail,
+        "code": code,
+    }
+    if errors:
+        body["errors"] = [{"field": field, "message": message} for field, message in errors]
+    return Response(json.dumps(body), status, headers, MEDIA_TYPE)
+
+
+def of_error(error: CloisterError) -> Response:
+    """An error raised on purpose says itself what is wrong, and with which field."""
+    if isinstance(error, InvalidRequest):
+        return problem(error.code, str(error), errors=[(error.field, error.problem)])
+    if isinstance(error, TooLarge):
+        return problem(error.code, str(error), errors=[(error.field, str(error))])
+    if isinstance(error, RateLimited):
+        return problem(error.code, str(error), headers={"Retry-After": str(error.retry_after)})
+    if error.code == "unauthenticated":
+        return problem(error.code, str(error), headers={"WWW-Authenticate": "Bearer"})
+    if error.code not in STATUS:
+        return problem("internal_error", CRASH)
+    return problem(error.code, str(error))
+
+
+async def on_cloister_error(_: Request, error: Exception) -> Response:
+    assert isinstance(error, CloisterError)
+    return of_error(error)
+
+
+async def on_validation_error(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    found = [
+        ("body" if entry["type"] == "json_invalid" else _field(entry["loc"]), _sentence(entry))
+        for entry in error.errors()
+    ]
+    return problem("invalid_request", "; ".join(f"{field}: {message}" for field, message in found[:3]), errors=found)
+
+
+async def on_http_error(_: Request, error: Exception) -> Response:
+    """What the framework itself refuses: an unknown route, a wrong method, a body that is not JSON."""
+    assert isinstance(error, HTTPException)
+    if error.status_code == 404:
+        return problem("not_found", "There is no such route.")
+    if error.status_code == 405:
+        return problem("method_not_allowed", "This route does not know that method.", headers=error.headers)
+    if error.status_code == 413:
+        return problem("too_large", str(error.detail))
+    return problem("invalid_request", "The request cannot be read.")
+
+
+def _field(location: Sequence[int | str]) -> str:
+    """`body.messages.0.role` → `messages[0].role`: as the caller wrote it."""
+    _, *parts = location if len(location) > 1 else ("", *location)
+    name = ""
+    for part in parts:
+        name += f"[{part}]" if isinstance(part, int) and name else f".{part}" if name else str(part)
+    return name or "body"
+
+
+def _sentence(entry: Mapping[str, object]) -> str:
+    if entry["type"] == "extra_forbidden":
+        return "is not a field of this request."
+    if entry["type"] == "missing":
+        return "is missing."
+    if entry["type"] == "json_invalid":
+        return "is not valid JSON."
+    text = str(entry["msg"])
+    return f"{text[0].lower()}{text[1:]}." if text else "is not valid."

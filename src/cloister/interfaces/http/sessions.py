@@ -1,0 +1,222 @@
+"""Sessions, and what was said in them."""
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from cloister.domain.conversation import Draft
+from cloister.domain.errors import InvalidRequest
+from cloister.domain.identifiers import MessageId, ProjectId, parse_message, parse_project
+from cloister.domain.moments import parse_iso
+from cloister.interfaces import shapes
+from cloister.interfaces.http import bodies
+from cloister.interfaces.http.answers import MessageList, MessagePage, SessionPage, answer, nothing, page
+from cloister.interfaces.http.callers import Caller, CallerInfo, GuardedRoute, needs
+from cloister.interfaces.http.cursors import decode_cursor, encode_cursor
+from cloister.interfaces.http.parameters import Cursor, IdempotencyKey, Limit, SessionId, Wait
+from cloister.services.forget import Forgotten
+from cloister.services.keep_sessions import SessionChange, SessionFields
+
+SHARED_POOL = "none"
+router = APIRouter(route_class=GuardedRoute, tags=["Sessions and what was said"])
+
+
+@router.post("/v1/sessions", status_code=201, response_model=shapes.Session)
+@needs("write")
+def create_session(body: bodies.NewSession, caller: Caller, idempotency_key: IdempotencyKey = None) -> Response:
+    """Create a session. Without `project_id` it gets the project of the request; with `null` it is in none, which is the shared
+    pool. The same `external_id` with equal fields again is the same session, answered with 200."""
+    fields = SessionFields(
+        external_id=body.external_id,
+        project=_project_of(body, caller),
+        user_id=body.user_id,
+        title=body.title,
+        tags=tuple(body.tags),
+        metadata=body.metadata,
+    )
+    session, is_new = caller.services.sessions.create(caller.reach, fields, idempotency_key=idempotency_key)
+    return answer(shapes.session_shape(session), 201 if is_new else 200)
+
+
+@router.get("/v1/sessions", response_model=SessionPage)
+@needs("read")
+def list_sessions(
+    caller: Caller,
+    project_id: str | None = None,
+    user_id: str | None = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Response:
+    """List sessions, newest activity first: of one project, with `project_id=none` of the shared pool, or without `project_id` of
+    the project that the header or the key names, else of all."""
+    if project_id == SHARED_POOL:
+        return session_page(caller, limit, cursor, any_project=False, user_id=user_id)
+    project = caller.chosen_project() if project_id is None else parse_project(project_id)
+    return session_page(caller, limit, cursor, project=project, any_project=project is None, user_id=user_id)
+
+
+@router.get("/v1/sessions/{external_id}", response_model=shapes.Session)
+@needs("read")
+def get_session(external_id: SessionId, caller: Caller) -> Response:
+    """One session."""
+    return answer(shapes.session_shape(caller.services.sessions.get(caller.reach, external_id)))
+
+
+@router.patch("/v1/sessions/{external_id}", response_model=shapes.Session)
+@needs("write")
+def change_session(external_id: SessionId, body: bodies.SessionChange, caller: Caller) -> Response:
+    """Change what is given. `project_id: null` takes the session out of its project; all that was said in it moves along."""
+    moving = "project_id" in body.model_fields_set
+    change = SessionChange(
+        title=body.title,
+        untitle="title" in body.model_fields_set and body.title is None,
+        tags=None if body.tags is None else tuple(body.tags),
+        metadata=body.metadata,
+        move=moving,
+        project=parse_project(body.project_id) if moving and body.project_id is not None else None,
+    )
+    return answer(shapes.session_shape(caller.services.sessions.change(caller.reach, external_id, change)))
+
+
+@router.delete("/v1/sessions/{external_id}", response_model=shapes.Forgotten)
+@needs("write")
+def delete_session(external_id: SessionId, caller: Caller) -> Response:
+    """Forget a session, with all that was said in it and all that derives from it."""
+    return _forgotten(caller.services.forget.session(caller.reach, external_id))
+
+
+@router.post("/v1/sessions/{external_id}/clear", response_model=shapes.Forgotten)
+@needs("write")
+def clear_session(external_id: SessionId, caller: Caller) -> Response:
+    """Forget all that was said in a session, and keep it."""
+    return _forgotten(caller.services.forget.contents(caller.reach, external_id))
+
+
+@router.post("/v1/sessions/{external_id}/messages", status_code=201, response_model=shapes.Message)
+@needs("write")
+def record_message(
+    external_id: SessionId,
+    body: bodies.NewMessage,
+    caller: Caller,
+    idempotency_key: IdempotencyKey = None,
+    wait: Wait = None,
+) -> Response:
+    """Append a message. It is durable when this answers."""
+    recorded = caller.services.record.messages(
+        caller.reach, external_id, [_draft(body, "")], idempotency_key=idempotency_key
+    )
+    _wait(caller, wait)
+    return answer(shapes.message_shape(recorded.messages[0], recorded.session), 201)
+
+
+@router.post("/v1/sessions/{external_id}/messages/batch", status_code=201, response_model=MessageList)
+@needs("write")
+def record_messages(
+    external_id: SessionId,
+    body: bodies.NewMessages,
+    caller: Caller,
+    idempotency_key: IdempotencyKey = None,
+    wait: Wait = None,
+) -> Response:
+    """Append up to 1,000 messages in one transaction: all or none."""
+    drafts = [_draft(message, f"messages[{position}].") for position, message in enumerate(body.messages)]
+    recorded = caller.services.record.messages(caller.reach, external_id, drafts, idempotency_key=idempotency_key)
+    _wait(caller, wait)
+    data = [shapes.message_shape(message, recorded.session) for message in recorded.messages]
+    return answer(MessageList.model_construct(data=data), 201)
+
+
+@router.get("/v1/sessions/{external_id}/messages", response_model=MessagePage)
+@needs("read")
+def list_messages(external_id: SessionId, caller: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
+    """What was said in a session, in order."""
+    after = decode_cursor(cursor, 1)
+    session, found = caller.services.sessions.messages(
+        caller.reach, external_id, limit=limit + 1, after=None if after is None else MessageId(after[0])
+    )
+    shown = found[:limit]
+    return page(
+        MessagePage,
+        [shapes.message_shape(message, session) for message in shown],
+        encode_cursor(shown[-1].id) if len(found) > limit else None,
+    )
+
+
+@router.delete("/v1/messages/{message_id}", status_code=204, response_model=None)
+@needs("write")
+def forget_message(message_id: str, caller: Caller) -> Response:
+    """Forget one message."""
+    caller.services.forget.message(caller.reach, parse_message(message_id))
+    return nothing()
+
+
+@router.post("/v1/episodes", status_code=201, response_model=shapes.Episode)
+@needs("write")
+def record_episode(
+    body: bodies.NewEpisode, caller: Caller, idempotency_key: IdempotencyKey = None, wait: Wait = None
+) -> Response:
+    """Append both sides of one exchange, which make an episode."""
+    episode = caller.services.record.episode(
+        caller.reach,
+        body.session_id,
+        Draft(role="user", content=body.user_message),
+        Draft(role="assistant", content=body.ai_response),
+        idempotency_key=idempotency_key,
+    )
+    _wait(caller, wait)
+    return answer(shapes.episode_shape(episode, body.session_id), 201)
+
+
+def session_page(
+    caller: CallerInfo,
+    limit: int,
+    cursor: str | None,
+    *,
+    project: ProjectId | None = None,
+    any_project: bool,
+    user_id: str | None = None,
+) -> Response:
+    before = decode_cursor(cursor, 2)
+    found = caller.services.sessions.page(
+        caller.reach,
+        limit=limit + 1,
+        project=project,
+        any_project=any_project,
+        user_id=user_id,
+        before=None if before is None else (before[0], before[1]),
+    )
+    last = found[limit - 1] if len(found) > limit else None
+    return page(
+        SessionPage,
+        [shapes.session_shape(session) for session in found[:limit]],
+        None if last is None else encode_cursor(last.updated_at, last.id),
+    )
+
+
+def _project_of(body: bodies.NewSession, caller: CallerInfo) -> ProjectId | None:
+    if "project_id" not in body.model_fields_set:
+        return caller.project(required=False)
+    return None if body.project_id is None else parse_project(body.project_id)
+
+
+def _draft(body: bodies.NewMessage, place: str) -> Draft:
+    """A batch names which of its messages is wrong."""
+    try:
+        return Draft(
+            role=body.role,
+            content=body.content,
+            author=body.author,
+            metadata=body.metadata,
+            created_at=None if body.created_at is None else parse_iso(body.created_at, "created_at"),
+        )
+    except InvalidRequest as error:
+        raise InvalidRequest(place + error.field, error.problem) from None
+
+
+def _forgotten(gone: Forgotten) -> Response:
+    return answer(shapes.Forgotten(messages=gone.messages, episodes=gone.episodes))
+
+
+def _wait(caller: CallerInfo, wait: str | None) -> None:
+    """With the static embedder and the exact index nothing is left to wait for."""
+    if wait is not None and not caller.services.immediate:
+        caller.services.queue.drain()

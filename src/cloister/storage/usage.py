@@ -1,0 +1,67 @@
+"""What a tenant keeps and may keep, inside one transaction's reach. Counted in the transaction of each change."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import cast
+
+from cloister.domain.identifiers import SessionId
+from cloister.domain.usage import Limits
+from cloister.storage.interface import Transaction
+
+_PARTS = 16
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Held:
+    """The counts that writes are measured by, and the tenant's own limits."""
+
+    messages: int
+    sessions: int
+    limits: Limits
+
+
+class UsageRows:
+    """The usage of the one tenant of the transaction."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+
+    def held(self) -> Held:
+        row = self._transaction.row("usage")
+        if row is None:
+            return Held(messages=0, sessions=0, limits=Limits())
+        message_limit, session_limit, project_limit, messages, sessions = cast(tuple[int | None, ...], row)
+        limits = Limits(messages=message_limit, sessions=session_limit, projects=project_limit)
+        return Held(messages=messages or 0, sessions=sessions or 0, limits=limits)
+
+    def add_messages(self, changes: Iterable[tuple[SessionId, int]]) -> None:
+        """So many more, or fewer, in each session."""
+        by_part = Counter[int]()
+        for session, messages in changes:
+            by_part[session % _PARTS] += messages
+        for part in sorted(by_part):
+            self._add(part, messages=by_part[part])
+
+    def add_session(self, session: SessionId) -> None:
+        self._add(session % _PARTS, sessions=1)
+
+    def remove_session(self, session: SessionId) -> None:
+        self._add(session % _PARTS, sessions=-1)
+
+    def projects(self) -> int:
+        return cast(int, self._transaction.rows("count_projects")[0][0])
+
+    def api_keys(self) -> int:
+        return cast(int, self._transaction.rows("count_api_keys")[0][0])
+
+    def set_limits(self, limits: Limits) -> None:
+        self._transaction.execute(
+            "set_limits", messages=limits.messages, sessions=limits.sessions, projects=limits.projects
+        )
+
+    def _add(self, part: int, *, sessions: int = 0, messages: int = 0) -> None:
+        """A part has a row from its first change on."""
+        if not self._transaction.execute("add_usage", part=part, sessions=sessions, messages=messages):
+            self._transaction.execute("open_usage_part", part=part)
+            self._transaction.execute("add_usage", part=part, sessions=sessions, messages=messages)
