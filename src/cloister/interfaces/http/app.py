@@ -6,16 +6,14 @@ from importlib.metadata import version
 
 import anyio.to_thread
 from fastapi import FastAPI
-from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from cloister.bootstrap import Services
-from cloister.domain.errors import CloisterError
 from cloister.interfaces.http import operation, organisation, recall, sessions
 from cloister.interfaces.http.callers import Gate
 from cloister.interfaces.http.edge import Edge
 from cloister.interfaces.http.metrics import Metrics
-from cloister.interfaces.http.problems import on_cloister_error, on_http_error, on_validation_error
+from cloister.interfaces.http.problems import on_http_error
 from cloister.interfaces.http.rate_limit import RateLimit
 
 _THREADS = 64
@@ -46,10 +44,9 @@ def create_app(
     metrics = Metrics(services)
     app.state.metrics = metrics
     app.state.gate = Gate(services=services, rate_limit=RateLimit(requests_per_second), operator_key=operator_key)
-    for part in (organisation, sessions, recall, operation):
-        app.include_router(part.router)
-    app.add_exception_handler(CloisterError, on_cloister_error)
-    app.add_exception_handler(RequestValidationError, on_validation_error)
+    for part in (recall, sessions, organisation, operation):
+        # Not by `include_router`, which keeps routers inside routers and looks through them at every request.
+        app.router.routes.extend(part.router.routes)
     app.add_exception_handler(HTTPException, on_http_error)
     app.add_middleware(Edge, metrics=metrics)
     return app

@@ -4,21 +4,17 @@ The order is fixed: credential, rate, permission, project header. What comes lat
 """
 
 import hmac
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, TypeVar, cast
 
 from fastapi import Depends, Request
-from fastapi.routing import APIRoute
-from starlette.concurrency import run_in_threadpool
-from starlette.responses import Response
 
 from cloister.bootstrap import Services
 from cloister.domain.access import ApiKey, Permission, resolve_project
-from cloister.domain.errors import CloisterError, Forbidden, InvalidProjectId, Unauthenticated
-from cloister.domain.identifiers import ProjectId, key_name
+from cloister.domain.errors import Forbidden, InvalidProjectId, Unauthenticated
+from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import Reach
-from cloister.interfaces.http.problems import of_error
 from cloister.interfaces.http.rate_limit import RateLimit
 
 Need = Permission | Literal["operator", "nothing"]
@@ -100,38 +96,12 @@ class Gate:
             raise Unauthenticated
 
 
-class GuardedRoute(APIRoute):
-    """Admits the caller before anything else happens."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        handle = super().get_route_handler()
-        need = need_of(self.endpoint)
-
-        async def guarded(request: Request) -> Response:
-            gate = cast(Gate, request.app.state.gate)
-            try:
-                if need == "operator":
-                    gate.admit_operator(request)
-                elif need != "nothing":
-                    caller = await run_in_threadpool(gate.admit, request, need)
-                    request.state.caller, request.state.key_id = caller, key_name(caller.key.id)
-            except CloisterError as error:
-                return of_error(error)
-            return await handle(request)
-
-        return guarded
+def _known_to_the_route() -> None:
+    """Keeps an argument out of the OpenAPI document; `routes.py` gives it by its type."""
 
 
-async def _caller(request: Request) -> CallerInfo:
-    return cast(CallerInfo, request.state.caller)
-
-
-async def _services(request: Request) -> Services:
-    return cast(Gate, request.app.state.gate).services
-
-
-Caller = Annotated[CallerInfo, Depends(_caller)]
-AllServices = Annotated[Services, Depends(_services)]
+Caller = Annotated[CallerInfo, Depends(_known_to_the_route)]
+AllServices = Annotated[Services, Depends(_known_to_the_route)]
 
 
 def _bearer(request: Request) -> str:

@@ -6,9 +6,10 @@ from starlette.responses import RedirectResponse, Response
 
 from cloister.domain.errors import CloisterError
 from cloister.interfaces.http.answers import answer
-from cloister.interfaces.http.callers import AllServices, GuardedRoute, needs
+from cloister.interfaces.http.callers import AllServices, needs
 from cloister.interfaces.http.metrics import Metrics
 from cloister.interfaces.http.problems import problem
+from cloister.interfaces.http.routes import GuardedRoute
 
 router = APIRouter(route_class=GuardedRoute, tags=["Operation"])
 

@@ -8,9 +8,10 @@ from cloister.domain.moments import parse_iso
 from cloister.interfaces import shapes
 from cloister.interfaces.http import bodies
 from cloister.interfaces.http.answers import ApiKeyPage, ProjectPage, SessionPage, answer, nothing, page
-from cloister.interfaces.http.callers import AllServices, Caller, GuardedRoute, needs
+from cloister.interfaces.http.callers import AllServices, Caller, needs
 from cloister.interfaces.http.cursors import decode_cursor, encode_cursor
 from cloister.interfaces.http.parameters import Cursor, IdempotencyKey, Limit, ProjectId
+from cloister.interfaces.http.routes import GuardedRoute
 from cloister.interfaces.http.sessions import session_page
 from cloister.services.access import KeyFields
 

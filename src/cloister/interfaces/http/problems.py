@@ -105,13 +105,7 @@ def of_error(error: CloisterError) -> Response:
     return problem(error.code, str(error))
 
 
-async def on_cloister_error(_: Request, error: Exception) -> Response:
-    assert isinstance(error, CloisterError)
-    return of_error(error)
-
-
-async def on_validation_error(_: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)
+def of_validation_error(error: RequestValidationError) -> Response:
     found = [
         ("body" if entry["type"] == "json_invalid" else _field(entry["loc"]), _sentence(entry))
         for entry in error.errors()

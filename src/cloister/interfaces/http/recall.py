@@ -7,7 +7,8 @@ from cloister.domain.context import parse_sources
 from cloister.interfaces import shapes
 from cloister.interfaces.http import bodies
 from cloister.interfaces.http.answers import HitList, answer
-from cloister.interfaces.http.callers import Caller, GuardedRoute, needs
+from cloister.interfaces.http.callers import Caller, needs
+from cloister.interfaces.http.routes import GuardedRoute
 from cloister.services.search import Place
 
 router = APIRouter(route_class=GuardedRoute, tags=["Recall"])

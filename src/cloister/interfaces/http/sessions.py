@@ -10,13 +10,15 @@ from cloister.domain.moments import parse_iso
 from cloister.interfaces import shapes
 from cloister.interfaces.http import bodies
 from cloister.interfaces.http.answers import MessageList, MessagePage, SessionPage, answer, nothing, page
-from cloister.interfaces.http.callers import Caller, CallerInfo, GuardedRoute, needs
+from cloister.interfaces.http.callers import Caller, CallerInfo, needs
 from cloister.interfaces.http.cursors import decode_cursor, encode_cursor
 from cloister.interfaces.http.parameters import Cursor, IdempotencyKey, Limit, SessionId, Wait
+from cloister.interfaces.http.routes import GuardedRoute
 from cloister.services.forget import Forgotten
 from cloister.services.keep_sessions import SessionChange, SessionFields
 
 SHARED_POOL = "none"
+
 router = APIRouter(route_class=GuardedRoute, tags=["Sessions and what was said"])
 
 

@@ -1,0 +1,171 @@
+"""How fast the service answers over HTTP, in one process, beside a request that does nothing.
+
+    python benchmarks/http.py [--messages 100000] [--quick] [--json]
+
+`cloister serve` runs in a process of its own; the requests come from this one, over plain sockets, so that the client costs little of
+the two cores they share. Times are milliseconds, p50 unless said otherwise.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from latency import SMALL_POOL, Questions, Words, fill, line, readable
+
+from cloister import Cloister
+
+CONNECTIONS = 32
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--messages", type=int, default=100_000)
+    arguments.add_argument("--quick", action="store_true", help="a tenth of everything, to see that it runs")
+    arguments.add_argument("--json", action="store_true")
+    given = arguments.parse_args()
+    messages = given.messages // 10 if given.quick else given.messages
+    seconds = 1.0 if given.quick else 8.0
+    with tempfile.TemporaryDirectory(prefix="cloister-benchmark-") as directory:
+        report = measure(Path(directory), messages, seconds)
+    print(json.dumps(report) if given.json else readable(report))
+
+
+def measure(directory: Path, messages: int, seconds: float) -> list[dict[str, Any]]:
+    with Cloister(directory) as memory:
+        fill(memory, "small", SMALL_POOL)
+        fill(memory, "large", messages - SMALL_POOL)
+        for writer in range(CONNECTIONS):
+            memory.create_session(str(writer))
+    server = Service(directory)
+    try:
+        report = [line(f"/readyz after a start, {messages:,} messages (s)", server.ready_after, target=1.5)]
+        report += asyncio.run(server.measure(messages, seconds))
+    finally:
+        server.process.kill()
+        server.process.wait()
+    return report
+
+
+class Service:
+    """`cloister serve` over a data directory, and requests to it."""
+
+    def __init__(self, directory: Path) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = int(free.getsockname()[1])
+        began = time.perf_counter()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "cloister", "serve", "--data", str(directory), "--port", str(self.port)],
+            env={**os.environ, "CLOISTER_RATE_LIMIT": "0"},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        asyncio.run(self._wait())
+        self.ready_after = time.perf_counter() - began
+        self.key = (directory / "local.key").read_text().strip()
+
+    async def _wait(self) -> None:
+        while True:
+            try:
+                connection = await Connection.open(self.port)
+                status, _ = await connection.ask(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                connection.close()
+                if status == 200:
+                    return
+            except OSError:
+                await asyncio.sleep(0.01)
+
+    async def measure(self, messages: int, seconds: float) -> list[dict[str, Any]]:
+        words, questions = Words(7), Questions()
+        sentences = [words.sentence() for _ in range(5_000)]
+        alive = b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+        def write(connection: int, turn: int) -> bytes:
+            body = {"role": "user", "content": sentences[(connection * 997 + turn) % len(sentences)]}
+            return self._post(f"/v1/sessions/{connection}/messages", body)
+
+        def context(_: int, __: int) -> bytes:
+            return self._post("/v1/context", {"session_id": "small/ask", "query": questions.next()})
+
+        await self._rate(lambda _, __: alive, 0.5, CONNECTIONS)
+        await self._rate(write, 0.5, CONNECTIONS)
+        nothing, _ = await self._rate(lambda _, __: alive, seconds / 4, CONNECTIONS)
+        writes, _ = await self._rate(write, seconds, CONNECTIONS)
+        contexts, _ = await self._rate(context, seconds, CONNECTIONS)
+        _, alone = await self._rate(context, seconds / 2, 1)
+        _, bare = await self._rate(lambda _, __: alive, seconds / 8, 1)
+        return [
+            line(f"requests that do nothing a second, {CONNECTIONS} connections", nothing),
+            line(f"durable writes a second, {CONNECTIONS} connections", writes, target=1_000, more_is_better=True),
+            line(f"contexts a second, {CONNECTIONS} connections", contexts, target=300, more_is_better=True),
+            line(
+                f"context, one client, {messages:,} stored, {SMALL_POOL:,} in the pool",
+                alone,
+                floor=bare,
+                floor_name="a request that does nothing",
+                target=6,
+            ),
+        ]
+
+    async def _rate(self, request: Any, seconds: float, connections: int) -> tuple[float, Sequence[float]]:
+        """Requests a second, and the milliseconds each took; every answer must be a success."""
+        taken: list[float] = []
+        end = time.perf_counter() + seconds
+
+        async def client(number: int) -> None:
+            connection = await Connection.open(self.port)
+            turn = 0
+            while time.perf_counter() < end:
+                text = request(number, turn)
+                began = time.perf_counter()
+                status, body = await connection.ask(text)
+                taken.append((time.perf_counter() - began) * 1_000)
+                assert status < 300, body
+                turn += 1
+            connection.close()
+
+        began = time.perf_counter()
+        await asyncio.gather(*(client(number) for number in range(connections)))
+        return len(taken) / (time.perf_counter() - began), taken
+
+    def _post(self, path: str, body: dict[str, Any]) -> bytes:
+        text = json.dumps(body).encode()
+        head = (
+            f"POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {self.key}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(text)}\r\n\r\n"
+        )
+        return head.encode() + text
+
+
+class Connection:
+    """HTTP/1.1 as little as it takes: one request after another, answers with a Content-Length."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    @classmethod
+    async def open(cls, port: int) -> "Connection":
+        return cls(*await asyncio.open_connection("127.0.0.1", port))
+
+    async def ask(self, request: bytes) -> tuple[int, bytes]:
+        self._writer.write(request)
+        head = await self._reader.readuntil(b"\r\n\r\n")
+        length = int(head.lower().split(b"content-length: ", 1)[1].split(b"\r\n", 1)[0])
+        body = await self._reader.readexactly(length)
+        return int(head[9:12]), body
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""Routes: how a request becomes one call of its handler, on one thread, and the answer of that call its response.
+
+FastAPI reads the handlers' signatures for the OpenAPI document. Its own way of calling them is not used: it would read the body
+before the caller is known, change threads twice, and cost more than most of what we do.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
+
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.params import Header
+from fastapi.routing import APIRoute
+from pydantic import TypeAdapter, ValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from cloister.bootstrap import Services
+from cloister.domain.access import Permission
+from cloister.domain.errors import CloisterError
+from cloister.domain.identifiers import key_name
+from cloister.interfaces.http.bodies import Body
+from cloister.interfaces.http.callers import CallerInfo, Gate, need_of
+from cloister.interfaces.http.problems import of_error, of_validation_error
+
+_Read = Callable[[Request, bytes], Any]
+
+
+class GuardedRoute(APIRoute):
+    """Admits the caller before anything else is looked at. A handler that does not say what it needs cannot be a route."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **named: Any) -> None:
+        super().__init__(path, endpoint, **named)
+        self._need = need_of(endpoint)
+        self._arguments = {name: _reader(name, hint, default, path) for name, hint, default in _parameters(endpoint)}
+        self._reads_body = any(_is_body(hint) for _, hint, _ in _parameters(endpoint))
+        self.app = self._serve
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        body = await request.body() if self._reads_body else b""
+        if inspect.iscoroutinefunction(self.endpoint):
+            response = cast(Response, await self.endpoint())
+        else:
+            response = await run_in_threadpool(self._answer, request, body)
+        await response(scope, receive, send)
+
+    def _answer(self, request: Request, body: bytes) -> Response:
+        try:
+            self._admit(request)
+            return self.endpoint(**{name: read(request, body) for name, read in self._arguments.items()})
+        except CloisterError as error:
+            return of_error(error)
+        except RequestValidationError as error:
+            return of_validation_error(error)
+
+    def _admit(self, request: Request) -> None:
+        gate = cast(Gate, request.app.state.gate)
+        if self._need == "operator":
+            gate.admit_operator(request)
+        elif self._need != "nothing":
+            caller = gate.admit(request, cast(Permission, self._need))
+            request.state.caller, request.state.key_id = caller, key_name(caller.key.id)
+
+
+def _parameters(endpoint: Callable[..., Any]) -> list[tuple[str, Any, Any]]:
+    hints = get_type_hints(endpoint, include_extras=True)
+    return [(name, hints[name], given.default) for name, given in inspect.signature(endpoint).parameters.items()]
+
+
+def _reader(name: str, hint: Any, default: Any, path: str) -> _Read:
+    """How one argument is read; its kind is known by its type, its name, or its mark."""
+    kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    if kind is Request:
+        return lambda request, _: request
+    if kind is CallerInfo:
+        return lambda request, _: request.state.caller
+    if kind is Services:
+        return lambda request, _: cast(Gate, request.app.state.gate).services
+    if _is_body(hint):
+        return lambda request, body: _read_body(hint, request, body)
+    if f"{{{name}}}" in path:
+        return lambda request, _: request.path_params[name]
+    adapter = TypeAdapter[Any](hint)
+    header = next((mark.alias for mark in get_args(hint)[1:] if isinstance(mark, Header)), None)
+    if header is not None:
+        return lambda request, _: _read_text(adapter, "header", header, request.headers, default)
+    return lambda request, _: _read_text(adapter, "query", name, request.query_params, default)
+
+
+def _is_body(hint: Any) -> bool:
+    return isinstance(hint, type) and issubclass(hint, Body)
+
+
+def _read_body(kind: type[Body], request: Request, body: bytes) -> Body:
+    """Only what calls itself JSON is read as JSON: no form of another site can pass for a request of ours."""
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != "application/json" and not media_type.endswith("+json"):
+        missing = {"type": "media_type", "loc": ("body",), "msg": "Must be JSON, sent as application/json"}
+        raise RequestValidationError([missing])
+    try:
+        return kind.model_validate_json(body)
+    except ValidationError as error:
+        raise _located("body", error) from None
+
+
+def _read_text(adapter: TypeAdapter[Any], place: str, name: str, given: Mapping[str, str], default: Any) -> Any:
+    text = given.get(name)
+    if text is None:
+        return default
+    try:
+        return adapter.validate_python(text)
+    except ValidationError as error:
+        raise _located(place, error, name) from None
+
+
+def _located(place: str, error: ValidationError, *path: str) -> RequestValidationError:
+    """Without the input itself: an error never repeats what was said."""
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    return RequestValidationError([{**entry, "loc": (place, *path, *entry["loc"])} for entry in found])
