@@ -2,8 +2,8 @@
 
     python benchmarks/http.py [--messages 100000] [--quick] [--json]
 
-`cloister serve` runs in a process of its own; the requests come from this one, over plain sockets, so that the client costs little of
-the two cores they share. Times are milliseconds, p50 unless said otherwise.
+`cloister serve` runs in a process of its own; the requests come from this one, over plain sockets, so that the client costs little
+of the two cores they share. Times are milliseconds, p50 unless said otherwise.
 """
 
 import argparse
@@ -15,15 +15,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from cloister import Cloister
 from latency import SMALL_POOL, Questions, Words, fill, line, readable
 
-from cloister import Cloister
-
 CONNECTIONS = 32
+Ask = Callable[[int, int], bytes]
+OPERATOR = "the operator of this benchmark"
 
 
 def main() -> None:
@@ -64,7 +65,7 @@ class Service:
         began = time.perf_counter()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "cloister", "serve", "--data", str(directory), "--port", str(self.port)],
-            env={**os.environ, "CLOISTER_RATE_LIMIT": "0"},
+            env={**os.environ, "CLOISTER_RATE_LIMIT": "0", "CLOISTER_OPERATOR_KEY": OPERATOR},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -90,11 +91,18 @@ class Service:
 
         def write(connection: int, turn: int) -> bytes:
             body = {"role": "user", "content": sentences[(connection * 997 + turn) % len(sentences)]}
-            return self._post(f"/v1/sessions/{connection}/messages", body)
+            return self._request("POST", f"/v1/sessions/{connection}/messages", body)
 
         def context(_: int, __: int) -> bytes:
-            return self._post("/v1/context", {"session_id": "small/ask", "query": questions.next()})
+            return self._request("POST", "/v1/context", {"session_id": "small/ask", "query": questions.next()})
 
+        def missing(_: int, __: int) -> bytes:
+            return self._request("GET", "/v1/sessions/nobodys")
+
+        def foreign(_: int, __: int) -> bytes:
+            return self._request("GET", "/v1/sessions/of-them")
+
+        await self._make_foreign_session()
         await self._rate(lambda _, __: alive, 0.5, CONNECTIONS)
         await self._rate(write, 0.5, CONNECTIONS)
         nothing, _ = await self._rate(lambda _, __: alive, seconds / 4, CONNECTIONS)
@@ -102,6 +110,7 @@ class Service:
         contexts, _ = await self._rate(context, seconds, CONNECTIONS)
         _, alone = await self._rate(context, seconds / 2, 1)
         _, bare = await self._rate(lambda _, __: alive, seconds / 8, 1)
+        not_there, theirs = await self._alternately(missing, foreign, seconds / 4)
         return [
             line(f"requests that do nothing a second, {CONNECTIONS} connections", nothing),
             line(f"durable writes a second, {CONNECTIONS} connections", writes, target=1_000, more_is_better=True),
@@ -113,9 +122,33 @@ class Service:
                 floor_name="a request that does nothing",
                 target=6,
             ),
+            line("asking for a foreign session", theirs, floor=not_there, floor_name="a missing one", factor=1.1),
         ]
 
-    async def _rate(self, request: Any, seconds: float, connections: int) -> tuple[float, Sequence[float]]:
+    async def _make_foreign_session(self) -> None:
+        """In another tenant, under an id that ours does not have."""
+        connection = await Connection.open(self.port)
+        status, body = await connection.ask(self._request("POST", "/operator/tenants", {"name": "Them"}, OPERATOR))
+        assert status == 201, body
+        key = json.loads(body)["admin_key"]
+        status, body = await connection.ask(self._request("POST", "/v1/sessions", {"external_id": "of-them"}, key))
+        assert status == 201, body
+        connection.close()
+
+    async def _alternately(self, one: Ask, other: Ask, seconds: float) -> tuple[Sequence[float], Sequence[float]]:
+        taken: tuple[list[float], list[float]] = ([], [])
+        connection = await Connection.open(self.port)
+        end = time.perf_counter() + seconds
+        while time.perf_counter() < end:
+            for which, request in enumerate((one, other)):
+                began = time.perf_counter()
+                status, _ = await connection.ask(request(0, 0))
+                taken[which].append((time.perf_counter() - began) * 1_000)
+                assert status == 404
+        connection.close()
+        return taken
+
+    async def _rate(self, request: Ask, seconds: float, connections: int) -> tuple[float, Sequence[float]]:
         """Requests a second, and the milliseconds each took; every answer must be a success."""
         taken: list[float] = []
         end = time.perf_counter() + seconds
@@ -136,10 +169,10 @@ class Service:
         await asyncio.gather(*(client(number) for number in range(connections)))
         return len(taken) / (time.perf_counter() - began), taken
 
-    def _post(self, path: str, body: dict[str, Any]) -> bytes:
-        text = json.dumps(body).encode()
+    def _request(self, method: str, path: str, body: dict[str, Any] | None = None, key: str | None = None) -> bytes:
+        text = b"" if body is None else json.dumps(body).encode()
         head = (
-            f"POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {self.key}\r\n"
+            f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key or self.key}\r\n"
             f"Content-Type: application/json\r\nContent-Length: {len(text)}\r\n\r\n"
         )
         return head.encode() + text
