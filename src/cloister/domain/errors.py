@@ -12,6 +12,8 @@ CloisterError
 ├── Conflict                 conflict             the request contradicts what is there
 ├── QuotaExceeded            quota_exceeded       the tenant may not keep more; nothing was changed
 ├── RateLimited              rate_limited         too many requests for one key; try again after a moment
+├── ModelUnavailable         model_unavailable    the model cannot be reached, was too slow, or failed
+│   └── ModelAnswerInvalid   model_unavailable    it answered, twice, and neither answer could be used
 ├── ServerError              server_error         a Cloister elsewhere could not be reached, or failed
 ├── Closed                   closed               used after close()
 └── StorageError             storage_error        the database could not do it; what was acknowledged is safe
@@ -128,6 +130,16 @@ class RateLimited(CloisterError):
     def __init__(self, retry_after: int) -> None:
         super().__init__(f"Too many requests with this key: try again in {retry_after} s.")
         self.retry_after = retry_after
+
+
+class ModelUnavailable(CloisterError):
+    """The model cannot be reached, was too slow, or failed. Nothing was changed."""
+
+    code = "model_unavailable"
+
+
+class ModelAnswerInvalid(ModelUnavailable):
+    """The model answered, and neither its answer nor its correction could be used."""
 
 
 class ServerError(CloisterError):

@@ -22,6 +22,7 @@ MAX_SEQUENCE = (1 << SEQUENCE_BITS) - 1
 _SESSION_BITS = 42
 
 _HEX = re.compile(r"[0-9a-f]{16}")
+_PROJECT = re.compile(r"proj_[0-9a-f]{16}")
 
 
 def _random(bits: int) -> int:
@@ -100,11 +101,14 @@ def parse_key_name(given: str) -> KeyId:
 
 
 def parse_project(given: str) -> ProjectId:
+    """An id of another form is refused as such; one that is well formed and that no project can have is not found."""
     _refuse_other_types(given, "project_id")
     number = _parse("proj_", given)
-    if number is None:
-        raise InvalidProjectId(given)
-    return ProjectId(number)
+    if number is not None:
+        return ProjectId(number)
+    if _PROJECT.fullmatch(given):
+        raise NotFound("project", given)
+    raise InvalidProjectId(given)
 
 
 def parse_message(given: str) -> MessageId:

@@ -1,24 +1,49 @@
 """What a project may set for itself, and what it gets where it sets nothing."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Literal, cast, get_args
 
 from cloister.domain.context import Source, parse_sources
 from cloister.domain.errors import InvalidRequest
+from cloister.domain.text import checked_limit, checked_text
 
-_KNOWN = ("context_sources",)
+ObservationScope = Literal["session", "user"]
+MOST_PENDING_MESSAGES = 1_000
+MAX_SYSTEM_PROMPT = 20_000
 
 
 def checked_settings(given: Mapping[str, object]) -> dict[str, object]:
     """The settings, each one known and valid; the error names the one that is not."""
-    for name in given:
-        if name not in _KNOWN:
-            raise InvalidRequest(f"settings.{name}", f"is not a setting; there are {', '.join(_KNOWN)}.")
-    checked = dict(given)
-    if "context_sources" in given:
-        parse_sources(given["context_sources"], "settings.context_sources")
-    return checked
+    for name, value in given.items():
+        if name not in _CHECKS:
+            raise InvalidRequest(f"settings.{name}", f"is not a setting; there are {', '.join(_CHECKS)}.")
+        _CHECKS[name](value, f"settings.{name}")
+    return dict(given)
 
 
 def context_sources(settings: Mapping[str, object]) -> tuple[Source, ...] | None:
     given = settings.get("context_sources")
     return None if given is None else parse_sources(given, "settings.context_sources")
+
+
+def _check_observation_scope(given: object, field: str) -> None:
+    if given not in get_args(ObservationScope):
+        raise InvalidRequest(field, f"must be one of {', '.join(get_args(ObservationScope))}.")
+
+
+def _check_pending_message_count(given: object, field: str) -> None:
+    checked_limit(cast(int, given), field, MOST_PENDING_MESSAGES, lowest=1)
+
+
+def _check_system_prompt(given: object, field: str) -> None:
+    """None is no prompt; an empty one would read like it, and mean another thing."""
+    if given is not None:
+        checked_text(cast(str, given), field, MAX_SYSTEM_PROMPT)
+
+
+_CHECKS: Mapping[str, Callable[[object, str], object]] = {
+    "observation_scope": _check_observation_scope,
+    "context_sources": parse_sources,
+    "pending_message_count": _check_pending_message_count,
+    "system_prompt": _check_system_prompt,
+}

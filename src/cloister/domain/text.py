@@ -20,14 +20,32 @@ _TURNS_DIRECTION = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u
 Metadata = Mapping[str, object]
 
 
+def checked_text(text: str, field: str, limit: int) -> str:
+    """Valid Unicode without NUL, with at least one visible character and at most `limit` of them."""
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidRequest(field, "must be text.")
+    if len(text) > limit:
+        raise TooLarge(field, len(text), limit)
+    if not text or text.isspace():
+        raise InvalidRequest(field, "must not be empty.")
+    if "\x00" in text:
+        raise InvalidRequest(field, "must not hold a NUL character.")
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise InvalidRequest(field, "holds a lone surrogate, which is not valid Unicode.") from None
+    return text
+
+
 def checked_content(content: str, field: str = "content") -> str:
     """A message's text: at least one visible character, at most 65,536 characters."""
-    return _checked(content, field, MAX_CONTENT)
+    return checked_text(content, field, MAX_CONTENT)
 
 
 def checked_name(name: str, field: str) -> str:
     """A short label or an outside id: one line of at most 255 characters. Joiners and wide spaces belong to many scripts."""
-    _checked(name, field, MAX_NAME)
+    checked_text(name, field, MAX_NAME)
     if not name.isprintable() and any(map(_is_control, name)):
         raise InvalidRequest(field, "must be one line without control characters.")
     return name
@@ -96,23 +114,6 @@ def checked_limit(limit: int, field: str, highest: int, lowest: int = 0) -> int:
     if not lowest <= limit <= highest:
         raise InvalidRequest(field, f"must be between {lowest} and {highest:,}, not {limit}.")
     return limit
-
-
-def _checked(text: str, field: str, limit: int) -> str:
-    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidRequest(field, "must be text.")
-    if len(text) > limit:
-        raise TooLarge(field, len(text), limit)
-    if not text or text.isspace():
-        raise InvalidRequest(field, "must not be empty.")
-    if "\x00" in text:
-        raise InvalidRequest(field, "must not hold a NUL character.")
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise InvalidRequest(field, "holds a lone surrogate, which is not valid Unicode.") from None
-    return text
 
 
 def _is_control(character: str) -> bool:

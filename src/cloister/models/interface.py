@@ -7,6 +7,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Statement
+from cloister.domain.identifiers import MessageId
 from cloister.domain.passage import Passage
 
 Weigh = Callable[[Sequence[str]], Sequence[float]]
@@ -38,4 +40,23 @@ class Embedder(Protocol):
 
     def embed_query(self, text: str, weigh: Weigh) -> npt.NDArray[np.float32]:
         """The query's vector, unit length or zero. `weigh` says how telling words are in the pool asked."""
+        ...
+
+
+class Extractor(Protocol):
+    """The hidden memory assistant (MEM-5), a model or the rules. It raises `ModelUnavailable` when it cannot do its work."""
+
+    @property
+    def name(self) -> str: ...
+
+    def memories(self, said: Sequence[Statement], known: Sequence[str]) -> list[ExtractedMemory]:
+        """What is worth keeping of these statements, and not known already."""
+        ...
+
+    def entities(self, said: Sequence[Statement]) -> list[ExtractedEntity]:
+        """The named things that these statements say something of."""
+        ...
+
+    def notes(self, said: Sequence[Statement]) -> list[tuple[str, tuple[MessageId, ...]]]:
+        """A stretch of conversation, compressed into a few lines, each with the messages it came from."""
         ...
