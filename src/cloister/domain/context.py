@@ -17,7 +17,7 @@ RECENT_LIMIT = 20
 SEMANTIC_LIMIT = 10
 HIGHEST_LIMIT = 1_000
 HIGHEST_BUDGET = 10_000_000
-_MOST_SOURCES = 16
+MOST_SOURCES = 16
 # What a chat format adds around each message: its role and its delimiters.
 TOKENS_AROUND_A_MESSAGE = 4
 
@@ -90,8 +90,8 @@ def parse_sources(given: object, field: str) -> tuple[Source, ...]:
     if not isinstance(given, Sequence) or isinstance(given, str):
         raise InvalidRequest(field, "must be a list of sources.")
     entries = cast(Sequence[object], given)
-    if len(entries) > _MOST_SOURCES:
-        raise InvalidRequest(field, f"has {len(entries)} sources, and the limit is {_MOST_SOURCES}.")
+    if len(entries) > MOST_SOURCES:
+        raise InvalidRequest(field, f"has {len(entries)} sources, and the limit is {MOST_SOURCES}.")
     return tuple(_parse_source(entry, f"{field}[{position}]") for position, entry in enumerate(entries))
 
 

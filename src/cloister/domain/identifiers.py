@@ -16,6 +16,9 @@ PoolId = NewType("PoolId", int)
 SessionId = NewType("SessionId", int)
 MessageId = NewType("MessageId", int)
 KeyId = NewType("KeyId", int)
+MemoryId = NewType("MemoryId", int)
+EntityId = NewType("EntityId", int)
+ObservationId = NewType("ObservationId", int)
 
 SEQUENCE_BITS = 21
 MAX_SEQUENCE = (1 << SEQUENCE_BITS) - 1
@@ -43,6 +46,20 @@ def new_pool_id() -> PoolId:
 
 def new_key_id() -> KeyId:
     return KeyId(_random(63))
+
+
+def new_memory_id() -> MemoryId:
+    """Shaped like the first message of a session of its own: the index then knows that it has no neighbours."""
+    return MemoryId(_random(_SESSION_BITS) << SEQUENCE_BITS | 1)
+
+
+def new_entity_id() -> EntityId:
+    """Shaped as a memory's is, for the same reason."""
+    return EntityId(_random(_SESSION_BITS) << SEQUENCE_BITS | 1)
+
+
+def new_observation_id() -> ObservationId:
+    return ObservationId(_random(63))
 
 
 def new_removal_id() -> int:
@@ -91,6 +108,32 @@ def episode_name(opening: MessageId) -> str:
 
 def key_name(key: KeyId) -> str:
     return f"key_{key:016x}"
+
+
+def memory_name(memory: MemoryId) -> str:
+    return f"mem_{memory:016x}"
+
+
+def entity_name(entity: EntityId) -> str:
+    return f"ent_{entity:016x}"
+
+
+def observation_name(observation: ObservationId) -> str:
+    return f"obs_{observation:016x}"
+
+
+def parse_memory(given: str) -> MemoryId:
+    number = _parse("mem_", given)
+    if number is None:
+        raise NotFound("memory", given)
+    return MemoryId(number)
+
+
+def parse_entity(given: str) -> EntityId:
+    number = _parse("ent_", given)
+    if number is None:
+        raise NotFound("entity", given)
+    return EntityId(number)
 
 
 def parse_key_name(given: str) -> KeyId:
