@@ -1,0 +1,168 @@
+"""Memories, inside one transaction's reach. Every change of them keeps the counts and the versions that others go by."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from cloister.domain.errors import NotFound
+from cloister.domain.identifiers import MemoryId, MessageId, PoolId, ProjectId, SessionId, memory_name
+from cloister.domain.memory import Memory
+from cloister.storage.interface import Row, Transaction, integers
+from cloister.storage.messages import Indexed
+
+_THOUSANDTHS = 1_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HeldMemory:
+    """A memory with the outside id of its session."""
+
+    memory: Memory
+    session: str
+
+
+class Memories:
+    """The memories of sessions that the caller has found through `Sessions`."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+
+    def add(self, memory: Memory, digest: bytes, indexed: Indexed) -> bool:
+        """False when the session knows it already; nothing of it is written then, not even its sources."""
+        row = self._transaction.row(
+            "insert_memory",
+            memory_id=memory.id,
+            session_id=memory.session,
+            digest=digest,
+            importance=None if memory.importance is None else round(memory.importance * _THOUSANDTHS),
+            created_at=memory.created_at,
+            generation=indexed.generation,
+            vector=indexed.vector,
+            terms=indexed.terms,
+            content=memory.content,
+        )
+        if row is None:
+            return False
+        self._transaction.execute_each(
+            "insert_memory_source", [{"message_id": source, "memory_id": memory.id} for source in memory.sources]
+        )
+        return True
+
+    def count(self, session: SessionId, more: int) -> None:
+        """So many more, or fewer, in a session: in its project's count too, and its pool's memories have changed."""
+        row = self._transaction.row("add_session_memories", session_id=session, memories=more)
+        if row is None:
+            return
+        project, pool = cast(tuple[int | None, int | None], row)
+        if project is not None:
+            self._transaction.execute("add_project_memories", project_id=project, memories=more)
+        if pool is not None:
+            self.note_change(PoolId(pool))
+
+    def note_change(self, pool: PoolId) -> None:
+        self._transaction.execute("raise_memory_version", pool_id=pool)
+
+    def move(self, count: int, *, old: ProjectId | None, new: ProjectId | None) -> None:
+        """A session with so many memories went from one project to another."""
+        for project, change in ((old, -count), (new, count)):
+            if project is not None and count:
+                self._transaction.execute("add_project_memories", project_id=project, memories=change)
+
+    def get(self, memory: MemoryId) -> HeldMemory:
+        row = self._transaction.row("memory", memory_id=memory)
+        if row is None:
+            raise NotFound("memory", memory_name(memory))
+        return self.held([row])[0]
+
+    def of_session(
+        self, session: SessionId, *, limit: int, after: tuple[int, int] = (-(1 << 63), 0)
+    ) -> list[HeldMemory]:
+        """Oldest first, from behind the (created_at, id) of the last one seen."""
+        rows = self._transaction.rows(
+            "session_memories", session_id=session, limit=limit, after_created_at=after[0], after_memory_id=after[1]
+        )
+        return self.held(rows)
+
+    def of_user(self, user: str, *, limit: int, after: tuple[int, int] = (-(1 << 63), 0)) -> list[HeldMemory]:
+        rows = self._transaction.rows(
+            "user_memories", user_id=user, limit=limit, after_created_at=after[0], after_memory_id=after[1]
+        )
+        return self.held(rows)
+
+    def known(self, session: SessionId, pool: PoolId, user: str | None, limit: int) -> list[str]:
+        """What an extraction in this session may know: its own memories, and those of the same user in the same pool."""
+        rows = self._transaction.rows("known_memories", session_id=session, pool_id=pool, user_id=user, limit=limit)
+        return [cast(str, row[0]) for row in rows]
+
+    def derived_from(self, message: MessageId) -> list[MemoryId]:
+        return _ids(self._transaction.rows("memories_of_message", message_id=message))
+
+    def ids(self, session: SessionId) -> list[MemoryId]:
+        return _ids(self._transaction.rows("session_memory_ids", session_id=session))
+
+    def remove(self, session: SessionId, memories: Sequence[MemoryId]) -> int:
+        """Take these away; returns how many there were."""
+        if not memories:
+            return 0
+        self._transaction.execute("delete_memory_sources", memory_ids=integers(memories))
+        removed = self._transaction.execute("delete_memories", session_id=session, memory_ids=integers(memories))
+        self.count(session, -removed)
+        return removed
+
+    def held(self, rows: Iterable[Row]) -> list[HeldMemory]:
+        found = list(rows)
+        sources = self._sources([cast(int, row[0]) for row in found])
+        return [_held(row, sources.get(cast(int, row[0]), ())) for row in found]
+
+    def _sources(self, memories: Sequence[int]) -> dict[int, tuple[MessageId, ...]]:
+        if not memories:
+            return {}
+        sources: dict[int, tuple[MessageId, ...]] = {}
+        rows = self._transaction.rows("memory_sources", memory_ids=integers(memories))
+        for memory, message in cast(list[tuple[int, int]], rows):
+            sources[memory] = (*sources.get(memory, ()), MessageId(message))
+        return sources
+
+
+class MemoryRows:
+    """The memories of one pool, read at one moment, as an index reads rows. Each stands alone: it has no neighbours."""
+
+    def __init__(self, transaction: Transaction, pool: PoolId, generation: int) -> None:
+        self._transaction = transaction
+        self._generation = generation
+        self.tenant = transaction.reach.tenant
+        self.pool = pool
+
+    def state(self) -> tuple[int, int]:
+        (version,) = cast(tuple[int], self._transaction.row("memory_state", pool_id=self.pool))
+        return version, version
+
+    def size(self) -> int:
+        return cast(tuple[int], self._transaction.row("memory_pool_size", pool_id=self.pool))[0]
+
+    def all_rows(self) -> Iterator[Row]:
+        return self._transaction.stream("memory_pool_rows", pool_id=self.pool, generation=self._generation)
+
+    def found(self, ids: Sequence[int]) -> dict[int, HeldMemory]:
+        """What these ids say, for those that are in this pool now; every other id is left out."""
+        rows = self._transaction.rows("pool_memories", pool_id=self.pool, memory_ids=integers(ids))
+        return {held.memory.id: held for held in Memories(self._transaction).held(rows)}
+
+
+def _ids(rows: Sequence[Row]) -> list[MemoryId]:
+    return [MemoryId(cast(int, row[0])) for row in rows]
+
+
+def _held(row: Row, sources: tuple[MessageId, ...]) -> HeldMemory:
+    memory, session, content, importance, created_at, name = cast(tuple[Any, ...], row)
+    return HeldMemory(
+        memory=Memory(
+            id=MemoryId(memory),
+            session=SessionId(session),
+            content=content,
+            importance=None if importance is None else importance / _THOUSANDTHS,
+            sources=sources,
+            created_at=created_at,
+        ),
+        session=name,
+    )

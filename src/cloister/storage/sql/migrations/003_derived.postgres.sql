@@ -1,0 +1,22 @@
+
+DO $walls$
+DECLARE
+    table_name TEXT;
+BEGIN
+    FOREACH table_name IN ARRAY ARRAY['memory', 'memory_source', 'entity', 'mention', 'observation'] LOOP
+        EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %I TO cloister_tenant, cloister_maintenance', table_name);
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', table_name);
+        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', table_name);
+        EXECUTE format(
+            'CREATE POLICY tenant_walls ON %I TO cloister_tenant USING '
+            '(tenant_id = CAST(nullif(current_setting(''cloister.tenant'', true), '''') AS BIGINT))',
+            table_name);
+        EXECUTE format('CREATE POLICY maintenance ON %I TO cloister_maintenance USING (true)', table_name);
+    END LOOP;
+END
+$walls$;
+
+-- Row-level security binds the owner too, so the update above found nothing: this role sees all tenants.
+SET LOCAL ROLE cloister_maintenance;
+UPDATE session SET unchecked_count = message_count;
+RESET ROLE;
