@@ -3,7 +3,7 @@ DO $walls$
 DECLARE
     table_name TEXT;
 BEGIN
-    FOREACH table_name IN ARRAY ARRAY['memory', 'memory_source', 'entity', 'mention', 'observation'] LOOP
+    FOREACH table_name IN ARRAY ARRAY['memory', 'memory_source', 'entity', 'mention', 'observation', 'session_past'] LOOP
         EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %I TO cloister_tenant, cloister_maintenance', table_name);
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', table_name);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', table_name);

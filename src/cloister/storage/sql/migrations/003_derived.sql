@@ -97,3 +97,15 @@ CREATE TABLE observation (
 CREATE INDEX observation_by_session ON observation (tenant_id, session_id, last_message_id);
 
 UPDATE session SET unchecked_count = message_count;
+
+-- Where a session was before it moved: messages up to `last_message_id` were said in `project_id`, and nobody has yet looked at them
+-- for entities.
+CREATE TABLE session_past (
+    tenant_id BIGINT NOT NULL,
+    session_id BIGINT NOT NULL,
+    last_message_id BIGINT NOT NULL,
+    project_id BIGINT,
+    PRIMARY KEY (tenant_id, session_id, last_message_id),
+    FOREIGN KEY (tenant_id, session_id) REFERENCES session (tenant_id, session_id),
+    FOREIGN KEY (tenant_id, project_id) REFERENCES project (tenant_id, project_id)
+);

@@ -39,3 +39,16 @@ SELECT
 
 -- name: engine
 SELECT 'SQLite ' || sqlite_version()
+
+-- name: due_sessions
+-- Where extraction waits, longest first, and nobody is at it.
+SELECT tenant_id, session_id FROM session
+WHERE due_at <= :now AND (claimed_until IS NULL OR claimed_until < :now)
+ORDER BY due_at, session_id
+LIMIT :limit
+
+-- name: count_due
+SELECT count(*) FROM session WHERE due_at <= :now
+
+-- name: count_failing
+SELECT count(*) FROM session WHERE due_at IS NOT NULL AND failures > 0

@@ -1,0 +1,121 @@
+-- name: claim_extraction
+-- A lease: another worker may take it when it has run out.
+UPDATE session SET claim = :claim, claimed_until = :until
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND pool_id IS NOT NULL
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
+    AND (claimed_until IS NULL OR claimed_until < :now)
+RETURNING project_id, pool_id, user_id, observed_message_id
+
+-- name: unchecked_messages
+SELECT message_id, role, content, author, created_at FROM message
+WHERE tenant_id = :tenant_id AND message_id > :first AND message_id <= :last
+    AND is_memory_checked = 0 AND status = 'completed'
+ORDER BY message_id
+LIMIT :limit
+
+-- name: mark_checked
+UPDATE message SET is_memory_checked = 1
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND is_memory_checked = 0
+    AND message_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
+
+-- name: finish_extraction
+-- No row comes back when the lease was lost: then nothing of this work may be kept.
+UPDATE session
+SET claim = NULL, claimed_until = NULL, failures = 0, extraction_error = NULL, unchecked_count = unchecked_count - :checked,
+    observed_message_id = CASE WHEN :observed > observed_message_id THEN :observed ELSE observed_message_id END,
+    due_at = CASE WHEN unchecked_count - :checked >= :threshold THEN :now ELSE NULL END
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND claim = :claim
+RETURNING session_id
+
+-- name: fail_extraction
+UPDATE session
+SET claim = NULL, claimed_until = NULL, failures = failures + 1, extraction_error = :error, due_at = :retry_at
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND claim = :claim
+RETURNING failures
+
+-- name: extraction_failures
+SELECT failures FROM session WHERE tenant_id = :tenant_id AND session_id = :session_id
+
+-- name: note_past
+INSERT INTO session_past (tenant_id, session_id, last_message_id, project_id)
+VALUES (:tenant_id, :session_id, :last_message_id, :project_id)
+ON CONFLICT DO NOTHING
+
+-- name: session_past
+SELECT last_message_id, project_id FROM session_past
+WHERE tenant_id = :tenant_id AND session_id = :session_id
+ORDER BY last_message_id
+
+-- name: forget_past
+DELETE FROM session_past
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND last_message_id <= :last_message_id
+
+-- name: oldest_unchecked
+SELECT min(message_id) FROM message
+WHERE tenant_id = :tenant_id AND message_id > :first AND message_id <= :last
+    AND is_memory_checked = 0 AND status = 'completed'
+
+-- name: unobserved_messages
+-- What has fallen out of the recent window and is in no note yet.
+SELECT message_id, role, content, author, created_at FROM message
+WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :last AND status = 'completed'
+    AND message_id <= coalesce((
+        SELECT min(recent.message_id) - 1 FROM (
+            SELECT message_id FROM message
+            WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :last
+            ORDER BY message_id DESC LIMIT :window
+        ) AS recent
+    ), :after)
+ORDER BY message_id
+LIMIT :limit
+
+-- name: insert_observation
+INSERT INTO observation (
+    observation_id, tenant_id, session_id, first_message_id, last_message_id, created_at, said_at, sources, content
+) VALUES (
+    :observation_id, :tenant_id, :session_id, :first_message_id, :last_message_id, :created_at, :said_at, :sources, :content
+)
+
+-- name: session_observations
+SELECT o.observation_id, o.session_id, o.content, o.sources, o.said_at, o.created_at, s.external_id
+FROM observation AS o
+JOIN session AS s ON s.tenant_id = o.tenant_id AND s.session_id = o.session_id
+WHERE o.tenant_id = :tenant_id AND o.session_id = :session_id
+    AND (o.last_message_id, o.observation_id) > (:after_message_id, :after_observation_id)
+ORDER BY o.last_message_id, o.observation_id
+LIMIT :limit
+
+-- name: recent_observations
+-- The newest of one session, or of all sessions of its user in the same pool (TAB-7), newest first.
+SELECT o.observation_id, o.session_id, o.content, o.sources, o.said_at, o.created_at, s.external_id
+FROM session AS s
+JOIN observation AS o ON o.tenant_id = s.tenant_id AND o.session_id = s.session_id
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id
+    AND (s.session_id = :session_id OR (CAST(:of_user AS BIGINT) = 1 AND s.user_id = CAST(:user_id AS TEXT)))
+ORDER BY o.said_at DESC, o.observation_id DESC
+LIMIT :limit
+
+-- name: delete_session_observations
+DELETE FROM observation WHERE tenant_id = :tenant_id AND session_id = :session_id
+
+-- name: first_observation_of
+-- The earliest message of the first note that a message is in.
+SELECT min(first_message_id) FROM observation
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND first_message_id <= :message_id AND last_message_id >= :message_id
+
+-- name: delete_observations_from
+DELETE FROM observation
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND first_message_id >= :message_id
+
+-- name: observe_again
+UPDATE session SET observed_message_id = :message_id - 1
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND observed_message_id >= :message_id
+
+-- name: count_unchecked_again
+UPDATE session
+SET unchecked_count = (
+    SELECT count(*) FROM message
+    WHERE tenant_id = :tenant_id AND message_id > :first AND message_id <= :last
+        AND is_memory_checked = 0 AND status = 'completed'
+)
+WHERE tenant_id = :tenant_id AND session_id = :session_id
