@@ -35,13 +35,13 @@ class Messages:
 
     def page(self, session: SessionId, *, limit: int, after: MessageId | None = None) -> list[Message]:
         """In the order they were said, from behind the last one seen."""
-        first, last = _span(session)
+        first, last = span(session)
         rows = self._transaction.rows("messages", after=max(first, after or 0), last=last, limit=limit)
         return [message_of(row) for row in rows]
 
     def recent(self, session: SessionId, role: Role, limit: int) -> list[Message]:
         """The last ones of a role, newest first; what lies thousands of messages back is not recent."""
-        first, last = _span(session)
+        first, last = span(session)
         rows = self._transaction.rows(
             "recent_messages", first=first, last=last, role=role, limit=limit, window=max(RECENT_WINDOW, 10 * limit)
         )
@@ -55,7 +55,7 @@ class Messages:
         return cast(str, row[0])
 
     def count_episodes(self, session: SessionId) -> int:
-        first, last = _span(session)
+        first, last = span(session)
         row = self._transaction.row("count_episodes", first=first, last=last)
         return 0 if row is None else cast(int, row[0])
 
@@ -65,11 +65,11 @@ class Messages:
         )
 
     def remove_all(self, session: SessionId) -> int:
-        first, last = _span(session)
+        first, last = span(session)
         return self._transaction.execute("delete_messages", first=first, last=last)
 
 
-def _span(session: SessionId) -> tuple[int, int]:
+def span(session: SessionId) -> tuple[int, int]:
     """The ids of a session's messages lie behind the first of these and up to the second."""
     return session << SEQUENCE_BITS, (session << SEQUENCE_BITS) + MAX_SEQUENCE
 

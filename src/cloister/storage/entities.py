@@ -1,0 +1,168 @@
+"""Entities of projects and what mentions them, inside one transaction's reach."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+from cloister.domain.entity import Entity, merged_notes
+from cloister.domain.errors import NotFound
+from cloister.domain.identifiers import EntityId, MessageId, ProjectId, SessionId, entity_name
+from cloister.storage.interface import Row, Transaction, integers
+from cloister.storage.messages import Indexed
+
+
+class Entities:
+    """The tenant's entities; each is of one project."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+
+    def find(self, project: ProjectId, digest: bytes) -> Entity | None:
+        row = self._transaction.row("entity_by_digest", project_id=project, digest=digest)
+        return None if row is None else self._merged([row])[0]
+
+    def get(self, entity: EntityId) -> Entity:
+        row = self._transaction.row("entity", entity_id=entity)
+        if row is None:
+            raise NotFound("entity", entity_name(entity))
+        return self._merged([row])[0]
+
+    def add(self, entity: Entity, digest: bytes, indexed: Indexed) -> bool:
+        """False when another transaction added it meanwhile, or the drawn id is taken."""
+        row = self._transaction.row(
+            "insert_entity",
+            entity_id=entity.id,
+            project_id=entity.project,
+            digest=digest,
+            name=entity.name,
+            type=entity.type,
+            created_at=entity.created_at,
+            generation=indexed.generation,
+            vector=indexed.vector,
+            terms=indexed.terms,
+        )
+        return row is not None
+
+    def mention(
+        self, entity: EntityId, session: SessionId, messages: Sequence[MessageId], notes: str, created_at: int
+    ) -> None:
+        self._transaction.execute_each(
+            "insert_mention",
+            [
+                {
+                    "message_id": message,
+                    "entity_id": entity,
+                    "session_id": session,
+                    "created_at": created_at,
+                    "notes": notes,
+                }
+                for message in messages
+            ],
+        )
+
+    def set_index(self, entity: EntityId, indexed: Indexed) -> None:
+        self._transaction.execute(
+            "set_entity_index",
+            entity_id=entity,
+            generation=indexed.generation,
+            vector=indexed.vector,
+            terms=indexed.terms,
+        )
+
+    def note_change(self, project: ProjectId) -> None:
+        self._transaction.execute("raise_entity_version", project_id=project)
+
+    def page(
+        self, project: ProjectId, *, limit: int, after: tuple[int, int] = (-(1 << 63), 0)
+    ) -> list[Entity]:
+        """Oldest first, from behind the (created_at, id) of the last one seen."""
+        rows = self._transaction.rows(
+            "entities", project_id=project, limit=limit, after_created_at=after[0], after_entity_id=after[1]
+        )
+        return self._merged(rows)
+
+    def forget_session(self, session: SessionId) -> list[Entity]:
+        """Take away what a session mentioned; gives the entities that others still mention, as they are now."""
+        touched = _ids(self._transaction.rows("entities_of_session", session_id=session))
+        if touched:
+            self._transaction.execute("delete_session_mentions", session_id=session)
+        return self._after_forgetting(touched)
+
+    def forget_message(self, message: MessageId) -> list[Entity]:
+        touched = _ids(self._transaction.rows("entities_of_message", message_id=message))
+        if touched:
+            self._transaction.execute("delete_message_mentions", message_id=message)
+        return self._after_forgetting(touched)
+
+    def retag(self, entity: Entity, project: ProjectId, digest: bytes) -> EntityId:
+        """Into another project; where that knows the name already, the two become one."""
+        there = self.find(project, digest)
+        if there is None:
+            self._transaction.execute("retag_entity", entity_id=entity.id, project_id=project)
+        else:
+            self._transaction.execute("move_mentions", entity_id=entity.id, to_entity_id=there.id)
+            self._transaction.execute("delete_mentions", entity_id=entity.id)
+            self._transaction.execute("delete_entities", entity_ids=integers([entity.id]))
+        for changed in sorted({entity.project, project}):
+            self.note_change(ProjectId(changed))
+        return entity.id if there is None else there.id
+
+    def _after_forgetting(self, touched: Sequence[EntityId]) -> list[Entity]:
+        if not touched:
+            return []
+        projects = self._transaction.rows("projects_of_entities", entity_ids=integers(touched))
+        for (project,) in sorted(cast(list[tuple[int]], projects)):
+            self.note_change(ProjectId(project))
+        gone = _ids(self._transaction.rows("unmentioned_entities", entity_ids=integers(touched)))
+        if gone:
+            self._transaction.execute("delete_entities", entity_ids=integers(gone))
+        left = [entity for entity in touched if entity not in set(gone)]
+        return [self.get(entity) for entity in left]
+
+    def _merged(self, rows: Sequence[Row]) -> list[Entity]:
+        return merged(self._transaction, rows)
+
+
+class EntityRows:
+    """The entities of one project, read at one moment, as an index reads rows."""
+
+    def __init__(self, transaction: Transaction, project: ProjectId, generation: int) -> None:
+        self._transaction = transaction
+        self._generation = generation
+        self._project = project
+        self.tenant = transaction.reach.tenant
+        self.place = int(project)
+
+    def version(self) -> int | None:
+        """None where there is no such project here."""
+        row = self._transaction.row("entity_state", project_id=self._project)
+        return None if row is None else cast(int, row[0])
+
+    def all_rows(self) -> Iterator[Row]:
+        return self._transaction.stream("entity_rows", project_id=self._project, generation=self._generation)
+
+    def found(self, ids: Sequence[int]) -> dict[int, Entity]:
+        """Those that are in this project now; every other id is left out."""
+        rows = self._transaction.rows("project_entities", project_id=self._project, entity_ids=integers(ids))
+        return {entity.id: entity for entity in merged(self._transaction, rows)}
+
+
+def merged(transaction: Transaction, rows: Sequence[Row]) -> list[Entity]:
+    """Entities with the notes of all their mentions."""
+    if not rows:
+        return []
+    said: dict[int, list[str]] = {}
+    ids = [cast(int, row[0]) for row in rows]
+    for entity, notes, _ in cast(list[tuple[int, str, int]], transaction.rows("mentions", entity_ids=integers(ids))):
+        said.setdefault(entity, []).append(notes)
+    return [_entity(row, merged_notes(said.get(cast(int, row[0]), ()))) for row in rows]
+
+
+def _entity(row: Row, notes: str) -> Entity:
+    entity, project, name, kind, created_at = cast(tuple[Any, ...], row)
+    return Entity(
+        id=EntityId(entity), project=ProjectId(project), name=name, type=kind, notes=notes, created_at=created_at
+    )
+
+
+def _ids(rows: Sequence[Row]) -> list[EntityId]:
+    return [EntityId(cast(int, row[0])) for row in rows]

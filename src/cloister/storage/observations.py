@@ -1,0 +1,94 @@
+"""Observations of sessions, inside one transaction's reach."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from cloister.domain.identifiers import MessageId, ObservationId, PoolId, SessionId
+from cloister.domain.observation import Observation
+from cloister.storage.interface import Row, Transaction
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HeldObservation:
+    """A note with the outside id of its session."""
+
+    observation: Observation
+    session: str
+
+
+class Observations:
+    """The notes of sessions that the caller has found through `Sessions`."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+
+    def add(self, observation: Observation, first: MessageId, last: MessageId) -> None:
+        """`first` and `last` bound the stretch that was compressed: when a message in it goes, the note goes."""
+        self._transaction.execute(
+            "insert_observation",
+            observation_id=observation.id,
+            session_id=observation.session,
+            first_message_id=first,
+            last_message_id=last,
+            created_at=observation.created_at,
+            said_at=observation.said_at,
+            sources=json.dumps(observation.sources),
+            content=observation.content,
+        )
+
+    def of_session(
+        self, session: SessionId, *, limit: int, after: tuple[int, int] = (0, 0)
+    ) -> list[HeldObservation]:
+        """In the order of what they compress, from behind the (last message, id) of the last one seen."""
+        rows = self._transaction.rows(
+            "session_observations",
+            session_id=session,
+            limit=limit,
+            after_message_id=after[0],
+            after_observation_id=after[1],
+        )
+        return [_held(row) for row in rows]
+
+    def recent(
+        self, session: SessionId, pool: PoolId, user: str | None, *, of_user: bool, limit: int
+    ) -> list[HeldObservation]:
+        """The newest of the session, or of its user's sessions in the same pool (TAB-7); oldest first."""
+        rows = self._transaction.rows(
+            "recent_observations",
+            session_id=session,
+            pool_id=pool,
+            user_id=user,
+            of_user=int(of_user and user is not None),
+            limit=limit,
+        )
+        return [_held(row) for row in reversed(rows)]
+
+    def forget_session(self, session: SessionId) -> int:
+        return self._transaction.execute("delete_session_observations", session_id=session)
+
+    def forget_message(self, session: SessionId, message: MessageId) -> int:
+        """The notes that a message is in go, and all later ones of the session; what remains is observed again."""
+        row = self._transaction.row("first_observation_of", session_id=session, message_id=message)
+        if row is None or row[0] is None:
+            return 0
+        first = cast(int, row[0])
+        removed = self._transaction.execute("delete_observations_from", session_id=session, message_id=first)
+        self._transaction.execute("observe_again", session_id=session, message_id=first)
+        return removed
+
+
+def _held(row: Row) -> HeldObservation:
+    observation, session, content, sources, said_at, created_at, name = cast(tuple[Any, ...], row)
+    return HeldObservation(
+        observation=Observation(
+            id=ObservationId(observation),
+            session=SessionId(session),
+            content=content,
+            sources=tuple(map(MessageId, cast(Sequence[int], json.loads(sources)))),
+            said_at=said_at,
+            created_at=created_at,
+        ),
+        session=name,
+    )
