@@ -50,6 +50,9 @@ class Session:
     message_count: int
     created_at: int
     updated_at: int
+    memory_count: int = 0
+    memory_job_pending: bool = False
+    last_extraction_error: str | None = None
 
     @property
     def stamped_tags(self) -> tuple[str, ...]:

@@ -3,13 +3,19 @@
 A column only grows at its end or is copied smaller: a view of it taken before stays what it was.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from itertools import islice
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from cloister.domain.identifiers import SEQUENCE_BITS
+from cloister.domain.ranking import ROLES
+from cloister.index.interface import Row
+
+_ROLE_CODES = {role: code for code, role in enumerate(ROLES)}
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 _GROWTH = 1.5
 
@@ -28,6 +34,24 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+
+def rows_of(stored: Iterable[Row], most: int) -> Iterator[Rows]:
+    """Stored rows, so many at a time, as columns. What is read is (id, role, author, created at, vector, terms)."""
+    remaining = iter(stored)
+    while chunk := list(islice(remaining, most)):
+        columns: tuple[tuple[Any, ...], ...] = tuple(zip(*chunk, strict=True))
+        messages, roles, authors, created_at, vectors, terms = columns
+        ids = np.array(messages, np.int64)
+        yield Rows(
+            ids=ids,
+            session_ids=ids >> SEQUENCE_BITS,
+            roles=list(map(_ROLE_CODES.__getitem__, roles)),
+            authors=authors,
+            created_at=created_at,
+            vectors=vectors,
+            terms=terms,
+        )
 
 
 class Column(Generic[_Scalar]):

@@ -7,20 +7,15 @@ blocks, and the least recently used give way under a byte limit.
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from itertools import islice
-from typing import Any
 
-import numpy as np
-
-from cloister.domain.identifiers import SEQUENCE_BITS, SessionId
-from cloister.domain.ranking import ROLES, Evidence
+from cloister.domain.identifiers import SessionId
+from cloister.domain.ranking import Evidence
 from cloister.index.block import EmbedQuery, PoolBlock
-from cloister.index.columns import Rows
+from cloister.index.columns import rows_of
 from cloister.index.interface import Point, PoolReader, Row, SnapshotTooOld
 
 # So many rows are still in the processor's cache when they are copied into columns.
 _CHUNK = 4_000
-_ROLE_CODES = {role: code for code, role in enumerate(ROLES)}
 
 
 class ExactIndex:
@@ -135,20 +130,4 @@ class _Held:
         self._append(row for session in after for row in pool.session_rows(SessionId(session), after[session]))
 
     def _append(self, rows: Iterable[Row]) -> None:
-        remaining = iter(rows)
-        self.block.append(map(_columns, iter(lambda: list(islice(remaining, _CHUNK)), [])))
-
-
-def _columns(rows: list[Row]) -> Rows:
-    columns: tuple[tuple[Any, ...], ...] = tuple(zip(*rows, strict=True))
-    messages, roles, authors, created_at, vectors, terms = columns
-    ids = np.array(messages, np.int64)
-    return Rows(
-        ids=ids,
-        session_ids=ids >> SEQUENCE_BITS,
-        roles=list(map(_ROLE_CODES.__getitem__, roles)),
-        authors=authors,
-        created_at=created_at,
-        vectors=vectors,
-        terms=terms,
-    )
+        self.block.append(rows_of(rows, _CHUNK))

@@ -9,6 +9,7 @@ from cloister.domain.conversation import Draft, Episode, Message, Session, opens
 from cloister.domain.errors import CloisterError, Conflict, InvalidRequest, NotFound, QuotaExceeded, TooLarge
 from cloister.domain.identifiers import MAX_SEQUENCE, MessageId, SessionId, message_id
 from cloister.domain.moments import Clock
+from cloister.domain.project_settings import pending_message_count
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_metadata, is_storable
 from cloister.domain.usage import Limits, refuse_over
@@ -16,6 +17,7 @@ from cloister.services.indexing import Indexer
 from cloister.services.once import request, write_once
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.messages import Indexed, Messages
+from cloister.storage.organisation import Projects
 from cloister.storage.pools import Pools
 from cloister.storage.sessions import Sessions, Tail
 from cloister.storage.usage import UsageRows
@@ -53,6 +55,7 @@ class _Appending:
         self._held = held.messages
         self._limit = held.limits.over(limits).messages
         self._messages = Messages(transaction)
+        self._projects = Projects(transaction)
         self._pools = pools
         self._tails: dict[str, Tail] = {}
         self._added: list[tuple[Message, Indexed]] = []
@@ -70,14 +73,27 @@ class _Appending:
             messages.append(message)
             self._added.append((message, entry.indexed))
             episode = message.episode
-        self._tails[name] = tail.grown(len(messages), episode)
+        done = [message for message in messages if message.status == "completed"]
+        self._tails[name] = tail.grown(
+            len(messages),
+            episode,
+            completed=len(done),
+            replied=any(message.role == "assistant" for message in done),
+        )
         return Recorded(session=session, messages=tuple(messages))
 
     def write(self, now: int) -> None:
         pools = sorted({tail.session.pool for tail in self._tails.values()})
         versions = {pool: self._pools.raise_version(pool) for pool in pools}
         self._messages.append(self._added)
-        self._sessions.note_appends([(tail, versions[tail.session.pool]) for tail in self._tails.values()], now)
+        tails = [(tail, versions[tail.session.pool]) for tail in self._tails.values()]
+        thresholds = {tail.session.id: self._threshold(tail) for tail, _ in tails if tail.replied}
+        self._sessions.note_appends(tails, now, thresholds)
+
+    def _threshold(self, tail: Tail) -> int:
+        """After a reply the unchecked messages are counted (MEM-3); each project says how many are enough."""
+        project = tail.session.project
+        return pending_message_count({} if project is None else self._projects.get(project).settings)
 
 
 class Recorder:

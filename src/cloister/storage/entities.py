@@ -71,9 +71,7 @@ class Entities:
     def note_change(self, project: ProjectId) -> None:
         self._transaction.execute("raise_entity_version", project_id=project)
 
-    def page(
-        self, project: ProjectId, *, limit: int, after: tuple[int, int] = (-(1 << 63), 0)
-    ) -> list[Entity]:
+    def page(self, project: ProjectId, *, limit: int, after: tuple[int, int] = (-(1 << 63), 0)) -> list[Entity]:
         """Oldest first, from behind the (created_at, id) of the last one seen."""
         rows = self._transaction.rows(
             "entities", project_id=project, limit=limit, after_created_at=after[0], after_entity_id=after[1]
@@ -125,11 +123,13 @@ class Entities:
 class EntityRows:
     """The entities of one project, read at one moment, as an index reads rows."""
 
+    kind = "entity"
+
     def __init__(self, transaction: Transaction, project: ProjectId, generation: int) -> None:
         self._transaction = transaction
         self._generation = generation
         self._project = project
-        self.tenant = transaction.reach.tenant
+        self.tenant = int(transaction.reach.tenant)
         self.place = int(project)
 
     def version(self) -> int | None:

@@ -43,9 +43,7 @@ class Extraction:
         """How many of them were still there, and unchecked."""
         return self._transaction.execute("mark_checked", session_id=session, message_ids=integers(messages))
 
-    def finish(
-        self, session: SessionId, claim: int, *, checked: int, observed: int, threshold: int, now: int
-    ) -> bool:
+    def finish(self, session: SessionId, claim: int, *, checked: int, observed: int, threshold: int, now: int) -> bool:
         """False when the lease was lost: nothing of this work may be kept then."""
         row = self._transaction.row(
             "finish_extraction",

@@ -127,25 +127,25 @@ class Memories:
 class MemoryRows:
     """The memories of one pool, read at one moment, as an index reads rows. Each stands alone: it has no neighbours."""
 
+    kind = "memory"
+
     def __init__(self, transaction: Transaction, pool: PoolId, generation: int) -> None:
         self._transaction = transaction
         self._generation = generation
-        self.tenant = transaction.reach.tenant
-        self.pool = pool
+        self._pool = pool
+        self.tenant = int(transaction.reach.tenant)
+        self.place = int(pool)
 
-    def state(self) -> tuple[int, int]:
-        (version,) = cast(tuple[int], self._transaction.row("memory_state", pool_id=self.pool))
-        return version, version
-
-    def size(self) -> int:
-        return cast(tuple[int], self._transaction.row("memory_pool_size", pool_id=self.pool))[0]
+    def version(self) -> int | None:
+        row = self._transaction.row("memory_state", pool_id=self._pool)
+        return None if row is None else cast(int, row[0])
 
     def all_rows(self) -> Iterator[Row]:
-        return self._transaction.stream("memory_pool_rows", pool_id=self.pool, generation=self._generation)
+        return self._transaction.stream("memory_pool_rows", pool_id=self._pool, generation=self._generation)
 
     def found(self, ids: Sequence[int]) -> dict[int, HeldMemory]:
         """What these ids say, for those that are in this pool now; every other id is left out."""
-        rows = self._transaction.rows("pool_memories", pool_id=self.pool, memory_ids=integers(ids))
+        rows = self._transaction.rows("pool_memories", pool_id=self._pool, memory_ids=integers(ids))
         return {held.memory.id: held for held in Memories(self._transaction).held(rows)}
 
 

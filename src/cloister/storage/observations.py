@@ -38,9 +38,7 @@ class Observations:
             content=observation.content,
         )
 
-    def of_session(
-        self, session: SessionId, *, limit: int, after: tuple[int, int] = (0, 0)
-    ) -> list[HeldObservation]:
+    def of_session(self, session: SessionId, *, limit: int, after: tuple[int, int] = (0, 0)) -> list[HeldObservation]:
         """In the order of what they compress, from behind the (last message, id) of the last one seen."""
         rows = self._transaction.rows(
             "session_observations",

@@ -1,8 +1,8 @@
 """Sessions, inside one transaction's reach. A confined caller finds only those of its project."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from cloister.domain.conversation import Session
@@ -11,6 +11,9 @@ from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId,
 from cloister.domain.text import is_storable
 from cloister.storage.interface import Row, Transaction
 from cloister.storage.usage import UsageRows
+
+# More unchecked messages than a session can hold.
+_NEVER = 1 << 62
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,14 +39,23 @@ class Tail:
     session: Session
     next_sequence: int
     episode: MessageId | None
+    unchecked: int = 0
     appended: int = 0
+    completed: int = 0
+    replied: bool = False
 
-    def grown(self, messages: int, episode: MessageId | None) -> "Tail":
-        return Tail(
-            session=self.session,
+    def grown(
+        self, messages: int, episode: MessageId | None, *, completed: int | None = None, replied: bool = False
+    ) -> "Tail":
+        """With so many messages more, of which so many are completed; `replied` when an assistant's completed reply is among
+        them."""
+        return replace(
+            self,
             next_sequence=self.next_sequence + messages,
             episode=episode,
             appended=self.appended + messages,
+            completed=self.completed + (messages if completed is None else completed),
+            replied=self.replied or replied,
         )
 
 
@@ -69,8 +81,8 @@ class Sessions:
         row = self._transaction.row("lock_session", external_id=external_id) if is_storable(external_id) else None
         if row is None:
             raise NotFound("session", external_id)
-        *_, next_sequence, episode = cast(tuple[Any, ...], row)
-        return Tail(session=_session(row), next_sequence=next_sequence, episode=episode)
+        *_, next_sequence, episode, unchecked = cast(tuple[Any, ...], row)
+        return Tail(session=_session(row), next_sequence=next_sequence, episode=episode, unchecked=unchecked)
 
     def page(
         self,
@@ -112,8 +124,9 @@ class Sessions:
             self._usage.add_session(new.id)
         return row is not None
 
-    def note_appends(self, tails: Sequence[tuple[Tail, int]], now: int) -> None:
-        """Where each session now ends, with the version of its pool."""
+    def note_appends(self, tails: Sequence[tuple[Tail, int]], now: int, thresholds: Mapping[SessionId, int]) -> None:
+        """Where each session now ends, with the version of its pool. A session with a threshold is due for extraction once so many
+        of its messages are unchecked (MEM-3)."""
         appended: list[tuple[SessionId, int]] = []
         for tail, version in tails:
             changed = self._transaction.execute(
@@ -157,9 +170,11 @@ class Sessions:
 
 
 def _session(row: Row) -> Session:
-    session, tenant, external_id, project, pool, user_id, title, tags, metadata, count, created_at, updated_at, *_ = (
-        cast(tuple[Any, ...], row)
+    columns = cast(tuple[Any, ...], row)
+    session, tenant, external_id, project, pool, user_id, title, tags, metadata, count, created_at, updated_at = (
+        columns[:12]
     )
+    memory_count, pending, error = columns[12:15]
     return Session(
         id=SessionId(session),
         tenant=TenantId(tenant),
@@ -173,4 +188,7 @@ def _session(row: Row) -> Session:
         message_count=count,
         created_at=created_at,
         updated_at=updated_at,
+        memory_count=memory_count,
+        memory_job_pending=bool(pending),
+        last_extraction_error=error,
     )

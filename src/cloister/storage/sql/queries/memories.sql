@@ -81,9 +81,6 @@ UPDATE pool SET memory_version = memory_version + 1 WHERE tenant_id = :tenant_id
 -- name: memory_state
 SELECT memory_version FROM pool WHERE tenant_id = :tenant_id AND pool_id = :pool_id
 
--- name: memory_pool_size
-SELECT CAST(coalesce(sum(memory_count), 0) AS BIGINT) FROM session WHERE tenant_id = :tenant_id AND pool_id = :pool_id
-
 -- name: memory_pool_rows
 -- What a pool's block of memories is made of.
 SELECT m.memory_id, 'user', CAST(NULL AS TEXT), m.created_at, m.vector, m.terms

@@ -1,7 +1,8 @@
 -- name: session
 SELECT
     session_id, tenant_id, external_id, project_id, pool_id, user_id, title, tags, metadata, message_count, created_at,
-    updated_at, next_sequence, episode_id
+    updated_at, memory_count, CASE WHEN due_at IS NULL THEN 0 ELSE 1 END, extraction_error, next_sequence, episode_id,
+    unchecked_count
 FROM session
 WHERE tenant_id = :tenant_id AND external_id = :external_id
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
@@ -10,7 +11,8 @@ WHERE tenant_id = :tenant_id AND external_id = :external_id
 -- The same, held against every other writer until the transaction ends.
 SELECT
     session_id, tenant_id, external_id, project_id, pool_id, user_id, title, tags, metadata, message_count, created_at,
-    updated_at, next_sequence, episode_id
+    updated_at, memory_count, CASE WHEN due_at IS NULL THEN 0 ELSE 1 END, extraction_error, next_sequence, episode_id,
+    unchecked_count
 FROM session
 WHERE tenant_id = :tenant_id AND external_id = :external_id
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
@@ -19,7 +21,8 @@ WHERE tenant_id = :tenant_id AND external_id = :external_id
 -- A page, newest activity first. `any_project` 0 keeps to :project_id, where NULL is the shared pool.
 SELECT
     session_id, tenant_id, external_id, project_id, pool_id, user_id, title, tags, metadata, message_count, created_at,
-    updated_at, next_sequence, episode_id
+    updated_at, memory_count, CASE WHEN due_at IS NULL THEN 0 ELSE 1 END, extraction_error, next_sequence, episode_id,
+    unchecked_count
 FROM session
 WHERE tenant_id = :tenant_id AND pool_id IS NOT NULL
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
@@ -44,7 +47,9 @@ RETURNING session_id
 -- name: note_append
 UPDATE session
 SET next_sequence = :next_sequence, episode_id = :episode_id, message_count = message_count + :appended,
-    changed_version = :version, updated_at = CASE WHEN updated_at > :now THEN updated_at ELSE :now END
+    changed_version = :version, updated_at = CASE WHEN updated_at > :now THEN updated_at ELSE :now END,
+    unchecked_count = unchecked_count + :unchecked,
+    due_at = CASE WHEN due_at IS NULL AND unchecked_count + :unchecked >= :threshold THEN :now ELSE due_at END
 WHERE tenant_id = :tenant_id AND session_id = :session_id
 
 -- name: note_removal
@@ -69,5 +74,6 @@ WHERE tenant_id = :tenant_id AND project_id = :project_id ORDER BY session_id
 -- name: bury_session
 UPDATE session
 SET external_id = NULL, project_id = NULL, pool_id = NULL, user_id = NULL, title = NULL, tags = '[]', metadata = '{}',
-    episode_id = NULL, message_count = 0
+    episode_id = NULL, message_count = 0, memory_count = 0, unchecked_count = 0, due_at = NULL, claim = NULL,
+    claimed_until = NULL, failures = 0, extraction_error = NULL, observed_message_id = 0
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND pool_id IS NOT NULL
