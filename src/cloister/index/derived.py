@@ -1,6 +1,6 @@
 """The index of what derives: memories of a pool, entities of a project. Few rows, so a block is made anew when they change.
 
-The same kind of block as for messages, of rows that have no neighbours; always in memory and exact, whatever index the messages have.
+The same kind of block as for messages, of rows without neighbours; always in memory and exact, whatever index the messages have.
 """
 
 import threading

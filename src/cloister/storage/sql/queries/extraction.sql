@@ -18,6 +18,14 @@ UPDATE message SET is_memory_checked = 1
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND is_memory_checked = 0
     AND message_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
 
+-- name: present_messages
+SELECT message_id FROM message
+WHERE tenant_id = :tenant_id AND session_id = :session_id
+    AND message_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
+
+-- name: session_project
+SELECT project_id FROM session WHERE tenant_id = :tenant_id AND session_id = :session_id
+
 -- name: finish_extraction
 -- No row comes back when the lease was lost: then nothing of this work may be kept.
 UPDATE session

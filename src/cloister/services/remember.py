@@ -1,0 +1,135 @@
+"""Memories: the one way in (MEM-2), and the lists of a session and of a user."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cloister.domain.errors import InvalidRequest, TooLarge
+from cloister.domain.extraction import ExtractedMemory
+from cloister.domain.identifiers import MemoryId, SessionId, new_memory_id
+from cloister.domain.memory import Memory, checked_memory, same_as
+from cloister.domain.moments import Clock
+from cloister.domain.scope import Reach
+from cloister.domain.text import checked_name
+from cloister.services.indexing import Indexer
+from cloister.storage.interface import Database, Transaction
+from cloister.storage.memories import HeldMemory, Memories
+from cloister.storage.messages import Indexed
+from cloister.storage.sessions import Sessions
+
+LARGEST_APPEND = 100
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Appended:
+    """What was new, and how much was known already."""
+
+    memories: tuple[HeldMemory, ...]
+    duplicates: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PreparedMemory:
+    """A memory with everything that can be known before its transaction."""
+
+    extracted: ExtractedMemory
+    digest: bytes
+    indexed: Indexed
+
+
+class Rememberer:
+    """All memories come in through `append_prepared`: normalised, without duplicates, with ids and times."""
+
+    def __init__(self, database: Database, indexer: Indexer, clock: Clock) -> None:
+        self._database = database
+        self._indexer = indexer
+        self._clock = clock
+
+    def append(self, reach: Reach, external_id: str, contents: Sequence[str]) -> Appended:
+        """By hand: such a memory has no sources, and stays until it or its session is forgotten."""
+        if not contents:
+            raise InvalidRequest("contents", "must not be empty.")
+        if len(contents) > LARGEST_APPEND:
+            raise TooLarge("contents", len(contents), LARGEST_APPEND, "memories")
+        checked = [checked_memory(content, f"contents[{at}]") for at, content in enumerate(contents)]
+        prepared = self.prepare([ExtractedMemory(content=content, sources=()) for content in checked])
+
+        def work(transaction: Transaction) -> Appended:
+            session = Sessions(transaction).lock(external_id).session
+            added = self.append_prepared(transaction, session.id, prepared)
+            held = tuple(HeldMemory(memory=memory, session=external_id) for memory in added)
+            return Appended(memories=held, duplicates=len(prepared) - len(added))
+
+        return self._database.write(reach, work)
+
+    def prepare(self, extracted: Sequence[ExtractedMemory]) -> list[PreparedMemory]:
+        """Normalised, embedded, and with the digest that two of the same share."""
+        now = self._clock()
+        contents = [checked_memory(memory.content) for memory in extracted]
+        indexed = self._indexer.prepare([(content, None, now) for content in contents], now) if contents else []
+        return [
+            PreparedMemory(
+                extracted=ExtractedMemory(
+                    content=content, sources=memory.sources, importance=_bounded(memory.importance)
+                ),
+                digest=same_as(content),
+                indexed=entry,
+            )
+            for memory, content, entry in zip(extracted, contents, indexed, strict=True)
+        ]
+
+    def append_prepared(
+        self, transaction: Transaction, session: SessionId, prepared: Sequence[PreparedMemory]
+    ) -> list[Memory]:
+        """The new ones, in order; what the session knows already is passed over (MEM-2)."""
+        memories = Memories(transaction)
+        now = self._clock()
+        added: list[Memory] = []
+        for position, entry in enumerate(prepared):
+            memory = Memory(
+                id=new_memory_id(),
+                session=session,
+                content=entry.extracted.content,
+                importance=entry.extracted.importance,
+                sources=entry.extracted.sources,
+                created_at=now + position,
+            )
+            if memories.add(memory, entry.digest, entry.indexed):
+                added.append(memory)
+        if added:
+            memories.count(session, len(added))
+        return added
+
+    def of_session(
+        self, reach: Reach, external_id: str, *, limit: int, after: tuple[int, int] | None = None
+    ) -> list[HeldMemory]:
+        with self._database.read(reach) as transaction:
+            session = Sessions(transaction).get(external_id)
+            memories = Memories(transaction)
+            if after is None:
+                return memories.of_session(session.id, limit=limit)
+            return memories.of_session(session.id, limit=limit, after=after)
+
+    def of_user(self, reach: Reach, user: str, *, limit: int, after: tuple[int, int] | None = None) -> list[HeldMemory]:
+        """Merged across the user's sessions, for display and audit (MEM-8)."""
+        checked_name(user, "user_id")
+        with self._database.read(reach) as transaction:
+            memories = Memories(transaction)
+            return (
+                memories.of_user(user, limit=limit)
+                if after is None
+                else memories.of_user(user, limit=limit, after=after)
+            )
+
+    def forget(self, reach: Reach, memory: MemoryId) -> None:
+        def work(transaction: Transaction) -> None:
+            memories = Memories(transaction)
+            held = memories.get(memory)
+            Sessions(transaction).lock(held.session)
+            memories.remove(held.memory.session, [memory])
+
+        self._database.write(reach, work)
+        self._database.maintenance.scrub()
+
+
+def _bounded(importance: float | None) -> float | None:
+    return None if importance is None else min(1.0, max(0.0, importance))
