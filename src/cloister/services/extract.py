@@ -1,7 +1,7 @@
 """Extraction (MEM-3 to MEM-6): claim a session, ask outside any transaction, keep everything or nothing.
 
-The queue is the unchecked messages; a lease marks who is at it. A worker that dies leaves a lease that runs out, and messages that are
-still unchecked. A worker that is too slow finds its lease lost, and keeps nothing.
+The queue is the unchecked messages; a lease marks who is at it. A worker that dies leaves a lease that runs out, and messages that
+are still unchecked. A worker that is too slow finds its lease lost, and keeps nothing.
 """
 
 import secrets

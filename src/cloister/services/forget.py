@@ -8,10 +8,15 @@ from cloister.domain.errors import NotFound, StorageUnavailable
 from cloister.domain.identifiers import MessageId, SessionId, message_name
 from cloister.domain.scope import Reach
 from cloister.index.interface import NEIGHBOURS, Index
+from cloister.services.entities import EntityKeeper
 from cloister.services.index_queue import IndexQueue
+from cloister.storage.entities import Entities
+from cloister.storage.extraction import Extraction
 from cloister.storage.indexing import IndexRows
 from cloister.storage.interface import Database, Transaction
+from cloister.storage.memories import Memories
 from cloister.storage.messages import Messages
+from cloister.storage.observations import Observations
 from cloister.storage.pools import Pools
 from cloister.storage.sessions import Sessions
 
@@ -22,13 +27,18 @@ class Forgotten:
 
     messages: int
     episodes: int
+    memories: int
+    observations: int
 
 
 class Forgetter:
     """One transaction a call."""
 
-    def __init__(self, database: Database, index: Index, queue: IndexQueue, generation: int) -> None:
+    def __init__(
+        self, database: Database, index: Index, queue: IndexQueue, entities: EntityKeeper, generation: int
+    ) -> None:
         self._database = database
+        self._entities = entities
         self._index = index
         self._queue = queue
         self._generation = generation
@@ -53,6 +63,7 @@ class Forgetter:
             session, forgotten = self._empty(transaction, external_id)
             version = Pools(transaction, self._generation).raise_version(session.pool)
             Sessions(transaction).note_removal(session.id, removed=forgotten.messages, version=version)
+            Extraction(transaction).count_again(session.id)
             return forgotten
 
         forgotten = self._database.write(reach, work)
@@ -67,11 +78,13 @@ class Forgetter:
             external_id = messages.session_name(message)
             sessions = Sessions(transaction)
             session = sessions.lock(external_id).session
+            self._forget_derived_from(transaction, session.id, message)
             removed = messages.remove(session.id, [message])
             if not removed:
                 raise NotFound("message", message_name(message))
             version = Pools(transaction, self._generation).raise_version(session.pool)
             sessions.note_removal(session.id, removed=removed, version=version)
+            Extraction(transaction).count_again(session.id)
             self._note_removal(transaction, session.id, message)
 
         self._database.write(reach, work)
@@ -79,11 +92,26 @@ class Forgetter:
 
     def _empty(self, transaction: Transaction, external_id: str) -> tuple[Session, Forgotten]:
         session = Sessions(transaction).lock(external_id).session
-        messages = Messages(transaction)
+        memories, messages = Memories(transaction), Messages(transaction)
+        forgotten_memories = memories.remove(session.id, memories.ids(session.id))
+        observations = Observations(transaction).forget_session(session.id)
+        for entity in Entities(transaction).forget_session(session.id):
+            self._entities.index_again(transaction, entity.id)
+        Extraction(transaction).forget_past(session.id)
         episodes = messages.count_episodes(session.id)
         removed = messages.remove_all(session.id)
         self._note_removal(transaction, session.id)
-        return session, Forgotten(messages=removed, episodes=episodes)
+        return session, Forgotten(
+            messages=removed, episodes=episodes, memories=forgotten_memories, observations=observations
+        )
+
+    def _forget_derived_from(self, transaction: Transaction, session: SessionId, message: MessageId) -> None:
+        """What came from a message goes with it, even if it also came from others."""
+        memories = Memories(transaction)
+        memories.remove(session, memories.derived_from(message))
+        Observations(transaction).forget_message(session, message)
+        for entity in Entities(transaction).forget_message(message):
+            self._entities.index_again(transaction, entity.id)
 
     def _note_removal(self, transaction: Transaction, session: SessionId, message: MessageId | None = None) -> None:
         """With an index outside the database the removal waits in the queue, so that no crash can lose it."""

@@ -18,11 +18,12 @@ from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import Metadata, checked_metadata, checked_name, checked_tags
 from cloister.domain.usage import Limits, refuse_over
+from cloister.services.move import SessionMover
 from cloister.services.once import request, write_once
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.messages import Messages
 from cloister.storage.organisation import Projects
-from cloister.storage.pools import Pools, move_between
+from cloister.storage.pools import Pools
 from cloister.storage.sessions import NewSession, Sessions
 from cloister.storage.usage import UsageRows
 
@@ -149,9 +150,11 @@ class SessionKeeper:
             if change.move and change.project is not None:
                 Projects(transaction).hold(change.project)
             sessions = Sessions(transaction)
-            session = sessions.lock(external_id).session
+            tail = sessions.lock(external_id)
+            session = tail.session
             if change.move:
-                self._move(transaction, session, change.project)
+                scope = _scope_in(transaction, change.project, session.user_id)
+                SessionMover(transaction, self._generation).move(tail, scope)
             sessions.describe(
                 session.id,
                 title=None if change.untitle else session.title if change.title is None else change.title,
@@ -161,13 +164,6 @@ class SessionKeeper:
             return sessions.get(external_id)
 
         return self._database.write(reach, work)
-
-    def _move(self, transaction: Transaction, session: Session, project: ProjectId | None) -> None:
-        pools = Pools(transaction, self._generation)
-        pool = pools.ensure(_scope_in(transaction, project, session.user_id).pool)
-        if pool != session.pool:
-            version = move_between(pools, session.pool, pool)
-            Sessions(transaction).place(session.id, project=project, pool=pool, version=version)
 
     def _add(self, transaction: Transaction, wanted: SessionFields) -> tuple[Session, bool]:
         held = UsageRows(transaction).held()

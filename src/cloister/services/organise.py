@@ -8,9 +8,7 @@ from cloister.domain.access import ApiKey
 from cloister.domain.conversation import Project
 from cloister.domain.errors import Conflict, Forbidden, InvalidRequest
 from cloister.domain.identifiers import (
-    PoolId,
     ProjectId,
-    SessionId,
     TenantId,
     new_project_id,
     new_tenant_id,
@@ -20,11 +18,11 @@ from cloister.domain.project_settings import checked_settings
 from cloister.domain.scope import MemberVisibility, Reach, Scope
 from cloister.domain.text import checked_name
 from cloister.domain.usage import Limits, Usage, refuse_over
+from cloister.services.move import SessionMover
 from cloister.services.once import request, write_once
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.keys import ApiKeys
 from cloister.storage.organisation import Projects, Tenants
-from cloister.storage.pools import Pools, move_between
 from cloister.storage.sessions import Sessions
 from cloister.storage.usage import UsageRows
 
@@ -35,6 +33,14 @@ class NewKey:
 
     key: ApiKey
     secret_hash: bytes
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Moved:
+    """What went back to the shared pool with a deleted project."""
+
+    sessions: int
+    memories: int
 
 
 class Organiser:
@@ -177,31 +183,23 @@ class Organiser:
 
         return self._database.write(reach, work)
 
-    def delete_project(self, reach: Reach, project: ProjectId) -> int:
-        """Soft: its sessions go back to the shared pool, nothing is deleted (ORG-5). Returns how many moved."""
+    def delete_project(self, reach: Reach, project: ProjectId) -> Moved:
+        """Soft: its sessions and their memories go back to the shared pool, nothing is deleted (ORG-5)."""
         _refuse_confined(reach)
 
-        def work(transaction: Transaction) -> int:
+        def work(transaction: Transaction) -> Moved:
             projects = Projects(transaction)
             projects.lock()
             if projects.get(project).is_default:
                 raise Conflict("The default project cannot be deleted: make another project the default first.")
             moved = Sessions(transaction).lock_of_project(project)
-            self._return_to_shared_pools(transaction, moved)
+            mover = SessionMover(transaction, self._generation)
+            for tail in moved:
+                mover.move(tail, Scope(tenant=reach.tenant, project=None, user=tail.session.user_id))
             projects.soft_delete(project, self._clock())
-            return len(moved)
+            return Moved(sessions=len(moved), memories=sum(tail.session.memory_count for tail in moved))
 
         return self._database.write(reach, work)
-
-    def _return_to_shared_pools(
-        self, transaction: Transaction, moved: list[tuple[SessionId, PoolId, str | None]]
-    ) -> None:
-        pools = Pools(transaction, self._generation)
-        sessions = Sessions(transaction)
-        for session, old_pool, user in moved:
-            new_pool = pools.ensure(Scope(tenant=transaction.reach.tenant, project=None, user=user).pool)
-            version = move_between(pools, old_pool, new_pool)
-            sessions.place(session, project=None, pool=new_pool, version=version)
 
 
 def _refuse_confined(reach: Reach) -> None:

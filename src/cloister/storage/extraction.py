@@ -86,6 +86,10 @@ class Extraction:
         first, last = span(session)
         self._transaction.execute("count_unchecked_again", session_id=session, first=first, last=last)
 
+    def forget_past(self, session: SessionId) -> None:
+        _, last = span(session)
+        self._transaction.execute("forget_past", session_id=session, last_message_id=last)
+
     def _forget_settled_past(self, session: SessionId) -> None:
         first, last = span(session)
         row = self._transaction.row("oldest_unchecked", first=first, last=last)

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from cloister.domain.conversation import Session
 from cloister.domain.errors import NotFound
-from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, TenantId
+from cloister.domain.identifiers import SEQUENCE_BITS, MessageId, PoolId, ProjectId, SessionId, TenantId
 from cloister.domain.text import is_storable
 from cloister.storage.interface import Row, Transaction
 from cloister.storage.usage import UsageRows
@@ -43,6 +43,11 @@ class Tail:
     appended: int = 0
     completed: int = 0
     replied: bool = False
+
+    @property
+    def last_message(self) -> MessageId:
+        """The id of its last message, or one before all of them."""
+        return MessageId((self.session.id << SEQUENCE_BITS) + self.next_sequence - 1)
 
     def grown(
         self, messages: int, episode: MessageId | None, *, completed: int | None = None, replied: bool = False
@@ -81,8 +86,7 @@ class Sessions:
         row = self._transaction.row("lock_session", external_id=external_id) if is_storable(external_id) else None
         if row is None:
             raise NotFound("session", external_id)
-        *_, next_sequence, episode, unchecked = cast(tuple[Any, ...], row)
-        return Tail(session=_session(row), next_sequence=next_sequence, episode=episode, unchecked=unchecked)
+        return _tail(row)
 
     def page(
         self,
@@ -156,17 +160,20 @@ class Sessions:
             "place_session", session_id=session, project_id=project, pool_id=pool, version=version
         )
 
-    def lock_of_project(self, project: ProjectId) -> list[tuple[SessionId, PoolId, str | None]]:
-        rows = cast(
-            list[tuple[int, int, str | None]], self._transaction.rows("lock_project_sessions", project_id=project)
-        )
-        return [(SessionId(session), PoolId(pool), user) for session, pool, user in rows]
+    def lock_of_project(self, project: ProjectId) -> list[Tail]:
+        """All sessions of a project, held for moving them."""
+        return [_tail(row) for row in self._transaction.rows("lock_project_sessions", project_id=project)]
 
     def remove(self, session: SessionId, *, messages: int) -> None:
         """Take away everything but the bare id, which no answer ever holds; so many messages went before."""
         if self._transaction.execute("bury_session", session_id=session):
             self._usage.add_messages([(session, -messages)])
             self._usage.remove_session(session)
+
+
+def _tail(row: Row) -> Tail:
+    *_, next_sequence, episode, unchecked = cast(tuple[Any, ...], row)
+    return Tail(session=_session(row), next_sequence=next_sequence, episode=episode, unchecked=unchecked)
 
 
 def _session(row: Row) -> Session:

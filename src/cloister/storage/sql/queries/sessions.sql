@@ -68,7 +68,11 @@ SET project_id = :project_id, pool_id = :pool_id, changed_version = :version, re
 WHERE tenant_id = :tenant_id AND session_id = :session_id
 
 -- name: lock_project_sessions
-SELECT session_id, pool_id, user_id FROM session
+SELECT
+    session_id, tenant_id, external_id, project_id, pool_id, user_id, title, tags, metadata, message_count, created_at,
+    updated_at, memory_count, CASE WHEN due_at IS NULL THEN 0 ELSE 1 END, extraction_error, next_sequence, episode_id,
+    unchecked_count
+FROM session
 WHERE tenant_id = :tenant_id AND project_id = :project_id ORDER BY session_id
 
 -- name: bury_session

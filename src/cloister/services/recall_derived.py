@@ -1,0 +1,67 @@
+"""Recall of what derives: the memories of a scope's pool, the entities of its project, the notes of its session or user.
+
+As with messages, the index names ids and storage says what is there; what it does not find under the same scope is never shown.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from cloister.domain.entity import Entity
+from cloister.domain.ranking import Evidence, Weights, best, rank
+from cloister.domain.scope import Scope
+from cloister.index.derived import DerivedIndex, DerivedReader
+from cloister.storage.entities import EntityRows
+from cloister.storage.interface import Transaction
+from cloister.storage.memories import HeldMemory, MemoryRows
+from cloister.storage.pools import Pools
+
+T = TypeVar("T")
+_WEIGHTS = Weights(author=0, date=0, session_prior=0, favour_author=False)
+
+
+class DerivedRecaller:
+    """`foreign_hits` counts as that of `Recaller` does."""
+
+    def __init__(self, index: DerivedIndex, generation: int) -> None:
+        self._index = index
+        self._generation = generation
+        self.foreign_hits = 0
+
+    def memories(
+        self, transaction: Transaction, scope: Scope, question: str, limit: int
+    ) -> list[tuple[HeldMemory, float]]:
+        """The best of the scope's pool, best first."""
+        pool = Pools(transaction, self._generation).rows(scope)
+        if pool is None:
+            return []
+        rows = MemoryRows(transaction, pool.pool, self._generation)
+        return self._best(rows, rows.found, question, limit)
+
+    def entities(self, transaction: Transaction, scope: Scope, question: str, limit: int) -> list[tuple[Entity, float]]:
+        """Of the scope's project; there are none outside a project (ISO-3)."""
+        if scope.entities is None or not transaction.reach.covers(scope):
+            return []
+        rows = EntityRows(transaction, scope.entities, self._generation)
+        return self._best(rows, rows.found, question, limit)
+
+    def _best(
+        self,
+        reader: DerivedReader,
+        found: Callable[[Sequence[int]], Mapping[int, T]],
+        question: str,
+        limit: int,
+    ) -> list[tuple[T, float]]:
+        evidence = self._index.evidence(reader, question) if limit else None
+        if evidence is None:
+            return []
+        chosen = _chosen(evidence, limit)
+        there = found(list(chosen))
+        self.foreign_hits += len(chosen) - len(there)
+        return [(there[identity], score) for identity, score in chosen.items() if identity in there]
+
+
+def _chosen(evidence: Evidence, limit: int) -> dict[int, float]:
+    scores = rank(evidence, _WEIGHTS)
+    return {
+        int(evidence.ids[position]): round(float(scores[position]), 6) for position in best(evidence, scores, limit)
+    }
