@@ -8,21 +8,27 @@ from cloister.domain.identifiers import TenantId
 from cloister.domain.moments import Clock, now
 from cloister.domain.scope import Reach
 from cloister.domain.usage import Limits
+from cloister.index.derived import DerivedIndex
 from cloister.index.exact import ExactIndex
 from cloister.index.interface import Index
-from cloister.models.interface import Embedder
+from cloister.models.interface import Embedder, Extractor
+from cloister.models.rules import Rules
 from cloister.models.static_embedder import StaticEmbedder
 from cloister.services.access import Gatekeeper
 from cloister.services.build_context import ContextBuilder
 from cloister.services.diagnose import Diagnoser
+from cloister.services.entities import EntityKeeper
+from cloister.services.extract import MemoryWorker
 from cloister.services.forget import Forgetter
 from cloister.services.index_queue import IndexQueue
 from cloister.services.indexing import Indexer
 from cloister.services.keep_sessions import SessionKeeper
 from cloister.services.organise import Organiser
 from cloister.services.recall import Recaller
+from cloister.services.recall_derived import DerivedRecaller
 from cloister.services.record import Recorder
 from cloister.services.reindex import Reindexer
+from cloister.services.remember import Rememberer
 from cloister.services.search import Searcher
 from cloister.settings import Settings
 from cloister.storage.interface import Database
@@ -31,6 +37,7 @@ from cloister.storage.sqlite import open_sqlite
 
 # The one tenant of a directory that nobody shares; all others get random ids.
 LOCAL_TENANT = TenantId(1)
+_DERIVED_BYTES = 64_000_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,6 +57,9 @@ class Services:
     reindex: Reindexer
     diagnose: Diagnoser
     access: Gatekeeper
+    remember: Rememberer
+    entities: EntityKeeper
+    memory_worker: MemoryWorker
     immediate: bool
     """Whether what was recorded can be recalled at once, with no queue to drain."""
 
@@ -75,7 +85,13 @@ def build_services(
 
 
 def wire(
-    database: Database, *, index: Index, embedder: Embedder, clock: Clock = now, limits: Limits | None = None
+    database: Database,
+    *,
+    index: Index,
+    embedder: Embedder,
+    clock: Clock = now,
+    limits: Limits | None = None,
+    extractor: Extractor | None = None,
 ) -> Services:
     """Services over parts that are already open; `limits` hold for tenants without limits of their own."""
     limits = limits or Limits()
@@ -83,6 +99,10 @@ def wire(
     generation = indexer.generation
     recaller = Recaller(index, generation)
     queue = IndexQueue(database, index, indexer, clock)
+    derived_index = DerivedIndex(embedder.embed_query, embedder.dimension, _DERIVED_BYTES)
+    derived = DerivedRecaller(derived_index, generation)
+    rememberer = Rememberer(database, indexer, clock)
+    entities = EntityKeeper(database, indexer, clock)
     organiser = Organiser(database, generation, clock, limits)
     reindexer = Reindexer(database, indexer, queue, clock)
     return Services(
@@ -92,13 +112,16 @@ def wire(
         sessions=SessionKeeper(database, generation, clock, limits),
         record=Recorder(database, indexer, clock, limits),
         recall=recaller,
-        context=ContextBuilder(database, recaller, generation),
+        context=ContextBuilder(database, recaller, derived, generation),
         search=Searcher(database, recaller),
-        forget=Forgetter(database, index, queue, generation),
+        forget=Forgetter(database, index, queue, entities, generation),
         queue=queue,
         reindex=reindexer,
         diagnose=Diagnoser(database, queue, reindexer, embedder=embedder.name),
         access=Gatekeeper(database, organiser, clock),
+        remember=rememberer,
+        entities=entities,
+        memory_worker=MemoryWorker(database, rememberer, entities, extractor or Rules(), clock),
         immediate=embedder.immediate and index.immediate,
     )
 

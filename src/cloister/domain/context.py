@@ -5,8 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Literal, cast, get_args
 
 from cloister.domain.conversation import ROLES, Message, Role
+from cloister.domain.entity import Entity
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import ProjectId
+from cloister.domain.memory import HeldMemory, quoted
+from cloister.domain.observation import HeldObservation
 from cloister.domain.text import checked_limit
 
 Method = Literal["recent", "semantic"]
@@ -20,6 +23,7 @@ HIGHEST_BUDGET = 10_000_000
 MOST_SOURCES = 16
 # What a chat format adds around each message: its role and its delimiters.
 TOKENS_AROUND_A_MESSAGE = 4
+_CHARACTERS_A_TOKEN = 4
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,6 +55,15 @@ class Item:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Derived:
+    """What was derived earlier and is recalled now: memories of the pool and entities of the project, best first; notes in order."""
+
+    memories: tuple[HeldMemory, ...] = ()
+    entities: tuple[Entity, ...] = ()
+    observations: tuple[HeldObservation, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Context:
     """`current_conversation` is of this session alone, in order; `relevant_history` holds none of it, best first."""
 
@@ -58,8 +71,14 @@ class Context:
     project: ProjectId | None
     current_conversation: tuple[Item, ...]
     relevant_history: tuple[Item, ...]
+    derived: Derived
     tokens: int
     omitted: Mapping[str, int]
+
+    @property
+    def memory_context(self) -> str:
+        """The memories as `{MEMORY.CONTEXT}` shows them (MEM-7): quoted data, not instructions."""
+        return quoted(held.memory.content for held in self.derived.memories)
 
     @property
     def chat_history(self) -> tuple[Item, ...]:
@@ -101,24 +120,32 @@ def assemble(
     project: ProjectId | None,
     said: Iterable[Message],
     related: Sequence[Item],
+    derived: Derived,
     budget: int | None,
 ) -> Context:
-    """Put a context together. Of the conversation the newest part stays; of the related, down the ranking, what still fits."""
+    """Put a context together. Of the conversation the newest part stays; of the related, down the ranking, what still fits; then
+    memories, entities and notes in the room that is left."""
     conversation = sorted({message.id: message for message in said}.values(), key=lambda message: message.id)
     spoken = {message.id for message in conversation}
     history = [item for item in _first_of_each(related) if item.message.id not in spoken]
     kept = _newest_that_fit(conversation, budget)
     left = None if budget is None else budget - sum(map(_cost, kept))
     chosen = _best_that_fit(history, left)
+    left = None if left is None else left - sum(_cost(item.message) for item in chosen)
+    fitting, derived_tokens = _derived_that_fit(derived, left)
     return Context(
         session=session,
         project=project,
         current_conversation=tuple(Item(message=message, session=session, source="session") for message in kept),
         relevant_history=tuple(chosen),
-        tokens=sum(map(_cost, kept)) + sum(_cost(item.message) for item in chosen),
+        derived=fitting,
+        tokens=sum(map(_cost, kept)) + sum(_cost(item.message) for item in chosen) + derived_tokens,
         omitted={
             "current_conversation": len(conversation) - len(kept),
             "relevant_history": len(history) - len(chosen),
+            "memories": len(derived.memories) - len(fitting.memories),
+            "entities": len(derived.entities) - len(fitting.entities),
+            "observations": len(derived.observations) - len(fitting.observations),
         },
     )
 
@@ -150,6 +177,31 @@ def _best_that_fit(ranked: Sequence[Item], budget: int | None) -> Sequence[Item]
             budget -= _cost(item.message)
             chosen.append(item)
     return chosen
+
+
+def _derived_that_fit(derived: Derived, budget: int | None) -> tuple[Derived, int]:
+    """Each kind down its order; returns what fits, and the tokens it takes."""
+    room = _Room(budget)
+    memories = tuple(held for held in derived.memories if room.takes(held.memory.content))
+    entities = tuple(entity for entity in derived.entities if room.takes(f"{entity.name} {entity.notes}"))
+    newest_first = [held for held in reversed(derived.observations) if room.takes(held.observation.content)]
+    fitting = Derived(memories=memories, entities=entities, observations=tuple(reversed(newest_first)))
+    return fitting, room.taken
+
+
+class _Room:
+    """Tokens that are left; without a budget there is always room."""
+
+    def __init__(self, budget: int | None) -> None:
+        self._budget = budget
+        self.taken = 0
+
+    def takes(self, text: str) -> bool:
+        tokens = -(-len(text) // _CHARACTERS_A_TOKEN) + TOKENS_AROUND_A_MESSAGE
+        if self._budget is not None and self.taken + tokens > self._budget:
+            return False
+        self.taken += tokens
+        return True
 
 
 def _cost(message: Message) -> int:

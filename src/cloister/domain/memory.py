@@ -34,6 +34,14 @@ class Memory:
     created_at: int
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HeldMemory:
+    """A memory with the outside id of its session."""
+
+    memory: Memory
+    session: str
+
+
 def normalised(content: str) -> str:
     """One line, one Unicode form, single spaces, without control characters: as a memory is stored."""
     composed = unicodedata.normalize("NFC", content)

@@ -15,3 +15,11 @@ class Observation:
     sources: tuple[MessageId, ...]
     said_at: int
     created_at: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HeldObservation:
+    """A note with the outside id of its session."""
+
+    observation: Observation
+    session: str

@@ -7,8 +7,21 @@ from typing import Any
 from cloister.domain import access
 from cloister.domain import context as domain_context
 from cloister.domain import conversation as domain
-from cloister.domain.identifiers import episode_name, key_name, message_name, project_name, sequence_of, tenant_name
+from cloister.domain.entity import Entity as DomainEntity
+from cloister.domain.identifiers import (
+    entity_name,
+    episode_name,
+    key_name,
+    memory_name,
+    message_name,
+    observation_name,
+    project_name,
+    sequence_of,
+    tenant_name,
+)
+from cloister.domain.memory import HeldMemory
 from cloister.domain.moments import iso
+from cloister.domain.observation import HeldObservation
 from cloister.domain.usage import Usage as DomainUsage
 from cloister.services.access import CreatedKey as DomainCreatedKey
 from cloister.services.access import CreatedTenant
@@ -272,8 +285,8 @@ def session_shape(session: domain.Session) -> Session:
         tags=session.tags,
         metadata=session.metadata,
         message_count=session.message_count,
-        memory_job_pending=False,
-        last_extraction_error=None,
+        memory_job_pending=session.memory_job_pending,
+        last_extraction_error=session.last_extraction_error,
         created_at=iso(session.created_at),
         updated_at=iso(session.updated_at),
     )
@@ -321,12 +334,39 @@ def context_shape(context: domain_context.Context) -> Context:
         current_conversation=items(context.current_conversation),
         relevant_history=items(context.relevant_history),
         chat_history=items(history),
-        memories=(),
-        entities=(),
-        observations=(),
-        memory_context="",
+        memories=tuple(map(memory_shape, context.derived.memories)),
+        entities=tuple(map(entity_shape, context.derived.entities)),
+        observations=tuple(map(observation_shape, context.derived.observations)),
+        memory_context=context.memory_context,
         tokens=context.tokens,
         omitted=context.omitted,
+    )
+
+
+def memory_shape(held: HeldMemory) -> Memory:
+    memory = held.memory
+    return Memory(
+        id=memory_name(memory.id),
+        content=memory.content,
+        session_id=held.session,
+        importance=memory.importance,
+        source_message_ids=tuple(map(message_name, memory.sources)),
+        created_at=iso(memory.created_at),
+    )
+
+
+def entity_shape(entity: DomainEntity) -> Entity:
+    return Entity(id=entity_name(entity.id), name=entity.name, type=entity.type, notes=entity.notes)
+
+
+def observation_shape(held: HeldObservation) -> Observation:
+    observation = held.observation
+    return Observation(
+        id=observation_name(observation.id),
+        content=observation.content,
+        session_id=held.session,
+        source_message_ids=tuple(map(message_name, observation.sources)),
+        created_at=iso(observation.said_at),
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from cloister.domain.context import (
     HIGHEST_BUDGET,
     Context,
+    Derived,
     Item,
     Source,
     assemble,
@@ -14,24 +15,33 @@ from cloister.domain.context import (
 )
 from cloister.domain.conversation import Message, Project, Session
 from cloister.domain.identifiers import MessageId
-from cloister.domain.project_settings import context_sources
+from cloister.domain.project_settings import context_sources, observation_scope
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_content, checked_limit
 from cloister.services.recall import Pick, Recaller
+from cloister.services.recall_derived import DerivedRecaller
 from cloister.services.snapshot import read_snapshot
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.messages import Messages
+from cloister.storage.observations import Observations
 from cloister.storage.organisation import Projects
 from cloister.storage.pools import Pools
 from cloister.storage.sessions import Sessions
+
+_MOST_MEMORIES = 10
+_MOST_ENTITIES = 10
+_MOST_OBSERVATIONS = 20
 
 
 class ContextBuilder:
     """All of one context is read from one snapshot."""
 
-    def __init__(self, database: Database, recaller: Recaller, generation: int) -> None:
+    def __init__(
+        self, database: Database, recaller: Recaller, derived_recaller: DerivedRecaller, generation: int
+    ) -> None:
         self._database = database
         self._recaller = recaller
+        self._derived_recaller = derived_recaller
         self._generation = generation
 
     def build(
@@ -57,9 +67,15 @@ class ContextBuilder:
             session = Sessions(transaction).get(external_id)
             project = None if session.project is None else Projects(transaction).get(session.project)
             chosen = with_limits(_sources_of(project) if sources is None else sources, limits)
-            said, related = self._gather(transaction, session, project, question, chosen)
+            asked = question or _last_question(Messages(transaction), session)
+            said, related = self._gather(transaction, session, project, asked, chosen)
             return assemble(
-                session=session.external_id, project=session.project, said=said, related=related, budget=budget
+                session=session.external_id,
+                project=session.project,
+                said=said,
+                related=related,
+                derived=self._derived(transaction, session, project, asked),
+                budget=budget,
             )
 
         return read_snapshot(self._database, reach, work)
@@ -90,11 +106,29 @@ class ContextBuilder:
             for source in sources
             if source.method == "semantic" and source.limit
         ]
-        question = question or _last_question(messages, session)
         if picks and question:
             held: set[MessageId] = {message.id for message in said}
             related += self._recaller.best(transaction, scope, question, picks, without=held)
         return said, related
+
+    def _derived(
+        self, transaction: Transaction, session: Session, project: Project | None, question: str | None
+    ) -> Derived:
+        """Memories and entities by the question; notes of the session, or of its user where the project says so (TAB-7)."""
+        scope = session.scope("shared" if project is None else project.member_visibility)
+        of_user = project is not None and observation_scope(project.settings) == "user"
+        observations = Observations(transaction).recent(
+            session.id, session.pool, session.user_id, of_user=of_user, limit=_MOST_OBSERVATIONS
+        )
+        if not question:
+            return Derived(observations=tuple(observations))
+        memories = self._derived_recaller.memories(transaction, scope, question, _MOST_MEMORIES)
+        entities = self._derived_recaller.entities(transaction, scope, question, _MOST_ENTITIES)
+        return Derived(
+            memories=tuple(held for held, _ in memories),
+            entities=tuple(entity for entity, _ in entities),
+            observations=tuple(observations),
+        )
 
     def _recent_in_pool(self, transaction: Transaction, scope: Scope, sources: Sequence[Source]) -> list[Item]:
         wanted = [source for source in sources if source.method == "recent" and source.conversation_scope == "pool"]

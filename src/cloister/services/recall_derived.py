@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from cloister.domain.entity import Entity
+from cloister.domain.memory import HeldMemory
 from cloister.domain.ranking import Evidence, Weights, best, rank
 from cloister.domain.scope import Scope
 from cloister.index.derived import DerivedIndex, DerivedReader
 from cloister.storage.entities import EntityRows
 from cloister.storage.interface import Transaction
-from cloister.storage.memories import HeldMemory, MemoryRows
+from cloister.storage.memories import MemoryRows
 from cloister.storage.pools import Pools
 
 T = TypeVar("T")

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from cloister.domain.errors import InvalidRequest, TooLarge
 from cloister.domain.extraction import ExtractedMemory
 from cloister.domain.identifiers import MemoryId, SessionId, new_memory_id
-from cloister.domain.memory import Memory, checked_memory, same_as
+from cloister.domain.memory import HeldMemory, Memory, checked_memory, same_as
 from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name
 from cloister.services.indexing import Indexer
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.memories import HeldMemory, Memories
+from cloister.storage.memories import Memories
 from cloister.storage.messages import Indexed
 from cloister.storage.sessions import Sessions
 

@@ -1,24 +1,15 @@
 """Memories, inside one transaction's reach. Every change of them keeps the counts and the versions that others go by."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import MemoryId, MessageId, PoolId, ProjectId, SessionId, memory_name
-from cloister.domain.memory import Memory
+from cloister.domain.memory import HeldMemory, Memory
 from cloister.storage.interface import Row, Transaction, integers
 from cloister.storage.messages import Indexed
 
 _THOUSANDTHS = 1_000
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class HeldMemory:
-    """A memory with the outside id of its session."""
-
-    memory: Memory
-    session: str
 
 
 class Memories:

@@ -2,20 +2,11 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 from cloister.domain.identifiers import MessageId, ObservationId, PoolId, SessionId
-from cloister.domain.observation import Observation
+from cloister.domain.observation import HeldObservation, Observation
 from cloister.storage.interface import Row, Transaction
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class HeldObservation:
-    """A note with the outside id of its session."""
-
-    observation: Observation
-    session: str
 
 
 class Observations:
