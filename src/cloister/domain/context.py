@@ -56,7 +56,7 @@ class Item:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Derived:
-    """What was derived earlier and is recalled now: memories of the pool and entities of the project, best first; notes in order."""
+    """What was derived earlier: memories of the pool and entities of the project, best first; notes in order."""
 
     memories: tuple[HeldMemory, ...] = ()
     entities: tuple[Entity, ...] = ()

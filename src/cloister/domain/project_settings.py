@@ -9,6 +9,7 @@ from cloister.domain.text import checked_limit, checked_text
 
 ObservationScope = Literal["session", "user"]
 MOST_PENDING_MESSAGES = 1_000
+DEFAULT_PENDING_MESSAGES = 4
 MAX_SYSTEM_PROMPT = 20_000
 
 
@@ -24,6 +25,17 @@ def checked_settings(given: Mapping[str, object]) -> dict[str, object]:
 def context_sources(settings: Mapping[str, object]) -> tuple[Source, ...] | None:
     given = settings.get("context_sources")
     return None if given is None else parse_sources(given, "settings.context_sources")
+
+
+def pending_message_count(settings: Mapping[str, object]) -> int:
+    """How many unchecked messages make a session due for extraction (MEM-3)."""
+    given = settings.get("pending_message_count")
+    return given if isinstance(given, int) else DEFAULT_PENDING_MESSAGES
+
+
+def observation_scope(settings: Mapping[str, object]) -> ObservationScope:
+    """Whose notes a session is shown (TAB-7)."""
+    return "user" if settings.get("observation_scope") == "user" else "session"
 
 
 def _check_observation_scope(given: object, field: str) -> None:

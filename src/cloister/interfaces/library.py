@@ -76,7 +76,7 @@ class Cloister:
 
     def delete_project(self, project_id: str) -> int:
         """Softly: its sessions go back to the shared pool. Returns how many."""
-        return self._services.organise.delete_project(self._reach, parse_project(project_id))
+        return self._services.organise.delete_project(self._reach, parse_project(project_id)).sessions
 
     # Sessions
 

@@ -43,6 +43,15 @@ class Extraction:
         """How many of them were still there, and unchecked."""
         return self._transaction.execute("mark_checked", session_id=session, message_ids=integers(messages))
 
+    def present(self, session: SessionId, messages: Sequence[MessageId]) -> set[MessageId]:
+        """Those of these messages that are still there."""
+        rows = self._transaction.rows("present_messages", session_id=session, message_ids=integers(messages))
+        return {MessageId(cast(int, row[0])) for row in rows}
+
+    def project(self, session: SessionId) -> ProjectId | None:
+        row = self._transaction.row("session_project", session_id=session)
+        return None if row is None else cast(ProjectId | None, row[0])
+
     def finish(self, session: SessionId, claim: int, *, checked: int, observed: int, threshold: int, now: int) -> bool:
         """False when the lease was lost: nothing of this work may be kept then."""
         row = self._transaction.row(

@@ -140,6 +140,8 @@ class Sessions:
                 episode_id=tail.episode,
                 appended=tail.appended,
                 version=version,
+                unchecked=tail.completed,
+                threshold=thresholds.get(tail.session.id, _NEVER),
                 now=now,
             )
             if changed:
