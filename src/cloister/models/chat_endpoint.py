@@ -1,0 +1,164 @@
+"""One OpenAI-compatible endpoint: asks, tries again where that can help, and learns what the server does not take.
+
+Nothing is logged here. What is sent goes to the address that was set and to no other: redirects are not followed, and
+credentials that the environment holds for other programs are not used. Answers are streamed, not to be read early, but because only
+then do servers notice that whoever asked has gone, and stop writing.
+"""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, TypeVar
+
+import httpx2
+from openai import APIError, APIResponse, DefaultHttpxClient, Omit, OpenAI, omit
+from openai.types.shared_params import ResponseFormatJSONSchema
+
+from cloister.domain.errors import ModelUnavailable
+from cloister.models.completions import BrokenAnswer, model_names, not_an_endpoint, reply_of
+from cloister.models.endpoint import Endpoint, TooLongForTheModel
+from cloister.models.failures import CallFailed, OptionalField, failure_of
+from cloister.models.json_answers import Reply, Schema, without_lengths
+
+_FIRST_WAIT = 0.5
+_LONGEST_BODY = 4_000_000
+_LONGEST_CONNECTING = 5.0
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Taken:
+    """What the server takes, as far as it is known. Schemas go in steps: with lengths, without, and only in words."""
+
+    lengths: bool = True
+    schema: bool = True
+    max_tokens: bool = True
+    temperature: bool = True
+
+    def without(self, refused: OptionalField) -> "_Taken | None":
+        """What is left when a field is refused; none where it was not even sent."""
+        if refused == "response_format":
+            if not self.schema:
+                return None
+            return replace(self, lengths=False) if self.lengths else replace(self, schema=False)
+        if refused == "max_tokens":
+            return replace(self, max_tokens=False) if self.max_tokens else None
+        return replace(self, temperature=False) if self.temperature else None
+
+
+class ChatEndpoint:
+    """Safe to use from several threads."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._client = OpenAI(
+            base_url=endpoint.url,
+            api_key=endpoint.key or "none",
+            max_retries=0,
+            timeout=httpx2.Timeout(endpoint.seconds, connect=min(endpoint.seconds, _LONGEST_CONNECTING)),
+            http_client=DefaultHttpxClient(follow_redirects=False),
+        )
+        self._headers = _own_headers(endpoint.key)
+        self._endpoint = endpoint
+        self._model = endpoint.model
+        self._taken = _Taken()
+
+    def close(self) -> None:
+        self._client.close()
+
+    def ask(self, instructions: str, question: str, schema: Schema, limit: int) -> Reply:
+        """What the model writes, `limit` tokens at most. Raises `ModelUnavailable`, or `TooLongForTheModel`."""
+        model = self._model or self._only_model()
+        while True:
+            taken = self._taken
+            try:
+                return self._persistently(partial(self._complete, model, instructions, question, schema, limit, taken))
+            except CallFailed as error:
+                failed = error
+            failure = failed.failure
+            if failure.too_long:
+                raise TooLongForTheModel
+            less = taken.without(failure.refused) if failure.refused else None
+            if less is None:
+                raise self._explained(failed) from failure.cause
+            self._taken = less
+
+    def _complete(
+        self, model: str, instructions: str, question: str, schema: Schema, limit: int, taken: _Taken
+    ) -> Reply:
+        if not taken.schema:
+            question = f"{question}\n\nThe answer must keep this JSON schema:\n{json.dumps(schema)}"
+        opened = self._client.chat.completions.with_streaming_response.create(
+            model=model,
+            messages=[{"role": "system", "content": instructions}, {"role": "user", "content": question}],
+            response_format=_format(schema if taken.lengths else without_lengths(schema)) if taken.schema else omit,
+            max_tokens=limit if taken.max_tokens else omit,
+            temperature=0 if taken.temperature else omit,
+            stream=True,
+            extra_headers=self._headers,
+        )
+        return reply_of(self._received(opened))
+
+    def _only_model(self) -> str:
+        try:
+            listed = partial(self._client.models.with_streaming_response.list, extra_headers=self._headers)
+            names = model_names(self._persistently(lambda: self._received(listed())))
+        except CallFailed as failed:
+            raise self._explained(failed) from failed.failure.cause
+        if len(names) != 1:
+            raise ModelUnavailable(
+                f"The model's server has {len(names)} models: set CLOISTER_MODEL_NAME to one of them."
+            )
+        self._model = names[0]
+        return self._model
+
+    def _received(self, opened: AbstractContextManager[APIResponse[Any]]) -> bytes:
+        """A body that is all there in time: servers may keep a connection alive for as long as they like."""
+        deadline = time.monotonic() + self._endpoint.seconds
+        body = bytearray()
+        with opened as response:
+            for piece in response.iter_bytes():
+                body += piece
+                if time.monotonic() > deadline:
+                    raise httpx2.ReadTimeout("the answer was not complete in time")
+                if len(body) > _LONGEST_BODY:
+                    raise not_an_endpoint()
+        return bytes(body)
+
+    def _persistently(self, call: Callable[[], _T]) -> _T:
+        """What a call gives, after several tries where another may help. Errors are raised outside of their handlers: what
+        the server said must not travel along with them."""
+        attempt = 1
+        while True:
+            try:
+                return call()
+            except (APIError, httpx2.RequestError, BrokenAnswer) as error:
+                failure = failure_of(error)
+            if attempt == self._endpoint.tries or not failure.passing:
+                raise CallFailed(failure, attempt)
+            usual = _FIRST_WAIT * 2 ** (attempt - 1) * (0.5 + self._endpoint.draw())
+            self._endpoint.sleep(max(failure.wait or 0.0, usual))
+            attempt += 1
+
+    def _explained(self, failed: CallFailed) -> ModelUnavailable:
+        return failed.failure.explained(
+            self._model or "of CLOISTER_MODEL_URL",
+            tries=failed.tries,
+            seconds=self._endpoint.seconds,
+            keyed=self._endpoint.key is not None,
+        )
+
+
+def _format(schema: Schema) -> ResponseFormatJSONSchema:
+    return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": dict(schema)}}
+
+
+def _own_headers(key: str | None) -> Mapping[str, str | Omit]:
+    """Named here, so that what the environment holds for other programs (OPENAI_ORG_ID and the like) is not sent."""
+    return {
+        "Authorization": f"Bearer {key}" if key else omit,
+        "OpenAI-Organization": omit,
+        "OpenAI-Project": omit,
+    }

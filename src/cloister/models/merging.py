@@ -1,0 +1,71 @@
+"""Answers to the parts of one question, made into one: what says the same is kept once, with the sources of all that say it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from cloister.domain.extraction import ExtractedEntity, ExtractedMemory
+from cloister.domain.identifiers import MessageId
+from cloister.domain.memory import same_as
+from cloister.models.json_answers import LONGEST_TEXT, Note
+
+
+def merged_memories(found: Iterable[ExtractedMemory], known: Iterable[str]) -> list[ExtractedMemory]:
+    """Without what is known. The higher opinion of its importance wins."""
+    kept: dict[bytes, ExtractedMemory] = {}
+    old = set(map(same_as, known))
+    for memory in found:
+        key = same_as(memory.content)
+        if key in old:
+            continue
+        before = kept.get(key, memory)
+        kept[key] = replace(
+            before,
+            sources=_united(before.sources, memory.sources),
+            importance=max((i for i in (before.importance, memory.importance) if i is not None), default=None),
+        )
+    return list(kept.values())
+
+
+def merged_entities(found: Iterable[ExtractedEntity]) -> list[ExtractedEntity]:
+    """One for each name. `other` yields to a type that says more."""
+    kept: dict[bytes, ExtractedEntity] = {}
+    for entity in found:
+        key = same_as(entity.name)
+        before = kept.get(key, entity)
+        kept[key] = replace(
+            before,
+            type=entity.type if before.type == "other" else before.type,
+            notes=_joined(before.notes, entity.notes),
+            sources=_united(before.sources, entity.sources),
+        )
+    return list(kept.values())
+
+
+def merged_notes(found: Iterable[Note]) -> list[Note]:
+    kept: dict[bytes, Note] = {}
+    for text, sources in found:
+        before, earlier = kept.get(same_as(text), (text, sources))
+        kept[same_as(text)] = (before, _united(earlier, sources))
+    return list(kept.values())
+
+
+def most_alike_first(known: Sequence[str], said: str) -> list[str]:
+    """Known statements by how many longer words they share with what was said, later ones first among equals."""
+    words = _longer_words(said)
+    later_first = [*reversed(known)]
+    return sorted(later_first, key=lambda line: -len(_longer_words(line) & words))
+
+
+def _longer_words(text: str) -> set[str]:
+    return {word for word in text.casefold().split() if len(word) > 3}
+
+
+def _joined(first: str, second: str) -> str:
+    """Both notes, unless one says the other already or there is no room."""
+    if second in first or len(first) + len(second) > LONGEST_TEXT:
+        return first
+    return second if first in second else f"{first} {second}"
+
+
+def _united(first: tuple[MessageId, ...], second: tuple[MessageId, ...]) -> tuple[MessageId, ...]:
+    return tuple(dict.fromkeys(first + second))

@@ -1,0 +1,82 @@
+"""Which category a predicate belongs to, if it is worth remembering at all."""
+
+import re
+from typing import Literal
+
+from cloister.models import rules_patterns as patterns
+from cloister.models.rules_notation import entries, words
+from cloister.models.rules_words import OCCUPATION
+
+Category = Literal[
+    "name", "place", "work", "family", "possession", "preference", "health", "self", "plan", "decision", "change"
+]
+
+IMPORTANCE: dict[Category, float] = {
+    "name": 0.9,
+    "health": 0.9,
+    "place": 0.8,
+    "family": 0.7,
+    "work": 0.7,
+    "change": 0.7,
+    "self": 0.6,
+    "decision": 0.6,
+    "plan": 0.5,
+    "preference": 0.5,
+    "possession": 0.4,
+}
+
+_TABLES: tuple[tuple[Category, str], ...] = (
+    ("change", patterns.CHANGE),
+    ("decision", patterns.DECISION),
+    ("plan", patterns.PLAN),
+    ("health", patterns.HEALTH),
+    ("family", patterns.FAMILY),
+    ("place", patterns.PLACE),
+    ("work", patterns.WORK),
+    ("self", patterns.SELF),
+    ("possession", patterns.POSSESSION),
+    ("preference", patterns.PREFERENCE),
+)
+"""In the order in which they are tried: what is more particular first."""
+_RULES: tuple[tuple[Category, re.Pattern[str]], ...] = tuple(
+    (category, re.compile(entry)) for category, table in _TABLES for entry in entries(table, patterns.FRAGMENTS)
+)
+_WORTHLESS_WHEN_DENIED: frozenset[Category] = frozenset({"plan", "change", "decision"})
+_NOT_LASTING = words(
+    "need want know think care remember see understand feel believe mind trust get have do be say mean worry hear find "
+    "seem look wonder recall"
+)
+
+_AS = r"(?:be|was|have been) an? "
+_ROLE = re.compile(rf"{_AS}(?:bit of an? )?(?:[\w'/&+-]+ ){{0,5}}?{OCCUPATION}(?![\w'])", re.IGNORECASE)
+_NO_ROLE = re.compile(
+    rf"{_AS}(?:bit|little|lot|complete|total|huge|big|such|good|bad|great|terrible|mess|better|proud) "
+)
+_HABIT = re.compile(entries(patterns.HABIT)[0])
+_OFTEN = re.compile(entries(patterns.OFTEN)[0], re.IGNORECASE)
+_OFTEN_ADVERBS = words("always usually never often rarely normally typically regularly mostly")
+_OF_US = re.compile(entries(patterns.OF_US)[0])
+
+
+def category_of(key: str, *, negated: bool, adverbs: tuple[str, ...]) -> Category | None:
+    """The first table that knows the predicate. An occupation is work; an everyday verb with a frequency is a preference."""
+    if "longer" in adverbs or (negated and key.endswith((" anymore", " any more"))):
+        return "change" if key.split(" ", 1)[0] not in _NOT_LASTING or _table_of(key, negated=True) else None
+    if category := _table_of(key, negated=negated):
+        return category
+    if _ROLE.match(key) and not _NO_ROLE.match(key):
+        return "work"
+    often = _OFTEN.search(key) or not _OFTEN_ADVERBS.isdisjoint(adverbs)
+    return "preference" if often and _HABIT.match(key) else None
+
+
+def said_of_both(key: str) -> bool:
+    """Whether "we …" says it of the speaker: what a couple or a household does, not what a company does."""
+    return bool(_OF_US.match(key)) and " together" not in key
+
+
+def _table_of(key: str, *, negated: bool) -> Category | None:
+    for category, pattern in _RULES:
+        if not (negated and category in _WORTHLESS_WHEN_DENIED) and pattern.match(key):
+            return category
+    return None

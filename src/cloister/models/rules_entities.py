@@ -1,0 +1,261 @@
+"""Named things in what users say: capitalised words inside a sentence, their type from the words around them.
+
+A capital at the start of a sentence proves nothing, so such a name counts only where it is also met inside one. Languages,
+nationalities, days and months name no thing of the conversation and are left out.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from cloister.domain.extraction import EntityType, ExtractedEntity, Statement
+from cloister.domain.identifiers import MessageId
+from cloister.models import rules_refusals as refusals
+from cloister.models.rules_facts import speaker_named
+from cloister.models.rules_memories import facts
+from cloister.models.rules_notation import words
+from cloister.models.rules_text import Sentence, segments, sentences, shortened
+from cloister.models.rules_words import LANGUAGE, PET, RELATION
+
+_LONGEST_NOTE = 160
+_LONGEST_SENTENCE = 1_000
+_MOST_NOTES = 3
+_FEWEST_WORDS = 4
+_CUE_REACH = 60
+
+_CAPITALISED = r"[A-ZÀ-ÖØ-Þ][\w'&-]*(?:\.(?=\w)[\w'-]+)*"
+_NAME = re.compile(
+    rf"\b{_CAPITALISED}(?:(?: (?:of|de|da|do|di|van|von|der|den|la|le|du|of the|&))?(?: {_CAPITALISED}| \d{{1,4}}\b)){{0,5}}"
+)
+_TITLE = re.compile(r"\u201c([^\u201c\u201d]{2,60})\u201d")
+_NO_NAME = words(
+    "i i'm i've i'll i'd monday tuesday wednesday thursday friday saturday sunday january february march april may june july "
+    "august september october november december mom mum dad mommy mama papa grandma grandpa god lord internet tv ok okay mr "
+    "mrs ms dr prof hi hey hello thanks yes no oh wow lol omg ps fyi btw the a an and but so my we he she it they you this "
+    "mondays tuesdays wednesdays thursdays fridays saturdays sundays "
+    "mon tue tues wed thu thur thurs fri sat sun jan feb mar apr jun jul aug sep sept oct nov dec "
+    "that just earth web wifi wi-fi dm faq ceo cto phd ai it's that's what's there's let's aw aww woohoo yay haha congrats"
+)
+_DEMONYM = re.compile(
+    rf"(?:{LANGUAGE}|[A-Z][a-z]+(?:ese|ish|ian|ean)|American|Mexican|African|Asian|European|Greek|Swiss|Dutch)s?$"
+)
+_HOLIDAY = re.compile(r"(?:Christmas|Easter|Thanksgiving|Halloween|Hanukkah|Diwali|Ramadan|Eid|New Year|Valentine)")
+_ADDRESSED = re.compile(
+    r"(?:^|[,!.] |\b(?:hey|hi|hello|thanks|thank you|congrats|congratulations|wow|yeah|yes|bye|sure|absolutely|great|cool|sorry|oh"
+    r"|ok|okay|right|morning|night|you too|and|dear|job|luck|idea|done) )$",
+    re.IGNORECASE,
+)
+_END_OF_ADDRESS = re.compile(r"$|[,!?.;:-]| [-–—]")
+
+_PEOPLE = r"friends?|colleague|coworker|co-worker|boss|manager|teacher|professor|doctor|therapist|coach|tutor|landlord|classmate"
+_NOT_A_PLACE_IN = (
+    r"(?:interest\w*|written|wrote|write|coded|code|coding|programming|program|built|implement\w*|fluent|speak\w*|believe\w*|degree"
+    r"|major\w*|speciali\w*|characters?|role|played|playing|star\w*|books?|movies?|films?|shows?|games?|series|season|episode|bug"
+    r"|error|function|invest\w*|confidence|faith|trust|phd|experience|course|class|certificate|certification|bachelor's|master's)"
+)
+_PET_BEFORE = re.compile(rf"\b{PET}(?:'s name is| is)?,?(?: called| named)? $", re.IGNORECASE)
+_BEFORE: tuple[tuple[EntityType, re.Pattern[str]], ...] = (
+    (
+        "person",
+        re.compile(
+            rf"\b(?:{RELATION}|{_PEOPLE}|guy|girl|woman|man|boy)(?:'s name)?(?: is| was)?,?(?: called| named)? $"
+            r"|\b(?:mr|mrs|ms|dr|prof)\.? $|\bmy name(?: is|'s) $|\bcall me $|\b(?:I'm|I am) (?:called|named) $"
+            r"|\b(?:told|met|married|marry|texted|asked|invited|hugged|dating|phoned) $",
+            re.IGNORECASE,
+        ),
+    ),
+    ("project", re.compile(r"\bproject(?: is)?,?(?: called| named)? $", re.IGNORECASE)),
+    (
+        "organisation",
+        re.compile(
+            r"\b(?:work|works|worked|working|job|intern|interned|internship|study|studies|studied|studying|employed|hired"
+            r"|graduated|degree|position|contract)\b(?: [\w'-]+){0,6}? (?:at|for|from|by) (?:the )?$"
+            r"|\b(?:company|startup|start-up|firm|band|club|charity|agency|employer)(?: is| was)?,?(?: called| named)? $"
+            r"|\b(?:joined|founded|co-founded) $",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "place",
+        re.compile(
+            r"\b(?:move|moved|moving|fly|flying|flew|travel|travell?ed|travell?ing|trip|vacation|holiday|went|go|going|drive"
+            r"|driving|drove|arrived|back|hike|hiking|house|flat|village|town|city|miles|tour)\b(?: [\w'-]+){0,4}?"
+            r" (?:to|from|near|around|outside|through) (?:the |downtown )?$"
+            r"|\b(?:live|lives|lived|living|based|stay|staying) (?:[\w'-]+ ){0,3}?(?:near|outside|around|close to) (?:the )?$"
+            r"|\b(?:been to|visit|visiting|visited|explore|exploring|am from|I'm from|is from|are from|back from) (?:the )?$"
+            r"|\bin (?:downtown )?$|\b(?:live|living|trip|town|city|based) in the $",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "product",
+        re.compile(
+            r"\b(?:use|using|bought|buy|buying|drive|driving|own|ride|riding|got|have) (?:a|an|my|the new|a new|an old|my new"
+            r"|my old) $",
+            re.IGNORECASE,
+        ),
+    ),
+)
+_NO_PLACE = re.compile(rf"\b{_NOT_A_PLACE_IN} in (?:the )?$", re.IGNORECASE)
+_AFTER: tuple[tuple[EntityType, re.Pattern[str]], ...] = (
+    (
+        "person",
+        re.compile(
+            r",? (?:who|and I|is my|was my|said|says|told|asked|called|texted|invited|suggested|works|lives in)\b"
+            rf"|, my (?:\w+ )?(?:{RELATION}|{_PEOPLE})\b"
+            r"|'s (?:birthday|wedding)\b"
+        ),
+    ),
+    (
+        "product",
+        re.compile(r" (?:phone|laptop|car|bike|camera|app|guitar|keyboard|console|watch|tablet|truck|headphones)\b"),
+    ),
+)
+_COMPLETED_BY: tuple[tuple[EntityType, re.Pattern[str]], ...] = (
+    ("project", re.compile(r" project\b")),
+    ("event", re.compile(r" (?:marathon|festival|conference|concert|tournament|parade|cup|fair|race|summit)\b")),
+    ("organisation", re.compile(r" (?:university|college|hospital|bank)\b")),
+)
+_LAST_WORD: tuple[tuple[EntityType, frozenset[str]], ...] = (
+    (
+        "organisation",
+        words(
+            "inc ltd gmbh llc corp university college school bank hospital foundation institute labs company council club "
+            "academy"
+        ),
+    ),
+    (
+        "event",
+        words("festival marathon conference cup olympics fair pride summit fest championship awards parade expo"),
+    ),
+    (
+        "place",
+        words("park beach street avenue road lake mountain mountains island islands river square county airport"),
+    ),
+)
+
+
+@dataclass(kw_only=True, slots=True)
+class _Met:
+    """A name as it was met so far; the first mention that tells its type decides."""
+
+    name: str
+    typed: EntityType | None = None
+    notes: dict[str, None] = field(default_factory=dict[str, None])
+    sources: dict[MessageId, None] = field(default_factory=dict[MessageId, None])
+
+
+def entities(said: Sequence[Statement]) -> list[ExtractedEntity]:
+    """Each once, in the order in which they were first met, with what was said of it."""
+    met: dict[str, _Met] = {}
+    speakers = {part.casefold() for statement in said for part in (statement.author or "").split()}
+    spoken = [(statement, _told(statement)) for statement in said if statement.role == "user"]
+    for statement, told in spoken:
+        for sentence in told:
+            named = [(name, typed) for name, typed in _names(sentence.text) if name.casefold() not in speakers]
+            for name, typed in named:
+                entity = met.setdefault(name.casefold(), _Met(name=name))
+                entity.typed = entity.typed or typed
+            _note([met[name.casefold()] for name, _ in named], statement, sentence)
+    for statement, told in spoken:
+        for sentence in told:
+            opened = _NAME.match(sentence.text)
+            entity = met.get(_bare(opened.group()).casefold()) if opened else None
+            if entity is not None:
+                _note([entity], statement, sentence)
+    return [
+        ExtractedEntity(
+            name=found.name, type=found.typed or "other", notes=" ".join(found.notes), sources=tuple(found.sources)
+        )
+        for found in met.values()
+    ]
+
+
+def _told(statement: Statement) -> list[Sentence]:
+    """The sentences that tell something; a headline tells nothing by its capitals."""
+    told: list[Sentence] = []
+    for sentence in sentences(statement.content):
+        if refusals.hands_over_the_voice(sentence):
+            break
+        overlong = len(sentence.text) > _LONGEST_SENTENCE
+        if not (sentence.asked or overlong or refusals.is_refused(sentence) or _is_headline(sentence.text)):
+            told.append(sentence)
+    return told
+
+
+def _is_headline(text: str) -> bool:
+    long = [word for word in text.split() if len(word) > 3]
+    return len(long) > 3 and sum(word[0].isupper() for word in long) > 0.6 * len(long)
+
+
+def _names(text: str) -> Iterator[tuple[str, EntityType | None]]:
+    """The names inside a sentence, with the type their surroundings tell."""
+    for title in _TITLE.finditer(text):
+        if _is_name(title.group(1)):
+            yield title.group(1), None
+    for match in _NAME.finditer(_TITLE.sub(lambda title: " " * len(title.group()), text)):
+        name = _bare(match.group())
+        begin = match.start() + match.group().index(name)
+        before = text[max(0, begin - _CUE_REACH) : begin]
+        after = text[begin + len(name) : begin + len(name) + _CUE_REACH]
+        if not before.strip(" \u201c'(") or not _is_name(name):
+            continue
+        noun, typed = _completed(after)
+        typed = typed or _type(name, before, after)
+        is_address = _ADDRESSED.search(before) and _END_OF_ADDRESS.match(after)
+        if typed or not (is_address or name.isupper()):
+            yield name + noun, typed
+
+
+def _completed(after: str) -> tuple[str, EntityType | None]:
+    """The noun that completes a name, with the type it tells: "the Porto marathon"."""
+    for typed, cue in _COMPLETED_BY:
+        if noun := cue.match(after):
+            return noun.group(), typed
+    return "", None
+
+
+def _bare(name: str) -> str:
+    """Without a possessive, and without words at its start that are never part of a name."""
+    parts = name.split(" ")
+    while parts and parts[0].casefold() in _NO_NAME:
+        parts = parts[1:]
+    return " ".join(parts).removesuffix("'s").removesuffix("'").rstrip(".-'")
+
+
+def _is_name(name: str) -> bool:
+    return len(name) > 1 and name.casefold() not in _NO_NAME and not _DEMONYM.fullmatch(name) and not name[0].isdigit()
+
+
+def _type(name: str, before: str, after: str) -> EntityType | None:
+    if _HOLIDAY.match(name):
+        return "event"
+    if _PET_BEFORE.search(before):
+        return "other"
+    last = name.rsplit(" ", 1)[-1].casefold()
+    for typed, lasts in _LAST_WORD:
+        if last in lasts and " " in name:
+            return typed
+    for typed, cue in _BEFORE:
+        if cue.search(before) and not (typed == "place" and _NO_PLACE.search(before)):
+            return typed
+    for typed, cue in _AFTER:
+        if cue.match(after) and not name.isupper():
+            return typed
+    return None
+
+
+def _note(met: list[_Met], statement: Statement, sentence: Sentence) -> None:
+    """What the sentence says: the memory it gives where it gives one with the name, else the clause that holds the name."""
+    for entity in met:
+        entity.sources[statement.id] = None
+    wanting = [entity for entity in met if len(entity.notes) < _MOST_NOTES]
+    if not wanting:
+        return
+    stated = [fact.content for fact in facts(sentence.text, statement.author)]
+    clauses = [part.text for part in segments(sentence.text) if len(part.text.split()) >= _FEWEST_WORDS]
+    speaker = speaker_named(statement.author).subject
+    for entity in wanting:
+        clause = next((clause for clause in clauses if entity.name in clause), sentence.text)
+        told = f"{speaker}: {shortened(clause, _LONGEST_NOTE)}."
+        entity.notes[next((content for content in stated if entity.name in content), told)] = None

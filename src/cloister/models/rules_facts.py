@@ -1,0 +1,35 @@
+"""A fact about a speaker, and how the speaker is named in it."""
+
+from dataclasses import dataclass
+
+from cloister.models.rules_categories import Category
+
+_LONGEST = 200
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fact:
+    category: Category
+    content: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Speaker:
+    """Named at the start of a sentence, and inside one."""
+
+    subject: str
+    inside: str
+
+    @property
+    def whose(self) -> str:
+        return f"{self.subject}'s"
+
+
+def speaker_named(author: str | None) -> Speaker:
+    return Speaker(subject=author, inside=author) if author else Speaker(subject="The user", inside="the user")
+
+
+def fact(category: Category, sentence: str) -> Fact | None:
+    """One short sentence with its full stop; nothing where it is not short."""
+    plain = sentence.strip(" ,;:-.")
+    return Fact(category=category, content=f"{plain}.") if len(plain) <= _LONGEST else None

@@ -1,0 +1,169 @@
+"""A message → the lasting facts it states about its sender. What counts stands in the tables, what is refused in the refusals."""
+
+import re
+from collections.abc import Iterator
+
+from cloister.models import rules_refusals as refusals
+from cloister.models.rules_categories import category_of, said_of_both
+from cloister.models.rules_facts import Fact, Speaker, fact, speaker_named
+from cloister.models.rules_grammar import Predicate, expanded, is_past, of_the_speaker, predicate
+from cloister.models.rules_mine import fact_of_mine
+from cloister.models.rules_notation import opening
+from cloister.models.rules_text import Segment, Sentence, segments, sentences
+
+_LONGEST_SEGMENT = 240
+_MOST_LEADS = 6
+_MOST_ITEMS = 6
+_SAYS_I = re.compile(r"\b(?:i|my|me|our|we|we're|we've)\b", re.IGNORECASE)
+_LEAD = re.compile(
+    opening(
+        r"""
+and|but|so|because|cause|cuz|since|although|though|plus|also|yet|then|besides|first|first of all|again|after all
+well|oh|yes|yeah|yep|no|nope|nah|ok|okay|hey|hi|hello|hi there|hey there|thanks|haha|lol|wow|hmm|um|uh|true|sorry|wait
+btw|by the way|fyi|ps|p\.s\.|actually|honestly|personally|basically|anyway|anyways|look|tbh|to be honest|in fact
+luckily|sadly|unfortunately|fortunately|recently|lately|currently|nowadays|these days|right now
+as you know|you see|as for me|(as|like) i (said|mentioned|told you)|i told you( that)?|just so you know
+for (future )?reference|for the record|for context|(please )?(remember|note|keep in mind|don't forget|know)( that)?
+fun fact|scratch that|speaking of which|as a matter of fact|the thing is|truth is|one more thing|good news
+"""
+    ).pattern
+    + ",? ?",
+    re.IGNORECASE,
+)
+_TIME_FIRST = re.compile(
+    r"((?:in|since) \d{4}|(?:last|this|next) (?:year|month|week|summer|winter|spring|autumn|fall|january|february|march|april"
+    r"|may|june|july|august|september|october|november|december)|(?:a|two|three|four|five|six|ten|\d+)"
+    r" (?:years?|months?|weeks?) ago|as of (?:\w+ ){0,2}\w+),? (?=(?:i|my|we)\b)",
+    re.IGNORECASE,
+)
+_TRAILING = re.compile(
+    r"(?: (?:though|lol|haha|ha|hehe|btw|please|pls|anyway|anyways|ironically|too|as well|tbh|obviously|of course|actually"
+    r"|honestly|literally|you know|ya know|by the way|to be honest|at least|fyi|unfortunately|sadly|luckily|instead|etc"
+    r"|and all|or something|or whatever))+$",
+    re.IGNORECASE,
+)
+_I_OR_WE = re.compile(r"(I|i|[Ww]e) (?=\S)")
+
+# Verbs that could be nouns ("food and drink") must be followed by what a verb is followed by.
+_AND_VERB = re.compile(
+    r" and (?=(?:(?:also|now|then|never|recently|usually|sometimes|often|always|currently|really|do not|am|have|was) )*(?:"
+    r"(?:live|work|study|teach|volunteer|run|drive|play|travel|train|plan|hope|rent|speak|drink|cook|support|prefer)"
+    r" (?:a|an|the|my|at|for|in|as|to|with|on|from|two|every|each|[A-Z])"
+    r"|(?:love|hate|like|enjoy|own|adore|collect|eat|wear|prefer|suffer|am|have|do not|cannot|refuse|need|want|think|keep|try"
+    r"|make|go|get|see|know|feel|take|find|spend|tend|do|always|never|usually|often|sometimes)\b))",
+)
+_AND_WORD = re.compile(r" and (?=(?:(?:also|then|never|recently|finally|later) )*(?P<verb>[a-z]+)\b)")
+_CONTINUES = re.compile(r"\b(?:to (?!the |a |an |my )[a-z]+|will|cannot|can|not|who|that|which)\b")
+
+_NO_ITEM = opening(
+    r"""
+i|my|we|he|she|it|they|you|which|who|that|this|there|any|what|where|when|while|if|since|as|because|though|although
+so|but|then|also|even|just|like|hence|especially|including|mostly|mainly|always|actually|well|right|not|no
+have|has|is|are|was|do|can|could|for|with|in|on|at|by|to|please|thanks|yeah|haha|lol|nice|back
+""",
+    lead="and",
+)
+_TITLED = re.compile(r"(?:\d[\w.]*|[A-ZÀ-Þ][\w'.-]*)(?: (?:[A-ZÀ-Þ][\w'.-]*|\d+)){0,2}$")
+_NOT_THE_OTHER = re.compile(r"not (?:[\w'-]+ ?){1,3}$")
+
+
+def facts(content: str, author: str | None) -> list[Fact]:
+    """In the order in which they are said; each once."""
+    said = sentences(content)
+    if refusals.is_a_text_to_work_on(said):
+        return []
+    speaker = speaker_named(author)
+    found: list[Fact] = []
+    for position, sentence in enumerate(said):
+        if refusals.hands_over_the_voice(sentence):
+            break
+        if _SAYS_I.search(sentence.text) and not refusals.is_refused(sentence):
+            found += _facts_of_sentence(sentence, speaker, introduces=position < 2)
+    return list({found_fact.content: found_fact for found_fact in found}.values())
+
+
+def _facts_of_sentence(sentence: Sentence, speaker: Speaker, *, introduces: bool) -> Iterator[Fact]:
+    parts = segments(sentence.text)
+    if sentence.asked:
+        if len(parts) < 2 or not refusals.asks_for_itself(parts[-1].text):
+            return
+        parts = parts[:-1]
+    if any(refusals.is_reported(part.text) for part in parts[1:]):
+        return
+    for position, part in enumerate(parts):
+        following = parts[position + 1 : position + 1 + _MOST_ITEMS]
+        if refusals.poisons(part.text):
+            return
+        if following and following[0].after == ":" and not refusals.is_own_heading(part.text):
+            return
+        if len(part.text) <= _LONGEST_SEGMENT and not refusals.is_hedged(part.text):
+            yield from _facts_of_segment(_with_list(part.text, following), speaker, introduces=introduces)
+
+
+def _facts_of_segment(text: str, speaker: Speaker, *, introduces: bool) -> Iterator[Fact]:
+    text, when = _without_lead(expanded(text))
+    text = _TRAILING.sub("", text)
+    if mine := fact_of_mine(text, speaker, introduces=introduces):
+        yield mine
+        return
+    opening_words = _I_OR_WE.match(text)
+    if opening_words is None:
+        return
+    alone = opening_words.group(1).upper() == "I"
+    for clause in _clauses(text[opening_words.end() :]):
+        said = predicate(clause + when, "I")
+        if said and (alone or said_of_both(said.key)) and (stated := _stated(said, speaker)):
+            yield stated
+
+
+def _stated(said: Predicate, speaker: Speaker) -> Fact | None:
+    category = category_of(said.key, negated=said.negated, adverbs=said.adverbs)
+    if category is None or refusals.points_elsewhere(said.key) or refusals.is_of_the_moment(said.key, category):
+        return None
+    return fact(category, f"{speaker.subject} {of_the_speaker(said.shown)}")
+
+
+def _without_lead(text: str) -> tuple[str, str]:
+    """The text without "well, by the way, …"; a time that was said first is given apart, to be said last."""
+    for _ in range(_MOST_LEADS):
+        if timed := _TIME_FIRST.match(text):
+            when = timed.group(1)
+            return text[timed.end() :], f" {when[0].lower()}{when[1:]}"
+        lead = _LEAD.match(text)
+        if lead is None:
+            break
+        text = text[lead.end() :]
+    return text, ""
+
+
+def _clauses(text: str) -> list[str]:
+    """ "live in Lisbon and work at Siemens" → both; after an infinitive or a "who", "and" continues it and nothing is parted."""
+    past = is_past(text.split(" ", 1)[0].lower())
+    found: list[str] = []
+    begin = 0
+    for conjunction in (_AND_WORD if past else _AND_VERB).finditer(text):
+        if _CONTINUES.search(text, begin, conjunction.start()) or (past and not is_past(conjunction["verb"])):
+            continue
+        found.append(text[begin : conjunction.start()])
+        begin = conjunction.end()
+    return [*found, text[begin:]]
+
+
+def _with_list(text: str, following: list[Segment]) -> str:
+    """Joins what a comma parted: the items of a list, a country after its town, "not Anna" after "Ann"."""
+    if not following or following[0].after != ",":
+        return text
+    first = following[0].text
+    if _NOT_THE_OTHER.match(first):
+        return f"{text}, {first}"
+    last_on_its_own = len(following) == 1 or following[1].after != ","
+    if last_on_its_own and _TITLED.match(first) and _TITLED.match(text.rsplit(" ", 1)[-1]):
+        return f"{text}, {first}"
+    joined = text
+    for part in following:
+        if part.after != "," or len(part.text.split()) > 6 or _NO_ITEM.match(part.text):
+            return text
+        joined += f", {part.text}"
+        if part.text.startswith(("and ", "or ")) or " and " in part.text:
+            return joined
+    return text

@@ -1,0 +1,216 @@
+"""Facts whose subject is something of the speaker's: the name, what is "my favourite …" or "my job", family and animals."""
+
+import re
+
+from cloister.models import rules_refusals as refusals
+from cloister.models.rules_categories import Category, category_of
+from cloister.models.rules_facts import Fact, Speaker, fact
+from cloister.models.rules_grammar import Person, Predicate, is_past, of_others, of_the_speaker, predicate
+from cloister.models.rules_notation import alternatives, opening
+from cloister.models.rules_words import MINE, NAMES, PET, RELATION
+
+_NAMED = rf"((?-i:{NAMES}))"
+_OWN_NAME = re.compile(
+    r"my ((?:(?:full|first|last|middle|real|maiden|given|family|legal|preferred|new|actual) )*"
+    rf"(?:name|surname|nickname(?: at \w+)?))(?: is|'s)(?: actually| now| really)? {_NAMED}(?![\w'])",
+    re.IGNORECASE,
+)
+_CORRECTION = re.compile(r", not [\w'-]{1,40}$")
+_CALL_ME = re.compile(rf"(?:(?:you can|please|just|feel free to|pls) )*call me {_NAMED}(?= |$)", re.IGNORECASE)
+_THEY_CALL_ME = re.compile(
+    r"(my (?:friends|family|colleagues|mates)|everyone|everybody|people|most people|friends) calls? me"
+    rf" {_NAMED}$",
+    re.IGNORECASE,
+)
+_GO_BY = re.compile(rf"I (go by|am called|am named) {_NAMED}(?= |$)", re.IGNORECASE)
+_I_AM = re.compile(rf"I am {_NAMED}$", re.IGNORECASE)
+_NO_NAME = re.compile(
+    r"(?:sorry|fine|ok|okay|ready|back|here|done|good|not|so|very|really|just|yes|no|all|in|on|at|the|a|an|from|your|off|out|up"
+    r"|god|batman|mr|mrs|\w+(?:ing|ed|ish|ese|ic|sh|ch|ist))$",
+    re.IGNORECASE,
+)
+
+_ATTRIBUTES: tuple[tuple[Category, str, str], ...] = (
+    ("preference", r"favou?rite(?: (?!of|part|bit|one|thing|moment|scene)[\w-]+){1,4}?|hobby|hobbies|passion", ""),
+    ("place", "hometown|home town|home|address|time ?zone|office", ""),
+    ("work", "boss|manager|employer", r"called|named|an?|from|my|[A-Z]\w*"),
+    ("work", "job|job title|profession|occupation|major|degree|thesis|dissertation|field|specialty|speciality", ""),
+    ("work", "company|business|startup|school|university|college", r"called|named|an?|in|at|based|the|[A-Z]\w*"),
+    ("plan", "goal|dream|ambition|plan|resolution|budget", r"to|an?|[$€£]?\d[\d.,]*|around|about|under"),
+    (
+        "plan",
+        "exam|wedding|surgery|interview|appointment|flight|due date|graduation|deadline",
+        r".*\b(?:\d\w*|next|on|in|at)",
+    ),
+    ("health", "diet|allergies|blood type", ""),
+    ("possession", MINE, r"an?|the|my|called|named|from|made|\d{4}|[A-Z]\w*"),
+    (
+        "self",
+        "birthday|pronouns|email|email address|e-mail|phone number|native language|mother tongue|first language|height"
+        "|star sign|zodiac sign|religion|nationality|anniversary",
+        "",
+    ),
+)
+"""The category, the attributes, and what their value must begin with to be more than a passing remark."""
+_ATTRIBUTE = re.compile(
+    r"my ((?:(?:current|new|main|biggest|old|next|own|all-time|whole|day) )*"
+    rf"(?:{'|'.join(names for _, names, _ in _ATTRIBUTES)})) (is|are|was|were) (.+)$",
+    re.IGNORECASE,
+)
+_SAYS_NOTHING = opening(
+    r"""
+that|this|it|what|how|like|when|where|and|here|there|about|not|so|too|very|really|always|just|still|definitely|probably
+to (be honest|say|help you|get an answer|figure|find|understand|see)
+the (same|best|worst|one|problem|reason|way)
+broken|slow|late|bad|good|great|fine|ok|okay|ready|over|done|gone|cancelled|canceled|delayed|on fire|boring|stressful
+up|off|down|dead|full|amazing|awesome|beautiful|nice|hard|tough
+making|acting|doing|getting|going|being|coming|asking|telling|looking
+"""
+)
+_FAVOURITE = re.compile(
+    r"(.{2,50}?) (is|are) my ((?:all-time |absolute |current )?favou?rite [\w-]+(?: [\w-]+){0,3})$", re.IGNORECASE
+)
+_NO_FAVOURITE = opening(
+    r"it|this|that|these|those|he|she|they|which|what|who|one|here|there|such|both|your?|and|but|or"
+    r"|the (?:first|second|last|other)"
+)
+
+_DEGREES = "late|older|younger|big|little|elder|eldest|oldest|youngest|twin|half|first|second|ex|new|other|only|paternal|maternal"
+_KIN = re.compile(
+    rf"(?:my|our) ((?:(?:{_DEGREES}|\d+-year-old) )*)({RELATION}|{PET})(?:,? {_NAMED})?(?=[ '])", re.IGNORECASE
+)
+_CONTRACTED_IS = re.compile(r"^'s (?=(?:a|an|the|in|from|not|\w+ing)\b)")
+_KIN_NAMED = re.compile(
+    rf"(?:my|our) ((?:\w+ )?(?:{RELATION}|{PET}|boss|manager|company|business|startup|teacher|landlord|doctor|car|boat|house|team))"
+    rf"('s name (?:is|was)| (?:is|are|was) (?:called|named)|'s (?:called|named)) {_NAMED}",
+    re.IGNORECASE,
+)
+_OF_KIN = re.compile(
+    alternatives(
+        r"""
+passed away\b|died\b|started (school|college|university)
+be (\d{1,3}\b|(a|an) (\w+[ -]){0,2}?(year|month|week)s?[ -]old|(a|an) (?=[A-Z]))
+be (called |named |pregnant|expecting|due |deaf|blind|vegan|vegetarian|diabetic|divorced|retired)
+be in (college|high school|the army|the navy|a care home)
+be starting (school|college|university|a|her|his|kindergarten)
+"""
+    )
+)
+_TOGETHER = re.compile(
+    rf"(?:my ({RELATION})(?: (?-i:{NAMES}))? and I|me and my ({RELATION})|I and my ({RELATION})) (?=\S)", re.IGNORECASE
+)
+
+
+def fact_of_mine(text: str, speaker: Speaker, *, introduces: bool) -> Fact | None:
+    """What an expanded segment says of the speaker's own; `introduces` where a bare "I'm Marta" gives a name."""
+    return (
+        _name(text, speaker, introduces=introduces)
+        or _favourite(text, speaker)
+        or _attribute(text, speaker)
+        or _name_of_kin(text, speaker)
+        or _kin(text, speaker)
+        or _together(text, speaker)
+    )
+
+
+def _name(text: str, speaker: Speaker, *, introduces: bool) -> Fact | None:
+    if match := _OWN_NAME.match(text):
+        correction = _CORRECTION.match(text, match.end())
+        changed = correction.group() if correction else ""
+        return fact("name", f"{speaker.whose} {match.group(1).lower()} is {match.group(2)}{changed}")
+    if match := _CALL_ME.match(text):
+        return fact("name", f"{speaker.subject} wants to be called {match.group(1)}")
+    if match := _THEY_CALL_ME.match(text):
+        return fact("name", f"{speaker.subject} is called {match.group(2)} by {of_the_speaker(match.group(1).lower())}")
+    if match := _GO_BY.match(text):
+        verb = "goes by" if match.group(1).lower() == "go by" else "is called"
+        return fact("name", f"{speaker.subject} {verb} {match.group(2)}")
+    if introduces and (match := _I_AM.match(text)) and not _NO_NAME.match(match.group(1)):
+        return fact("name", f"{speaker.subject} is {match.group(1)}")
+    return None
+
+
+def _favourite(text: str, speaker: Speaker) -> Fact | None:
+    """ "Sushi is my favourite food"."""
+    match = _FAVOURITE.match(text)
+    if match is None or _NO_FAVOURITE.match(match.group(1)):
+        return None
+    thing, verb, favourite = match.groups()
+    return fact("preference", f"{thing[0].upper()}{thing[1:]} {verb} {speaker.inside}'s {favourite}")
+
+
+def _attribute(text: str, speaker: Speaker) -> Fact | None:
+    """ "My favourite colour is green", "My exam is on June 14th"."""
+    match = _ATTRIBUTE.match(text)
+    if match is None:
+        return None
+    attribute, verb, value = match.group(1).lower(), match.group(2).lower(), match.group(3)
+    category, begins = _kind_of(attribute)
+    if _SAYS_NOTHING.match(value) or not re.match(rf"(?:{begins})(?!\w)" if begins else "", value):
+        return None
+    vague = refusals.points_elsewhere(value) and attribute != "pronouns"
+    if vague or refusals.is_of_the_moment(value, category):
+        return None
+    return fact(category, f"{speaker.whose} {attribute} {verb} {of_the_speaker(value)}")
+
+
+def _kind_of(attribute: str) -> tuple[Category, str]:
+    for category, names, begins in _ATTRIBUTES:
+        if re.search(rf"\b(?:{names})$", attribute):
+            return category, begins
+    return "self", ""
+
+
+def _name_of_kin(text: str, speaker: Speaker) -> Fact | None:
+    """ "My wife's name is Joanna", "My company is called Brightleaf"."""
+    match = _KIN_NAMED.match(text)
+    if match is None:
+        return None
+    kin = match.group(1).lower()
+    linked = "'s name is" if "name" in match.group(2) else " is called"
+    return fact(_category_of_kin(kin), f"{speaker.whose} {kin}{linked} {match.group(3)}")
+
+
+def _kin(text: str, speaker: Speaker) -> Fact | None:
+    """ "My sister Anna lives in Graz"."""
+    match = _KIN.match(text)
+    if match is None:
+        return None
+    degree, relation, name = match.group(1).strip().lower(), match.group(2).lower(), match.group(3)
+    rest = _CONTRACTED_IS.sub(" is ", text[match.end() :])
+    said = predicate(rest.strip(), _person(relation)) if rest.startswith(" ") else None
+    if said is None or not _is_lasting(said) or refusals.speaks_of_the_reader(said.key):
+        return None
+    who = " ".join(filter(None, (degree, relation, name)))
+    return fact(_category_of_kin(relation), f"{speaker.whose} {who} {of_others(said.shown, speaker.inside)}")
+
+
+def _person(relation: str) -> Person:
+    return "they" if relation.endswith("s") or relation in ("children", "fish", "sheep") else "he"
+
+
+def _is_lasting(said: Predicate) -> bool:
+    known = category_of(said.key, negated=said.negated, adverbs=said.adverbs)
+    if not known and not _OF_KIN.match(said.key):
+        return False
+    return not refusals.is_of_the_moment(said.key, "change" if is_past(said.key.split(" ", 1)[0]) else "family")
+
+
+def _category_of_kin(kin: str) -> Category:
+    last = kin.rsplit(" ", 1)[-1]
+    if re.fullmatch(PET, kin) or re.fullmatch(PET, last) or last in ("car", "boat", "house"):
+        return "possession"
+    return "work" if last in ("boss", "manager", "company", "business", "startup", "team") else "family"
+
+
+def _together(text: str, speaker: Speaker) -> Fact | None:
+    """ "My partner and I have been together for nine years"."""
+    match = _TOGETHER.match(text)
+    said = predicate(text[match.end() :], "they") if match else None
+    if match is None or said is None or refusals.points_elsewhere(said.key):
+        return None
+    category = category_of(said.key, negated=said.negated, adverbs=said.adverbs)
+    if category is None or refusals.is_of_the_moment(said.key, category):
+        return None
+    relation = next(filter(None, match.groups())).lower()
+    return fact("family", f"{speaker.subject} and their {relation} {of_the_speaker(said.shown)}")

@@ -1,0 +1,192 @@
+"""What is said but not meant as a lasting fact: questions, hypotheticals, reported speech, role play, requests, the moment.
+
+Refusals reach as far as the doubt does: a whole message that is a text to work on, a sentence that is asked or imagined, the
+rest of a sentence after "if" or "she said", one segment with "might" in it.
+"""
+
+import re
+
+from cloister.models.rules_categories import Category
+from cloister.models.rules_notation import anywhere, opening
+from cloister.models.rules_text import OPAQUE, Sentence
+
+_POLITE = "please|pls|can you|could you|now|then|hey|hi|ok|okay|and|so|kindly"
+_INTERJECTIONS = "and|but|so|well|ok|okay|hey|hi|please|oh|also|wait|hmm|um|now|then|just"
+_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
+
+_ORDERS_WORK_ON_A_TEXT = opening(
+    r"""
+translate|proofread|proof-read|rewrite|rephrase|paraphrase|summari[sz]e|reword|polish|correct|grammar
+fix the (grammar|spelling|text|sentence)
+edit (this|the|my)
+improve (this|the (text|wording|following))
+check (this|the) (grammar|text|sentence)
+""",
+    lead=_POLITE,
+)
+_OPENS_A_PLAY = opening(
+    r"""
+pretend|role-?\s?play|act (as|like)|let's (role-?\s?play|play|pretend|imagine)
+you are (a|an|the|now|my)|you're (a|an|the|now)
+write (a|an|me|the)|compose|draft|complete the (story|sentence)|continue (the|this)
+""",
+    lead=_POLITE,
+)
+_IMAGINES = opening(
+    r"""
+imagine|imagining|suppose|supposing|assume|assuming|pretend|picture this|hypothetically|provided
+say (i|i'm|my)|let's (say|assume|imagine|suppose|pretend)
+what if|if only|even if|as if|as though|unless|in case|whenever|had i|were i|should i
+""",
+    lead=_INTERJECTIONS,
+)
+_IN_A_STORY = anywhere(
+    r"""
+(in|for|during) (this|the|that|a|my|our|each) (game|story|novel|book|movie|film|scenario|exercise|dream|song|poem)
+(in|for|during) (this|the|that|a|my|our|each) (play|sketch|role|letter|script|scene|campaign|simulation|example)
+(in|for) (this|the|a) role-?play
+"""
+)
+_ASKS = opening(
+    r"""
+what|what's|whats|where|where's|who|who's|whose|whom|why|how|how's|which|when (did|do|does|will|is|was|are|should)
+do|does|did|am|is|are|was|were|can|could|should|shall|will|would|may|might|has|had|have (i|you|we|they)
+don't (i|you)|can't (you|i|we)|isn't|aren't|wasn't|won't|haven't|doesn't|didn't
+any (idea|chance|thoughts|tips|suggestions|advice|recommendations)
+tell me|remind me|explain|describe|guess|wonder|wondering
+""",
+    lead=_INTERJECTIONS,
+)
+_ASKS_FOR_ITSELF = opening(
+    r"""
+(do|can|could|would|have|did) you|should i|is there|are there
+what|what's|which|how|how's|where|when|who|why|any
+""",
+    lead="and|but|so|then",
+)
+_POISON = anywhere(
+    r"""
+if|unless|whether|except when|would have|suppos(e|ing)|imagin(e|es|ing)|pretend(ing|s)?
+said|says|saying|say that|told|tells|tell (him|her|them|people)|wrote|writes|written|asked|asks|replied|according to
+claims?|claimed|insists?|thinks|thought|believes|assumes|reckons|quoted?
+lyrics?|reads|goes like|in the style of|starts with|titled
+i lied|joking|kidding|sarcasm|not true|a lie|as an ai
+"""
+)
+_REPORTED_BY = re.compile(
+    r"(?:(?:he|she|they|it|nobody|no one|[A-Z]\w+|[Mm]y \w+|[Tt]he \w+) )?(?:said|says|told|tells|replied|wrote|writes"
+    r"|claims|claimed|insists|insisted|whispered|shouted|sang|sings)\b"
+)
+_OWN_REPORT = opening(r"(like |as )?i (said|told you|mentioned|wrote)( that)?", lead=_INTERJECTIONS)
+_HEDGE = anywhere(
+    r"""
+would|could|might|should|ought|maybe|perhaps|probably|possibly|supposedly|presumably|hypothetically|wish
+i (think|guess|suppose|believe|feel like|assume|doubt|forgot|forget)|not sure|unsure|wonder|wondering
+as if|like i'm|feels like|lol jk
+(don't|do not) (know|think|remember|understand|recall|see)
+"""
+)
+_MAY = re.compile(r"\bmay (?!\d)")
+_THE_READER = anywhere("you|your|yours|yourself|u|ur")
+_OUT_OF_SIGHT = anywhere(
+    rf"""
+it|its|he|him|his|she|her|hers|they|them|their|theirs|these|those|there|everything|something|anything|stuff
+here(?! from)
+(another|previous|old|first|last|new|other|next) one|(the|this|that|these|those|little) ones?
+(create|make|write|get|try|build|find|buy|start) one
+this(?! (year|month|week|weekend|summer|winter|spring|autumn|fall|season|semester|coming|{_MONTHS}))
+(to|of|with|at|for|like|in|on|about|into|from) that
+"""
+)
+_CODE = re.compile(r"[{}<>=\\|`#\[\]@^~*]|\$[A-Za-z_]|\(\)|\b\w+_\w+\b|::|&&|->|;$|\w\(\"")
+_EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
+_SECRET = anywhere(
+    "password|passcode|passphrase|pin|pin code|api key|secret|token|credit card|card number|cvv|social security|ssn|iban"
+)
+_MOMENT = anywhere(
+    r"""
+right now|at (the|this) moment|as we speak|just now|for now|today|tonight|yesterday|last night|tomorrow morning
+this (morning|afternoon|evening|minute|time|week|weekend|very)|again|so far|already
+in (a|an|one|two|five|ten|fifteen|twenty|thirty|\d+|a few|half an) (bit|while|moment|(sec|second|min|minute|hour)s?)
+(now|soon|later)$
+"""
+)
+_MOMENT_OF_AN_EVENT = anywhere(
+    r"""
+right now|at the moment|as we speak|just now|for now
+in (a|ten|five|\d+) (bit|(sec|second|min|minute|hour)s?)
+"""
+)
+_EVENTS: frozenset[Category] = frozenset({"change", "decision", "plan", "name"})
+_OWN_HEADING = re.compile(
+    opening(
+        r"""
+update|updates|edit|correction|reminder|note|notes|fyi|ps|p\.s|btw|by the way|(good |bad )?news|true story|confession
+fact|facts|background|info|information|details|bio|context|situation|intro|introduction|basics|things|profile|story
+me|myself|today|preferences|plan|plans
+""",
+        lead="quick|small|short|big|important|one more|another|a|an|some|few|my|just|here's|here is|here are|the|also|and"
+        "|so|ok|oh|well|personal",
+    ).pattern
+    + r"(?: (?:about|for|on|of) (?:me|myself|my .{1,30}|you|today))?$",
+    re.IGNORECASE,
+)
+_SPEAKER_FIRST = opening("i|i'm|i've|my|we|we've|we're", lead="and|but|so|well|ok|oh|yes|yeah|no")
+
+
+def is_a_text_to_work_on(said: list[Sentence]) -> bool:
+    """A letter, or a message that opens or closes with "translate …", "proofread …": none of it need be about its sender."""
+    if said and said[0].text.startswith("Dear "):
+        return True
+    return bool(said) and any(_ORDERS_WORK_ON_A_TEXT.match(end.text) for end in (said[0], said[-1]))
+
+
+def hands_over_the_voice(sentence: Sentence) -> bool:
+    """After "pretend …", "you are a …" or "Relevant memories:" the rest of the message is not the sender's own."""
+    return bool(_OPENS_A_PLAY.match(sentence.text)) or (sentence.heads and not is_own_heading(sentence.text))
+
+
+def is_refused(sentence: Sentence) -> bool:
+    """Asked, imagined, partly somebody else's words, code, or a secret."""
+    text = sentence.text
+    if OPAQUE in text or _CODE.search(_EMAIL.sub("", text)) or _SECRET.search(text):
+        return True
+    return bool(_ASKS.match(text) or _IMAGINES.match(text) or _IN_A_STORY.search(text, 0, 60))
+
+
+def asks_for_itself(text: str) -> bool:
+    """Whether the end of a question is the question, and what stands before it is said: "I'm vegan, what can I eat?"."""
+    return bool(_ASKS_FOR_ITSELF.match(text))
+
+
+def poisons(text: str) -> bool:
+    """Whether this segment, and all after it in the sentence, may be conditional or somebody else's words."""
+    return bool(_POISON.search(_OWN_REPORT.sub("", text, count=1)))
+
+
+def is_reported(text: str) -> bool:
+    """Whether this segment gives what stands before it to somebody else: "I live in Rome, she said"."""
+    return bool(_REPORTED_BY.match(text))
+
+
+def is_hedged(text: str) -> bool:
+    return bool(_HEDGE.search(text) or _MAY.search(text))
+
+
+def points_elsewhere(text: str) -> bool:
+    """Whether a memory would say "it", "them" or "your", with nothing beside it to tell what is meant."""
+    return bool(_THE_READER.search(text) or _OUT_OF_SIGHT.search(text))
+
+
+def speaks_of_the_reader(text: str) -> bool:
+    return bool(_THE_READER.search(text))
+
+
+def is_of_the_moment(text: str, category: Category) -> bool:
+    """What happens may have happened today; what is so today need not be so tomorrow."""
+    return bool((_MOMENT_OF_AN_EVENT if category in _EVENTS else _MOMENT).search(text))
+
+
+def is_own_heading(text: str) -> bool:
+    """Before a colon: "Update: …", "About me: …", "I made up my mind: …" stay the sender's voice; "Alice: …" does not."""
+    return bool(_OWN_HEADING.match(text) or _SPEAKER_FIRST.match(text))

@@ -1,0 +1,171 @@
+"""A message → the sentences its sender says in their own voice, and a sentence → its segments.
+
+What is not the sender's own voice goes before anything else is looked at: code, quoted lines, quotations, and blocks between
+markers, which is how recalled text is put into prompts (MEM-10). Every pattern is bounded or eats what it has looked at, so
+that the work grows with the length of the text and no faster.
+"""
+
+import re
+from dataclasses import dataclass
+
+from cloister.models.rules_words import RELATION
+
+OPAQUE = "\ue000"
+"""Stands where something was taken out of a sentence. A sentence that holds it says only part of itself."""
+
+_SPACES = re.compile(r"[\u00a0\u2000-\u200a\u202f\u3000\t]")
+_INVISIBLE = re.compile(r"[\u200b-\u200d\u2060\ufeff\ue000]")
+_APOSTROPHES = re.compile(r"[\u2018\u2019\u02bc\uff07]|(?<=\w)[`\u00b4](?=\w)")
+
+_REMOVED = (
+    re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL),
+    re.compile(r"<(?!br\b|hr\b)([A-Za-z][\w.:-]{0,60})(?:\s[^<>\n]{0,300})?>.*?(?:</\1>|\Z)", re.DOTALL),
+    re.compile(r"^[ ]*>.*$", re.MULTILINE),
+    re.compile(r"^[ ]*\[(?:recall|memor|context|history|quote)[^\n]*$", re.MULTILINE | re.IGNORECASE),
+    re.compile(r"\[[^\[\]\n]{0,400}\]"),
+    re.compile(r"^(?: {4}|[ ]*(?:#|//|--|\$ |>>>)).*$", re.MULTILINE),
+)
+_INLINE_CODE = re.compile(r"`[^`\n]*(?:`|$)", re.MULTILINE)
+_CURLY_QUOTATION = re.compile(r"[\u201c\u00ab\u201e]([^\u201d\u00bb\u201c]*)(?:[\u201d\u00bb\u201c]|\Z)")
+_QUOTATION = re.compile(r'"([^"]*)"')
+_QUOTATION_OF_A_LINE = re.compile(r'(?<!\d)"([^"\n]*)(?:"|$)', re.MULTILINE)
+_SINGLE_QUOTATION = re.compile(r"(?<![\w'])'(?=[^\s'\d])((?:[^'\n]|(?<=\w)'(?=\w)){1,200})'(?!\w)")
+_FIRST_PERSON = re.compile(r"\b(?:i|i'm|i've|im|my|me|we|our)\b", re.IGNORECASE)
+_LONGEST_TITLE = 60
+
+_LINE_MARK = re.compile(r"^(?:[-*•·+]|\d{1,2}[.)])\s+")
+_SENTENCE_END = re.compile(r"[.!?…]+[\"')\]]*(?=\s|$)")
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(])(?:[A-Za-z]|[A-Z]\.[A-Z]|mr|mrs|ms|dr|prof|st|jr|sr|vs|no|e\.g|i\.e|approx|etc)$", re.IGNORECASE
+)
+_LETTER_SMILEY = re.compile(r"(?:(?<=\s)|^)(?:[:;=8]-?[()DPpO/|3]|<3|xD|xx+)(?=\s|$|[.!?,])")
+_CONTRACTIONS = {
+    "im": "I'm",
+    "ive": "I've",
+    "dont": "don't",
+    "doesnt": "doesn't",
+    "didnt": "didn't",
+    "cant": "can't",
+    "wont": "won't",
+    "isnt": "isn't",
+    "wasnt": "wasn't",
+    "arent": "aren't",
+    "havent": "haven't",
+    "hasnt": "hasn't",
+    "gonna": "going to",
+    "wanna": "want to",
+}
+_CARELESS = re.compile(r"\b(?:" + "|".join(_CONTRACTIONS) + r")\b", re.IGNORECASE)
+_SMALL_I = re.compile(r"(?<![\w'.-])i(?=$|'m\b|'ve\b|'ll\b|'d\b|[ ,])")
+
+_PRONOUN = (
+    r"(?:i|i'm|i've|i'll|i'd|my|me|we|we're|we've|our|he|she|it|they|you|his|her|their|its|this|there|that's|it's|he's|she's"
+    r"|they're)"
+)
+_BOUNDARY = re.compile(
+    r" ?[,;:()](?= |$)| ?\(| -{1,3} | ?[–—] ?|\.\.\. ?|(?<=[\w)])! ?"
+    r"| (?=(?:but|because|cause|cuz|although|though|whereas|which)\b)"
+    r"| (?=so (?!much|many|far|that|long|called|i can\b))"
+    rf"| (?=(?:and|since|as|while|plus|or|yet) (?:then |also |now |actually |currently |yes )?{_PRONOUN} )",
+    re.IGNORECASE,
+)
+
+# "Samantha and I", "my older brother and I": one subject, not two clauses.
+_COMPANION = re.compile(
+    r"(?:(?:and|but|so|because|since|well|hey|oh|yes|also|then|now|recently|when) )?"
+    rf"(?:[A-Z][\w'-]*(?: [A-Z][\w'-]*)?|[Mm]y (?:\w+ )?(?:{RELATION}|friend|friends|colleague"
+    rf"|colleagues)(?: [A-Z][\w'-]*)?)"
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sentence:
+    """One sentence on one line, single-spaced. `asked` where it ends in a question mark, `heads` where it ends in a colon."""
+
+    text: str
+    asked: bool
+    heads: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Segment:
+    """A stretch of a sentence between boundaries; `after` is the mark before it, empty at the start or before a conjunction."""
+
+    text: str
+    after: str
+
+
+def sentences(content: str) -> list[Sentence]:
+    """What the sender says in their own voice, sentence by sentence. A line never continues on the next."""
+    found: list[Sentence] = []
+    for line in own_voice(content).split("\n"):
+        plain = _LINE_MARK.sub("", " ".join(line.split()))
+        if plain:
+            found += _sentences_of_line(plain)
+    return found
+
+
+def own_voice(content: str) -> str:
+    """The text without code, quotations and marked blocks, its apostrophes straight."""
+    text = _INVISIBLE.sub("", _SPACES.sub(" ", content.replace("\r", "\n")))
+    text = _CURLY_QUOTATION.sub(_title_or_opaque, text)
+    text = _APOSTROPHES.sub("'", text)
+    for pattern in _REMOVED:
+        text = pattern.sub("\n" if pattern.flags & re.DOTALL else "", text)
+    text = _INLINE_CODE.sub(OPAQUE, text)
+    text = (_QUOTATION_OF_A_LINE if text.count('"') % 2 else _QUOTATION).sub(_title_or_opaque, text)
+    return _SINGLE_QUOTATION.sub(_title_or_opaque, text)
+
+
+def segments(sentence: str) -> list[Segment]:
+    found: list[Segment] = []
+    begin, after = 0, ""
+    for boundary in _BOUNDARY.finditer(sentence):
+        if sentence.startswith("and I ", boundary.end()) and _COMPANION.fullmatch(
+            sentence[begin : boundary.start()].strip()
+        ):
+            continue
+        if text := sentence[begin : boundary.start()].strip():
+            found.append(Segment(text=text, after=after))
+        begin, after = boundary.end(), boundary.group().strip()
+    if text := sentence[begin:].strip():
+        found.append(Segment(text=text, after=after))
+    return found
+
+
+def shortened(text: str, limit: int) -> str:
+    """At most `limit` characters, cut between words."""
+    if len(text) <= limit:
+        return text
+    return text[: limit - 1].rsplit(" ", 1)[0].rstrip(" ,;:-") + "…"
+
+
+def _title_or_opaque(quotation: re.Match[str]) -> str:
+    """A title may stay in its sentence; somebody's words may not."""
+    words = quotation.group(1).strip(" ,.")
+    titled = 0 < len(words) <= _LONGEST_TITLE and "\n" not in words and (words[0].isupper() or words[0].isdigit())
+    return f"\u201c{words}\u201d" if titled and not _FIRST_PERSON.search(words) else OPAQUE
+
+
+def _sentences_of_line(line: str) -> list[Sentence]:
+    found: list[Sentence] = []
+    begin = 0
+    for end in _SENTENCE_END.finditer(line):
+        if end.group() == "." and _ABBREVIATION.search(line, max(begin, end.start() - 8), end.start()):
+            continue
+        found += _sentence(line[begin : end.end()])
+        begin = end.end()
+    return found + _sentence(line[begin:])
+
+
+def _sentence(text: str) -> list[Sentence]:
+    text = _LETTER_SMILEY.sub("", text).strip()
+    if not any(map(str.isalnum, text)):
+        return []
+    if text.isupper() and len(text) > 12:
+        text = text.lower()
+    asked = "?" in text[-4:]
+    heads = text.endswith(":")
+    text = _CARELESS.sub(lambda word: _CONTRACTIONS[word.group().lower()], text)
+    text = _SMALL_I.sub("I", text.rstrip(".!?…:\"' "))
+    return [Sentence(text=text, asked=asked, heads=heads)]
