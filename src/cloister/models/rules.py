@@ -1,10 +1,10 @@
 """Extraction without a model: rules that would rather miss a fact than invent one. Pure functions of what was said."""
 
-import unicodedata
 from collections.abc import Sequence
 
 from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Statement
 from cloister.domain.identifiers import MessageId
+from cloister.domain.memory import same_as
 from cloister.models.rules_categories import IMPORTANCE
 from cloister.models.rules_entities import entities
 from cloister.models.rules_facts import Fact
@@ -19,13 +19,13 @@ class Rules:
 
     def memories(self, said: Sequence[Statement], known: Sequence[str]) -> list[ExtractedMemory]:
         """The lasting facts that users state about themselves and theirs, without those `known` already says."""
-        already = {_folded(content) for content in known}
-        found: dict[str, tuple[Fact, list[MessageId]]] = {}
+        already = {same_as(content) for content in known}
+        found: dict[bytes, tuple[Fact, list[MessageId]]] = {}
         for statement in said:
             if statement.role != "user":
                 continue
             for fact in facts(statement.content, statement.author):
-                if (key := _folded(fact.content)) not in already:
+                if (key := same_as(fact.content)) not in already:
                     found.setdefault(key, (fact, []))[1].append(statement.id)
         return [
             ExtractedMemory(content=fact.content, sources=tuple(sources), importance=IMPORTANCE[fact.category])
@@ -39,9 +39,3 @@ class Rules:
     def notes(self, said: Sequence[Statement]) -> list[tuple[str, tuple[MessageId, ...]]]:
         """A sentence for every six messages: the speaker and the words that carry most, with the message they come from."""
         return notes(said)
-
-
-def _folded(text: str) -> str:
-    """What two ways of writing the same memory share: letters and digits, without case and Unicode form."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return " ".join("".join(c if c.isalnum() else " " for c in folded).split())

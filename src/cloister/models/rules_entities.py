@@ -21,6 +21,7 @@ _LONGEST_NOTE = 160
 _LONGEST_SENTENCE = 1_000
 _MOST_NOTES = 3
 _FEWEST_WORDS = 4
+_LONGEST_TITLE = 6
 _CUE_REACH = 60
 
 _CAPITALISED = r"[A-ZÀ-ÖØ-Þ][\w'&-]*(?:\.(?=\w)[\w'-]+)*"
@@ -152,20 +153,26 @@ def entities(said: Sequence[Statement]) -> list[ExtractedEntity]:
     spoken = [(statement, _told(statement)) for statement in said if statement.role == "user"]
     for statement, told in spoken:
         for sentence in told:
-            named = [(name, typed) for name, typed in _names(sentence.text) if name.casefold() not in speakers]
-            for name, typed in named:
-                entity = met.setdefault(name.casefold(), _Met(name=name))
-                entity.typed = entity.typed or typed
-            _note([met[name.casefold()] for name, _ in named], statement, sentence)
+            named: list[_Met] = []
+            for name, typed in _names(sentence.text):
+                if name.casefold() not in speakers:
+                    entity = met.setdefault(name.casefold(), _Met(name=name))
+                    entity.typed = entity.typed or typed
+                    named.append(entity)
+            _note(named, statement, sentence)
     for statement, told in spoken:
         for sentence in told:
             opened = _NAME.match(sentence.text)
             entity = met.get(_bare(opened.group()).casefold()) if opened else None
             if entity is not None:
                 _note([entity], statement, sentence)
+    order = {statement.id: position for position, statement in enumerate(said)}
     return [
         ExtractedEntity(
-            name=found.name, type=found.typed or "other", notes=" ".join(found.notes), sources=tuple(found.sources)
+            name=found.name,
+            type=found.typed or "other",
+            notes=" ".join(found.notes),
+            sources=tuple(sorted(found.sources, key=order.__getitem__)),
         )
         for found in met.values()
     ]
@@ -174,7 +181,10 @@ def entities(said: Sequence[Statement]) -> list[ExtractedEntity]:
 def _told(statement: Statement) -> list[Sentence]:
     """The sentences that tell something; a headline tells nothing by its capitals."""
     told: list[Sentence] = []
-    for sentence in sentences(statement.content):
+    said = sentences(statement.content)
+    if refusals.is_a_text_to_work_on(said):
+        return []
+    for sentence in said:
         if refusals.hands_over_the_voice(sentence):
             break
         overlong = len(sentence.text) > _LONGEST_SENTENCE
@@ -191,7 +201,7 @@ def _is_headline(text: str) -> bool:
 def _names(text: str) -> Iterator[tuple[str, EntityType | None]]:
     """The names inside a sentence, with the type their surroundings tell."""
     for title in _TITLE.finditer(text):
-        if _is_name(title.group(1)):
+        if _is_name(title.group(1)) and len(title.group(1).split()) <= _LONGEST_TITLE:
             yield title.group(1), None
     for match in _NAME.finditer(_TITLE.sub(lambda title: " " * len(title.group()), text)):
         name = _bare(match.group())

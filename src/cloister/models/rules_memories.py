@@ -112,8 +112,12 @@ def _facts_of_segment(text: str, speaker: Speaker, *, introduces: bool) -> Itera
     alone = opening_words.group(1).upper() == "I"
     for clause in _clauses(text[opening_words.end() :]):
         said = predicate(clause + when, "I")
-        if said and (alone or said_of_both(said.key)) and (stated := _stated(said, speaker)):
-            yield stated
+        stated = _stated(said, speaker) if said and (alone or said_of_both(said.key)) else None
+        if (
+            stated is None
+        ):  # A verb without its subject is trusted only after one that was: "the self-acceptance and love theme".
+            return
+        yield stated
 
 
 def _stated(said: Predicate, speaker: Speaker) -> Fact | None:

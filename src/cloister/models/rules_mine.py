@@ -36,7 +36,7 @@ _ATTRIBUTES: tuple[tuple[Category, str, str], ...] = (
     ("work", "boss|manager|employer", r"called|named|an?|from|my|[A-Z]\w*"),
     ("work", "job|job title|profession|occupation|major|degree|thesis|dissertation|field|specialty|speciality", ""),
     ("work", "company|business|startup|school|university|college", r"called|named|an?|in|at|based|the|[A-Z]\w*"),
-    ("plan", "goal|dream|ambition|plan|resolution|budget", r"to|an?|[$€£]?\d[\d.,]*|around|about|under"),
+    ("plan", "goal|dream|ambition|plan|resolution", r"to|an?|\d[\d.,]*"),
     (
         "plan",
         "exam|wedding|surgery|interview|appointment|flight|due date|graduation|deadline",

@@ -50,6 +50,7 @@ work (as|at|for|in (?!the future)|with)
 live (in|abroad|by|near|on|closer)
 get (a|an|my) ([\w'-]+ ){0,3}?
     (dog|cat|puppy|kitten|degree|master's|phd|licence|license|tattoo|job|house|certification)
+    (?!-| (bed|food|toy|crate|collar|door|tree|interview|offer))
 switch (to (?!the|this|that|tabs|using)|from|careers|jobs)
 change (careers|jobs|my name)
 take (a gap year|a sabbatical|early)
@@ -74,7 +75,7 @@ fostering
 quitting
 leaving my
 applying (to|for) (a job|college|grad|univ|med)
-getting (married|a (\w+ )?(dog|cat|puppy|kitten|tattoo|divorce))
+getting (married|a (\w+ )?(dog|cat|puppy|kitten|tattoo|divorce)(?!-| (bed|food|toy|crate|collar|door|tree)))
 (changing|switching) (careers|jobs)
 starting (my own|a (\w+ ){0,2}(business|family|company|podcast|blog|band|career))
 opening (a|my)
@@ -102,7 +103,8 @@ plant-based|wheat|red meat|animal|lactose|cheese|milk|bread|spicy|soy|cigarettes
 """
 BEGUN = r"""
 learning|working|playing|training|studying|dating|going to|volunteering|running|swimming|cycling|lifting|meditating
-journaling|practi[cs]ing|teaching|collecting|writing (?!another)|painting|gardening|smoking|drinking|eating|therapy
+journaling|practi[cs]ing|teaching|collecting (?!(a|two|three|four|five|\d+) (year|month|week|day))
+writing (?!another)|painting|gardening|smoking|drinking|eating|therapy
 taking (\w+ )?(lessons|classes|medication|insulin)
 a new|my (own|new)|at [A-Z]\w*|school|college|university
 a ([\w-]+ ){0,2}(business|job|course|company|blog|podcast|family|band|diet|phd|degree)
@@ -171,7 +173,7 @@ have always (loved|liked|enjoyed|hated|adored|disliked|preferred) <LIKED>\w
 (loved|liked|enjoyed|hated) <LIKED>(?=[\w' -]{1,60} (since|when I was|as a (kid|child)))
 cannot stand (?!<POINTING>\b|here|up|to|by|on|the (thought|idea))\w
 be (a |an )?([\w-]+ ){0,2}?(fan|lover|fanatic|enthusiast|admirer|supporter|collector
-    |aficionado)s? of (?!<POINTING>\b|yours|the idea|how|what)\w
+    |aficionado)s? of (?!<POINTING>\b|yours|the [a-z]|how|what)\w
 be (a |an )([\w-]+ ){0,2}?(lover|fanatic|enthusiast|collector|buff|nerd|geek|aficionado)$
 be (really |very |quite |so )?(into|fond of|keen on|passionate about|obsessed with|addicted to|crazy about
     |all about) (?!<POINTING>\b|the|details|two|making sure)\w

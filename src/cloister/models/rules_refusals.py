@@ -36,7 +36,7 @@ _IMAGINES = opening(
     r"""
 imagine|imagining|suppose|supposing|assume|assuming|pretend|picture this|hypothetically|provided
 say (i|i'm|my)|let's (say|assume|imagine|suppose|pretend)
-what if|if only|even if|as if|as though|unless|in case|whenever|had i|were i|should i
+if|what if|even if|as if|as though|unless|in case|whenever|had i|were i|should i
 """,
     lead=_INTERJECTIONS,
 )
@@ -90,14 +90,15 @@ _MAY = re.compile(r"\bmay (?!\d)")
 _THE_READER = anywhere("you|your|yours|yourself|u|ur")
 _OUT_OF_SIGHT = anywhere(
     rf"""
-it|its|he|him|his|she|her|hers|they|them|their|theirs|these|those|there|everything|something|anything|stuff
+it|its|he|him|his|she|her|hers|they|them|their|theirs|these|those|there|everything|something|anything|stuff|such an?
 here(?! from)
 (another|previous|old|first|last|new|other|next) one|(the|this|that|these|those|little) ones?
-(create|make|write|get|try|build|find|buy|start) one
+(create|make|write|get|try|build|find|buy|start) one|(option|version|number) (\w|\d+)
 this(?! (year|month|week|weekend|summer|winter|spring|autumn|fall|season|semester|coming|{_MONTHS}))
 (to|of|with|at|for|like|in|on|about|into|from) that
 """
 )
+_NUMERAL = re.compile(r"[A-Z]\w+ I\b(?!')")
 _CODE = re.compile(r"[{}<>=\\|`#\[\]@^~*]|\$[A-Za-z_]|\(\)|\b\w+_\w+\b|::|&&|->|;$|\w\(\"")
 _EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
 _SECRET = anywhere(
@@ -123,7 +124,7 @@ _OWN_HEADING = re.compile(
         r"""
 update|updates|edit|correction|reminder|note|notes|fyi|ps|p\.s|btw|by the way|(good |bad )?news|true story|confession
 fact|facts|background|info|information|details|bio|context|situation|intro|introduction|basics|things|profile|story
-me|myself|today|preferences|plan|plans
+me|myself|about (me|myself)|today|preferences|plan|plans
 """,
         lead="quick|small|short|big|important|one more|another|a|an|some|few|my|just|here's|here is|here are|the|also|and"
         "|so|ok|oh|well|personal",
@@ -174,8 +175,8 @@ def is_hedged(text: str) -> bool:
 
 
 def points_elsewhere(text: str) -> bool:
-    """Whether a memory would say "it", "them" or "your", with nothing beside it to tell what is meant."""
-    return bool(_THE_READER.search(text) or _OUT_OF_SIGHT.search(text))
+    """Whether a memory would say "it", "them" or "your", with nothing to tell what is meant; or "they" of a Tiger I."""
+    return bool(_THE_READER.search(text) or _OUT_OF_SIGHT.search(text) or _NUMERAL.search(text))
 
 
 def speaks_of_the_reader(text: str) -> bool:

@@ -1,13 +1,14 @@
 """A message → the sentences its sender says in their own voice, and a sentence → its segments.
 
 What is not the sender's own voice goes before anything else is looked at: code, quoted lines, quotations, and blocks between
-markers, which is how recalled text is put into prompts (MEM-10). Every pattern is bounded or eats what it has looked at, so
+marks of any name, recalled text among them (MEM-10). Every pattern is bounded or eats what it has looked at, so
 that the work grows with the length of the text and no faster.
 """
 
 import re
 from dataclasses import dataclass
 
+from cloister.domain.memory import without_recalled
 from cloister.models.rules_words import RELATION
 
 OPAQUE = "\ue000"
@@ -17,9 +18,11 @@ _SPACES = re.compile(r"[\u00a0\u2000-\u200a\u202f\u3000\t]")
 _INVISIBLE = re.compile(r"[\u200b-\u200d\u2060\ufeff\ue000]")
 _APOSTROPHES = re.compile(r"[\u2018\u2019\u02bc\uff07]|(?<=\w)[`\u00b4](?=\w)")
 
-_REMOVED = (
+_BLOCKS = (
     re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL),
     re.compile(r"<(?!br\b|hr\b)([A-Za-z][\w.:-]{0,60})(?:\s[^<>\n]{0,300})?>.*?(?:</\1>|\Z)", re.DOTALL),
+)
+_LINES = (
     re.compile(r"^[ ]*>.*$", re.MULTILINE),
     re.compile(r"^[ ]*\[(?:recall|memor|context|history|quote)[^\n]*$", re.MULTILINE | re.IGNORECASE),
     re.compile(r"\[[^\[\]\n]{0,400}\]"),
@@ -65,6 +68,7 @@ _PRONOUN = (
 _BOUNDARY = re.compile(
     r" ?[,;:()](?= |$)| ?\(| -{1,3} | ?[–—] ?|\.\.\. ?|(?<=[\w)])! ?"
     r"| (?=(?:but|because|cause|cuz|although|though|whereas|which)\b)"
+    r"| (?=(?:and|or) (?:would|could|might|should|may) )"
     r"| (?=so (?!much|many|far|that|long|called|i can\b))"
     rf"| (?=(?:and|since|as|while|plus|or|yet) (?:then |also |now |actually |currently |yes )?{_PRONOUN} )",
     re.IGNORECASE,
@@ -107,11 +111,15 @@ def sentences(content: str) -> list[Sentence]:
 
 def own_voice(content: str) -> str:
     """The text without code, quotations and marked blocks, its apostrophes straight."""
-    text = _INVISIBLE.sub("", _SPACES.sub(" ", content.replace("\r", "\n")))
+    marked = "<" in content
+    text = without_recalled(content) if marked else content
+    text = _INVISIBLE.sub("", _SPACES.sub(" ", text.replace("\r", "\n")))
     text = _CURLY_QUOTATION.sub(_title_or_opaque, text)
     text = _APOSTROPHES.sub("'", text)
-    for pattern in _REMOVED:
-        text = pattern.sub("\n" if pattern.flags & re.DOTALL else "", text)
+    for block in _BLOCKS:
+        text = block.sub("\n", text)
+    for line in _LINES:
+        text = line.sub("", text)
     text = _INLINE_CODE.sub(OPAQUE, text)
     text = (_QUOTATION_OF_A_LINE if text.count('"') % 2 else _QUOTATION).sub(_title_or_opaque, text)
     return _SINGLE_QUOTATION.sub(_title_or_opaque, text)

@@ -1,0 +1,89 @@
+"""Named things in what users say, and what is said of them (ISO-9)."""
+
+import pytest
+
+from cloister.domain.extraction import EntityType, Statement
+from cloister.domain.identifiers import MessageId
+from cloister.models.rules import Rules
+
+
+def said(*contents: str, role: str = "user", author: str | None = None) -> list[Statement]:
+    return [
+        Statement(id=MessageId(number), role=role, content=content, author=author, created_at=number)
+        for number, content in enumerate(contents, 1)
+    ]
+
+
+def named(*contents: str, author: str | None = None) -> dict[str, str]:
+    return {entity.name: entity.type for entity in Rules().entities(said(*contents, author=author))}
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "typed"),
+    [
+        ("My sister Anna is a vet.", "Anna", "person"),
+        ("I met Joost at work.", "Joost", "person"),
+        ("I live in Lisbon.", "Lisbon", "place"),
+        ("We flew to San Francisco last year.", "San Francisco", "place"),
+        ("There was a conference in Detroit.", "Detroit", "place"),
+        ("I work at Siemens as a tester.", "Siemens", "organisation"),
+        ("She studied at the University of Algarve.", "University of Algarve", "organisation"),
+        ("I bought a Yamaha for the band.", "Yamaha", "product"),
+        ("I ran the Porto marathon.", "Porto marathon", "event"),
+        ("We went home for Christmas.", "Christmas", "event"),
+        ("My dog is called Biscuit.", "Biscuit", "other"),
+        ("I just finished “The Dispossessed” again.", "The Dispossessed", "other"),
+    ],
+)
+def test_the_words_around_a_name_tell_its_type(content: str, name: str, typed: EntityType) -> None:
+    assert named(content) == {name: typed}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Tomorrow will be fine.",
+        "See you on Monday in March.",
+        "I speak Portuguese and she is Italian.",
+        "I and my Mom are OK.",
+        "WE ARE SHOUTING ABOUT LISBON TODAY",
+        "Thanks, Nate!",
+        "Is Anna my sister?",
+        "If Anna lived in Rome, fine.",
+        "```\nclass Anna in Rome\n```",
+        "> I saw Anna in Rome",
+        "Ten Great Places To Visit Before Winter Comes",
+        "Translate: my sister Anna lives in Rome.",
+        "She wrote it in English.",
+        "",
+    ],
+)
+def test_what_names_nothing_gives_nothing(content: str) -> None:
+    assert named(content) == {}
+
+
+def test_only_users_name_things() -> None:
+    assert Rules().entities(said("I recommend Lisbon and my sister Anna.", role="assistant")) == []
+
+
+def test_a_speaker_is_no_entity() -> None:
+    both = [*said("My sister Anna met Ben in Rome.", author="Caroline"), *said("I like Caroline.", author="Ben")]
+    assert {entity.name for entity in Rules().entities(both)} == {"Anna", "Rome"}
+
+
+def test_notes_say_what_was_said_and_sources_where() -> None:
+    found = Rules().entities(said("I live in Lisbon.", "Nothing here.", "I met Ana in Lisbon, it rained."))
+    lisbon = next(entity for entity in found if entity.name == "Lisbon")
+    assert lisbon.notes == "The user lives in Lisbon. The user: I met Ana in Lisbon."
+    assert lisbon.sources == (1, 3)
+
+
+def test_a_name_at_the_start_of_a_sentence_counts_once_it_is_known() -> None:
+    found = Rules().entities(said("Anna lives in Graz.", "My sister Anna is a vet."))
+    anna = next(entity for entity in found if entity.name == "Anna")
+    assert (anna.type, anna.sources) == ("person", (1, 2))
+
+
+def test_notes_stay_short() -> None:
+    found = Rules().entities(said(*(f"I met Anna in the {'very ' * 200} long street number {n}." for n in range(9))))
+    assert all(len(entity.notes) <= 600 for entity in found)
