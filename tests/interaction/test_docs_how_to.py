@@ -37,6 +37,7 @@ VARYING = (
     (re.compile(r'("score": )\d\.\d+'), r"\1SCORE"),
     (re.compile(r'("request_id": )"[0-9a-f]{16}"'), r"\1REQUEST"),
     (re.compile(r'("milliseconds": )[\d.]+'), r"\1MILLISECONDS"),
+    (re.compile(r'("schema_version": )\d+'), r"\1VERSION"),
     (re.compile(r"\S*/data/local\.key"), "KEY FILE"),
 )
 

@@ -24,7 +24,13 @@ def before_call(_: schemathesis.HookContext, case: Any, **__: Any) -> None:
     _use_each_idempotency_key_once(headers)
     if case.method == "DELETE":
         _keep_what_the_run_stands_on(path)
-    if not case.meta or not case.meta.generation.mode.is_positive:
+    if not case.meta:
+        return
+    if not case.meta.generation.mode.is_positive:
+        wrong = {place.value for place, part in case.meta.components.items() if part.mode.is_negative}
+        # A header is looked at first: a wrong one would hide what is wrong behind it.
+        if "X-Project-ID" in headers and wrong - {"header"}:
+            headers["X-Project-ID"] = _GROUND["project_id"]
         return
     _name_a_project_that_is_there(headers)
     _go_on_where_a_page_ended(query, case.operation.path)

@@ -105,7 +105,7 @@ def test_the_server_does_what_its_document_says(
     with engine.closing, serving(engine.services()) as server:
         if not wanted:
             phases = "examples,coverage,fuzzing,stateful" if engine.name == "sqlite" else "examples"
-            run_schemathesis(server, tmp_path, "--seed", "1", "--max-examples", "20", "--phases", phases)
+            run_schemathesis(server, tmp_path, "--seed", "1", "--max-examples", "10", "--phases", phases)
         for seed in count(1):
             if sum(answered(server).values()) >= wanted:
                 break

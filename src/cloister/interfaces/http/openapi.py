@@ -64,7 +64,7 @@ _PROJECT_HEADER: Node = {
     "description": "The project of the request; it wins over the key's own.",
     "schema": forms.named("ProjectId"),
 }
-_OF_EVERY_CALLER = ("internal_error",)
+_OF_EVERY_CALLER = ("too_large", "internal_error")
 _OF_TENANTS = ("invalid_project_id", "unauthenticated", "forbidden", "not_found", "rate_limited")
 _OF_OPERATORS = ("unauthenticated", "forbidden")
 _OF_STORAGE = ("storage_error", "storage_busy", "storage_unavailable", "closed")
@@ -220,7 +220,7 @@ def _response(status: str, said: Node, example: Any) -> Node:
     if status == "307":
         response["headers"]["Location"] = {"$ref": "#/components/headers/Location"}
     for content in response.get("content", {}).values():
-        content["example"] = example
+        content |= {"schema": _plain(content["schema"]), "example": example}
     return response
 
 
@@ -241,7 +241,7 @@ def _codes(operation: Node, name: str, need: Need) -> set[str]:
     if any(given["name"] == "Idempotency-Key" for given in own):
         codes.add("idempotency_mismatch")
     if "requestBody" in operation:
-        codes.update(("invalid_request", "too_large"))
+        codes.add("invalid_request")
     return codes
 
 
