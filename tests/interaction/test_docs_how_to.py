@@ -25,6 +25,7 @@ from servers import ServerProcess, postgres_address
 HOW_TO = Path(__file__).parents[2] / "docs" / "how-to"
 HTTP_API = HOW_TO / "http-api.md"
 DEPLOY = HOW_TO / "deploy.md"
+REFERENCE = HOW_TO.parent / "reference" / "cli.md"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n", re.MULTILINE)
 SHOWN_DATABASE = "postgresql://cloister:secret@127.0.0.1/cloister"
@@ -161,3 +162,17 @@ def test_the_deployment_page_has_every_variable_as_it_is() -> None:
 @pytest.mark.parametrize("page", sorted(HOW_TO.glob("*.md")), ids=lambda page: page.name)
 def test_a_page_names_no_variable_that_is_not_there(page: Path) -> None:
     assert set(re.findall(r"\bCLOISTER_[A-Z_]+\b", page.read_text("utf-8"))) <= {*VARIABLES}
+
+
+def test_the_deployment_page_names_commands_that_there_are() -> None:
+    named = set(re.findall(r"(?:bin/|`)cloister ([a-z]+)", DEPLOY.read_text("utf-8")))
+    known = set(re.findall(r"^## `cloister ([a-z]+)", REFERENCE.read_text("utf-8"), re.MULTILINE))
+    assert {"serve", "backup"} <= named <= known
+
+
+def test_a_backup_is_restored_as_the_deployment_page_says(reader: Reader) -> None:
+    reader.in_shell('export CLOISTER_DATA="$PWD/data"; cloister sessions create diary')
+    reader.in_shell(
+        'cloister remember diary "Rain all day."; cloister backup copy; mkdir restored; cp copy restored/cloister.db'
+    )
+    assert "Rain all day." in reader.in_shell("cloister search rain --data restored")

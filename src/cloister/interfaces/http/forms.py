@@ -46,7 +46,7 @@ PENDING_MESSAGES: Form = {"minimum": 1, "maximum": MOST_PENDING_MESSAGES}
 NAMED: Mapping[str, tuple[Form, str]] = {
     "Name": (NAME, "One line of text without control characters; not only spaces."),
     "Content": (CONTENT, "Text without NUL; not only spaces."),
-    "Time": (TIME, "ISO 8601; what the server gives is in UTC with `Z`."),
+    "Time": (TIME, "ISO 8601, years 1 to 9999, such as `2026-01-31T09:30:00Z`; what the server gives is in UTC."),
     "TenantId": (TENANT_ID, "`ten_` and 16 hexadecimal digits."),
     "ProjectId": (PROJECT_ID, "`proj_` and 16 hexadecimal digits."),
     "MessageId": (MESSAGE_ID, "`msg_` and 16 hexadecimal digits."),
