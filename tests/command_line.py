@@ -1,4 +1,4 @@
-"""The command line, run in this process on one data directory, as a person at an 80-column pipe would see it."""
+"""The command line, run in this process on one directory or server, as a person at an 80-column pipe would see it."""
 
 import json
 from dataclasses import dataclass
@@ -20,14 +20,20 @@ class Outcome:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CommandLine:
     data: str
+    key: str | None = None
+
+    def attempt(self, *arguments: str, answer: str | None = None, **environment: str) -> Outcome:
+        """Whatever the exit code is; `answer` is standard input."""
+        unset: dict[str, str | None] = dict.fromkeys((*VARIABLES, "NO_COLOR", "FORCE_COLOR"))
+        given = {**unset, "CLOISTER_DATA": self.data, "CLOISTER_KEY": self.key, "COLUMNS": "80", **environment}
+        result = CliRunner().invoke(app, arguments, input=answer, env=given, catch_exceptions=False)
+        return Outcome(code=result.exit_code, stdout=result.stdout, stderr=result.stderr)
 
     def run(self, *arguments: str, answer: str | None = None, code: int = 0, **environment: str) -> Outcome:
-        """Expects the exit code `code`; `answer` is standard input."""
-        unset: dict[str, str | None] = dict.fromkeys((*VARIABLES, "NO_COLOR", "FORCE_COLOR"))
-        given = {**unset, "CLOISTER_DATA": self.data, "COLUMNS": "80", **environment}
-        result = CliRunner().invoke(app, arguments, input=answer, env=given, catch_exceptions=False)
-        assert result.exit_code == code, f"exit code {result.exit_code}\n{result.output}"
-        return Outcome(code=result.exit_code, stdout=result.stdout, stderr=result.stderr)
+        """Expects the exit code `code`."""
+        outcome = self.attempt(*arguments, answer=answer, **environment)
+        assert outcome.code == code, f"exit code {outcome.code}\n{outcome.stdout}{outcome.stderr}"
+        return outcome
 
     def json(self, *arguments: str, code: int = 0) -> Any:
         return json.loads(self.run(*arguments, "--json", code=code).stdout)

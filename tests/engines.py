@@ -1,16 +1,19 @@
 """A database of either engine as tests see it from outside: open it as often as wanted, and look at its rows past every wall."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from threading import Barrier
+from typing import Any, TypeVar
 
 import apsw
 import psycopg
 
 from cloister.bootstrap import Services, wire
 from cloister.domain.moments import Clock, now
+from cloister.domain.usage import Limits
 from cloister.index.exact import ExactIndex
 from cloister.index.interface import Index
 from cloister.models.static_embedder import StaticEmbedder
@@ -18,8 +21,19 @@ from cloister.storage.interface import Database
 from cloister.storage.postgres import open_postgres
 from cloister.storage.sqlite import DATABASE_FILE, open_sqlite
 
+T = TypeVar("T")
 Rows = list[tuple[object, ...]]
-TABLES = ("tenant", "project", "pool", "session", "message", "idempotency", "index_removal")
+TABLES = (
+    "tenant",
+    "project",
+    "pool",
+    "session",
+    "message",
+    "idempotency",
+    "index_removal",
+    "api_key",
+    "tenant_usage",
+)
 # Loaded once for all tests of a process; it is pure.
 EMBEDDER = StaticEmbedder()
 
@@ -38,9 +52,9 @@ class Engine:
         self.closing.callback(database.close)
         return database
 
-    def services(self, *, index: Index | None = None, clock: Clock = now) -> Services:
+    def services(self, *, index: Index | None = None, clock: Clock = now, limits: Limits | None = None) -> Services:
         """A whole Cloister of its own over the same data."""
-        services = wire(self.database(), index=index or exact_index(), embedder=EMBEDDER, clock=clock)
+        services = wire(self.database(), index=index or exact_index(), embedder=EMBEDDER, clock=clock, limits=limits)
         self.closing.callback(services.index.close)
         return services
 
@@ -48,6 +62,18 @@ class Engine:
         """Every row, or every row of one tenant, whatever a transaction would show."""
         bound = "" if tenant is None else f" WHERE tenant_id = {tenant:d}"
         return {table: sorted(self.rows(f"SELECT * FROM {table}{bound}"), key=repr) for table in TABLES}
+
+
+def at_once(work: Callable[[int], T], threads: int = 8) -> list[T]:
+    """What `work` answers on so many threads, each given its number and all let go at one moment."""
+    together = Barrier(threads)
+
+    def run(number: int) -> T:
+        together.wait(30)
+        return work(number)
+
+    with ThreadPoolExecutor(threads) as running:
+        return [each.result() for each in [running.submit(run, number) for number in range(threads)]]
 
 
 def exact_index(megabytes: int = 64) -> ExactIndex:

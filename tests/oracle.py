@@ -74,6 +74,12 @@ class Tenant:
             if self.may_recall(asking, other):
                 yield from ((other, said) for said in other.said if said.status == "completed")
 
+    @property
+    def usage(self) -> tuple[int, int, int]:
+        """ORG-7: how many messages, sessions and projects there are."""
+        messages = sum(len(conversation.said) for conversation in self.conversations.values())
+        return messages, len(self.conversations), len(self.projects)
+
     def drop_project(self, project: ProjectId) -> int:
         """ORG-5: nothing is deleted, its sessions are in no project."""
         del self.projects[project]

@@ -1,14 +1,16 @@
-"""The smallest tenant, project, pool, session and message that the schema accepts, written through the named queries."""
+"""The smallest tenant, project, pool, session, message and key that the schema accepts, written through the named queries."""
 
 from dataclasses import dataclass
 
 from cloister.domain.identifiers import (
+    KeyId,
     MessageId,
     PoolId,
     ProjectId,
     SessionId,
     TenantId,
     message_id,
+    new_key_id,
     new_pool_id,
     new_project_id,
     new_session_id,
@@ -29,6 +31,7 @@ class Household:
     pool: PoolId
     session: SessionId
     message: MessageId
+    key: KeyId
 
     @property
     def reach(self) -> Reach:
@@ -43,6 +46,7 @@ def new_household() -> Household:
         pool=new_pool_id(),
         session=session,
         message=message_id(session, 1),
+        key=new_key_id(),
     )
 
 
@@ -54,6 +58,14 @@ def settle(database: Database, external_id: str = "first") -> Household:
 
 
 def insert_household(transaction: Transaction, household: Household, external_id: str = "first") -> None:
+    insert_conversation(transaction, household, external_id)
+    insert_key(transaction, household)
+    transaction.execute("open_usage_part", part=household.session % 16)
+    transaction.execute("add_usage", part=household.session % 16, sessions=1, messages=0)
+
+
+def insert_conversation(transaction: Transaction, household: Household, external_id: str = "first") -> None:
+    """All of it that the first version of the schema could hold."""
     insert_tenant(transaction)
     transaction.execute(
         "insert_project",
@@ -65,9 +77,16 @@ def insert_household(transaction: Transaction, household: Household, external_id
         created_at=MOMENT,
     )
     transaction.execute("insert_pool", pool_id=household.pool, project_id=household.project, user_id=None, generation=1)
+    insert_session(transaction, household, household.session, external_id)
+    insert_message(transaction, household.session, 1)
+    transaction.row("keep_idempotent_answer", idempotency_key="once", fingerprint="f", answer="{}", created_at=MOMENT)
+    transaction.execute("note_index_removal", removal_id=1, session_id=household.session, message_id=0)
+
+
+def insert_session(transaction: Transaction, household: Household, session: SessionId, external_id: str) -> None:
     transaction.row(
         "insert_session",
-        session_id=household.session,
+        session_id=session,
         external_id=external_id,
         project_id=household.project,
         pool_id=household.pool,
@@ -78,9 +97,20 @@ def insert_household(transaction: Transaction, household: Household, external_id
         version=1,
         created_at=MOMENT,
     )
-    insert_message(transaction, household.session, 1)
-    transaction.row("keep_idempotent_answer", idempotency_key="once", fingerprint="f", answer="{}", created_at=MOMENT)
-    transaction.execute("note_index_removal", removal_id=1, session_id=household.session, message_id=0)
+
+
+def insert_key(transaction: Transaction, household: Household) -> None:
+    transaction.row(
+        "insert_api_key",
+        key_id=household.key,
+        name="key",
+        secret_hash=bytes(32),
+        project_id=household.project,
+        is_confined=0,
+        permissions='["read"]',
+        created_at=MOMENT,
+        expires_at=None,
+    )
 
 
 def insert_tenant(transaction: Transaction, name: str = "Household") -> None:

@@ -2,89 +2,191 @@
 
 import contextlib
 import os
+import re
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, cast
+from urllib.parse import quote, urlencode
 
 import httpx2
 import uvicorn
+from fastapi import FastAPI
+from psycopg.conninfo import conninfo_to_dict
+from starlette.applications import Starlette
 
 from cloister.bootstrap import Services
 from cloister.interfaces.http.app import create_app
 
 OPERATOR_KEY = "the-operator-of-these-tests-0123456789"
+EVERYTHING = ("read", "write", "admin")
+# Loading the certificates of the whole world for each client takes longer than most tests.
+_NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+_SECONDS = 30
+
+
+def new_client(address: str, key: str | None = None, **headers: str) -> httpx2.Client:
+    """A client with connections of its own; whoever makes it closes it."""
+    credential = {} if key is None else {"Authorization": f"Bearer {key}"}
+    return httpx2.Client(base_url=address, headers={**credential, **headers}, timeout=_SECONDS, verify=_NO_TLS)
+
+
+def segment(external_id: str) -> str:
+    """An outside id as one segment of a path. Dots too: clients take `..` for a step upwards."""
+    return quote(external_id, safe="").replace(".", "%2E")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Caller:
+    """Sends requests with one key over the connections that all callers of a server share."""
+
+    http: httpx2.Client = field(repr=False)
+    headers: Mapping[str, str] = field(repr=False)
+
+    def request(self, method: str, path: str, *, headers: Mapping[str, str] | None = None, **given: Any) -> Any:
+        return self.http.request(method, path, headers={**self.headers, **(headers or {})}, **given)
+
+    def get(self, path: str, **given: Any) -> httpx2.Response:
+        return self.request("GET", path, **given)
+
+    def post(self, path: str, json: Any = None, **given: Any) -> httpx2.Response:
+        return self.request("POST", path, json=json, **given)
+
+    def patch(self, path: str, json: Any, **given: Any) -> httpx2.Response:
+        return self.request("PATCH", path, json=json, **given)
+
+    def delete(self, path: str, **given: Any) -> httpx2.Response:
+        return self.request("DELETE", path, **given)
+
+    def made(self, path: str, json: Any, **given: Any) -> Any:
+        """What a POST answers when all is well."""
+        answer = self.post(path, json, **given)
+        assert answer.status_code in (200, 201), answer.text
+        return answer.json()
+
+    def everything(self, path: str, limit: int = 200, **parameters: str) -> list[Any]:
+        """All pages of a list."""
+        return [entry for page in self.pages(path, limit, **parameters) for entry in page]
+
+    def pages(self, path: str, limit: int, **parameters: str) -> Generator[list[Any]]:
+        wanted: dict[str, Any] = {"limit": limit, **parameters}
+        while True:
+            answer = self.get(path, params=wanted)
+            assert answer.status_code == 200, answer.text
+            yield answer.json()["data"]
+            wanted["cursor"] = answer.json()["next_cursor"]
+            if wanted["cursor"] is None:
+                return
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tenant:
-    """A tenant made over HTTP, with a client that holds its admin key."""
+    """A tenant made over HTTP, with its admin key."""
 
     tenant_id: str
     default_project_id: str
     key: str
     address: str
+    http: httpx2.Client = field(repr=False)
+
+    @property
+    def admin(self) -> Caller:
+        return self.caller(self.key)
+
+    def caller(self, key: str, **headers: str) -> Caller:
+        return Caller(http=self.http, headers={"Authorization": f"Bearer {key}", **headers})
 
     def client(self, key: str | None = None, **headers: str) -> httpx2.Client:
-        return httpx2.Client(
-            base_url=self.address, headers={"Authorization": f"Bearer {key or self.key}", **headers}, timeout=30
-        )
+        return new_client(self.address, key or self.key, **headers)
+
+    def new_project(self, name: str = "Garden", **fields: Any) -> str:
+        return self.admin.made("/org/projects", {"name": name, **fields})["project_id"]
+
+    def new_key(self, *permissions: str, **fields: Any) -> str:
+        """The text of a key; without permissions named it has all of them."""
+        wanted = {"name": "a key", "permissions": permissions or EVERYTHING, **fields}
+        return self.admin.made("/org/api-keys", wanted)["key"]
+
+    def with_key(self, *permissions: str, **fields: Any) -> Caller:
+        return self.caller(self.new_key(*permissions, **fields))
+
+    def new_session(self, external_id: str, **fields: Any) -> Any:
+        return self.admin.made("/v1/sessions", {"external_id": external_id, **fields})
+
+    def say(self, session: str, content: str, role: str = "user") -> Any:
+        return self.admin.made(f"/v1/sessions/{segment(session)}/messages", {"role": role, "content": content})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Server:
     address: str
+    http: httpx2.Client = field(repr=False)
     services: Services | None = None
 
+    @property
+    def nobody(self) -> Caller:
+        """A caller without any key."""
+        return Caller(http=self.http, headers={})
+
+    @property
+    def operator(self) -> Caller:
+        return self.caller(OPERATOR_KEY)
+
+    def caller(self, key: str, **headers: str) -> Caller:
+        return Caller(http=self.http, headers={"Authorization": f"Bearer {key}", **headers})
+
     def client(self, key: str | None = None) -> httpx2.Client:
-        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
-        return httpx2.Client(base_url=self.address, headers=headers, timeout=30)
+        return new_client(self.address, key)
 
     def new_tenant(self, name: str = "Household") -> Tenant:
-        with self.client(OPERATOR_KEY) as operator:
-            answer = operator.post("/operator/tenants", json={"name": name})
-        assert answer.status_code == 201, answer.text
-        made = answer.json()
+        made = self.operator.made("/operator/tenants", {"name": name})
         return Tenant(
             tenant_id=made["tenant_id"],
             default_project_id=made["default_project_id"],
             key=made["admin_key"],
             address=self.address,
+            http=self.http,
         )
 
 
 @contextlib.contextmanager
-def serving(services: Services, *, requests_per_second: int = 0) -> Generator[Server]:
+def serving(
+    services: Services, *, requests_per_second: int = 0, operator_key: str | None = OPERATOR_KEY
+) -> Generator[Server]:
     """The app over these services, on a thread of this process and a free port. The services stay open."""
     listening = socket.create_server(("127.0.0.1", 0), backlog=512)
-    app = create_app(services, operator_key=OPERATOR_KEY, requests_per_second=requests_per_second)
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False))
+    app = create_app(services, operator_key=operator_key, requests_per_second=requests_per_second)
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, server_header=False))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     try:
         while not server.started:
             assert thread.is_alive(), "the server did not start"
             time.sleep(0.005)
-        yield Server(address=f"http://127.0.0.1:{listening.getsockname()[1]}", services=services)
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        with new_client(address) as http:
+            yield Server(address=address, http=http, services=services)
     finally:
         server.should_exit = True
-        thread.join(30)
+        thread.join(_SECONDS)
 
 
 class ServerProcess:
-    """`cloister serve` as people start it; `kill` is SIGKILL, `stop` is SIGTERM."""
+    """`cloister serve` as people start it; `kill` is SIGKILL, `stop` is SIGTERM. `data` is a directory or a PostgreSQL URL."""
 
-    def __init__(self, data: str | Path, environment: Mapping[str, str] | None = None) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
-        self.address = f"http://127.0.0.1:{port}"
+    def __init__(
+        self, data: str | Path, environment: Mapping[str, str] | None = None, *, options: tuple[str, ...] = ()
+    ) -> None:
+        self.address = ""
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "cloister", "serve", "--data", str(data), "--port", str(port)],
+            [sys.executable, "-m", "cloister", "serve", "--data", str(data), "--port", "0", *options],
             env={
                 **os.environ,
                 "CLOISTER_OPERATOR_KEY": OPERATOR_KEY,
@@ -95,11 +197,9 @@ class ServerProcess:
             stderr=subprocess.PIPE,
             text=True,
         )
-        self.printed = ""
-        self.complaints = ""
-        self._readers = [
-            threading.Thread(target=self._read, args=(name,), daemon=True) for name in ("stdout", "stderr")
-        ]
+        self._lines: dict[str, list[str]] = {"stdout": [], "stderr": []}
+        self._http: httpx2.Client | None = None
+        self._readers = [threading.Thread(target=self._read, args=(name,), daemon=True) for name in self._lines]
         for reader in self._readers:
             reader.start()
 
@@ -111,21 +211,35 @@ class ServerProcess:
         self.kill()
 
     @property
+    def printed(self) -> str:
+        return "".join(self._lines["stdout"])
+
+    @property
+    def complaints(self) -> str:
+        return "".join(self._lines["stderr"])
+
+    @property
     def server(self) -> Server:
-        return Server(address=self.address)
+        assert self._http is not None, "wait until it is ready"
+        return Server(address=self.address, http=self._http)
 
-    def wait_until_ready(self, seconds: float = 30) -> None:
+    def wait_until_ready(self, seconds: float = _SECONDS) -> None:
+        """It says its address when it listens already; the first request waits for the rest."""
         deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
+        while not (told := re.search(r"answers on (http://\S+)", self.printed)):
             assert self.process.poll() is None, self.complaints
-            with contextlib.suppress(httpx2.TransportError):
-                if httpx2.get(f"{self.address}/readyz").status_code == 200:
-                    return
-            time.sleep(0.02)
-        raise AssertionError(f"not ready: {self.complaints}")
+            assert time.monotonic() < deadline, f"not ready: {self.complaints}"
+            time.sleep(0.01)
+        self.address = told[1]
+        self._http = new_client(self.address)
+        assert self._http.get("/readyz").status_code == 200
 
-    def stop(self, seconds: float = 30) -> int:
+    def stop(self, seconds: float = _SECONDS) -> int:
         self.process.send_signal(signal.SIGTERM)
+        return self.wait(seconds)
+
+    def wait(self, seconds: float = _SECONDS) -> int:
+        """The exit code of a process that ends by itself."""
         self.process.wait(seconds)
         self._finish()
         return self.process.returncode
@@ -133,10 +247,11 @@ class ServerProcess:
     def kill(self) -> None:
         if self.process.poll() is None:
             self.process.kill()
-            self.process.wait(30)
-        self._finish()
+        self.wait()
 
     def _finish(self) -> None:
+        if self._http is not None:
+            self._http.close()
         for reader in self._readers:
             reader.join(10)
         for stream in (self.process.stdout, self.process.stderr):
@@ -146,8 +261,30 @@ class ServerProcess:
     def _read(self, name: str) -> None:
         stream = self.process.stdout if name == "stdout" else self.process.stderr
         assert stream is not None
-        for line in stream:
-            if name == "stdout":
-                self.printed += line
-            else:
-                self.complaints += line
+        self._lines[name] += stream
+
+
+def routes_of(app: Starlette) -> set[tuple[str, str]]:
+    """Every method and path that the app answers. A mounted app would have routes that this cannot see, and fails it."""
+    return {(method, cast(Any, route).path) for route in app.routes for method in cast(Any, route).methods}
+
+
+def operations_of(app: FastAPI) -> list[tuple[str, str, Any, list[Any]]]:
+    """Every operation of the OpenAPI document: its method, its path, what it says, and its parameters."""
+    document = app.openapi()
+
+    def meant(parameter: Any) -> Any:
+        reference: str | None = parameter.get("$ref")
+        return document["components"]["parameters"][reference.rpartition("/")[2]] if reference else parameter
+
+    return [
+        (method.upper(), path, operation, [meant(parameter) for parameter in operation.get("parameters", [])])
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+    ]
+
+
+def postgres_address(conninfo: str) -> str:
+    """What a test database is known by, as the URL that `--data` takes."""
+    parts = {name: str(value) for name, value in conninfo_to_dict(conninfo).items() if value is not None}
+    return f"postgresql://?{urlencode(parts)}"

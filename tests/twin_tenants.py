@@ -1,15 +1,22 @@
 """Two tenants that hold the same things under the same names, as far as the schema lets ids be the same."""
 
+import inspect
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, cast
 
+from cloister.domain.access import ApiKey
 from cloister.domain.conversation import Message, Session
 from cloister.domain.identifiers import (
+    KeyId,
     MessageId,
     PoolId,
     ProjectId,
     SessionId,
     TenantId,
     message_id,
+    new_key_id,
     new_project_id,
     new_session_id,
     new_tenant_id,
@@ -19,11 +26,15 @@ from cloister.index import terms
 from cloister.storage.idempotency import Idempotency
 from cloister.storage.indexing import IndexRows
 from cloister.storage.interface import Database, Transaction
+from cloister.storage.keys import ApiKeys
 from cloister.storage.messages import Indexed, Messages
 from cloister.storage.organisation import Projects, Tenants
-from cloister.storage.pools import Pools
+from cloister.storage.pools import PoolRows, Pools
 from cloister.storage.sessions import NewSession, Sessions, Tail
+from cloister.storage.usage import UsageRows
+from engines import Engine
 
+STORES = (Tenants, Projects, Sessions, Messages, Pools, PoolRows, Idempotency, IndexRows, ApiKeys, UsageRows)
 MOMENT = 1_700_000_000_000_000
 GENERATION = 1
 # Both tenants have a project of this very id.
@@ -51,6 +62,7 @@ class Place:
 class Home:
     tenant: TenantId
     cellar: ProjectId
+    key: KeyId
     places: tuple[Place, ...]
 
     @property
@@ -88,10 +100,57 @@ class Home:
     @property
     def own_ids(self) -> set[int]:
         """Every id that no other tenant has."""
-        found = {int(self.tenant), int(self.cellar)}
+        found = {int(self.tenant), int(self.cellar), int(self.key)}
         for place in self.places:
             found |= {int(place.pool), int(place.session), *map(int, place.messages)}
         return found
+
+
+Act = Callable[[Transaction, Home], Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Case:
+    """`act` uses the ids of the home it is given. `nothing` is what it answers to foreign ones: a value, or an error it raises.
+
+    Without `nothing` the method takes no id that could be foreign, or one that may be the same in two tenants: then its answer
+    is only searched for what is not ours.
+    """
+
+    act: Act
+    nothing: Any = ...
+    writes: bool = False
+
+    @property
+    def refusal(self) -> type[Exception] | None:
+        return cast(type[Exception], self.nothing) if isinstance(self.nothing, type) else None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class World:
+    """Two new tenants among those of all the tests before."""
+
+    engine: Engine
+    database: Database
+    ours: Home
+    theirs: Home
+
+
+def pools(transaction: Transaction) -> Pools:
+    return Pools(transaction, GENERATION)
+
+
+def public_methods(kind: type) -> set[str]:
+    return {name for name, _ in inspect.getmembers(kind, inspect.isfunction) if not name.startswith("_")}
+
+
+def methods_of_stores() -> set[str]:
+    return {f"{store.__name__}.{method}" for store in STORES for method in public_methods(store)}
+
+
+def foreign(answer: object, home: Home) -> set[int]:
+    """Ids of another home that an answer shows anywhere."""
+    return {int(number) for number in re.findall(r"\d{6,}", repr(answer))} & home.own_ids
 
 
 def settle_home(database: Database) -> Home:
@@ -109,9 +168,11 @@ def _settle(transaction: Transaction, tenant: TenantId, cellar: ProjectId) -> Ho
         _place(transaction, "second", cellar, "private"),
         _place(transaction, "third", None, "shared"),
     )
+    key = new_key(tenant, cellar)
+    assert ApiKeys(transaction).add(key, bytes(32))
     Idempotency(transaction).keep("once", "fingerprint", f"answer of {tenant}", MOMENT)
     IndexRows(transaction, GENERATION).note_removal(places[0].session)
-    return Home(tenant=tenant, cellar=cellar, places=places)
+    return Home(tenant=tenant, cellar=cellar, key=key.id, places=places)
 
 
 def _place(transaction: Transaction, name: str, project: ProjectId | None, visibility: MemberVisibility) -> Place:
@@ -123,6 +184,18 @@ def _place(transaction: Transaction, name: str, project: ProjectId | None, visib
     tail = Sessions(transaction).lock(name)
     Sessions(transaction).note_appends([(tail.grown(2, message_id(session, 2)), 1)], MOMENT)
     return Place(name=name, project=project, visibility=visibility, pool=pool, session=session)
+
+
+def new_key(tenant: TenantId, project: ProjectId | None) -> ApiKey:
+    return ApiKey(
+        id=new_key_id(),
+        tenant=tenant,
+        name="Gardener",
+        project=project,
+        confined=False,
+        permissions=("read",),
+        created_at=MOMENT,
+    )
 
 
 def new_session(session: SessionId, name: str, project: ProjectId | None, pool: PoolId, version: int = 1) -> NewSession:

@@ -11,15 +11,16 @@ from cloister.settings import VARIABLES
 
 TARGET = Path(__file__).with_name("cli.md")
 NOT_OURS = {"help", "install_completion", "show_completion"}
-EVERYWHERE = {"data", "json"}
+EVERYWHERE = {"data", "key", "json"}
 
 OPENING = """\
 # The command line
 
 <!-- Made by docs/reference/generate.py; a test compares the two. -->
 
-Every command takes `--data` and `--json`, before its name or after it; after it wins. Data goes to standard output, everything
-else (questions, hints, progress, errors) to standard error. Exit codes: 0 done, 1 refused or broken, 2 wrongly called.
+Every command takes `--data` and `--json`, and those that a server can answer `--key`, before its name or after it; after it wins.
+Data goes to standard output, everything else (questions, hints, progress, errors) to standard error. Exit codes: 0 done, 1 refused
+or broken, 2 wrongly called.
 With `--json` an error is one object on standard error, `{"code": …, "detail": …}`, with a `code` that stays the same from
 version to version. Times are UTC. Control characters in what was stored are written out (`\\x1b`), never sent to the terminal.
 """

@@ -8,14 +8,32 @@ from cloister.domain.errors import (
     IdempotencyMismatch,
     InvalidRequest,
     NotFound,
+    QuotaExceeded,
+    RateLimited,
+    ServerError,
     StorageError,
     TooLarge,
+    Unauthenticated,
 )
 from cloister.interfaces.async_library import AsyncCloister
 from cloister.interfaces.library import Cloister
-from cloister.interfaces.shapes import Context, ContextItem, Episode, Forgotten, Hit, Message, Project, Session
+from cloister.interfaces.remote import RemoteCloister
+from cloister.interfaces.shapes import (
+    ApiKey,
+    Context,
+    ContextItem,
+    CreatedKey,
+    Episode,
+    Forgotten,
+    Hit,
+    Message,
+    Project,
+    Session,
+    Usage,
+)
 
 __all__ = [
+    "ApiKey",
     "AsyncCloister",
     "Cloister",
     "CloisterError",
@@ -23,6 +41,7 @@ __all__ = [
     "Conflict",
     "Context",
     "ContextItem",
+    "CreatedKey",
     "Episode",
     "Forbidden",
     "Forgotten",
@@ -32,7 +51,13 @@ __all__ = [
     "Message",
     "NotFound",
     "Project",
+    "QuotaExceeded",
+    "RateLimited",
+    "RemoteCloister",
+    "ServerError",
     "Session",
     "StorageError",
     "TooLarge",
+    "Unauthenticated",
+    "Usage",
 ]

@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, cast, get_args
+from urllib.parse import urlsplit
 
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.usage import Limits
@@ -32,9 +33,19 @@ class Settings:
         return self.data.startswith(("postgresql://", "postgres://"))
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Remote:
+    """A Cloister that is served elsewhere, and the key to it."""
+
+    address: str
+    key: str = field(repr=False)
+
+
 # Every variable, the field it sets, and what it means: help texts and the reference are made from this.
 VARIABLES: Mapping[str, str] = {
-    "CLOISTER_DATA": "data directory, or postgresql:// URL (default: cloister in the user's data directory)",
+    "CLOISTER_DATA": "data directory, postgresql:// URL, or http:// address of a server"
+    " (default: cloister in the user's data directory)",
+    "CLOISTER_KEY": "API key, when the data is an http:// address",
     "CLOISTER_POOL_CACHE_MB": "memory for the pools in use, in megabytes (default: 256)",
     "CLOISTER_INDEX": "recall index: exact (default) or qdrant",
     "CLOISTER_QDRANT_URL": "Qdrant server, when the index is qdrant",
@@ -73,6 +84,35 @@ def read_settings(data: str | os.PathLike[str] | None = None, environment: Mappi
     )
 
 
+def read_remote(
+    data: str | os.PathLike[str] | None = None, key: str | None = None, environment: Mapping[str, str] | None = None
+) -> Remote | None:
+    """The server that `data` names, or the environment where it is not given; none where it names no server."""
+    env = os.environ if environment is None else environment
+    place = str(data if data is not None else env.get("CLOISTER_DATA", ""))
+    if not place.lower().startswith(("http://", "https://")):
+        if key is not None:
+            raise InvalidRequest("key", "is for the http:// address of a server; a directory or a database needs none.")
+        return None
+    address = _checked_address(place)
+    given = (env.get("CLOISTER_KEY") or "" if key is None else key).strip()
+    if not (given and given.isascii() and given.isprintable()):
+        raise InvalidRequest("key", f"must be an API key that {address} knows: give one, or set CLOISTER_KEY.")
+    return Remote(address=address, key=given)
+
+
+def _checked_address(address: str) -> str:
+    """Only where the server is. The key does not belong into it: addresses end up in logs."""
+    try:
+        parts = urlsplit(address)
+        usable = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        parts, usable = urlsplit(""), False
+    if not usable or not address.isprintable() or any(mark in address for mark in "@?# "):
+        raise InvalidRequest("data", "must be the address of a server alone, such as http://127.0.0.1:8420.")
+    return f"{parts.scheme}:{address.partition(':')[2].rstrip('/')}"
+
+
 def _whole_number(
     env: Mapping[str, str], name: str, default: int, *, lowest: int = 0, highest: int = 1 << 53, unit: str = ""
 ) -> int:
@@ -87,8 +127,14 @@ def _checked_data(data: str) -> str:
     scheme, separator, _ = data.partition("://")
     if not data.strip():
         raise InvalidRequest("data", "must name a directory or a postgresql:// URL; it is empty.")
+    if scheme.lower() in ("http", "https") and separator:
+        raise InvalidRequest(
+            "data", "must be where the data is: a directory or a postgresql:// URL, not a server's address."
+        )
     if separator and scheme not in ("postgresql", "postgres"):
-        raise InvalidRequest("data", f"{scheme}:// is not known here: give a directory or a postgresql:// URL.")
+        raise InvalidRequest(
+            "data", f"{scheme}:// is not known here: give a directory, a postgresql:// URL or an http:// address."
+        )
     return data
 
 

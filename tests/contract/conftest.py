@@ -1,15 +1,18 @@
 """`engine`: a fresh database of each engine, for tests that open it more than once or look at its rows from outside.
 
-`shared_engine` is one for all tests of a module that make tenants of their own.
+`shared_engine` is one for all tests of a module that make tenants of their own; `world` is two such tenants.
 """
 
 from collections.abc import Generator
 from pathlib import Path
 
+import psycopg
 import pytest
+from psycopg import sql
 
 from engines import Engine, postgres_engine, sqlite_engine
 from postgres_server import PostgresServer
+from twin_tenants import World, settle_home
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -34,3 +37,22 @@ def shared_engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
         made = postgres_engine(url)
         with made.closing:
             yield made
+
+
+@pytest.fixture
+def login(postgres_server: PostgresServer, empty_postgres: str) -> Generator[str]:
+    """A login that may do nothing but connect to the empty database."""
+    with psycopg.connect(empty_postgres, autocommit=True) as connection:
+        name = f"login_of_{connection.info.dbname}"
+        role = sql.Identifier(name)
+        connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(role))
+        yield name
+        connection.execute(sql.SQL("DROP OWNED BY {}").format(role))
+    postgres_server.run(sql.SQL("DROP ROLE {}").format(role))
+
+
+@pytest.fixture
+def world(shared_engine: Engine) -> Generator[World]:
+    database = shared_engine.open()
+    yield World(engine=shared_engine, database=database, ours=settle_home(database), theirs=settle_home(database))
+    database.close()

@@ -10,6 +10,7 @@ from cloister.domain.conversation import Draft
 from cloister.domain.errors import CloisterError, Conflict, Forbidden, NotFound
 from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.scope import Reach
+from cloister.domain.usage import Limits
 from cloister.services.keep_sessions import SessionChange, SessionFields
 from cloister.services.search import Place
 from engines import Engine
@@ -88,7 +89,9 @@ REACHING_OUT: dict[str, Callable[[Walled], object]] = {
     "add a project": lambda w: w.services.organise.create_project(w.key, "New"),
     "delete its own project": lambda w: w.services.organise.delete_project(w.key, w.garden),
     "delete another": lambda w: w.services.organise.delete_project(w.key, w.cellar),
-    "take the default": lambda w: w.services.organise.change_project(w.key, w.garden, make_default=True),
+    "take the default": lambda w: w.services.organise.change_project(w.key, w.garden, is_default=True),
+    "count what the tenant keeps": lambda w: w.services.organise.usage(w.key),
+    "raise the tenant's limits": lambda w: w.services.organise.set_limits(w.key, Limits(messages=1)),
 }
 
 

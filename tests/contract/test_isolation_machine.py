@@ -40,7 +40,7 @@ picks = st.integers(0, 1 << 16)
 
 
 class IsolationMachine(RuleBasedStateMachine):
-    """ISO-3, ISO-4, ISO-5, ISO-7, ISO-9, ISO-10, CTX-1, CTX-4, ORG-5."""
+    """ISO-3, ISO-4, ISO-5, ISO-7, ISO-9, ISO-10, CTX-1, CTX-4, ORG-2, ORG-5, ORG-7."""
 
     houses: ClassVar[tuple[Services, Services]]
     steps: ClassVar[int] = 0
@@ -196,7 +196,7 @@ class IsolationMachine(RuleBasedStateMachine):
         services, home = self._step(house, tenant)
         project = self._project(home, place)
         if project is not None and project in home.projects:
-            assert services.organise.change_project(home.reach, project, make_default=True).is_default
+            assert services.organise.change_project(home.reach, project, is_default=True).is_default
             home.default = project
 
     # What must not work
@@ -261,6 +261,15 @@ class IsolationMachine(RuleBasedStateMachine):
         for services, pause in zip(self.houses, (4, 7), strict=True):
             if self.age % pause == 0:
                 self._compare_all(services, pick=self.age, recent=self.age % 4)
+
+    @invariant()
+    def everything_is_counted(self) -> None:
+        """ORG-2, ORG-7: by either house, in turns."""
+        organise = self.houses[self.age % 2].organise
+        for home in self.tenants:
+            usage = organise.usage(home.reach)
+            assert (usage.messages, usage.sessions, usage.projects) == home.usage
+            assert organise.default_project(home.reach) == home.default
 
     def _compare_all(self, services: Services, *, pick: int, recent: int) -> None:
         for home in self.tenants:

@@ -11,14 +11,20 @@ from typing import Any
 import apsw
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from cloister.domain.errors import StorageError, StorageTooNew
+from cloister.domain.identifiers import SessionId
+from cloister.domain.usage import Limits
 from cloister.storage import migrate
-from cloister.storage.interface import Database
+from cloister.storage.interface import Database, Transaction
 from cloister.storage.migrate import Migration
 from cloister.storage.postgres import open_postgres
 from cloister.storage.sqlite import DATABASE_FILE, open_sqlite
+from cloister.storage.usage import Held, UsageRows
+from cloister.storage.walls import ROLES
 from postgres_server import PostgresServer
+from rows import MOMENT, Household, insert_conversation, insert_message, insert_session, new_household
 
 Dump = list[tuple[object, ...]]
 
@@ -48,13 +54,13 @@ ORDER BY 1, 2, 3, 4
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Place:
-    """Where a database is or will be: `open` migrates it, `dump` tells its schema, `execute` runs SQL."""
+    """Where a database is or will be: `open` migrates it, `dump` tells its schema, `rows` runs SQL."""
 
     engine: str
     address: str
     open: Callable[[], Database]
     dump: Callable[[], Dump]
-    execute: Callable[[str], None]
+    rows: Callable[[str], Dump]
 
     @property
     def postgres(self) -> bool:
@@ -75,12 +81,10 @@ def sqlite_place(directory: Path) -> Place:
         schema = sqlite_rows(file, "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name")
         return schema + sqlite_rows(file, "SELECT * FROM schema_migration ORDER BY version")
 
-    def execute(statement: str) -> None:
-        sqlite_rows(file, statement)
+    def rows(statement: str) -> Dump:
+        return sqlite_rows(file, statement)
 
-    return Place(
-        engine="sqlite", address=str(directory), open=lambda: open_sqlite(directory), dump=dump, execute=execute
-    )
+    return Place(engine="sqlite", address=str(directory), open=lambda: open_sqlite(directory), dump=dump, rows=rows)
 
 
 def postgres_place(url: str) -> Place:
@@ -88,11 +92,12 @@ def postgres_place(url: str) -> Place:
         with psycopg.connect(url) as connection:
             return connection.execute(POSTGRES_DUMP).fetchall()
 
-    def execute(statement: str) -> None:
+    def rows(statement: str) -> Dump:
         with psycopg.connect(url) as connection:
-            connection.execute(statement.encode())
+            cursor = connection.execute(statement.encode())
+            return cursor.fetchall() if cursor.description else []
 
-    return Place(engine="postgres", address=url, open=lambda: open_postgres(url), dump=dump, execute=execute)
+    return Place(engine="postgres", address=url, open=lambda: open_postgres(url), dump=dump, rows=rows)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -162,7 +167,7 @@ def test_every_known_step_is_recorded_with_its_checksum(place: Place) -> None:
 
 def test_a_database_of_a_newer_cloister_is_refused_and_left_alone(place: Place) -> None:
     opened(place)
-    place.execute("INSERT INTO schema_migration (version, name, checksum) VALUES (9999, 'from_the_future', 'x')")
+    place.rows("INSERT INTO schema_migration (version, name, checksum) VALUES (9999, 'from_the_future', 'x')")
     before = place.dump()
     with pytest.raises(StorageTooNew, match="9999"):
         place.open()
@@ -171,7 +176,7 @@ def test_a_database_of_a_newer_cloister_is_refused_and_left_alone(place: Place) 
 
 def test_a_step_applied_in_another_form_is_refused(place: Place) -> None:
     opened(place)
-    place.execute("UPDATE schema_migration SET checksum = 'another' WHERE version = 1")
+    place.rows("UPDATE schema_migration SET checksum = 'another' WHERE version = 1")
     with pytest.raises(StorageTooNew, match="another form"):
         place.open()
 
@@ -216,6 +221,86 @@ def test_new_databases_of_one_server_can_be_set_up_at_once(postgres_server: Post
         for database in databases:
             assert database.maintenance.check() == []
             database.close()
+
+
+def insert_old_data(transaction: Transaction, household: Household) -> None:
+    """What version 001 could hold: two sessions of one part with three messages, an empty one of the next, and a deleted one."""
+    insert_conversation(transaction, household)
+    session = household.session
+    for number, name in ((session + 16, "second"), (session + 1, "empty"), (session + 32, "deleted")):
+        insert_session(transaction, household, SessionId(number), name)
+    insert_message(transaction, SessionId(session + 16), 1)
+    insert_message(transaction, SessionId(session + 16), 2)
+    for number, messages in ((session, 1), (session + 16, 2)):
+        transaction.execute(
+            "note_append",
+            session_id=number,
+            next_sequence=messages + 1,
+            episode_id=None,
+            appended=messages,
+            version=2,
+            now=MOMENT,
+        )
+    transaction.execute("bury_session", session_id=session + 32)
+
+
+def counts_after(place: Place, households: list[Household]) -> list[Held]:
+    database = place.open()
+    try:
+        assert database.maintenance.check() == []
+        found: list[Held] = []
+        for household in households:
+            with database.read(household.reach) as transaction:
+                found.append(UsageRows(transaction).held())
+        return found
+    finally:
+        database.close()
+
+
+def old_households(place: Place, monkeypatch: pytest.MonkeyPatch) -> list[Household]:
+    """Two tenants in a database of version 001, which the next opening brings up to date; and one that is not there."""
+    with monkeypatch.context() as past:
+        with_steps(past, known(place)[:1])
+        database = place.open()
+        households = [new_household(), new_household()]
+        for household in households:
+            database.write(household.reach, lambda transaction, one=household: insert_old_data(transaction, one))
+        database.close()
+    return [*households, new_household()]
+
+
+COUNTS = [
+    Held(messages=messages, sessions=sessions, limits=Limits()) for messages, sessions in ((3, 3), (3, 3), (0, 0))
+]
+
+
+def test_org_7_what_was_kept_before_it_was_counted_is_counted_by_the_migration(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    households = old_households(place, monkeypatch)
+    assert counts_after(place, households) == COUNTS
+    rows = place.rows("SELECT tenant_id, part, sessions, messages FROM tenant_usage")
+    assert sorted(rows) == sorted(
+        (one.tenant, (one.session + further) % 16, sessions, messages)
+        for one in households[:2]
+        for further, sessions, messages in ((0, 2, 3), (1, 1, 0))
+    )
+    assert counts_after(place, households) == COUNTS, "opening it again counts nothing twice"
+
+
+@pytest.mark.parametrize("inherits", ["INHERIT", "NOINHERIT"])
+def test_org_7_the_migration_of_an_owner_that_row_level_security_binds_counts_all_tenants(
+    empty_postgres: str, login: str, inherits: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such an owner sees no tenant's rows, or all of them where it inherits the maintenance role."""
+    everyone = postgres_place(empty_postgres)
+    for role in ROLES:
+        everyone.rows(f"DO $$ BEGIN IF to_regrole('{role}') IS NULL THEN CREATE ROLE {role} NOLOGIN; END IF; END $$")
+    everyone.rows(f"ALTER ROLE {login} {inherits}")
+    everyone.rows(f"GRANT {', '.join(ROLES)} TO {login}; GRANT USAGE, CREATE ON SCHEMA public TO {login}")
+    place = postgres_place(make_conninfo(empty_postgres, user=login))
+    households = old_households(place, monkeypatch)
+    assert counts_after(place, households) == COUNTS
 
 
 def test_both_engines_have_the_same_tables_and_columns(tmp_path: Path, empty_postgres: str) -> None:

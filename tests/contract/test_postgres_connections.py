@@ -4,13 +4,12 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psycopg
 import pytest
-from psycopg import errors, sql
+from psycopg import errors
 from psycopg.conninfo import make_conninfo
 
 from cloister.domain.errors import StorageBusy, StorageError, StorageFull, StorageUnavailable
@@ -26,17 +25,6 @@ def administer(url: str, *statements: str) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         for statement in statements:
             connection.execute(statement.encode())
-
-
-@pytest.fixture
-def login(postgres_server: PostgresServer, empty_postgres: str) -> Generator[str]:
-    """A login that may do nothing but connect to the empty database."""
-    with psycopg.connect(empty_postgres) as connection:
-        name = f"login_of_{connection.info.dbname}"
-    administer(empty_postgres, f"CREATE ROLE {name} LOGIN")
-    yield name
-    administer(empty_postgres, f"DROP OWNED BY {name}")
-    postgres_server.run(sql.SQL("DROP ROLE {}").format(sql.Identifier(name)))
 
 
 def test_an_unreachable_server_is_named_without_its_password() -> None:

@@ -16,7 +16,17 @@ from cloister.storage.walls import MAINTENANCE_ROLE, TENANT_ROLE, breaches
 from rows import Household, settle
 
 Connection = psycopg.Connection[TupleRow]
-TENANT_TABLES = ("idempotency", "index_removal", "message", "pool", "project", "session", "tenant")
+TENANT_TABLES = (
+    "api_key",
+    "idempotency",
+    "index_removal",
+    "message",
+    "pool",
+    "project",
+    "session",
+    "tenant",
+    "tenant_usage",
+)
 
 
 @pytest.fixture
@@ -102,6 +112,16 @@ def row_for(tenant: int, table: str) -> sql.Composed:
             "created_at": 1,
         },
         "index_removal": {"tenant_id": tenant, "removal_id": 7, "session_id": 7, "message_id": 0},
+        "api_key": {
+            "key_id": 7,
+            "tenant_id": tenant,
+            "name": "x",
+            "secret_hash": b"",
+            "is_confined": 0,
+            "permissions": "[]",
+            "created_at": 1,
+        },
+        "tenant_usage": {"tenant_id": tenant, "part": 99, "sessions": 0, "messages": 0},
     }[table]
     return sql.SQL("INSERT INTO {} ({}) VALUES ({})").format(
         sql.Identifier(table),
@@ -163,7 +183,7 @@ def test_an_update_that_forgets_its_tenant_changes_only_its_own(
     assert changed.rowcount == 1
 
 
-@pytest.mark.parametrize("table", ["message", "idempotency", "index_removal"])
+@pytest.mark.parametrize("table", ["message", "idempotency", "index_removal", "api_key", "tenant_usage"])
 def test_a_delete_that_forgets_its_tenant_removes_only_its_own(
     tenant_connection: Connection, owner: Connection, ours: Household, theirs: Household, table: str
 ) -> None:

@@ -8,54 +8,48 @@ import importlib
 import inspect
 import pkgutil
 import re
-from collections.abc import Callable, Generator
-from dataclasses import dataclass, replace
-from typing import Any, cast
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 import cloister.storage
 from cloister.domain.errors import CloisterError, NotFound, StorageError
-from cloister.domain.identifiers import MessageId, SessionId, message_id, new_session_id
+from cloister.domain.identifiers import SessionId, message_id, new_session_id
 from cloister.domain.scope import PoolKey, Reach
-from cloister.index.exact import ExactIndex
-from cloister.index.interface import Index, Point, PoolIndex
+from cloister.domain.usage import Limits
 from cloister.storage.idempotency import Idempotency
 from cloister.storage.indexing import IndexRows
-from cloister.storage.interface import Database, Transaction
+from cloister.storage.interface import Transaction
+from cloister.storage.keys import ApiKeys
 from cloister.storage.messages import Messages
 from cloister.storage.organisation import Projects, Tenants
-from cloister.storage.pools import PoolRows, Pools
-from cloister.storage.queries import load_queries, split_queries
+from cloister.storage.pools import PoolRows
 from cloister.storage.sessions import Sessions
-from engines import Engine, exact_index
-from twin_tenants import GARDEN, GENERATION, INDEXED, MOMENT, Home, new_message, new_session, settle_home
-
-STORES = (Tenants, Projects, Sessions, Messages, Pools, PoolRows, Idempotency, IndexRows)
-
-Act = Callable[[Transaction, Home], Any]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Case:
-    """`act` uses the ids of the home it is given. `nothing` is what it answers to foreign ones: a value, or an error it raises.
-
-    Without `nothing` the method takes no id that could be foreign, or one that may be the same in two tenants: then its answer
-    is only searched for what is not ours.
-    """
-
-    act: Act
-    nothing: Any = ...
-    writes: bool = False
+from cloister.storage.usage import UsageRows
+from twin_tenants import (
+    GARDEN,
+    GENERATION,
+    INDEXED,
+    MOMENT,
+    STORES,
+    Act,
+    Case,
+    Home,
+    World,
+    foreign,
+    methods_of_stores,
+    new_key,
+    new_message,
+    new_session,
+    pools,
+)
 
 
 def fresh(home: Home) -> SessionId:
     """An id that is free in every tenant."""
     return SessionId(max(place.session for place in home.places) ^ 1 or new_session_id())
-
-
-def pools(transaction: Transaction) -> Pools:
-    return Pools(transaction, GENERATION)
 
 
 def pool_rows(transaction: Transaction, home: Home) -> PoolRows:
@@ -69,6 +63,7 @@ def index_rows(transaction: Transaction) -> IndexRows:
 
 CASES: dict[str, Case] = {
     "Tenants.exists": Case(act=lambda t, h: Tenants(t).exists()),
+    "Tenants.name": Case(act=lambda t, h: Tenants(t).name()),
     "Tenants.add": Case(act=lambda t, h: Tenants(t).add("Taken over", 1), writes=True),
     "Projects.add": Case(
         act=lambda t, h: Projects(t).add(
@@ -76,7 +71,9 @@ CASES: dict[str, Case] = {
         ),
         writes=True,
     ),
+    "Projects.find": Case(act=lambda t, h: Projects(t).find(h.cellar), nothing=None),
     "Projects.get": Case(act=lambda t, h: Projects(t).get(h.cellar), nothing=NotFound),
+    "Projects.default": Case(act=lambda t, h: Projects(t).default()),
     "Projects.hold": Case(act=lambda t, h: Projects(t).hold(h.cellar), nothing=NotFound),
     "Projects.page": Case(act=lambda t, h: Projects(t).page(limit=100)),
     "Projects.lock": Case(act=lambda t, h: Projects(t).lock()),
@@ -116,7 +113,11 @@ CASES: dict[str, Case] = {
     ),
     "Sessions.lock_of_project": Case(act=lambda t, h: Sessions(t).lock_of_project(h.cellar), nothing=[]),
     "Sessions.remove": Case(
-        act=lambda t, h: (Messages(t).remove_all(h.first.session), Sessions(t).remove(h.first.session)), writes=True
+        act=lambda t, h: (
+            Messages(t).remove_all(h.first.session),
+            Sessions(t).remove(h.first.session, messages=2),
+        ),
+        writes=True,
     ),
     "Messages.append": Case(
         act=lambda t, h: Messages(t).append([(new_message(h.first.session, 3), INDEXED)]),
@@ -183,6 +184,21 @@ CASES: dict[str, Case] = {
     "IndexRows.settle": Case(
         act=lambda t, h: (reindex(t, h), IndexRows(t, GENERATION + 1).settle(h.first.pool)), writes=True
     ),
+    "ApiKeys.add": Case(
+        act=lambda t, h: ApiKeys(t).add(new_key(h.tenant, h.cellar), bytes(32)), nothing=StorageError, writes=True
+    ),
+    "ApiKeys.find": Case(act=lambda t, h: ApiKeys(t).find(h.key), nothing=None),
+    "ApiKeys.page": Case(act=lambda t, h: ApiKeys(t).page(limit=100)),
+    "ApiKeys.revoke": Case(act=lambda t, h: ApiKeys(t).revoke(h.key, MOMENT), nothing=False, writes=True),
+    "UsageRows.held": Case(act=lambda t, h: UsageRows(t).held()),
+    "UsageRows.add_messages": Case(
+        act=lambda t, h: UsageRows(t).add_messages([(h.first.session, 3), (h.second.session, -1)]), writes=True
+    ),
+    "UsageRows.add_session": Case(act=lambda t, h: UsageRows(t).add_session(h.first.session), writes=True),
+    "UsageRows.remove_session": Case(act=lambda t, h: UsageRows(t).remove_session(h.first.session), writes=True),
+    "UsageRows.projects": Case(act=lambda t, h: UsageRows(t).projects()),
+    "UsageRows.api_keys": Case(act=lambda t, h: UsageRows(t).api_keys()),
+    "UsageRows.set_limits": Case(act=lambda t, h: UsageRows(t).set_limits(Limits(messages=1)), writes=True),
 }
 
 
@@ -197,39 +213,22 @@ def reindex(transaction: Transaction, home: Home) -> None:
     rows.set_indexed(home.first.session, [(message, later) for message in home.first.messages])
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class World:
-    engine: Engine
-    database: Database
-    ours: Home
-    theirs: Home
-
-
-@pytest.fixture
-def world(shared_engine: Engine) -> Generator[World]:
-    """Two new tenants among those of all the tests before."""
-    database = shared_engine.open()
-    yield World(engine=shared_engine, database=database, ours=settle_home(database), theirs=settle_home(database))
-    database.close()
-
-
-def public_methods(kind: type) -> set[str]:
-    return {name for name, _ in inspect.getmembers(kind, inspect.isfunction) if not name.startswith("_")}
-
-
-def foreign(answer: object, home: Home) -> set[int]:
-    """Ids of another home that an answer shows anywhere."""
-    return {int(number) for number in re.findall(r"\d{6,}", repr(answer))} & home.own_ids
-
-
-def refusal_of(case: Case) -> type[Exception] | None:
-    return cast(type[Exception], case.nothing) if isinstance(case.nothing, type) else None
+def counted(world: World, home: Home) -> tuple[set[Any], set[Any]]:
+    """What is noted of a tenant's usage, part by part, and what its sessions say themselves."""
+    noted = world.engine.rows(
+        "SELECT part, sessions, messages FROM tenant_usage "
+        f"WHERE tenant_id = {home.tenant:d} AND (sessions <> 0 OR messages <> 0)"
+    )
+    kept = world.engine.rows(
+        "SELECT session_id & 15, count(*), CAST(sum(message_count) AS BIGINT) FROM session "
+        f"WHERE tenant_id = {home.tenant:d} AND pool_id IS NOT NULL GROUP BY session_id & 15"
+    )
+    return set(noted), set(kept)
 
 
 def test_every_method_of_every_store_has_a_case() -> None:
     """ISO-4."""
-    methods = {f"{store.__name__}.{method}" for store in STORES for method in public_methods(store)}
-    assert set(CASES) == methods
+    assert set(CASES) == methods_of_stores()
 
 
 def test_every_store_is_listed() -> None:
@@ -252,8 +251,8 @@ def test_a_store_given_foreign_ids_shows_nothing_and_changes_nothing(world: Worl
     def attempt(transaction: Transaction) -> Any:
         return case.act(transaction, world.theirs)
 
-    if (refusal := refusal_of(case)) is not None:
-        with pytest.raises(refusal) as caught:
+    if case.refusal is not None:
+        with pytest.raises(case.refusal) as caught:
             world.database.write(world.ours.reach, attempt)
         assert not foreign(str(caught.value).replace(str(world.theirs.cellar), ""), world.theirs)
     else:
@@ -280,110 +279,33 @@ def test_the_same_call_with_our_own_ids_does_something(world: World, name: str) 
     assert world.engine.dump(world.theirs.tenant) == theirs
 
 
-# One tenant, two projects: what a key confined to the garden may not touch.
-
-CONFINED: dict[str, Case] = {
-    "Projects.get": Case(act=lambda t, h: Projects(t).get(h.cellar), nothing=NotFound),
-    "Projects.hold": Case(act=lambda t, h: Projects(t).hold(h.cellar), nothing=NotFound),
-    "Projects.page": Case(act=lambda t, h: [project.id for project in Projects(t).page(limit=9)], nothing=[GARDEN]),
-    "Sessions.find": Case(
-        act=lambda t, h: [Sessions(t).find(name) for name in ("second", "third")], nothing=[None] * 2
-    ),
-    "Sessions.get": Case(act=lambda t, h: Sessions(t).get("second"), nothing=NotFound),
-    "Sessions.lock": Case(act=lambda t, h: Sessions(t).lock("third"), nothing=NotFound),
-    "Sessions.page": Case(
-        act=lambda t, h: [
-            session.external_id
-            for project, any_project in ((None, True), (h.cellar, False), (None, False))
-            for session in Sessions(t).page(limit=9, project=project, any_project=any_project)
-        ],
-        nothing=["first"],
-    ),
-    "Messages.session_name": Case(act=lambda t, h: Messages(t).session_name(h.second.messages[0]), nothing=NotFound),
-    "Pools.rows": Case(act=lambda t, h: pools(t).rows(h.scope(h.second)), nothing=ValueError),
-}
-# A pool's rows are one pool's by construction; what is asked of them here is another pool's.
-ONE_POOL: dict[str, Callable[[PoolRows, Home], Any]] = {
-    "PoolRows.size": lambda rows, h: rows.size() == len(h.first.messages),
-    "PoolRows.members": lambda rows, h: rows.members() == [h.first.session],
-    "PoolRows.changes": lambda rows, h: [session for session, _ in rows.changes(-1)] == [h.first.session],
-    "PoolRows.all_rows": lambda rows, h: [row[0] for row in rows.all_rows()] == h.first.messages,
-    "PoolRows.session_rows": lambda rows, h: rows.session_rows(h.second.session, 0) == [],
-    "PoolRows.messages": lambda rows, h: (
-        list(rows.messages([*h.first.messages, *h.second.messages])) == h.first.messages
-    ),
-    "PoolRows.recent": lambda rows, h: [found.message.id for found in rows.recent("user", 9)] == h.first.messages[:1],
-}
-# These take the integer id of a session, project or pool that the caller found under its own reach, or name the tenant's own.
-BY_FOUND_ID = {
-    "Tenants.exists",
-    "Tenants.add",
-    "Projects.add",
-    "Projects.lock",
-    "Projects.rename",
-    "Projects.set_settings",
-    "Projects.make_default",
-    "Projects.soft_delete",
-    "Sessions.add",
-    "Sessions.note_appends",
-    "Sessions.note_removal",
-    "Sessions.describe",
-    "Sessions.place",
-    "Sessions.lock_of_project",
-    "Sessions.remove",
-    "Messages.append",
-    "Messages.page",
-    "Messages.recent",
-    "Messages.count_episodes",
-    "Messages.remove",
-    "Messages.remove_all",
-    "Pools.find",
-    "Pools.ensure",
-    "Pools.raise_version",
-    "Pools.note_departure",
-    "PoolRows.state",
-    "Idempotency.answer",
-    "Idempotency.drop_older",
-    "Idempotency.keep",
-    "IndexRows.members",
-    "IndexRows.words",
-    "IndexRows.waiting",
-    "IndexRows.set_indexed",
-    "IndexRows.mark_indexed",
-    "IndexRows.points",
-    "IndexRows.wait_again",
-    "IndexRows.note_removal",
-    "IndexRows.settle_removal",
-    "IndexRows.settle",
-}
+@pytest.mark.parametrize("name", [name for name in CASES if not name.startswith("UsageRows.")])
+@pytest.mark.parametrize("whose", ["ours", "theirs"])
+def test_what_is_counted_of_a_tenant_is_what_it_keeps(world: World, name: str, whose: str) -> None:
+    """ORG-7, ISO-4: what changes a session changes the count with it, and a foreign id changes neither."""
+    case = CASES[name]
+    home = world.ours if whose == "ours" else world.theirs
+    with suppress(case.refusal or CloisterError):
+        world.database.write(world.ours.reach, lambda transaction: case.act(transaction, home))
+    for each in (world.ours, world.theirs):
+        noted, kept = counted(world, each)
+        assert noted == kept
 
 
-def test_every_method_is_known_to_be_confined_or_to_take_found_ids() -> None:
-    """ISO-4, ORG-4."""
-    assert set(CONFINED) | set(ONE_POOL) | BY_FOUND_ID == set(CASES)
+def test_a_session_that_is_removed_twice_is_counted_once(world: World) -> None:
+    """ORG-7."""
+    for _ in range(2):
+        world.database.write(world.ours.reach, lambda t: Sessions(t).remove(world.ours.first.session, messages=2))
+    noted, kept = counted(world, world.ours)
+    assert noted == kept
 
 
-@pytest.mark.parametrize("name", CONFINED)
-def test_a_confined_reach_finds_nothing_outside_its_project(world: World, name: str) -> None:
-    """ISO-4: project ↔ project and project ↔ shared pool."""
-    case = CONFINED[name]
-    confined = Reach(tenant=world.ours.tenant, confined_to=GARDEN)
+def test_a_key_cannot_take_the_id_of_a_foreign_key(world: World) -> None:
+    """ISO-4, ORG-8: nothing is added, and the foreign key keeps its tenant and its secret."""
     before = world.engine.dump()
-    if (refusal := refusal_of(case)) is not None:
-        with pytest.raises(refusal):
-            world.database.write(confined, lambda transaction: case.act(transaction, world.ours))
-    else:
-        assert world.database.write(confined, lambda transaction: case.act(transaction, world.ours)) == case.nothing
+    stolen = replace(new_key(world.ours.tenant, None), id=world.theirs.key)
+    assert not world.database.write(world.ours.reach, lambda transaction: ApiKeys(transaction).add(stolen, b"mine"))
     assert world.engine.dump() == before
-
-
-@pytest.mark.parametrize("name", ONE_POOL)
-def test_the_rows_of_one_pool_hold_nothing_of_another_pool_of_the_same_tenant(world: World, name: str) -> None:
-    """ISO-4: pool ↔ pool."""
-    with world.database.read(world.ours.reach) as transaction:
-        rows = pools(transaction).rows(world.ours.scope(world.ours.first))
-        assert rows is not None
-        assert ONE_POOL[name](rows, world.ours)
 
 
 def test_a_session_and_its_project_and_pool_are_always_of_one_tenant(world: World) -> None:
@@ -447,20 +369,6 @@ def test_no_caller_can_pass_another_tenant_or_widen_its_reach(world: World) -> N
     assert members == []
 
 
-@pytest.mark.parametrize("query", sorted(split_queries(load_queries(postgres=False))[1]))
-def test_a_transaction_does_not_know_the_queries_of_maintenance(world: World, query: str) -> None:
-    """ISO-4: what has no tenant cannot be run inside one, not even by mistake."""
-    with pytest.raises(KeyError), world.database.read(world.ours.reach) as transaction:
-        transaction.rows(query)
-
-
-def test_maintenance_does_not_know_the_queries_of_tenants(world: World) -> None:
-    """It answers ids and counts, never what was said (ISO-4)."""
-    for query in ("messages", "sessions", "pool_messages", "recent_messages"):
-        with pytest.raises(KeyError):
-            world.database.maintenance.rows(query, tenant_id=world.ours.tenant)
-
-
 def test_a_tenant_that_does_not_exist_is_an_empty_one(world: World) -> None:
     """There is no reach that means everything: an unknown tenant reads nothing (ISO-4)."""
     for tenant in (0, -1, 1, (1 << 63) - 1):
@@ -470,75 +378,6 @@ def test_a_tenant_that_does_not_exist_is_an_empty_one(world: World) -> None:
             assert Projects(transaction).page(limit=100) == []
             assert Messages(transaction).page(world.ours.first.session, limit=100) == []
             assert not Tenants(transaction).exists()
-
-
-# The index: bound to one pool, whatever was asked of the others before.
-
-
-def evidence_ids(world: World, index: Index, home: Home, question: str = "roses water") -> list[int]:
-    with world.database.read(home.reach) as transaction:
-        rows = pools(transaction).rows(home.scope(home.first))
-        assert rows is not None
-        return sorted(int(identity) for identity in index.within(rows).evidence(question).ids)
-
-
-def point(home: Home, message: MessageId) -> Point:
-    return Point(
-        message=message,
-        tenant=home.tenant,
-        session=home.first.session,
-        role="user",
-        author=None,
-        created_at=MOMENT,
-        vector=bytes(512),
-        terms=INDEXED.terms,
-    )
-
-
-INDEX_CASES: dict[str, Callable[[Index, Home], object]] = {
-    "put": lambda index, theirs: index.put([point(theirs, message) for message in theirs.first.messages], 0, 1 << 63),
-    "forget_sessions": lambda index, theirs: index.forget_sessions([place.session for place in theirs.places]),
-    "forget_messages": lambda index, theirs: index.forget_messages(theirs.first.messages),
-    "close": lambda index, theirs: index.close(),
-}
-
-
-def test_every_method_of_the_index_has_a_case() -> None:
-    """ISO-4; `within` and `evidence` are in every one of them."""
-    assert set(INDEX_CASES) == public_methods(Index) - {"within"}
-    assert public_methods(PoolIndex) == {"evidence"}
-
-
-@pytest.mark.parametrize("name", INDEX_CASES)
-def test_the_index_of_a_pool_answers_with_that_pool_alone(world: World, name: str) -> None:
-    """ISO-4: the same index serves both tenants; storage, not the index, decides what either still holds."""
-    index: ExactIndex = exact_index()
-    for home in (world.theirs, world.ours, world.theirs):
-        assert evidence_ids(world, index, home) == home.first.messages
-    INDEX_CASES[name](index, world.theirs)
-    for home in (world.ours, world.theirs):
-        assert evidence_ids(world, index, home) == home.first.messages
-
-
-def test_the_statistics_of_a_pool_are_its_own(world: World) -> None:
-    """ISO-4: how rare a word is elsewhere does not show in a score."""
-    index = exact_index()
-
-    def scores() -> list[float]:
-        with world.database.read(world.ours.reach) as transaction:
-            rows = pools(transaction).rows(world.ours.scope(world.ours.first))
-            assert rows is not None
-            return index.within(rows).evidence("roses").lexical.tolist()
-
-    def fill(transaction: Transaction) -> None:
-        for sequence in range(3, 60):
-            Messages(transaction).append([(new_message(world.theirs.first.session, sequence), INDEXED)])
-        pools(transaction).raise_version(world.theirs.first.pool)
-
-    alone = scores()
-    world.database.write(world.theirs.reach, fill)
-    evidence_ids(world, index, world.theirs)
-    assert scores() == alone
 
 
 def test_refusals_are_ours(world: World) -> None:

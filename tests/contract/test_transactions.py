@@ -8,7 +8,9 @@ from cloister.domain.errors import Closed, Conflict, StorageError, StorageReadOn
 from cloister.domain.identifiers import new_tenant_id
 from cloister.domain.scope import Reach
 from cloister.storage.interface import Database, Transaction
+from cloister.storage.queries import load_queries, split_queries
 from rows import Household, insert_household, insert_message, insert_tenant, new_household, settle
+from twin_tenants import World
 
 
 def contents(transaction: Transaction, household: Household) -> list[object]:
@@ -207,3 +209,17 @@ def test_closing_twice_is_allowed(database: Database) -> None:
 def test_a_healthy_database_has_nothing_to_report(database: Database) -> None:
     settle(database)
     assert database.maintenance.check() == []
+
+
+@pytest.mark.parametrize("query", sorted(split_queries(load_queries(postgres=False))[1]))
+def test_a_transaction_does_not_know_the_queries_of_maintenance(world: World, query: str) -> None:
+    """ISO-4: what has no tenant cannot be run inside one, not even by mistake."""
+    with pytest.raises(KeyError), world.database.read(world.ours.reach) as transaction:
+        transaction.rows(query)
+
+
+def test_maintenance_does_not_know_the_queries_of_tenants(world: World) -> None:
+    """It answers ids and counts, never what was said (ISO-4)."""
+    for query in ("messages", "sessions", "pool_messages", "recent_messages"):
+        with pytest.raises(KeyError):
+            world.database.maintenance.rows(query, tenant_id=world.ours.tenant)

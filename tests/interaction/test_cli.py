@@ -62,6 +62,16 @@ def test_sessions_are_made_listed_shown_and_renamed(shell: CommandLine) -> None:
         assert part in shown
 
 
+def test_a_project_is_shown_with_its_settings(shell: CommandLine) -> None:
+    project = shell.project("Garden", "--members", "private")
+    with Cloister(shell.data) as memory:
+        memory.update_project(project, settings={"system_prompt": "Be \x1b[31mred."})
+        assert shell.json("projects", "show", project) == json.loads(json.dumps(as_json(memory.project(project))))
+    shown = shell.run("projects", "show", project).stdout
+    for part in (project, "Garden", "private", "ten_0000000000000001", '"Be \\u001b[31mred."'):
+        assert part in shown
+
+
 def test_a_session_without_a_name_gets_one(shell: CommandLine) -> None:
     assert shell.json("sessions", "create")["external_id"].startswith("ses_")
 
@@ -188,7 +198,12 @@ def test_one_message_can_be_forgotten(shell: CommandLine) -> None:
 def test_a_cleared_session_stays_empty(shell: CommandLine) -> None:
     shell.run("remember", "--create", "beds", "Peas.")
     shell.run("sessions", "clear", "beds", answer="n\n", code=1)
-    assert shell.json("sessions", "clear", "beds", "--yes") == {"messages": 1, "episodes": 1}
+    assert shell.json("sessions", "clear", "beds", "--yes") == {
+        "messages": 1,
+        "episodes": 1,
+        "memories": 0,
+        "observations": 0,
+    }
     assert shell.json("sessions", "show", "beds")["messages"] == []
 
 

@@ -1,25 +1,10 @@
-"""Conversations as an application holds them, through the library, on both engines."""
-
-import asyncio
-from collections.abc import Iterator
-from pathlib import Path
+"""Conversations as an application holds them, through every way in: the embedded library on both engines, HTTP by hand, the remote
+library, and the command line on a directory and on a server."""
 
 import pytest
 
 import cloister
-from cloister import AsyncCloister, Cloister, Conflict, InvalidRequest, NotFound
-from cloister.bootstrap import wire
-from cloister.domain.errors import IdempotencyMismatch
-from cloister.index.exact import ExactIndex
-from cloister.models.static_embedder import StaticEmbedder
-from cloister.storage.interface import Database
-
-
-@pytest.fixture
-def memory(database: Database) -> Iterator[Cloister]:
-    embedder = StaticEmbedder()
-    index = ExactIndex(embedder.embed_query, embedder.dimension, 100_000_000)
-    yield Cloister(services=wire(database, index=index, embedder=embedder))
+from cloister import Cloister, Conflict, InvalidRequest, NotFound, TooLarge
 
 
 def contents(items: tuple[cloister.ContextItem, ...]) -> list[str]:
@@ -55,31 +40,6 @@ def test_current_conversation_and_relevant_history_never_overlap_and_chat_histor
     assert not current & related
     assert {item.id for item in context.chat_history} == current | related
     assert len(context.chat_history) == 60
-
-
-def test_limits_and_sources_can_be_set_by_request_and_by_project(memory: Cloister) -> None:
-    """CTX-2"""
-    project = memory.create_project("Sources").project_id
-    memory.create_session("s", project_id=project)
-    memory.create_session("t", project_id=project)
-    for number in range(30):
-        memory.record("s", "user", f"Fact {number} about rivers.")
-        memory.record("s", "assistant", f"Reply {number} about rivers.")
-    assert len(memory.context("s", recent_limit=3).current_conversation) == 6
-    assert len(memory.context("t", "rivers", semantic_limit=2).relevant_history) == 4
-    only_users = [{"role": "user", "method": "semantic", "limit": 5}]
-    assert {item.role for item in memory.context("t", "rivers", sources=only_users).relevant_history} == {"user"}
-    memory.update_project(project, settings={"context_sources": only_users})
-    assert len(memory.context("t", "rivers").relevant_history) == 5
-    within = [{"role": "user", "method": "semantic", "limit": 50, "conversation_scope": "current"}]
-    assert memory.context("t", "rivers", sources=within).relevant_history == ()
-    latest = [{"role": "assistant", "method": "recent", "limit": 2, "conversation_scope": "pool"}]
-    assert contents(memory.context("t", "rivers", sources=latest).relevant_history) == [
-        "Reply 29 about rivers.",
-        "Reply 28 about rivers.",
-    ]
-    with pytest.raises(InvalidRequest, match=r"sources\[0\].role"):
-        memory.context("t", sources=[{"role": "nobody", "method": "recent"}])
 
 
 def test_a_budget_is_kept_current_conversation_first_and_what_is_left_out_is_said(memory: Cloister) -> None:
@@ -127,6 +87,21 @@ def test_every_exchange_becomes_an_episode_that_can_be_found(memory: Cloister) -
     assert memory.search("ladder")[0].id != episode.id
 
 
+def test_nothing_crosses_between_projects_and_the_shared_pool(memory: Cloister) -> None:
+    """ISO-3, ISO-4"""
+    places = {name: memory.create_project(name).project_id for name in ("Garden", "Kitchen")} | {"shared": None}
+    for name, project in places.items():
+        memory.create_session(f"told {name}", project_id=project)
+        memory.record_episode(f"told {name}", "Where are the peas?", f"The peas are in the {name}.")
+        memory.create_session(f"asking {name}", project_id=project)
+    for name, project in places.items():
+        recalled = memory.context(f"asking {name}", "Where are the peas?").relevant_history
+        assert {item.session_id for item in recalled} == {f"told {name}"}
+        assert f"The peas are in the {name}." in contents(recalled)
+        assert {hit.session_id for hit in memory.search("peas", project_id=project)} == {f"told {name}"}
+        assert {hit.session_id for hit in memory.search("peas", session_id=f"asking {name}")} == {f"told {name}"}
+
+
 def test_a_session_created_for_a_project_belongs_to_it_from_its_first_message(memory: Cloister) -> None:
     """ISO-7"""
     project = memory.create_project("P").project_id
@@ -137,23 +112,51 @@ def test_a_session_created_for_a_project_belongs_to_it_from_its_first_message(me
     assert memory.search("vault", project_id=project)
 
 
-def test_the_same_idempotency_key_records_once_and_answers_alike(memory: Cloister) -> None:
+def test_a_moved_session_takes_its_whole_history_along(memory: Cloister) -> None:
+    """ISO-5"""
+    project = memory.create_project("P").project_id
     memory.create_session("s")
-    first = memory.record("s", "user", "Once only.", idempotency_key="k")
-    again = memory.record("s", "user", "Once only.", idempotency_key="k")
-    assert again == first
-    assert memory.session("s").message_count == 1
-    with pytest.raises(IdempotencyMismatch):
-        memory.record("s", "user", "Something else.", idempotency_key="k")
-    assert memory.session("s").message_count == 1
+    memory.record("s", "user", "The ferry leaves at six.")
+    memory.create_session("outside")
+    memory.create_session("inside", project_id=project)
+    assert memory.update_session("s", project_id=project).project_id == project
+    assert contents(memory.context("inside", "ferry").relevant_history) == ["The ferry leaves at six."]
+    assert memory.context("outside", "ferry").relevant_history == ()
+    assert memory.update_session("s", project_id=None).project_id is None
+    assert memory.context("inside", "ferry").relevant_history == ()
+    assert contents(memory.context("outside", "ferry").relevant_history) == ["The ferry leaves at six."]
 
 
-def test_a_repeated_key_after_the_message_was_forgotten_brings_nothing_back(memory: Cloister) -> None:
-    memory.create_session("s")
-    first = memory.record("s", "user", "A secret word.", idempotency_key="k")
-    memory.forget_message(first.id)
-    assert memory.record("s", "user", "A secret word.", idempotency_key="k").id == first.id
-    assert memory.messages("s") == []
+def test_the_shared_pool_and_private_projects_are_divided_by_user(memory: Cloister) -> None:
+    """ISO-10"""
+    private = memory.create_project("P", member_visibility="private").project_id
+    for user in ("ann", "bob"):
+        for place, project in (("shared", None), ("private", private)):
+            memory.create_session(f"{user} {place}", project_id=project, user_id=user)
+            memory.record(f"{user} {place}", "user", f"The lamp of {user} is {place}.")
+            memory.create_session(f"{user} asks {place}", project_id=project, user_id=user)
+    for user in ("ann", "bob"):
+        for place, project in (("shared", None), ("private", private)):
+            own = [f"The lamp of {user} is {place}."]
+            assert contents(memory.context(f"{user} asks {place}", "lamp").relevant_history) == own
+            assert [hit.content for hit in memory.search("lamp", project_id=project, user_id=user)] == own
+    assert memory.search("lamp") == []
+
+
+def test_an_id_may_hold_whatever_a_name_may(memory: Cloister) -> None:
+    """ISO-1"""
+    names = ["a/b", "..", "50%", "a%2Fb", "what? #1 & so = on", "schön – 你好", "one/messages"]
+    for name in names:
+        memory.create_session(name)
+        memory.record(name, "user", f"Said in {name}")
+    for name in names:
+        assert [(message.session_id, message.content) for message in memory.messages(name)] == [
+            (name, f"Said in {name}")
+        ]
+    assert {session.external_id for session in memory.sessions()} == set(names)
+    for name in names:
+        assert memory.delete_session(name).messages == 1
+    assert memory.sessions() == []
 
 
 def test_creating_a_session_twice_is_the_same_session_unless_the_fields_differ(memory: Cloister) -> None:
@@ -195,98 +198,48 @@ def test_clearing_keeps_the_session_and_deleting_frees_its_name(memory: Cloister
     assert memory.messages("s") == []
 
 
-def test_failed_and_partial_replies_are_kept_but_never_recalled(memory: Cloister) -> None:
-    from cloister.domain.conversation import Draft
-
+def test_a_message_is_forgotten_alone(memory: Cloister) -> None:
     memory.create_session("s")
-    memory.create_session("ask")
-    services, reach = memory._services, memory._reach  # pyright: ignore[reportPrivateUsage]
-    services.record.messages(reach, "s", [Draft(role="assistant", content="Half a rep", status="partial")])
-    assert memory.messages("s")[0].status == "partial"
-    assert memory.context("ask", "half a rep").relevant_history == ()
+    first = memory.record("s", "user", "The pin is 4417.")
+    memory.record("s", "user", "The tea is green.", author="Ann")
+    memory.forget_message(first.id)
+    assert [(message.content, message.author) for message in memory.messages("s")] == [("The tea is green.", "Ann")]
+    assert [hit.content for hit in memory.search("pin 4417")] == ["The tea is green."]
+    with pytest.raises(NotFound, match=first.id):
+        memory.forget_message(first.id)
 
 
-def test_the_async_library_does_the_same_with_await(tmp_path: Path) -> None:
-    async def talk() -> list[str]:
-        async with AsyncCloister(tmp_path) as memory:
-            await memory.create_session("s")
-            await asyncio.gather(*(memory.record("s", "user", f"Number {number}.") for number in range(20)))
-            return [message.content for message in await memory.messages("s")]
-
-    assert sorted(asyncio.run(talk())) == sorted(f"Number {number}." for number in range(20))
-
-
-def test_the_async_library_has_every_method_of_the_other() -> None:
-    public = {name for name in vars(Cloister) if not name.startswith("_")}
-    assert public - set(vars(AsyncCloister)) == set()
-
-
-def test_an_idempotency_key_means_something_in_its_own_session_only(memory: Cloister) -> None:
-    memory.create_session("one")
-    memory.create_session("two")
-    first = memory.record("one", "user", "Hello.", idempotency_key="turn-1")
-    second = memory.record("two", "user", "Hello.", idempotency_key="turn-1")
-    assert first.id != second.id
+def test_lists_go_page_by_page_and_keep_to_their_limits(memory: Cloister) -> None:
+    memory.create_session("s")
+    said = [memory.record("s", "user", f"Number {number}.").id for number in range(5)]
+    assert [message.id for message in memory.messages("s", limit=2)] == said[:2]
+    assert [message.id for message in memory.messages("s", limit=2, after=said[1])] == said[2:4]
+    assert [message.id for message in memory.messages("s", after=said[4])] == []
+    memory.create_session("t", user_id="ann")
+    assert [session.external_id for session in memory.sessions(limit=1)] == ["t"]
+    assert [session.external_id for session in memory.sessions(user_id="ann")] == ["t"]
+    assert len(memory.search("number", limit=3)) == 3
+    for limit in (0, 201):
+        with pytest.raises(InvalidRequest, match="limit"):
+            memory.sessions(limit=limit)
+        with pytest.raises(InvalidRequest, match="limit"):
+            memory.messages("s", limit=limit)
+        with pytest.raises(InvalidRequest, match="limit"):
+            memory.search("number", limit=limit)
+    with pytest.raises(NotFound):
+        memory.messages("t", after=said[0])
 
 
-def test_an_object_in_place_of_its_id_is_refused_by_name(memory: Cloister) -> None:
-    session, project = memory.create_session("s"), memory.create_project("P")
-    with pytest.raises(InvalidRequest, match="session_id: must be the id as text, not Session"):
-        memory.record(session, "user", "x")  # pyright: ignore[reportArgumentType]
-    with pytest.raises(InvalidRequest, match="project_id: must be the id as text, not Project"):
-        memory.create_session("t", project_id=project)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(InvalidRequest, match="tags"):
-        memory.create_session("t", tags="abc")
-
-
-def test_a_mistyped_address_is_refused_and_makes_no_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for wrong in ("postgress://user:secret@host/db", "mysql://x", ""):
-        with pytest.raises(InvalidRequest, match="data"):
-            Cloister(wrong)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_what_was_forgotten_is_in_none_of_the_files_while_they_are_open(tmp_path: Path) -> None:
-    with Cloister(tmp_path) as memory:
-        memory.create_session("s")
-        message = memory.record("s", "user", "The word is xylophonist.")
-        memory.create_session("t")
-        memory.record("t", "user", "Another xylophonist.")
-        assert any(b"xylophonist" in path.read_bytes() for path in tmp_path.iterdir())
-        memory.forget_message(message.id)
-        memory.delete_session("t")
-        assert not any(b"xylophonist" in path.read_bytes() for path in tmp_path.iterdir())
-
-
-def test_the_files_are_the_owners_alone(tmp_path: Path) -> None:
-    with Cloister(tmp_path / "data") as memory:
-        memory.create_session("s")
-        memory.backup(tmp_path / "copy.db")
-        files = [*(tmp_path / "data").iterdir(), tmp_path / "copy.db"]
-        assert {path.stat().st_mode & 0o077 for path in files} == {0}
-        assert (tmp_path / "data").stat().st_mode & 0o077 == 0
-
-
-def test_the_public_names_are_these() -> None:
-    assert sorted(cloister.__all__) == [
-        "AsyncCloister",
-        "Cloister",
-        "CloisterError",
-        "Closed",
-        "Conflict",
-        "Context",
-        "ContextItem",
-        "Episode",
-        "Forbidden",
-        "Forgotten",
-        "Hit",
-        "IdempotencyMismatch",
-        "InvalidRequest",
-        "Message",
-        "NotFound",
-        "Project",
-        "Session",
-        "StorageError",
-        "TooLarge",
-    ]
+def test_what_is_refused_names_the_thing_and_changes_nothing(memory: Cloister) -> None:
+    memory.create_session("s")
+    with pytest.raises(NotFound, match=r"There is no session 'nobody' here."):
+        memory.record("nobody", "user", "Hello?")
+    with pytest.raises(NotFound, match=r"There is no project 'proj_00000000deadbeef' here."):
+        memory.create_session("t", project_id="proj_00000000deadbeef")
+    with pytest.raises(InvalidRequest, match=r"content: must not be empty."):
+        memory.record("s", "user", " ")
+    with pytest.raises(TooLarge, match=r"content: 65,537 characters, and the limit is 65,536."):
+        memory.record("s", "user", "x" * 65_537)
+    with pytest.raises(Conflict, match="default"):
+        memory.delete_project(memory.projects()[0].project_id)
+    assert [(session.external_id, session.message_count) for session in memory.sessions()] == [("s", 0)]

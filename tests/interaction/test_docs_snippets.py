@@ -1,7 +1,7 @@
 """What the documents show is what happens: their Python runs, their commands print what is shown, their links lead somewhere.
 
-A `console` block is a session at a terminal, a `text` block under a `python` block is what that prints. Ids, times, scores and
-places on disk are compared by their kind; an id that a document shows and uses again stands for one real id.
+A `console` block is a session at a terminal, a `text` block under a `python` block is what that prints. Times, scores and places on
+disk are compared by their kind; an id, a key or an address that a document shows and uses again stands for one real one.
 """
 
 import contextlib
@@ -9,6 +9,8 @@ import io
 import os
 import re
 import shlex
+import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from typer.testing import CliRunner
 
 from cloister.interfaces.cli.main import app
 from cloister.settings import VARIABLES
+from servers import ServerProcess
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
@@ -28,15 +31,16 @@ DOCUMENTS = [
 ]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
-ID = re.compile(r"\b(?:proj|msg|ep|ses|ten)_[0-9a-f]{16,24}\b")
+ID = re.compile(r"\b(?:proj|msg|ep|ses|ten|key)_[0-9a-f]{16,24}\b|\bclo_[0-9A-Za-z]{61}\b|\bhttp://127\.0\.0\.1:\d+")
 VARYING = (
     (re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::[\d.]+Z)?"), "TIME"),
     (re.compile(r"\b\d\.\d{3}\b"), "SCORE"),
     (re.compile(r"\d[\d,]*\.\d GB"), "SIZE"),
     (re.compile(r"SQLite 3[\d.]+"), "SQLite"),
+    (re.compile(r"\S*/data/local\.key"), "KEY FILE"),
 )
 # Shown, and tried elsewhere: they install or run the whole project.
-NOT_RUN_HERE = ("pip install ", "python3 -m venv ", "./scripts/", ".ci/run", "export ", "python docs/")
+NOT_RUN_HERE = ("pip install ", "python3 -m venv ", "./scripts/", ".ci/run", "python docs/")
 
 
 @dataclass(kw_only=True, slots=True)
@@ -46,26 +50,42 @@ class Reader:
     place: Path
     real_ids: dict[str, str] = field(default_factory=dict[str, str])
     names: dict[str, Any] = field(default_factory=dict[str, Any])
+    environment: dict[str, str] = field(default_factory=dict[str, str])
+    servers: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
     def check_shown(self, shown: str, printed: str) -> None:
         for wrote, got in zip(ID.findall(shown), ID.findall(printed), strict=False):
             self.real_ids.setdefault(wrote, got)
-        assert self._normal(printed) == self._normal(ID.sub(lambda found: self._real(found[0]), shown))
+        assert self._normal(printed) == self._normal(self._with_real_ids(shown))
 
     def type_command(self, line: str) -> str:
-        _, *arguments = shlex.split(ID.sub(lambda found: self._real(found[0]), line), comments=True)
+        _, *arguments = shlex.split(self._with_real_ids(line), comments=True)
         environment: dict[str, str | None] = dict.fromkeys((*VARIABLES, "NO_COLOR", "FORCE_COLOR"))
-        environment |= {"CLOISTER_DATA": str(self.place / "data"), "COLUMNS": "80"}
+        environment |= {"CLOISTER_DATA": str(self.place / "data"), "COLUMNS": "80", **self.environment}
         return CliRunner().invoke(app, arguments, env=environment, catch_exceptions=False).output
+
+    def start_server(self) -> str:
+        """What it prints before its first request; it runs until the document ends."""
+        running = self.servers.enter_context(ServerProcess(self.place / "data"))
+        return "".join(line for line in running.complaints.splitlines(True) if line[0] != "{") + running.printed
+
+    def export(self, line: str) -> None:
+        """There is no PostgreSQL under the name that documents give it."""
+        names = [name for name in VARIABLES if f"{name}=" in line and "postgresql://" not in line]
+        show = " ".join(f"; echo ${name}" for name in names)
+        told = subprocess.run(
+            ["sh", "-c", self._with_real_ids(line) + show], capture_output=True, text=True, check=True
+        )
+        self.environment |= zip(names, told.stdout.splitlines(), strict=True)
 
     def run_python(self, text: str) -> str:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(text, self.names)
+            exec(self._with_real_ids(text), self.names)
         return printed.getvalue()
 
-    def _real(self, shown: str) -> str:
-        return self.real_ids.get(shown, shown)
+    def _with_real_ids(self, shown: str) -> str:
+        return ID.sub(lambda found: self.real_ids.get(found[0], found[0]), shown)
 
     def _normal(self, text: str) -> list[str]:
         text = text.replace(str(self.place), "")
@@ -85,12 +105,15 @@ def transcript(block: str) -> list[tuple[str, str]]:
 
 
 @pytest.fixture
-def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reader:
+def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
     monkeypatch.chdir(tmp_path)
-    return Reader(place=tmp_path)
+    reader = Reader(place=tmp_path)
+    with reader.servers:
+        yield reader
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=relative)
+# The how-to pages are typed into a real shell, by `test_docs_how_to.py`.
+@pytest.mark.parametrize("document", [page for page in DOCUMENTS if page.parent.name != "how-to"], ids=relative)
 def test_a_document_shows_what_happens(document: Path, reader: Reader) -> None:
     printed = ""
     for kind, block in BLOCK.findall(document.read_text("utf-8")):
@@ -101,7 +124,11 @@ def test_a_document_shows_what_happens(document: Path, reader: Reader) -> None:
                 reader.check_shown(block, printed)
             case "console":
                 for command, shown in transcript(block):
-                    if command.startswith("cloister "):
+                    if command == "cloister serve":
+                        reader.check_shown(shown, reader.start_server())
+                    elif command.startswith("export "):
+                        reader.export(command)
+                    elif command.startswith("cloister "):
                         reader.check_shown(shown, reader.type_command(command))
                     else:
                         assert command.startswith(NOT_RUN_HERE), f"nobody checks: {command}"

@@ -1,6 +1,7 @@
 """Group commit: one writer at a time, and nobody suffers for another's failure."""
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -63,6 +64,14 @@ class Notes:
         assert self.open is None
 
 
+def wait_until(reached: Callable[[], bool]) -> None:
+    """The writer thread holds one job while it waits for its turn; the others are in the queue."""
+    deadline = time.monotonic() + 30
+    while not reached():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
 @pytest.fixture
 def notes() -> Notes:
     return Notes()
@@ -101,8 +110,7 @@ def test_what_waits_shares_one_commit_and_one_call(notes: Notes) -> None:
         first = threads.submit(writer.run, lambda: notes.write("first"))
         assert notes.committing.wait(10)
         waiting = [threads.submit(writer.run_together, f"word {number}", kind) for number in range(8)]
-        while writer.waiting < 7:
-            pass
+        wait_until(lambda: writer.waiting == 7)
         notes.may_commit.set()
         assert first.result(10) == "FIRST"
         assert [each.result(10) for each in waiting] == [f"WORD {number}" for number in range(8)]
@@ -168,8 +176,7 @@ def test_closing_finishes_what_was_accepted_and_refuses_the_rest(notes: Notes) -
         notes.may_commit.clear()
         accepted = [threads.submit(writer.run, lambda: notes.write("accepted")) for _ in range(6)]
         assert notes.committing.wait(10)
-        while writer.waiting < 4:
-            pass
+        wait_until(lambda: writer.waiting == 4)
         closing = threads.submit(writer.close)
         notes.may_commit.set()
         assert [each.result(10) for each in accepted] == ["ACCEPTED"] * 6

@@ -75,16 +75,14 @@ def test_every_outside_name_is_a_prefix_and_sixteen_digits(number: int) -> None:
     assert {len(name.partition("_")[2]) for name in names} == {16}
 
 
+IMPOSSIBLE = ["{}0000000000000000", "{}8000000000000000", "{}ffffffffffffffff"]
 BAD_NAMES = [
     "",
     "{}",
-    "{}0000000000000000",
     "{}123",
     "{}00000000000000001",
     "{}000000000000000g",
     "{}000000000000000A",
-    "{}8000000000000000",
-    "{}ffffffffffffffff",
     "{}-00000000000000a",
     "{}0x0000000000000a",
     "{} 00000000000000a",
@@ -108,7 +106,16 @@ def test_a_project_id_of_another_form_is_refused(form: str) -> None:
     assert caught.value.field == "project_id"
 
 
-@pytest.mark.parametrize("form", BAD_NAMES)
+@pytest.mark.parametrize("form", IMPOSSIBLE)
+def test_a_project_id_of_the_right_form_that_no_project_can_have_is_not_found(form: str) -> None:
+    """ORG-3: the form is checked first, then the ownership."""
+    given_id = form.replace("{}", "proj_")
+    with pytest.raises(NotFound) as caught:
+        parse_project(given_id)
+    assert str(caught.value) == f"There is no project {given_id!r} here."
+
+
+@pytest.mark.parametrize("form", [*BAD_NAMES, *IMPOSSIBLE])
 def test_a_message_id_of_another_form_is_simply_not_found(form: str) -> None:
     given_id = form.replace("{}", "msg_")
     with pytest.raises(NotFound) as caught:
@@ -118,7 +125,7 @@ def test_a_message_id_of_another_form_is_simply_not_found(form: str) -> None:
 
 @given(st.text())
 def test_no_text_at_all_breaks_the_parsers(text: str) -> None:
-    for parse, refusal in ((parse_project, InvalidProjectId), (parse_message, NotFound)):
+    for parse, refusal in ((parse_project, (InvalidProjectId, NotFound)), (parse_message, NotFound)):
         try:
             number = parse(text)
         except refusal:

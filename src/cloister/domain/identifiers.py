@@ -136,6 +136,13 @@ def parse_entity(given: str) -> EntityId:
     return EntityId(number)
 
 
+def parse_tenant(given: str) -> TenantId:
+    number = _parse("ten_", given)
+    if number is None:
+        raise NotFound("tenant", given)
+    return TenantId(number)
+
+
 def parse_key_name(given: str) -> KeyId:
     number = _parse("key_", given)
     if number is None:

@@ -19,7 +19,7 @@ def _awaited(
 ) -> Callable[Concatenate["AsyncCloister", P], Coroutine[Any, Any, T]]:
     @functools.wraps(method)
     async def awaited(self: "AsyncCloister", *args: P.args, **named: P.kwargs) -> T:
-        return await asyncio.to_thread(lambda: method(self.opened(), *args, **named))
+        return await asyncio.to_thread(lambda: getattr(self.opened(), method.__name__)(*args, **named))
 
     return awaited
 
@@ -27,8 +27,11 @@ def _awaited(
 class AsyncCloister:
     """`await memory.record(…)` is `Cloister.record(…)` on a thread. Opened by `async with`, or at the first call."""
 
-    def __init__(self, data: str | os.PathLike[str] | None = None, *, cloister: Cloister | None = None) -> None:
+    def __init__(
+        self, data: str | os.PathLike[str] | None = None, *, key: str | None = None, cloister: Cloister | None = None
+    ) -> None:
         self._data = data
+        self._key = key
         self._cloister = cloister
         self._opening = threading.Lock()
 
@@ -50,6 +53,10 @@ class AsyncCloister:
     forget_message = _awaited(Cloister.forget_message)
     context = _awaited(Cloister.context)
     search = _awaited(Cloister.search)
+    create_key = _awaited(Cloister.create_key)
+    keys = _awaited(Cloister.keys)
+    revoke_key = _awaited(Cloister.revoke_key)
+    usage = _awaited(Cloister.usage)
     reindex = _awaited(Cloister.reindex)
     backup = _awaited(Cloister.backup)
     health = _awaited(Cloister.health)
@@ -58,7 +65,7 @@ class AsyncCloister:
     def opened(self) -> Cloister:
         """The Cloister behind this one; opening it reads files, so it happens on the thread that needs it."""
         with self._opening:
-            self._cloister = self._cloister or Cloister(self._data)
+            self._cloister = self._cloister or Cloister(self._data, key=self._key)
             return self._cloister
 
     async def close(self) -> None:

@@ -1,36 +1,55 @@
-"""The library: `Cloister` on a data directory or a PostgreSQL database, in this process."""
+"""The library: `Cloister` on a data directory or a PostgreSQL database, in this process. An address opens one elsewhere."""
 
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self, cast
+from typing import Any, ClassVar, Final, Self, cast
 
 from cloister.bootstrap import Services, build_services, ensure_local_tenant
+from cloister.domain.access import Permission
 from cloister.domain.context import parse_sources
 from cloister.domain.conversation import Draft, Role
-from cloister.domain.errors import InvalidRequest
-from cloister.domain.identifiers import ProjectId, parse_message, parse_project
+from cloister.domain.identifiers import parse_key_name, parse_message, parse_project
 from cloister.domain.moments import parse_iso
 from cloister.domain.scope import MemberVisibility
-from cloister.domain.text import checked_limit
 from cloister.interfaces import shapes
+from cloister.interfaces.arguments import draft_of, drafts_of, page_size, project_of, tags_of
+from cloister.services.access import KeyFields
 from cloister.services.diagnose import Health
 from cloister.services.keep_sessions import SessionChange, SessionFields
 from cloister.services.reindex import Progress
 from cloister.services.search import Place
-from cloister.settings import read_settings
+from cloister.settings import read_remote, read_settings
 
-LARGEST_PAGE = 200
 SHARED_POOL: Final = "none"
 # Compared by identity: no project id that a caller could write is this one.
-_UNCHANGED: Final = cast(str, object())
+UNCHANGED: Final = cast(str, object())
 
 
 class Cloister:
-    """Memory that stays inside its walls. Safe to use from any thread; close it, or use it in a `with`."""
+    """Memory that stays inside its walls. Safe to use from any thread; close it, or use it in a `with`.
 
-    def __init__(self, data: str | os.PathLike[str] | None = None, *, services: Services | None = None) -> None:
+    `data` is a directory, a `postgresql://` URL, or the `http://` address of a server, which needs a `key`.
+    """
+
+    _served: ClassVar[type["Cloister"]]
+
+    def __init_subclass__(cls, *, served: bool = False) -> None:
+        """The class that is `served` is the one an address opens; it knows this file, and this file need not know it."""
+        super().__init_subclass__()
+        if served:
+            Cloister._served = cls
+
+    def __new__(
+        cls, data: str | os.PathLike[str] | None = None, *, key: str | None = None, services: Services | None = None
+    ) -> Self:
+        remote = cls is Cloister and services is None and read_remote(data, key) is not None
+        return cast(Self, object.__new__(cls._served if remote else cls))
+
+    def __init__(
+        self, data: str | os.PathLike[str] | None = None, *, key: str | None = None, services: Services | None = None
+    ) -> None:
         self._services = services or build_services(read_settings(data))
         self._reach = ensure_local_tenant(self._services)
 
@@ -54,8 +73,8 @@ class Cloister:
 
     def projects(self, *, limit: int = 50) -> list[shapes.Project]:
         """Oldest first."""
-        checked_limit(limit, "limit", LARGEST_PAGE, lowest=1)
-        return [shapes.project_shape(project) for project in self._services.organise.projects(self._reach, limit=limit)]
+        found = self._services.organise.projects(self._reach, limit=page_size(limit))
+        return [shapes.project_shape(project) for project in found]
 
     def project(self, project_id: str) -> shapes.Project:
         return shapes.project_shape(self._services.organise.project(self._reach, parse_project(project_id)))
@@ -93,10 +112,10 @@ class Cloister:
         """A session, in its project from the first moment. The same id with the same fields again is the same session."""
         fields = SessionFields(
             external_id=external_id,
-            project=_project(project_id),
+            project=project_of(project_id),
             user_id=user_id,
             title=title,
-            tags=_tags(tags),
+            tags=tags_of(tags),
             metadata=metadata,
         )
         session, _ = self._services.sessions.create(self._reach, fields)
@@ -109,11 +128,10 @@ class Cloister:
         self, *, project_id: str | None = None, user_id: str | None = None, limit: int = 50
     ) -> list[shapes.Session]:
         """Newest activity first; of all projects, of one, or with `project_id="none"` of the shared pool."""
-        checked_limit(limit, "limit", LARGEST_PAGE, lowest=1)
         found = self._services.sessions.page(
             self._reach,
-            limit=limit,
-            project=None if project_id == SHARED_POOL else _project(project_id),
+            limit=page_size(limit),
+            project=None if project_id == SHARED_POOL else project_of(project_id),
             any_project=project_id is None,
             user_id=user_id,
         )
@@ -124,18 +142,18 @@ class Cloister:
         session_id: str,
         *,
         title: str | None = None,
-        project_id: str | None = _UNCHANGED,
+        project_id: str | None = UNCHANGED,
         tags: Sequence[str] | None = None,
         metadata: Mapping[str, object] | None = None,
     ) -> shapes.Session:
         """Change what is given. `project_id=None` takes the session out of its project."""
-        moving = project_id is not _UNCHANGED
+        moving = project_id is not UNCHANGED
         change = SessionChange(
             title=title,
-            tags=None if tags is None else _tags(tags),
+            tags=None if tags is None else tags_of(tags),
             metadata=metadata,
             move=moving,
-            project=_project(project_id) if moving else None,
+            project=project_of(project_id) if moving else None,
         )
         return shapes.session_shape(self._services.sessions.change(self._reach, session_id, change))
 
@@ -163,7 +181,7 @@ class Cloister:
         idempotency_key: str | None = None,
     ) -> shapes.Message:
         """One message: durable, and findable, when this returns. `author` names the speaker where the role does not."""
-        draft = _draft(role=role, content=content, author=author, metadata=metadata, created_at=created_at)
+        draft = draft_of(role=role, content=content, author=author, metadata=metadata, created_at=created_at)
         recorded = self._services.record.messages(self._reach, session_id, [draft], idempotency_key=idempotency_key)
         return shapes.message_shape(recorded.messages[0], recorded.session)
 
@@ -171,8 +189,9 @@ class Cloister:
         self, session_id: str, messages: Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None
     ) -> list[shapes.Message]:
         """Many messages, each with the fields of `record`, in one transaction: all or none."""
-        drafts = [_draft(**_known_fields(position, fields)) for position, fields in enumerate(messages)]
-        recorded = self._services.record.messages(self._reach, session_id, drafts, idempotency_key=idempotency_key)
+        recorded = self._services.record.messages(
+            self._reach, session_id, drafts_of(messages), idempotency_key=idempotency_key
+        )
         return [shapes.message_shape(message, recorded.session) for message in recorded.messages]
 
     def record_episode(
@@ -187,9 +206,8 @@ class Cloister:
 
     def messages(self, session_id: str, *, limit: int = 50, after: str | None = None) -> list[shapes.Message]:
         """In the order they were said, from behind the message `after`."""
-        checked_limit(limit, "limit", LARGEST_PAGE, lowest=1)
         session, page = self._services.sessions.messages(
-            self._reach, session_id, limit=limit, after=None if after is None else parse_message(after)
+            self._reach, session_id, limit=page_size(limit), after=None if after is None else parse_message(after)
         )
         return [shapes.message_shape(message, session) for message in page]
 
@@ -230,10 +248,44 @@ class Cloister:
         limit: int = 10,
     ) -> list[shapes.Hit]:
         """The best episodes of one pool: a session's, a project's, or the shared one; of one user where it is divided."""
-        place = Place(session=session_id, project=_project(project_id), user_id=user_id)
+        place = Place(session=session_id, project=project_of(project_id), user_id=user_id)
         return [shapes.hit_shape(hit) for hit in self._services.search.search(self._reach, query, place, limit)]
 
+    # Keys
+
+    def create_key(
+        self,
+        name: str,
+        *,
+        project_id: str | None = None,
+        confined: bool = False,
+        permissions: Sequence[Permission] = ("read", "write"),
+        expires_at: str | None = None,
+    ) -> shapes.CreatedKey:
+        """A key for callers over HTTP, shown this once. `project_id` is the project its callers mean where they name none; with
+        `confined` they can reach no other."""
+        fields = KeyFields(
+            name=name,
+            project=project_of(project_id),
+            confined=confined,
+            permissions=permissions,
+            expires_at=None if expires_at is None else parse_iso(expires_at, "expires_at"),
+        )
+        return shapes.created_key_shape(self._services.access.create(self._reach, fields))
+
+    def keys(self, *, limit: int = 50) -> list[shapes.ApiKey]:
+        """Those that were not revoked, oldest first, without their secrets."""
+        return [shapes.key_shape(key) for key in self._services.access.page(self._reach, limit=page_size(limit))]
+
+    def revoke_key(self, key_id: str) -> None:
+        """At once: the next request with it is refused."""
+        self._services.access.revoke(self._reach, parse_key_name(key_id))
+
     # Care
+
+    def usage(self) -> shapes.Usage:
+        """What the tenant keeps, and how much it may."""
+        return shapes.usage_shape(self._services.organise.usage(self._reach))
 
     def reindex(self, *, everything: bool = False, progress: Progress | None = None) -> int:
         """Rebuild what another embedder or tokeniser indexed, or everything. Returns how many messages."""
@@ -251,38 +303,3 @@ class Cloister:
 
     def schema_version(self) -> int:
         return self._services.diagnose.schema_version()
-
-
-def _project(project_id: str | None) -> ProjectId | None:
-    return None if project_id is None else parse_project(project_id)
-
-
-def _tags(tags: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(tags, str):
-        raise InvalidRequest("tags", "must be a list of tags, not one text.")
-    return tuple(tags)
-
-
-def _draft(
-    *,
-    role: Role,
-    content: str,
-    author: str | None = None,
-    metadata: Mapping[str, object] | None = None,
-    created_at: str | None = None,
-) -> Draft:
-    return Draft(
-        role=role,
-        content=content,
-        author=author,
-        metadata=metadata or {},
-        created_at=None if created_at is None else parse_iso(created_at, "created_at"),
-    )
-
-
-def _known_fields(position: int, fields: Mapping[str, Any]) -> dict[str, Any]:
-    if missing := {"role", "content"} - set(fields):
-        raise InvalidRequest(f"messages[{position}].{min(missing)}", "is missing.")
-    if unknown := set(fields) - {"role", "content", "author", "metadata", "created_at"}:
-        raise InvalidRequest(f"messages[{position}].{min(unknown)}", "is not a field of a message.")
-    return dict(fields)

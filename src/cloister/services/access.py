@@ -85,7 +85,7 @@ class Gatekeeper:
         self, reach: Reach, fields: KeyFields, *, idempotency_key: str | None = None, root: str | None = None
     ) -> CreatedKey:
         """A new key. With an idempotency key its secret is derived from `root`, the caller's own key, so that the same answer can
-        be given again without having been kept."""
+        be given again without having been kept; never two keys have the same."""
         self._refuse_confined(reach)
         now = self._clock()
         checked_name(fields.name, "name")
@@ -103,13 +103,17 @@ class Gatekeeper:
             created_at=now,
             expires_at=fields.expires_at,
         )
-        repeatable = idempotency_key is not None and root is not None
-        secret = derived_secret(root, f"key {idempotency_key}") if repeatable and root else new_secret()
+        drawn = new_secret()
+
+        def secret_of(made: ApiKey) -> str:
+            if idempotency_key is None or root is None:
+                return drawn
+            return derived_secret(root, f"key {made.id} {idempotency_key}")
 
         def first(transaction: Transaction) -> tuple[ApiKey, list[object]]:
             if key.project is not None:
                 Projects(transaction).hold(key.project)
-            ApiKeys(transaction).add(key, secret_hash(secret))
+            ApiKeys(transaction).add(key, secret_hash(secret_of(key)))
             return key, [key.id, key.created_at]
 
         def again(transaction: Transaction, kept: Sequence[Any]) -> ApiKey:
@@ -121,7 +125,7 @@ class Gatekeeper:
             parts = (key.name, key.project, key.confined, key.permissions, key.expires_at)
             given = request(idempotency_key, ("keys", _trace(root)), *parts)
             made = write_once(self._database, reach, given, self._clock, first=first, again=again)
-        return CreatedKey(key=made, text=key_text(reach.tenant, made.id, secret))
+        return CreatedKey(key=made, text=key_text(reach.tenant, made.id, secret_of(made)))
 
     def page(self, reach: Reach, *, limit: int, after: tuple[int, int] | None = None) -> list[ApiKey]:
         self._refuse_confined(reach)
@@ -135,8 +139,8 @@ class Gatekeeper:
             raise NotFound("API key", key_name(key))
 
     def create_tenant(self, name: str, *, idempotency_key: str | None = None, root: str | None = None) -> CreatedTenant:
-        """A tenant with its default project and its first key. With an idempotency key all its ids are derived from `root`, the
-        operator's key, and the name; the same request finds the tenant that is there."""
+        """A tenant with its default project and its first key. With an idempotency key their ids and the secret are derived from
+        it and from `root`, the operator's key; the same request finds the tenant that is there."""
         checked_name(name, "name")
         if idempotency_key is not None and root is not None:
             checked_name(idempotency_key, "idempotency_key")

@@ -83,10 +83,27 @@ class SessionKeeper:
 
         def first(transaction: Transaction) -> tuple[tuple[Session, bool], list[object]]:
             session, is_new = work(transaction)
-            return (session, is_new), [session.external_id, is_new]
+            counts = [session.message_count, session.created_at, session.updated_at]
+            return (session, is_new), [is_new, session.external_id, session.id, session.pool, *counts]
 
         def again(transaction: Transaction, kept: Sequence[Any]) -> tuple[Session, bool]:
-            return Sessions(transaction).get(kept[0]), kept[1]
+            """The first answer, whatever became of the session: what it said is in the repeated request."""
+            is_new, external_id, identity, pool, message_count, created_at, updated_at = kept
+            session = Session(
+                id=identity,
+                tenant=reach.tenant,
+                external_id=external_id,
+                project=wanted.project,
+                pool=pool,
+                user_id=wanted.user_id,
+                title=wanted.title,
+                tags=wanted.tags,
+                metadata=wanted.metadata or {},
+                message_count=message_count,
+                created_at=created_at,
+                updated_at=updated_at,
+            )
+            return session, is_new
 
         given = request(
             idempotency_key,

@@ -6,12 +6,13 @@ from typing import Any
 
 from cloister.domain.access import ApiKey
 from cloister.domain.conversation import Project
-from cloister.domain.errors import Conflict, Forbidden, InvalidRequest
+from cloister.domain.errors import Conflict, Forbidden, InvalidRequest, NotFound
 from cloister.domain.identifiers import (
     ProjectId,
     TenantId,
     new_project_id,
     new_tenant_id,
+    tenant_name,
 )
 from cloister.domain.moments import Clock
 from cloister.domain.project_settings import checked_settings
@@ -53,7 +54,7 @@ class Organiser:
         self._limits = limits
 
     def create_tenant(
-        self, name: str, *, tenant: TenantId | None = None, project: ProjectId | None = None, key: NewKey | None = None
+        self, name: str, *, tenant: TenantId | None = None, key: NewKey | None = None
     ) -> tuple[TenantId, ProjectId]:
         """A tenant starts with one project, its default (ORG-2), and with its first key where one is given. The same tenant under
         the same name again is the tenant that is there; its default project is answered."""
@@ -64,8 +65,9 @@ class Organiser:
             now = self._clock()
             tenants, projects = Tenants(transaction), Projects(transaction)
             if tenants.add(name, now):
-                default = project or new_project_id()
-                projects.add(default, name="Default", is_default=True, member_visibility="shared", created_at=now)
+                projects.add(
+                    new_project_id(), name="Default", is_default=True, member_visibility="shared", created_at=now
+                )
                 if key is not None:
                     ApiKeys(transaction).add(key.key, key.secret_hash)
             elif tenants.name() != name:
@@ -140,7 +142,14 @@ class Organiser:
 
     def set_limits(self, reach: Reach, limits: Limits) -> None:
         """The tenant's own; where they say nothing the server's hold."""
-        self._database.write(reach, lambda transaction: UsageRows(transaction).set_limits(limits))
+        _refuse_confined(reach)
+
+        def work(transaction: Transaction) -> None:
+            if not Tenants(transaction).exists():
+                raise NotFound("tenant", tenant_name(reach.tenant))
+            UsageRows(transaction).set_limits(limits)
+
+        self._database.write(reach, work)
 
     def project(self, reach: Reach, project: ProjectId) -> Project:
         with self._database.read(reach) as transaction:

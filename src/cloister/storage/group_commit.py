@@ -135,19 +135,14 @@ class GroupCommit:
             self._connection.close()
 
     def _run(self) -> None:
-        while group := self._next_group():
+        while (job := self._queue.get()) is not None:
             with self._writing:
-                group += self._waiting(LARGEST_GROUP - len(group))
+                group = [job, *self._waiting(LARGEST_GROUP - 1)]
                 self._write(group, meanwhile=self._tell)
             self._finished += group
             if self._queue.empty():
                 self._tell()
         self._tell()
-
-    def _next_group(self) -> list[_Job[Any]]:
-        """All that waits, or the next that comes; empty when closing."""
-        job = self._queue.get()
-        return [] if job is None else [job, *self._waiting(LARGEST_GROUP - 1)]
 
     def _waiting(self, most: int) -> Iterator[_Job[Any]]:
         while most > 0 and not self._queue.empty():

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from cloister.interfaces.cli.options import Data, Json
+from cloister.interfaces.cli.options import Data, Json, Key
 from cloister.interfaces.cli.terminal import answer, chatter, counted
 from cloister.interfaces.library import Cloister
 
@@ -16,13 +16,14 @@ def reindex(
         bool, typer.Option("--everything", help="Rebuild all, not only what another embedder or tokeniser indexed.")
     ] = False,
     data: Data = None,
+    key: Key = None,
     json: Json = False,
 ) -> None:
     """Rebuild the recall index. Searching goes on meanwhile; it can be stopped and begun again."""
     console = chatter()
     columns = (TextColumn("reindexing"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with (
-        Cloister(data) as memory,
+        Cloister(data, key=key) as memory,
         Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar,
     ):
         task = bar.add_task("", total=None)
@@ -33,9 +34,9 @@ def reindex(
     answer({"reindexed": rebuilt}, json, sentence)
 
 
-def migrate(data: Data = None, json: Json = False) -> None:
+def migrate(data: Data = None, key: Key = None, json: Json = False) -> None:
     """Bring the database's schema up to date. Every other command does so too; this one does nothing else."""
-    with Cloister(data) as memory:
+    with Cloister(data, key=key) as memory:
         version = memory.schema_version()
     answer({"schema_version": version}, json, f"The schema is up to date, at version {version}.")
 
@@ -43,12 +44,13 @@ def migrate(data: Data = None, json: Json = False) -> None:
 def backup(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A new file; an existing one is never overwritten.")],
     data: Data = None,
+    key: Key = None,
     json: Json = False,
 ) -> None:
     """Write a copy of an embedded database.
 
     The copy is consistent, while others go on reading and writing.
     """
-    with Cloister(data) as memory:
+    with Cloister(data, key=key) as memory:
         memory.backup(file)
     answer({"file": str(file)}, json, f"Wrote {file}. To use it: put it into an empty directory as cloister.db.")

@@ -13,12 +13,12 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from cloister.domain.errors import CloisterError
-from cloister.interfaces.cli.options import Data, Json
+from cloister.domain.errors import CloisterError, Forbidden
+from cloister.interfaces.cli.options import Data, Json, Key
 from cloister.interfaces.cli.terminal import answer, counted, harmless
 from cloister.interfaces.library import Cloister
 from cloister.services.diagnose import Health
-from cloister.settings import Settings, read_settings
+from cloister.settings import Remote, Settings, read_remote, read_settings
 
 State = Literal["ok", "warn", "bad"]
 _STYLES: dict[State, str] = {"ok": "green", "warn": "yellow", "bad": "bold red"}
@@ -35,12 +35,14 @@ class Check:
     advice: str = ""
 
 
-def doctor(data: Data = None, json: Json = False) -> None:
+def doctor(data: Data = None, key: Key = None, json: Json = False) -> None:
     """Check that all is well, and say what to do.
 
-    It looks at the data, the schema, the index and the embedder. The exit code is 1 when something is bad.
+    It looks at the data, the schema, the index and the embedder; of a server, whether it is ready and takes the key. The exit
+    code is 1 when something is bad.
     """
-    checks = list(_examine(read_settings(data)))
+    remote = read_remote(data, key)
+    checks = list(_examine(read_settings(data)) if remote is None else _server(remote))
     bad = any(check.state == "bad" for check in checks)
     answer({"ok": not bad, "checks": [asdict(check) for check in checks]}, json, _drawn(checks))
     if bad:
@@ -85,6 +87,27 @@ def _examine(settings: Settings) -> Iterator[Check]:
         return
     yield from _database(health)
     yield from _index(health)
+
+
+def _server(remote: Remote) -> Iterator[Check]:
+    yield Check(state="ok", name="data", finding=f"the server at {remote.address}")
+    with Cloister(remote.address, key=remote.key) as memory:
+        try:
+            yield Check(
+                state="ok", name="server", finding=f"ready, with the schema at version {memory.schema_version()}"
+            )
+        except CloisterError as error:
+            yield Check(state="bad", name="server", finding=str(error))
+            return
+        try:
+            memory.projects(limit=1)
+        except Forbidden as error:
+            yield Check(state="warn", name="key", finding=str(error))
+        except CloisterError as error:
+            advice = "Look at --key or CLOISTER_KEY; an admin makes a new one with: cloister keys create"
+            yield Check(state="bad", name="key", finding=str(error), advice=advice)
+        else:
+            yield Check(state="ok", name="key", finding="accepted")
 
 
 def _directory(directory: Path) -> Iterator[Check]:

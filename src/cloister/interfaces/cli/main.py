@@ -10,15 +10,16 @@ import typer
 from typer.core import TyperGroup
 
 from cloister.domain.errors import CloisterError
-from cloister.interfaces.cli import care, projects, sessions
+from cloister.interfaces.cli import care, keys, projects, sessions, tenants
 from cloister.interfaces.cli.demo import demo
 from cloister.interfaces.cli.doctor import doctor
 from cloister.interfaces.cli.forget import forget
-from cloister.interfaces.cli.options import Data, Json, wants_json
+from cloister.interfaces.cli.options import Data, Json, Key, wants_json
 from cloister.interfaces.cli.recall import context, search
 from cloister.interfaces.cli.remember import remember
 from cloister.interfaces.cli.serve import serve
 from cloister.interfaces.cli.terminal import complain
+from cloister.interfaces.cli.usage import usage
 from cloister.settings import VARIABLES
 
 
@@ -62,6 +63,7 @@ app = typer.Typer(
 @app.callback()
 def root(
     data: Data = None,
+    key: Key = None,
     json: Json = False,
     version: Annotated[
         bool, typer.Option("--version", help="Say which version this is.", callback=_print_version, is_eager=True)
@@ -69,7 +71,8 @@ def root(
 ) -> None:
     """Memory for AI assistants that stays inside its walls.
 
-    Every command takes --data and --json, before its name or after it.
+    Every command takes --data and --json, before its name or after it. Where a server has the data, --data is its address, and
+    --key a key to it.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
@@ -84,6 +87,9 @@ app.command()(search)
 app.command()(forget)
 app.add_typer(sessions.app, name="sessions")
 app.add_typer(projects.app, name="projects")
+app.add_typer(keys.app, name="keys")
+app.add_typer(tenants.app, name="tenants")
+app.command()(usage)
 app.command()(care.reindex)
 app.command()(care.migrate)
 app.command()(care.backup)

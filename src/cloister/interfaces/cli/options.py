@@ -7,6 +7,7 @@ import typer
 from cloister.settings import VARIABLES
 
 _DATA = "cloister.data"
+_KEY = "cloister.key"
 _JSON = "cloister.json"
 
 
@@ -15,11 +16,19 @@ def wants_json(context: typer.Context) -> bool:
 
 
 def _keep_data(context: typer.Context, given: str | None) -> str | None:
+    return _keep(context, _DATA, given)
+
+
+def _keep_key(context: typer.Context, given: str | None) -> str | None:
+    return _keep(context, _KEY, given)
+
+
+def _keep(context: typer.Context, name: str, given: str | None) -> str | None:
     if given == "":
         raise typer.BadParameter("must not be empty.")
     if given is not None:
-        context.meta[_DATA] = given
-    return context.meta.get(_DATA)
+        context.meta[name] = given
+    return context.meta.get(name)
 
 
 def _keep_json(context: typer.Context, given: bool) -> bool:
@@ -35,6 +44,10 @@ def named(variable: str) -> str:
 Data = Annotated[
     str | None,
     typer.Option("--data", metavar="PLACE", help=named("CLOISTER_DATA"), callback=_keep_data, show_default=False),
+]
+Key = Annotated[
+    str | None,
+    typer.Option("--key", metavar="KEY", help=named("CLOISTER_KEY"), callback=_keep_key, show_default=False),
 ]
 Json = Annotated[
     bool, typer.Option("--json", help="Answer in JSON, for programs.", callback=_keep_json, show_default=False)

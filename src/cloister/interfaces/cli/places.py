@@ -1,6 +1,7 @@
 """Places in words: the project a session is in, by name, or the shared pool."""
 
-from cloister.interfaces.library import LARGEST_PAGE, Cloister
+from cloister.interfaces.arguments import LARGEST_PAGE
+from cloister.interfaces.library import Cloister
 from cloister.interfaces.shapes import Session
 
 SHARED_POOL = "shared pool"

@@ -1,4 +1,4 @@
-"""`cloister projects`: list, create, rename, default, delete."""
+"""`cloister projects`: list, show, create, rename, default, delete."""
 
 from typing import Annotated
 
@@ -6,9 +6,10 @@ import typer
 from rich.table import Table
 
 from cloister.domain.scope import MemberVisibility
-from cloister.interfaces.cli.options import Data, Json, ProjectArgument, Yes
-from cloister.interfaces.cli.terminal import answer, confirm, counted, minute, table
-from cloister.interfaces.library import LARGEST_PAGE, Cloister
+from cloister.interfaces.arguments import LARGEST_PAGE
+from cloister.interfaces.cli.options import Data, Json, Key, ProjectArgument, Yes
+from cloister.interfaces.cli.terminal import answer, confirm, counted, json_text, minute, record, table
+from cloister.interfaces.library import Cloister
 from cloister.interfaces.shapes import Project, as_json
 
 app = typer.Typer(help="Projects: walls around groups of sessions.", no_args_is_help=True)
@@ -20,12 +21,21 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="What people call it."
 def list_projects(
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many, 1 to 200.")] = 50,
     data: Data = None,
+    key: Key = None,
     json: Json = False,
 ) -> None:
     """List projects, oldest first."""
-    with Cloister(data) as memory:
+    with Cloister(data, key=key) as memory:
         found = memory.projects(limit=limit)
     answer(as_json(found), json, _table(found))
+
+
+@app.command("show")
+def show_project(project_id: ProjectArgument, data: Data = None, key: Key = None, json: Json = False) -> None:
+    """Show a project, and its settings."""
+    with Cloister(data, key=key) as memory:
+        project = memory.project(project_id)
+    answer(as_json(project), json, _described(project))
 
 
 @app.command("create")
@@ -40,37 +50,42 @@ def create_project(
         ),
     ] = "shared",
     data: Data = None,
+    key: Key = None,
     json: Json = False,
 ) -> None:
     """Make a project. It is isolated; there is no switch for that."""
-    with Cloister(data) as memory:
+    with Cloister(data, key=key) as memory:
         project = memory.create_project(name, member_visibility=members)
     answer(as_json(project), json, _table([project]))
 
 
 @app.command("rename")
-def rename_project(project_id: ProjectArgument, name: Name, data: Data = None, json: Json = False) -> None:
+def rename_project(
+    project_id: ProjectArgument, name: Name, data: Data = None, key: Key = None, json: Json = False
+) -> None:
     """Change a project's name; its id stays."""
-    with Cloister(data) as memory:
+    with Cloister(data, key=key) as memory:
         project = memory.update_project(project_id, name=name)
     answer(as_json(project), json, f"{project_id} is now called {name!r}.")
 
 
 @app.command("default")
-def make_default(project_id: ProjectArgument, data: Data = None, json: Json = False) -> None:
+def make_default(project_id: ProjectArgument, data: Data = None, key: Key = None, json: Json = False) -> None:
     """Make a project the default one, in place of the one that was."""
-    with Cloister(data) as memory:
+    with Cloister(data, key=key) as memory:
         project = memory.update_project(project_id, is_default=True)
     answer(as_json(project), json, f"{project.name!r} is now the default project.")
 
 
 @app.command("delete")
-def delete_project(project_id: ProjectArgument, yes: Yes = False, data: Data = None, json: Json = False) -> None:
+def delete_project(
+    project_id: ProjectArgument, yes: Yes = False, data: Data = None, key: Key = None, json: Json = False
+) -> None:
     """Delete a project; its sessions go to the shared pool.
 
     Nothing that was said is deleted, and the sessions can be moved into another project.
     """
-    with Cloister(data) as memory:
+    with Cloister(data, key=key) as memory:
         name = memory.project(project_id).name
         sessions = len(memory.sessions(project_id=project_id, limit=LARGEST_PAGE))
         if not yes:
@@ -80,6 +95,20 @@ def delete_project(project_id: ProjectArgument, yes: Yes = False, data: Data = N
         moved = memory.delete_project(project_id)
     sentence = f"Deleted the project {name!r}; {counted(moved, 'session')} went back to the shared pool."
     answer({"sessions_moved": moved}, json, sentence)
+
+
+def _described(project: Project) -> Table:
+    return record(
+        [
+            ("project", project.project_id),
+            ("name", project.name),
+            ("members", project.member_visibility),
+            ("default", "yes" if project.is_default else "no"),
+            ("tenant", project.tenant_id),
+            ("created", minute(project.created_at)),
+            *((name, json_text(value, indent=None)) for name, value in project.settings.items()),
+        ]
+    )
 
 
 def _table(projects: list[Project]) -> Table:

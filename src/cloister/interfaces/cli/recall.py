@@ -7,7 +7,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from cloister.interfaces.cli.options import Data, Json, Project, SessionArgument, User
+from cloister.interfaces.cli.options import Data, Json, Key, Project, SessionArgument, User
 from cloister.interfaces.cli.places import Places
 from cloister.interfaces.cli.terminal import answer, counted, minute, quotation, remark
 from cloister.interfaces.library import Cloister
@@ -27,13 +27,14 @@ def context(
         int | None, typer.Option("--semantic", metavar="N", help="The best N matches of each role (10).")
     ] = None,
     data: Data = None,
+    key: Key = None,
     json: Json = False,
 ) -> None:
     """What an assistant should know now.
 
     That is what was just said in the session, and what is related to it in the session's pool.
     """
-    with Cloister(data) as memory:
+    with Cloister(data, key=key) as memory:
         found = memory.context(session_id, query, budget_tokens=budget, recent_limit=recent, semantic_limit=semantic)
         place = Places(memory).phrase(memory.session(session_id))
     answer(
@@ -56,6 +57,7 @@ def search(
     user: User = None,
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many episodes, 1 to 200.")] = 10,
     data: Data = None,
+    key: Key = None,
     json: Json = False,
 ) -> None:
     """Find the best episodes of one pool.
@@ -64,7 +66,7 @@ def search(
     """
     if session is not None and (project or user):
         raise typer.BadParameter("--session says where to search; leave out --project and --user.")
-    with Cloister(data) as memory:
+    with Cloister(data, key=key) as memory:
         hits = memory.search(query, session_id=session, project_id=project, user_id=user, limit=limit)
     shown = [
         quotation((hit.session_id, hit.role, minute(hit.created_at), f"{hit.score:.3f}", hit.id), hit.content)

@@ -8,7 +8,7 @@ import typer
 
 from cloister.domain.conversation import ROLES, Role
 from cloister.domain.errors import Conflict, NotFound
-from cloister.interfaces.cli.options import Data, Json, Project, SessionArgument, User
+from cloister.interfaces.cli.options import Data, Json, Key, Project, SessionArgument, User
 from cloister.interfaces.cli.places import Places
 from cloister.interfaces.cli.terminal import answer
 from cloister.interfaces.library import Cloister
@@ -26,6 +26,7 @@ def remember(
     project: Project = None,
     user: User = None,
     data: Data = None,
+    key: Key = None,
     json: Json = False,
 ) -> None:
     """Record one message. When this returns it is on disk, and can be recalled.
@@ -35,7 +36,7 @@ def remember(
     if not create and (project or user):
         raise typer.BadParameter("--project and --user need --create.")
     content = sys.stdin.read().removesuffix("\n") if text == "-" else text
-    with Cloister(data) as memory:
+    with Cloister(data, key=key) as memory:
         session = _session(memory, session_id, create=create, project=project, user=user)
         message = memory.record(session_id, role, content, author=author)
         place = Places(memory).phrase(session)

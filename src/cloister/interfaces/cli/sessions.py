@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from cloister.interfaces.cli.options import Data, Json, Project, SessionArgument, User, Yes
+from cloister.interfaces.cli.options import Data, Json, Key, Project, SessionArgument, User, Yes
 from cloister.interfaces.cli.places import Places
 from cloister.interfaces.cli.terminal import answer, confirm, counted, minute, quotation, record, remark, table
 from cloister.interfaces.library import SHARED_POOL, Cloister
@@ -25,10 +25,11 @@ def list_sessions(
     user: User = None,
     limit: Limit = 50,
     data: Data = None,
+    key: Key = None,
     json: Json = False,
 ) -> None:
     """List sessions, newest activity first."""
-    with Cloister(data) as memory:
+    with Cloister(data, key=key) as memory:
         found = memory.sessions(project_id=project, user_id=user, limit=limit)
         places = Places(memory)
     headings = ("session", "place", "user", "messages", "last activity", "title")
@@ -56,10 +57,11 @@ def show_session(
         str | None, typer.Option("--after", metavar="ID", help="Go on behind this message (msg_…).")
     ] = None,
     data: Data = None,
+    key: Key = None,
     json: Json = False,
 ) -> None:
     """Show a session, and what was said in it."""
-    with Cloister(data) as memory:
+    with Cloister(data, key=key) as memory:
         session = memory.session(session_id)
         messages = memory.messages(session_id, limit=limit, after=after)
         more = len(messages) == limit and memory.messages(session_id, limit=1, after=messages[-1].id)
@@ -85,13 +87,14 @@ def create_session(
         list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag of your own; may be repeated.")
     ] = None,
     data: Data = None,
+    key: Key = None,
     json: Json = False,
 ) -> None:
     """Make a session, in its project from the first moment.
 
     Making the same one twice is fine.
     """
-    with Cloister(data) as memory:
+    with Cloister(data, key=key) as memory:
         session = memory.create_session(session_id, project_id=project, user_id=user, title=title, tags=tags or ())
         place = Places(memory).phrase(session)
     answer(as_json(session), json, f"The session {session.external_id!r} is ready, in {place}.")
@@ -104,13 +107,14 @@ def move_session(
         str, typer.Argument(metavar="PROJECT", help="Project id (proj_…), or `none` for the shared pool.")
     ],
     data: Data = None,
+    key: Key = None,
     json: Json = False,
 ) -> None:
     """Move a session into a project, or out of it.
 
     All that was said in it moves along, by the next request.
     """
-    with Cloister(data) as memory:
+    with Cloister(data, key=key) as memory:
         before = memory.session(session_id)
         session = memory.update_session(session_id, project_id=None if project == SHARED_POOL else project)
         places = Places(memory)
@@ -128,18 +132,21 @@ def rename_session(
     session_id: SessionArgument,
     title: Annotated[str, typer.Argument(metavar="TITLE", help="What people call it.")],
     data: Data = None,
+    key: Key = None,
     json: Json = False,
 ) -> None:
     """Change a session's title; its external id stays."""
-    with Cloister(data) as memory:
+    with Cloister(data, key=key) as memory:
         session = memory.update_session(session_id, title=title)
     answer(as_json(session), json, f"{session_id!r} is now titled {title!r}.")
 
 
 @app.command("clear")
-def clear_session(session_id: SessionArgument, yes: Yes = False, data: Data = None, json: Json = False) -> None:
+def clear_session(
+    session_id: SessionArgument, yes: Yes = False, data: Data = None, key: Key = None, json: Json = False
+) -> None:
     """Forget all that was said in a session, and keep it."""
-    with Cloister(data) as memory:
+    with Cloister(data, key=key) as memory:
         messages = counted(memory.session(session_id).message_count, "message")
         if not yes:
             confirm(f"Forget the {messages} of {session_id!r} for good?")

@@ -13,6 +13,7 @@ from cloister.interfaces.http import operation, organisation, recall, sessions
 from cloister.interfaces.http.callers import Gate
 from cloister.interfaces.http.edge import Edge
 from cloister.interfaces.http.metrics import Metrics
+from cloister.interfaces.http.openapi import DescribedApp
 from cloister.interfaces.http.problems import on_http_error
 from cloister.interfaces.http.rate_limit import RateLimit
 
@@ -34,12 +35,13 @@ def create_app(
         yield
         await anyio.to_thread.run_sync(at_end)
 
-    app = FastAPI(
+    app = DescribedApp(
         title="Cloister",
         summary="Memory for AI assistants that stays inside its walls.",
         version=version("cloister"),
         lifespan=lifespan,
         redirect_slashes=False,
+        openapi_url=None,
     )
     metrics = Metrics(services)
     app.state.metrics = metrics

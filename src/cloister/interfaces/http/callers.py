@@ -1,4 +1,4 @@
-"""Who is calling: a route says what it needs, and no handler runs, nor is a body read, before its caller has shown it.
+"""Who is calling: a route says what it needs, and no handler runs, nor is a body looked at, before its caller has shown it.
 
 The order is fixed: credential, rate, permission, project header. What comes later in the order is not told to who fails earlier.
 """
@@ -105,14 +105,16 @@ AllServices = Annotated[Services, Depends(_known_to_the_route)]
 
 
 def _bearer(request: Request) -> str:
-    scheme, _, key = request.headers.get("authorization", "").partition(" ")
+    """A header that comes twice would mean one thing here and another to whoever stands before us."""
+    given = request.headers.getlist("authorization")
+    scheme, _, key = given[0].partition(" ") if len(given) == 1 else ("", "", "")
     if scheme.lower() != "bearer" or not key.strip():
         raise Unauthenticated
     return key.strip()
 
 
 def _project_header(request: Request) -> str | None:
-    """A header that comes twice would mean one thing here and another to whoever stands before us."""
+    """Once only, as the credential."""
     given = request.headers.getlist("x-project-id")
     if len(given) > 1:
         raise InvalidProjectId(", ".join(given))

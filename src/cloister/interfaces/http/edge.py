@@ -4,16 +4,21 @@ import logging
 import re
 import secrets
 import time
-from typing import cast
+from typing import Any, cast
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cloister.interfaces.http.logs import log
 from cloister.interfaces.http.metrics import Metrics
-from cloister.interfaces.http.problems import CRASH, problem
+from cloister.interfaces.http.paths import as_routed
+from cloister.interfaces.http.problems import CRASH, METHODS, problem
 
 LARGEST_BODY = 1 << 20
+# Not an answer, since nobody is there to read it: what logs and metrics call a caller who left before the end of the request.
+_GONE = 499
+_BROKEN = 500
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _TOO_LARGE = f"The body is larger than {LARGEST_BODY:,} bytes."
 
@@ -33,6 +38,8 @@ class Edge:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        # A scope of our own: the server logs its own one, and cannot write what stands for a slash.
+        scope = {**scope, "path": as_routed(scope["raw_path"])}
         exchange = _Exchange(scope, receive, send)
         began = time.perf_counter()
         self._metrics.began()
@@ -44,10 +51,14 @@ class Edge:
                 await self._app(scope, exchange.receive, exchange.send)
         except _BodyTooLarge:
             await exchange.refuse_size()
+        except ClientDisconnect:
+            exchange.status = _GONE
         except Exception as caught:  # noqa: BLE001 - the outermost handler: logged, and answered without a word of it
             error = caught
             await exchange.crash()
         seconds = time.perf_counter() - began
+        if exchange.status >= _BROKEN:
+            error = error or _state(scope).get("error")
         method, route = cast(str, scope["method"]), _route(scope)
         self._metrics.ended(_known(method), route, exchange.status, seconds)
         log(
@@ -59,7 +70,7 @@ class Edge:
             route=route,
             status=exchange.status,
             milliseconds=round(seconds * 1_000, 3),
-            key_id=_key_id(scope),
+            key_id=_state(scope).get("key_id"),
         )
 
 
@@ -112,8 +123,9 @@ def _route(scope: Scope) -> str:
 
 
 def _known(method: str) -> str:
-    return method if method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS") else "other"
+    return method if method in METHODS else "other"
 
 
-def _key_id(scope: Scope) -> str | None:
-    return cast(dict[str, str], scope.get("state", {})).get("key_id")
+def _state(scope: Scope) -> dict[str, Any]:
+    """What the route noted of this request."""
+    return scope.get("state", {})

@@ -9,13 +9,14 @@ LOGGER = logging.getLogger("cloister.http")
 
 
 class JsonLines(logging.Formatter):
-    """What a record carries in `fields`, beside its time, level and event."""
+    """What a record carries in `fields`, beside its time, level and event. The event is the bare words of the log call: what other
+    libraries would put into them may quote a request."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, object] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
-            "event": record.getMessage(),
+            "event": str(record.msg).strip(),
         }
         line.update(getattr(record, "fields", {}))
         if record.exc_info and record.exc_info[1] is not None:
@@ -27,12 +28,12 @@ def log(level: int, event: str, error: BaseException | None = None, **fields: ob
     LOGGER.log(level, event, exc_info=error, extra={"fields": fields})
 
 
-def log_to_stderr(level: int = logging.INFO) -> None:
+def log_to_stderr() -> None:
+    """Our own lines, and what the libraries below us warn of."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
-    LOGGER.handlers[:] = [handler]
-    LOGGER.setLevel(level)
-    LOGGER.propagate = False
+    logging.getLogger().handlers[:] = [handler]
+    LOGGER.setLevel(logging.INFO)
 
 
 def _where(error: BaseException) -> list[str]:

@@ -10,7 +10,7 @@ from cloister.interfaces.http import bodies
 from cloister.interfaces.http.answers import ApiKeyPage, ProjectPage, SessionPage, answer, nothing, page
 from cloister.interfaces.http.callers import AllServices, Caller, needs
 from cloister.interfaces.http.cursors import decode_cursor, encode_cursor
-from cloister.interfaces.http.parameters import Cursor, IdempotencyKey, Limit, ProjectId
+from cloister.interfaces.http.parameters import Cursor, IdempotencyKey, KeyName, Limit, ProjectId
 from cloister.interfaces.http.routes import GuardedRoute
 from cloister.interfaces.http.sessions import session_page
 from cloister.services.access import KeyFields
@@ -66,8 +66,9 @@ def get_project(project_id: ProjectId, caller: Caller) -> Response:
 @needs("admin")
 def change_project(project_id: ProjectId, body: bodies.ProjectChange, caller: Caller) -> Response:
     """Rename a project, make it the default, or change its settings; what is not given stays."""
+    settings = None if body.settings is None else body.settings.model_dump(exclude_unset=True)
     changed = caller.services.organise.change_project(
-        caller.reach, parse_project(project_id), name=body.name, is_default=body.is_default, settings=body.settings
+        caller.reach, parse_project(project_id), name=body.name, is_default=body.is_default, settings=settings
     )
     return answer(shapes.project_shape(changed))
 
@@ -121,7 +122,7 @@ def create_api_key(body: bodies.NewApiKey, caller: Caller, idempotency_key: Idem
 
 @router.delete("/org/api-keys/{key_id}", status_code=204, response_model=None)
 @needs("admin")
-def revoke_api_key(key_id: str, caller: Caller) -> Response:
+def revoke_api_key(key_id: KeyName, caller: Caller) -> Response:
     """Revoke a key, at once."""
     caller.services.access.revoke(caller.reach, parse_key_name(key_id))
     return nothing()

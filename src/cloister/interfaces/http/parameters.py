@@ -1,20 +1,40 @@
-"""What routes share: headers, and the parameters of lists and writes."""
+"""What routes share: headers, and the parameters of paths, lists and writes."""
 
 from typing import Annotated, Literal
 
 from fastapi import Header, Path, Query
 
+from cloister.interfaces.http import forms
+
 Limit = Annotated[int, Query(ge=1, le=200, description="How many at most.")]
-Cursor = Annotated[str | None, Query(description="Where the last page ended: its `next_cursor`.")]
+Cursor = Annotated[
+    str | None,
+    Query(description="Where the last page ended: its `next_cursor`, as it was given.", json_schema_extra=forms.CURSOR),
+]
+After = Annotated[
+    str | None,
+    Query(description="Begin behind the message of this `id`.", json_schema_extra=forms.MESSAGE_ID),
+]
 IdempotencyKey = Annotated[
     str | None,
     Header(
         alias="Idempotency-Key",
         description="The same request under the same key is done once, and answered alike for 24 hours.",
+        json_schema_extra=forms.NAME,
     ),
 ]
 Wait = Annotated[
     Literal["indexed"] | None, Query(description="`indexed`: answer only when recall can find what was written.")
 ]
-SessionId = Annotated[str, Path(description="The session's `external_id`.")]
-ProjectId = Annotated[str, Path(description="`proj_` and 16 hexadecimal digits.")]
+SessionId = Annotated[str, Path(description="The session's `external_id`.", json_schema_extra=forms.NAME)]
+ProjectId = Annotated[str, Path(description="`proj_` and 16 hexadecimal digits.", json_schema_extra=forms.PROJECT_ID)]
+MessageName = Annotated[str, Path(description="The message's `id`.", json_schema_extra=forms.MESSAGE_ID)]
+KeyName = Annotated[str, Path(description="The key's `key_id`, which is not the key.", json_schema_extra=forms.KEY_ID)]
+OfProject = Annotated[
+    str | None,
+    Query(
+        description="Only the sessions of this project, or with `none` those of the shared pool.",
+        json_schema_extra=forms.PROJECT_OR_NONE,
+    ),
+]
+OfUser = Annotated[str | None, Query(description="Only the sessions of this user.", json_schema_extra=forms.NAME)]

@@ -2,15 +2,19 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match
 
-from cloister.domain.errors import CloisterError, InvalidRequest, RateLimited, TooLarge
+from cloister.domain.errors import CloisterError, InvalidRequest, RateLimited, StorageError, TooLarge
 
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 MEDIA_TYPE = "application/problem+json"
 STATUS: Mapping[str, int] = {
     "unauthenticated": 401,
@@ -49,6 +53,9 @@ TITLES: Mapping[int, str] = {
     503: "Not available now",
     507: "No space left",
 }
+# A body of a mebibyte can be wrong in half a million places.
+_MOST_ERRORS = 100
+_MOST_SAID = 3
 CRASH = "Something broke on our side. The log of the server says more, under the X-Request-ID of this answer."
 
 
@@ -91,7 +98,7 @@ def problem(
 
 
 def of_error(error: CloisterError) -> Response:
-    """An error raised on purpose says itself what is wrong, and with which field."""
+    """An error raised on purpose says itself what is wrong, and with which field. What the database says is for its owner."""
     if isinstance(error, InvalidRequest):
         return problem(error.code, str(error), errors=[(error.field, error.problem)])
     if isinstance(error, TooLarge):
@@ -102,27 +109,37 @@ def of_error(error: CloisterError) -> Response:
         return problem(error.code, str(error), headers={"WWW-Authenticate": "Bearer"})
     if error.code not in STATUS:
         return problem("internal_error", CRASH)
-    return problem(error.code, str(error))
+    return problem(error.code, str(type(error).__doc__) if isinstance(error, StorageError) else str(error))
 
 
 def of_validation_error(error: RequestValidationError) -> Response:
     found = [
         ("body" if entry["type"] == "json_invalid" else _field(entry["loc"]), _sentence(entry))
-        for entry in error.errors()
+        for entry in error.errors()[:_MOST_ERRORS]
     ]
-    return problem("invalid_request", "; ".join(f"{field}: {message}" for field, message in found[:3]), errors=found)
+    detail = "; ".join(f"{field}: {message}" for field, message in found[:_MOST_SAID])
+    return problem("invalid_request", detail, errors=found)
 
 
-async def on_http_error(_: Request, error: Exception) -> Response:
-    """What the framework itself refuses: an unknown route, a wrong method, a body that is not JSON."""
+async def on_http_error(request: Request, error: Exception) -> Response:
+    """What the framework itself refuses: an unknown route, or a wrong method."""
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
         return problem("not_found", "There is no such route.")
     if error.status_code == 405:
-        return problem("method_not_allowed", "This route does not know that method.", headers=error.headers)
-    if error.status_code == 413:
-        return problem("too_large", str(error.detail))
+        allowed = ", ".join(_methods(request))
+        return problem("method_not_allowed", f"This route knows {allowed} only.", headers={"Allow": allowed})
     return problem("invalid_request", "The request cannot be read.")
+
+
+def _methods(request: Request) -> list[str]:
+    """All that the path knows; the framework names only those of the first of its routes."""
+
+    def is_known(method: str) -> bool:
+        scope = {**request.scope, "method": method}
+        return any(route.matches(scope)[0] is Match.FULL for route in cast(Starlette, request.app).routes)
+
+    return [method for method in METHODS if is_known(method)]
 
 
 def _field(location: Sequence[int | str]) -> str:

@@ -3,11 +3,12 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from cloister.domain.context import parse_sources
+from cloister.domain.context import Source, parse_sources
+from cloister.domain.identifiers import parse_project
 from cloister.interfaces import shapes
 from cloister.interfaces.http import bodies
 from cloister.interfaces.http.answers import HitList, answer
-from cloister.interfaces.http.callers import Caller, needs
+from cloister.interfaces.http.callers import Caller, CallerInfo, needs
 from cloister.interfaces.http.routes import GuardedRoute
 from cloister.services.search import Place
 
@@ -23,7 +24,7 @@ def build_context(body: bodies.ContextRequest, caller: Caller) -> Response:
         caller.reach,
         body.session_id,
         question=body.query,
-        sources=None if body.sources is None else parse_sources(body.sources, "sources"),
+        sources=None if body.sources is None else _sources(body.sources),
         recent_limit=body.recent_limit,
         semantic_limit=body.semantic_limit,
         budget=body.budget_tokens,
@@ -34,13 +35,19 @@ def build_context(body: bodies.ContextRequest, caller: Caller) -> Response:
 @router.post("/v1/search", response_model=HitList)
 @needs("read")
 def search(body: bodies.SearchRequest, caller: Caller) -> Response:
-    """The best episodes of the project of the request, or with `session_id` of that session's scope."""
-    place = (
-        Place(session=body.session_id)
-        if body.session_id is not None
-        else Place(project=caller.project(required=True), user_id=body.user_id)
-    )
-    if body.kinds is not None and "episodes" not in body.kinds:
-        return answer(HitList.model_construct(data=[]))
-    hits = caller.services.search.search(caller.reach, body.query, place, body.limit)
-    return answer(HitList.model_construct(data=[shapes.hit_shape(hit) for hit in hits]))
+    """The best episodes of the project of the request, or with `session_id` of that session's scope. With `project_id` it is that
+    project, and with `null` the shared pool."""
+    hits = caller.services.search.search(caller.reach, body.query, _place(body, caller), body.limit)
+    wanted = hits if body.kinds is None or "episodes" in body.kinds else []
+    return answer(HitList.model_construct(data=[shapes.hit_shape(hit) for hit in wanted]))
+
+
+def _place(body: bodies.SearchRequest, caller: CallerInfo) -> Place:
+    if body.session_id is None and "project_id" not in body.model_fields_set:
+        return Place(project=caller.project(required=True), user_id=body.user_id)
+    project = None if body.project_id is None else parse_project(body.project_id)
+    return Place(session=body.session_id, project=project, user_id=body.user_id)
+
+
+def _sources(given: list[bodies.ContextSource]) -> tuple[Source, ...]:
+    return parse_sources([source.model_dump(exclude_unset=True) for source in given], "sources")

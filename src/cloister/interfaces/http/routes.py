@@ -23,6 +23,7 @@ from cloister.domain.errors import CloisterError
 from cloister.domain.identifiers import key_name
 from cloister.interfaces.http.bodies import Body
 from cloister.interfaces.http.callers import CallerInfo, Gate, need_of
+from cloister.interfaces.http.paths import as_given
 from cloister.interfaces.http.problems import of_error, of_validation_error
 
 _Read = Callable[[Request, bytes], Any]
@@ -52,6 +53,7 @@ class GuardedRoute(APIRoute):
             self._admit(request)
             return self.endpoint(**{name: read(request, body) for name, read in self._arguments.items()})
         except CloisterError as error:
+            request.state.error = error
             return of_error(error)
         except RequestValidationError as error:
             return of_validation_error(error)
@@ -82,7 +84,7 @@ def _reader(name: str, hint: Any, default: Any, path: str) -> _Read:
     if _is_body(hint):
         return lambda request, body: _read_body(hint, request, body)
     if f"{{{name}}}" in path:
-        return lambda request, _: request.path_params[name]
+        return lambda request, _: as_given(request.path_params[name])
     adapter = TypeAdapter[Any](hint)
     header = next((mark.alias for mark in get_args(hint)[1:] if isinstance(mark, Header)), None)
     if header is not None:

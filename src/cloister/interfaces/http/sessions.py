@@ -7,12 +7,23 @@ from cloister.domain.conversation import Draft
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import MessageId, ProjectId, parse_message, parse_project
 from cloister.domain.moments import parse_iso
+from cloister.domain.text import checked_content
 from cloister.interfaces import shapes
 from cloister.interfaces.http import bodies
 from cloister.interfaces.http.answers import MessageList, MessagePage, SessionPage, answer, nothing, page
 from cloister.interfaces.http.callers import Caller, CallerInfo, needs
 from cloister.interfaces.http.cursors import decode_cursor, encode_cursor
-from cloister.interfaces.http.parameters import Cursor, IdempotencyKey, Limit, SessionId, Wait
+from cloister.interfaces.http.parameters import (
+    After,
+    Cursor,
+    IdempotencyKey,
+    Limit,
+    MessageName,
+    OfProject,
+    OfUser,
+    SessionId,
+    Wait,
+)
 from cloister.interfaces.http.routes import GuardedRoute
 from cloister.services.forget import Forgotten
 from cloister.services.keep_sessions import SessionChange, SessionFields
@@ -22,7 +33,12 @@ SHARED_POOL = "none"
 router = APIRouter(route_class=GuardedRoute, tags=["Sessions and what was said"])
 
 
-@router.post("/v1/sessions", status_code=201, response_model=shapes.Session)
+@router.post(
+    "/v1/sessions",
+    status_code=201,
+    response_model=shapes.Session,
+    responses={200: {"model": shapes.Session, "description": "It was there already, with equal fields."}},
+)
 @needs("write")
 def create_session(body: bodies.NewSession, caller: Caller, idempotency_key: IdempotencyKey = None) -> Response:
     """Create a session. Without `project_id` it gets the project of the request; with `null` it is in none, which is the shared
@@ -43,8 +59,8 @@ def create_session(body: bodies.NewSession, caller: Caller, idempotency_key: Ide
 @needs("read")
 def list_sessions(
     caller: Caller,
-    project_id: str | None = None,
-    user_id: str | None = None,
+    project_id: OfProject = None,
+    user_id: OfUser = None,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Response:
@@ -129,11 +145,12 @@ def record_messages(
 
 @router.get("/v1/sessions/{external_id}/messages", response_model=MessagePage)
 @needs("read")
-def list_messages(external_id: SessionId, caller: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
+def list_messages(
+    external_id: SessionId, caller: Caller, limit: Limit = 50, cursor: Cursor = None, after: After = None
+) -> Response:
     """What was said in a session, in order."""
-    after = decode_cursor(cursor, 1)
     session, found = caller.services.sessions.messages(
-        caller.reach, external_id, limit=limit + 1, after=None if after is None else MessageId(after[0])
+        caller.reach, external_id, limit=limit + 1, after=_behind(cursor, after)
     )
     shown = found[:limit]
     return page(
@@ -145,7 +162,7 @@ def list_messages(external_id: SessionId, caller: Caller, limit: Limit = 50, cur
 
 @router.delete("/v1/messages/{message_id}", status_code=204, response_model=None)
 @needs("write")
-def forget_message(message_id: str, caller: Caller) -> Response:
+def forget_message(message_id: MessageName, caller: Caller) -> Response:
     """Forget one message."""
     caller.services.forget.message(caller.reach, parse_message(message_id))
     return nothing()
@@ -160,8 +177,8 @@ def record_episode(
     episode = caller.services.record.episode(
         caller.reach,
         body.session_id,
-        Draft(role="user", content=body.user_message),
-        Draft(role="assistant", content=body.ai_response),
+        Draft(role="user", content=checked_content(body.user_message, "user_message")),
+        Draft(role="assistant", content=checked_content(body.ai_response, "ai_response")),
         idempotency_key=idempotency_key,
     )
     _wait(caller, wait)
@@ -192,6 +209,14 @@ def session_page(
         [shapes.session_shape(session) for session in found[:limit]],
         None if last is None else encode_cursor(last.updated_at, last.id),
     )
+
+
+def _behind(cursor: str | None, after: str | None) -> MessageId | None:
+    """The message that the page begins behind; a cursor goes on from where `after` began."""
+    place = decode_cursor(cursor, 1)
+    if place is not None:
+        return MessageId(place[0])
+    return None if after is None else parse_message(after)
 
 
 def _project_of(body: bodies.NewSession, caller: CallerInfo) -> ProjectId | None:

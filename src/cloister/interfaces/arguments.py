@@ -1,0 +1,56 @@
+"""What callers give the library, checked before anything is asked: the same here and elsewhere, with the same words."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cloister.domain.conversation import Draft, Role
+from cloister.domain.errors import InvalidRequest
+from cloister.domain.identifiers import ProjectId, parse_project
+from cloister.domain.moments import parse_iso
+from cloister.domain.text import checked_limit
+
+LARGEST_PAGE = 200
+
+
+def page_size(limit: int) -> int:
+    return checked_limit(limit, "limit", LARGEST_PAGE, lowest=1)
+
+
+def project_of(project_id: str | None) -> ProjectId | None:
+    return None if project_id is None else parse_project(project_id)
+
+
+def tags_of(tags: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(tags, str):
+        raise InvalidRequest("tags", "must be a list of tags, not one text.")
+    return tuple(tags)
+
+
+def draft_of(
+    *,
+    role: Role,
+    content: str,
+    author: str | None = None,
+    metadata: Mapping[str, object] | None = None,
+    created_at: str | None = None,
+) -> Draft:
+    return Draft(
+        role=role,
+        content=content,
+        author=author,
+        metadata=metadata or {},
+        created_at=None if created_at is None else parse_iso(created_at, "created_at"),
+    )
+
+
+def drafts_of(messages: Sequence[Mapping[str, Any]]) -> list[Draft]:
+    """Each with the fields of one message; what is missing or unknown is named with its place."""
+    return [draft_of(**_known_fields(position, fields)) for position, fields in enumerate(messages)]
+
+
+def _known_fields(position: int, fields: Mapping[str, Any]) -> dict[str, Any]:
+    if missing := {"role", "content"} - set(fields):
+        raise InvalidRequest(f"messages[{position}].{min(missing)}", "is missing.")
+    if unknown := set(fields) - {"role", "content", "author", "metadata", "created_at"}:
+        raise InvalidRequest(f"messages[{position}].{min(unknown)}", "is not a field of a message.")
+    return dict(fields)

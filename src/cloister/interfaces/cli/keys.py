@@ -1,0 +1,88 @@
+"""`cloister keys`: list, create, revoke. Keys open a server to programs; a data directory itself needs none."""
+
+from typing import Annotated, cast
+
+import typer
+
+from cloister.domain.access import PERMISSIONS, Permission
+from cloister.interfaces.cli.options import Data, Json, Key, Project, Yes
+from cloister.interfaces.cli.places import Places
+from cloister.interfaces.cli.terminal import answer, confirm, minute, remark, table
+from cloister.interfaces.library import Cloister
+from cloister.interfaces.shapes import as_json
+
+app = typer.Typer(help="API keys: who may ask a server, for what.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_keys(
+    limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many, 1 to 200.")] = 50,
+    data: Data = None,
+    key: Key = None,
+    json: Json = False,
+) -> None:
+    """List the keys that were not revoked, oldest first. Their secrets are not kept, and cannot be shown."""
+    with Cloister(data, key=key) as memory:
+        found = memory.keys(limit=limit)
+        places = Places(memory)
+    rows = [
+        (
+            made.key_id,
+            made.name,
+            ", ".join(made.permissions),
+            "" if made.project_id is None else places.name(made.project_id) + (" only" if made.confined else ""),
+            "never" if made.expires_at is None else minute(made.expires_at),
+        )
+        for made in found
+    ]
+    if not found:
+        remark("No keys yet. Make one: cloister keys create NAME")
+    answer(as_json(found), json, *([table(("key", "name", "may", "project", "expires"), rows)] if found else []))
+
+
+@app.command("create")
+def create_key(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What people call it.")],
+    permissions: Annotated[
+        list[str] | None,
+        typer.Option("--may", metavar="|".join(PERMISSIONS), help="What it allows; may be repeated (read and write)."),
+    ] = None,
+    project: Project = None,
+    confined: Annotated[bool, typer.Option("--confined", help="It can reach no other project.")] = False,
+    expires: Annotated[
+        str | None, typer.Option("--expires", metavar="TIME", help="When it ends, as in 2026-12-31T00:00:00Z (never).")
+    ] = None,
+    data: Data = None,
+    key: Key = None,
+    json: Json = False,
+) -> None:
+    """Make a key, and show it this once.
+
+    --project is the project that requests with it mean when they name none.
+    """
+    with Cloister(data, key=key) as memory:
+        made = memory.create_key(
+            name,
+            project_id=project,
+            confined=confined,
+            permissions=cast(list[Permission], permissions or ["read", "write"]),
+            expires_at=expires,
+        )
+    remark(f"{made.key_id} {made.name!r} may {' and '.join(made.permissions)}. The key itself is shown this once.")
+    answer(as_json(made), json, made.key)
+
+
+@app.command("revoke")
+def revoke_key(
+    key_id: Annotated[str, typer.Argument(metavar="KEY_ID", help="The key's id (key_…), which is not the key.")],
+    yes: Yes = False,
+    data: Data = None,
+    key: Key = None,
+    json: Json = False,
+) -> None:
+    """Revoke a key. From then on requests with it are refused."""
+    with Cloister(data, key=key) as memory:
+        if not yes:
+            confirm(f"Revoke {key_id!r} for good?")
+        memory.revoke_key(key_id)
+    answer({"key_id": key_id}, json, f"Revoked {key_id}.")

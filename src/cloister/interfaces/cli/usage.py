@@ -1,0 +1,27 @@
+"""`cloister usage`: what a tenant keeps, and how much it may."""
+
+from rich.table import Table
+
+from cloister.interfaces.cli.options import Data, Json, Key
+from cloister.interfaces.cli.terminal import answer, table
+from cloister.interfaces.library import Cloister
+from cloister.interfaces.shapes import Usage, as_json
+
+
+def usage(data: Data = None, key: Key = None, json: Json = False) -> None:
+    """Say how much is kept, and how much may be."""
+    with Cloister(data, key=key) as memory:
+        found = memory.usage()
+    answer(as_json(found), json, usage_table(found))
+
+
+def usage_table(found: Usage) -> Table:
+    limits = found.limits
+    rows = (
+        ("messages", found.messages, limits.messages),
+        ("sessions", found.sessions, limits.sessions),
+        ("projects", found.projects, limits.projects),
+        ("API keys", found.api_keys, None),
+    )
+    shown = [(name, f"{kept:,}", "none" if limit is None else f"{limit:,}") for name, kept, limit in rows]
+    return table(("", "kept", "limit"), shown, numbers=("kept", "limit"))

@@ -1,0 +1,258 @@
+"""Examples of every request and answer: one household that plans a journey. Each is checked against its schema by a test."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cloister.domain.errors import (
+    CloisterError,
+    Closed,
+    Conflict,
+    Forbidden,
+    IdempotencyMismatch,
+    InvalidProjectId,
+    InvalidRequest,
+    NotFound,
+    ProjectRequired,
+    QuotaExceeded,
+    RateLimited,
+    StorageBusy,
+    StorageError,
+    StorageFull,
+    StorageReadOnly,
+    StorageUnavailable,
+    TooLarge,
+    Unauthenticated,
+)
+from cloister.interfaces.http.cursors import encode_cursor
+from cloister.interfaces.http.problems import CRASH, of_error, problem
+
+TENANT, DEFAULT, PROJECT = "ten_3f1b0c7de8a94526", "proj_0a4d7b21c69e83f5", "proj_5c2e90b7d1f4a683"
+SESSION, USER = "lisbon-in-may", "ada"
+MESSAGE, REPLY, EPISODE = "msg_1d9c3b7a2e600001", "msg_1d9c3b7a2e600002", "ep_1d9c3b7a2e600001"
+KEY_ID, KEY = "key_62d8f03ac5b7194e", "clo_4LHo1dPzk9R0a7XcT2mWq5EbYs8GvNfJ3uQ6iZxCwBtKhDrMpAyOlVgSeUnFj"
+BEGAN, SAID, ANSWERED = "2026-05-02T09:30:00Z", "2026-05-02T09:31:12.250000Z", "2026-05-02T09:31:14.100000Z"
+
+_PROJECT: dict[str, Any] = {
+    "project_id": PROJECT,
+    "tenant_id": TENANT,
+    "name": "Journeys",
+    "is_default": False,
+    "isolated": True,
+    "member_visibility": "shared",
+    "memory_count": 0,
+    "settings": {},
+    "created_at": BEGAN,
+}
+_SESSION = {
+    "external_id": SESSION,
+    "project_id": PROJECT,
+    "user_id": USER,
+    "title": "Lisbon in May",
+    "tags": ["holiday"],
+    "metadata": {"channel": "web"},
+    "message_count": 0,
+    "memory_job_pending": False,
+    "last_extraction_error": None,
+    "created_at": BEGAN,
+    "updated_at": BEGAN,
+}
+_NEW_KEY = {"name": "kitchen display", "project_id": PROJECT, "confined": True, "permissions": ["read"]}
+_API_KEY = {**_NEW_KEY, "key_id": KEY_ID, "expires_at": None, "created_at": BEGAN}
+_NEW_MESSAGE = {"role": "user", "content": "The ferry to Cacilhas leaves at ten past."}
+_NEW_REPLY = {"role": "assistant", "content": "Noted: ten past, from Cais do Sodré."}
+_MESSAGE = {
+    "id": MESSAGE,
+    "session_id": SESSION,
+    "seq": 1,
+    **_NEW_MESSAGE,
+    "author": None,
+    "status": "completed",
+    "is_memory_checked": False,
+    "tags": [f"session:{SESSION}", f"user:{USER}", f"project:{PROJECT}", "holiday"],
+    "context": {"session_id": SESSION, "trigger_id": None},
+    "metadata": {},
+    "created_at": SAID,
+}
+_REPLY = {
+    **_MESSAGE,
+    "id": REPLY,
+    "seq": 2,
+    **_NEW_REPLY,
+    "context": {"session_id": SESSION, "trigger_id": MESSAGE},
+    "created_at": ANSWERED,
+}
+_SAID = {
+    "id": MESSAGE,
+    "session_id": SESSION,
+    **_NEW_MESSAGE,
+    "author": None,
+    "created_at": SAID,
+    "source": "semantic",
+    "score": 0.71,
+}
+_ASKED = {
+    "id": "msg_04e2a8c19f400001",
+    "session_id": "lisbon-tickets",
+    "role": "user",
+    "content": "When does the ferry leave?",
+    "author": None,
+    "created_at": "2026-05-03T18:04:40Z",
+    "source": "session",
+    "score": None,
+}
+_USAGE = {
+    "messages": 2,
+    "sessions": 1,
+    "projects": 2,
+    "api_keys": 2,
+    "limits": {"messages": 100_000, "sessions": None, "projects": None},
+}
+_METRICS = """\
+# HELP cloister_http_requests_total Requests answered.
+# TYPE cloister_http_requests_total counter
+cloister_http_requests_total{method="POST",route="/v1/sessions",status="201"} 1.0
+"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Example:
+    """What one route is sent, where it is sent anything, and what it answers, where it answers anything."""
+
+    request: Any = None
+    answer: Any = None
+
+
+def _page(*data: Any, next_cursor: str | None = None) -> Example:
+    return Example(answer={"data": list(data), "next_cursor": next_cursor})
+
+
+EXAMPLES: Mapping[str, Example] = {
+    "create_tenant": Example(
+        request={"name": "Household"},
+        answer={"tenant_id": TENANT, "name": "Household", "default_project_id": DEFAULT, "admin_key": KEY},
+    ),
+    "list_projects": _page(_PROJECT),
+    "create_project": Example(request={"name": "Journeys", "member_visibility": "shared"}, answer=_PROJECT),
+    "get_project": Example(answer=_PROJECT),
+    "change_project": Example(
+        request={"name": "Journeys by sea", "settings": {"pending_message_count": 8}},
+        answer={**_PROJECT, "name": "Journeys by sea", "settings": {"pending_message_count": 8}},
+    ),
+    "delete_project": Example(answer={"sessions_moved": 1, "memories_moved": 0}),
+    "list_project_sessions": _page(_SESSION, next_cursor=encode_cursor(1_777_714_200_000_000, 4_096)),
+    "list_api_keys": _page(_API_KEY),
+    "create_api_key": Example(request=_NEW_KEY, answer={**_API_KEY, "key": KEY}),
+    "revoke_api_key": Example(),
+    "get_usage": Example(answer=_USAGE),
+    "create_session": Example(
+        request={
+            "external_id": SESSION,
+            "project_id": PROJECT,
+            "user_id": USER,
+            "title": "Lisbon in May",
+            "tags": ["holiday"],
+            "metadata": {"channel": "web"},
+        },
+        answer=_SESSION,
+    ),
+    "list_sessions": _page(_SESSION),
+    "get_session": Example(answer=_SESSION),
+    "change_session": Example(
+        request={"title": "Lisbon, later", "project_id": None},
+        answer={**_SESSION, "title": "Lisbon, later", "project_id": None},
+    ),
+    "delete_session": Example(answer={"messages": 2, "episodes": 1, "memories": 0, "observations": 0}),
+    "clear_session": Example(answer={"messages": 2, "episodes": 1, "memories": 0, "observations": 0}),
+    "record_message": Example(request=_NEW_MESSAGE, answer=_MESSAGE),
+    "record_messages": Example(request={"messages": [_NEW_MESSAGE, _NEW_REPLY]}, answer={"data": [_MESSAGE, _REPLY]}),
+    "list_messages": _page(_MESSAGE, _REPLY),
+    "forget_message": Example(),
+    "record_episode": Example(
+        request={
+            "session_id": SESSION,
+            "user_message": _NEW_MESSAGE["content"],
+            "ai_response": _NEW_REPLY["content"],
+        },
+        answer={"id": EPISODE, "session_id": SESSION, "message_ids": [MESSAGE, REPLY], "created_at": SAID},
+    ),
+    "build_context": Example(
+        request={"session_id": "lisbon-tickets", "query": "When does the ferry leave?", "budget_tokens": 2_000},
+        answer={
+            "session_id": "lisbon-tickets",
+            "project_id": PROJECT,
+            "current_conversation": [_ASKED],
+            "relevant_history": [_SAID],
+            "chat_history": [_SAID, _ASKED],
+            "memories": [],
+            "entities": [],
+            "observations": [],
+            "memory_context": "",
+            "tokens": 29,
+            "omitted": {"current_conversation": 0, "relevant_history": 0},
+        },
+    ),
+    "search": Example(
+        request={"query": "ferry", "session_id": SESSION, "limit": 5},
+        answer={
+            "data": [
+                {
+                    "kind": "episode",
+                    "id": EPISODE,
+                    "session_id": SESSION,
+                    **_NEW_MESSAGE,
+                    "score": 0.71,
+                    "created_at": SAID,
+                }
+            ]
+        },
+    ),
+    "livez": Example(answer={"status": "alive"}),
+    "readyz": Example(answer={"status": "ready", "schema_version": 3, "waiting": 0}),
+    "metrics": Example(answer=_METRICS),
+    "openapi": Example(answer={"openapi": "3.1.0", "info": {"title": "Cloister", "version": "0.1.0"}, "paths": {}}),
+    "docs": Example(answer="<!doctype html><title>Cloister</title>"),
+    "home": Example(),
+}
+
+PARAMETERS: Mapping[str, Any] = {
+    "external_id": SESSION,
+    "project_id": PROJECT,
+    "message_id": MESSAGE,
+    "after": MESSAGE,
+    "key_id": KEY_ID,
+    "user_id": USER,
+    "limit": 20,
+    "cursor": encode_cursor(1_777_714_200_000_000, 4_096),
+    "wait": "indexed",
+    "Idempotency-Key": "0b6f1c1e-3f5e-4a51-9a53-0e9b6f3f7f5c",
+    "X-Project-ID": PROJECT,
+}
+OWN_PARAMETERS: Mapping[tuple[str, str], Any] = {("list_messages", "cursor"): encode_cursor(2_132_505_616_760_537_089)}
+
+_ERRORS: tuple[CloisterError, ...] = (
+    ProjectRequired(),
+    InvalidProjectId("journeys"),
+    Unauthenticated(),
+    Forbidden("This key does not have the permission 'write'."),
+    NotFound("session", "lisbon-in-june"),
+    Conflict(f"The session {SESSION!r} exists already with another title."),
+    TooLarge("content", 70_000, 65_536),
+    InvalidRequest("title", "must not be empty."),
+    IdempotencyMismatch("0b6f1c1e-3f5e-4a51-9a53-0e9b6f3f7f5c"),
+    QuotaExceeded("messages", 100_000, 100_000),
+    RateLimited(retry_after=1),
+    StorageBusy("Another process holds the write lock; try again."),
+    StorageUnavailable("The database cannot be reached."),
+    StorageReadOnly("The database cannot be written: check the owner and mode of its directory."),
+    StorageFull("No space is left for the database; free some and try again."),
+    StorageError("The database could not do what was asked."),
+    Closed(),
+)
+
+
+def problem_example(code: str) -> Any:
+    """An error of this code, as it is answered."""
+    error = next((error for error in _ERRORS if error.code == code), None)
+    return json.loads(bytes((problem("internal_error", CRASH) if error is None else of_error(error)).body))

@@ -1,0 +1,300 @@
+"""`Cloister` at an address: the same methods, answered by a server over HTTP. What can be checked here is, in the same words."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn
+from urllib.parse import quote
+
+from cloister.bootstrap import Services
+from cloister.domain.access import Permission, checked_permissions
+from cloister.domain.context import parse_sources
+from cloister.domain.conversation import Draft, Role
+from cloister.domain.errors import Forbidden, InvalidRequest, NotFound
+from cloister.domain.identifiers import parse_key_name, parse_message, parse_project
+from cloister.domain.moments import parse_iso
+from cloister.domain.project_settings import checked_settings
+from cloister.domain.scope import MemberVisibility
+from cloister.domain.text import MAX_NAME, checked_metadata, checked_name, is_storable
+from cloister.interfaces import shapes
+from cloister.interfaces.arguments import draft_of, drafts_of, page_size, project_of, tags_of
+from cloister.interfaces.library import SHARED_POOL, UNCHANGED, Cloister
+from cloister.services.diagnose import Health
+from cloister.services.reindex import Progress
+from cloister.settings import read_remote
+
+_PROJECTS: Final = "/org/projects"
+_KEYS: Final = "/org/api-keys"
+_SESSIONS: Final = "/v1/sessions"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Ready:
+    schema_version: int
+
+
+class RemoteCloister(Cloister, served=True):
+    """A Cloister elsewhere, with nothing kept here. What its key may not do is `Forbidden`; a server that cannot be reached, or
+    fails, is a `ServerError`. What may be repeated is repeated once when the connection breaks, and nothing is done twice."""
+
+    def __init__(
+        self, data: str | os.PathLike[str] | None = None, *, key: str | None = None, services: Services | None = None
+    ) -> None:
+        from cloister.interfaces.remote_connection import Connection
+
+        remote = read_remote(data, key)
+        if remote is None or services is not None:
+            raise InvalidRequest("data", "must be the http:// address of a server, and nothing else.")
+        self._server = Connection(remote)
+
+    def close(self) -> None:
+        """Let go of the connections, once what is under way was answered; the server goes on. Closing twice is fine."""
+        self._server.close()
+
+    # Projects
+
+    def create_project(self, name: str, *, member_visibility: MemberVisibility = "shared") -> shapes.Project:
+        body = {"name": checked_name(name, "name"), "member_visibility": member_visibility}
+        return self._server.create(_PROJECTS, body).one(shapes.Project)
+
+    def projects(self, *, limit: int = 50) -> list[shapes.Project]:
+        return self._server.get(_PROJECTS, limit=page_size(limit)).many(shapes.Project)
+
+    def project(self, project_id: str) -> shapes.Project:
+        return self._server.get(_project(project_id)).one(shapes.Project)
+
+    def update_project(
+        self,
+        project_id: str,
+        *,
+        name: str | None = None,
+        is_default: bool | None = None,
+        settings: Mapping[str, object] | None = None,
+    ) -> shapes.Project:
+        if settings is not None:
+            checked_settings(settings)
+        body = _given(name=name, is_default=is_default, settings=settings)
+        return self._server.change("PATCH", _project(project_id), body).one(shapes.Project)
+
+    def delete_project(self, project_id: str) -> int:
+        return self._server.change("DELETE", _project(project_id)).one(shapes.DeletedProject).sessions_moved
+
+    # Sessions
+
+    def create_session(
+        self,
+        external_id: str | None = None,
+        *,
+        project_id: str | None = None,
+        user_id: str | None = None,
+        title: str | None = None,
+        tags: Sequence[str] = (),
+        metadata: Mapping[str, object] | None = None,
+    ) -> shapes.Session:
+        """`project_id` is always sent: left out, it would mean the project of the key."""
+        project_of(project_id)
+        checked_metadata(metadata or {})
+        given = _given(external_id=external_id, user_id=user_id, title=title, metadata=metadata)
+        body = {**given, "project_id": project_id, "tags": tags_of(tags)}
+        return self._server.create(_SESSIONS, body).one(shapes.Session)
+
+    def session(self, session_id: str) -> shapes.Session:
+        return self._server.get(_session(session_id)).one(shapes.Session)
+
+    def sessions(
+        self, *, project_id: str | None = None, user_id: str | None = None, limit: int = 50
+    ) -> list[shapes.Session]:
+        if project_id != SHARED_POOL:
+            project_of(project_id)
+        if user_id is not None:
+            checked_name(user_id, "user_id")
+        answer = self._server.get(_SESSIONS, project_id=project_id, user_id=user_id, limit=page_size(limit))
+        return answer.many(shapes.Session)
+
+    def update_session(
+        self,
+        session_id: str,
+        *,
+        title: str | None = None,
+        project_id: str | None = UNCHANGED,
+        tags: Sequence[str] | None = None,
+        metadata: Mapping[str, object] | None = None,
+    ) -> shapes.Session:
+        if metadata is not None:
+            checked_metadata(metadata)
+        body = _given(title=title, tags=None if tags is None else tags_of(tags), metadata=metadata)
+        if project_id is not UNCHANGED:
+            project_of(project_id)
+            body["project_id"] = project_id
+        return self._server.change("PATCH", _session(session_id), body).one(shapes.Session)
+
+    def delete_session(self, session_id: str) -> shapes.Forgotten:
+        return self._server.change("DELETE", _session(session_id)).one(shapes.Forgotten)
+
+    def clear_session(self, session_id: str) -> shapes.Forgotten:
+        return self._server.change("POST", f"{_session(session_id)}/clear").one(shapes.Forgotten)
+
+    # What was said
+
+    def record(
+        self,
+        session_id: str,
+        role: Role,
+        content: str,
+        *,
+        author: str | None = None,
+        metadata: Mapping[str, object] | None = None,
+        created_at: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> shapes.Message:
+        path = f"{_session(session_id)}/messages"
+        body = _given(role=role, content=content, author=author, metadata=metadata, created_at=created_at)
+        _check(draft_of(role=role, content=content, author=author, metadata=metadata, created_at=created_at))
+        return self._server.create(path, body, _once(idempotency_key)).one(shapes.Message)
+
+    def record_batch(
+        self, session_id: str, messages: Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None
+    ) -> list[shapes.Message]:
+        path = f"{_session(session_id)}/messages/batch"
+        _check(*drafts_of(messages))
+        body = {"messages": [_given(**message) for message in messages]}
+        return self._server.create(path, body, _once(idempotency_key)).many(shapes.Message)
+
+    def record_episode(
+        self, session_id: str, user_message: str, ai_response: str, *, idempotency_key: str | None = None
+    ) -> shapes.Episode:
+        _session(session_id)
+        _check(Draft(role="user", content=user_message), Draft(role="assistant", content=ai_response))
+        body = {"session_id": session_id, "user_message": user_message, "ai_response": ai_response}
+        return self._server.create("/v1/episodes", body, _once(idempotency_key)).one(shapes.Episode)
+
+    def messages(self, session_id: str, *, limit: int = 50, after: str | None = None) -> list[shapes.Message]:
+        if after is not None:
+            parse_message(after)
+        answer = self._server.get(f"{_session(session_id)}/messages", limit=page_size(limit), after=after)
+        return answer.many(shapes.Message)
+
+    def forget_message(self, message_id: str) -> None:
+        parse_message(message_id)
+        self._server.change("DELETE", f"/v1/messages/{message_id}")
+
+    # Recall
+
+    def context(
+        self,
+        session_id: str,
+        query: str | None = None,
+        *,
+        recent_limit: int | None = None,
+        semantic_limit: int | None = None,
+        budget_tokens: int | None = None,
+        sources: Sequence[Mapping[str, object]] | None = None,
+    ) -> shapes.Context:
+        _session(session_id)
+        if sources is not None:
+            parse_sources(sources, "sources")
+        body = _given(
+            session_id=session_id,
+            query=query,
+            recent_limit=recent_limit,
+            semantic_limit=semantic_limit,
+            budget_tokens=budget_tokens,
+            sources=None if sources is None else [dict(source) for source in sources],
+        )
+        return self._server.ask("/v1/context", body).one(shapes.Context)
+
+    def search(
+        self,
+        query: str,
+        *,
+        session_id: str | None = None,
+        project_id: str | None = None,
+        user_id: str | None = None,
+        limit: int = 10,
+    ) -> list[shapes.Hit]:
+        """`project_id` is always sent: left out, it would mean the project of the key."""
+        project_of(project_id)
+        if session_id is not None:
+            _session(session_id)
+        given = _given(session_id=session_id, user_id=user_id)
+        body = {**given, "query": query, "project_id": project_id, "limit": limit}
+        return self._server.ask("/v1/search", body).many(shapes.Hit)
+
+    # Keys
+
+    def create_key(
+        self,
+        name: str,
+        *,
+        project_id: str | None = None,
+        confined: bool = False,
+        permissions: Sequence[Permission] = ("read", "write"),
+        expires_at: str | None = None,
+    ) -> shapes.CreatedKey:
+        project_of(project_id)
+        if expires_at is not None:
+            parse_iso(expires_at, "expires_at")
+        given = _given(project_id=project_id, expires_at=expires_at)
+        allowed = checked_permissions(permissions)
+        body = {**given, "name": checked_name(name, "name"), "confined": confined, "permissions": allowed}
+        return self._server.create(_KEYS, body).one(shapes.CreatedKey)
+
+    def keys(self, *, limit: int = 50) -> list[shapes.ApiKey]:
+        return self._server.get(_KEYS, limit=page_size(limit)).many(shapes.ApiKey)
+
+    def revoke_key(self, key_id: str) -> None:
+        parse_key_name(key_id)
+        self._server.change("DELETE", f"{_KEYS}/{key_id}")
+
+    # Care
+
+    def usage(self) -> shapes.Usage:
+        return self._server.get("/org/usage").one(shapes.Usage)
+
+    def reindex(self, *, everything: bool = False, progress: Progress | None = None) -> int:
+        _only_there("reindex")
+
+    def backup(self, target: str | os.PathLike[str]) -> None:
+        _only_there("backup")
+
+    def health(self) -> Health:
+        _only_there("doctor")
+
+    def schema_version(self) -> int:
+        return self._server.get("/readyz").one(_Ready).schema_version
+
+
+def _only_there(command: str) -> NoReturn:
+    raise Forbidden(f"This runs where the data is, and not over HTTP: use `cloister {command}` beside the server.")
+
+
+def _given(**fields: object) -> dict[str, object]:
+    """What the caller said; what was not said is not sent."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _project(project_id: str) -> str:
+    parse_project(project_id)
+    return f"{_PROJECTS}/{project_id}"
+
+
+def _session(session_id: str) -> str:
+    """The path of a session. Under a name that cannot be stored there is none, and some of those fit into no path."""
+    if not is_storable(session_id) or not 0 < len(session_id) <= MAX_NAME:
+        raise NotFound("session", session_id)
+    encoded = quote(session_id, safe="")
+    return f"{_SESSIONS}/{encoded.replace('.', '%2E') if encoded in ('.', '..') else encoded}"
+
+
+def _check(*drafts: Draft) -> None:
+    """Making a draft has checked the rest of it."""
+    for draft in drafts:
+        if draft.metadata:
+            checked_metadata(draft.metadata)
+
+
+def _once(key: str | None) -> str | None:
+    """An idempotency key as a header can carry it."""
+    if key is None or checked_name(key, "idempotency_key").isascii():
+        return key
+    return quote(key)

@@ -1,0 +1,165 @@
+"""The connection to a server: one pool of sockets for all threads, and every way to fail as an error that says what to do."""
+
+import json
+import secrets
+import ssl
+import threading
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+
+import httpx2
+
+from cloister.domain.errors import Closed, InvalidRequest, ServerError, Unauthenticated
+from cloister.interfaces.remote_answers import Answer
+from cloister.interfaces.remote_errors import Problem, error_of
+from cloister.settings import Remote
+
+_SECONDS_TO_CONNECT = 10
+_SECONDS_TO_ANSWER = 60
+# Servers let go of an idle connection after five seconds: a request that is sent just then would be lost.
+_SECONDS_IDLE = 4
+_BROKEN = (httpx2.NetworkError, httpx2.RemoteProtocolError)
+
+
+class Connection:
+    """Requests and their answers, as JSON. Safe to use from any thread."""
+
+    def __init__(self, remote: Remote) -> None:
+        self._address = remote.address
+        self._closed = False
+        self._under_way = 0
+        self._change = threading.Condition()
+        # Without TLS no certificates are loaded: that takes longer than most requests.
+        self._client = httpx2.Client(
+            base_url=remote.address,
+            headers={"Authorization": f"Bearer {remote.key}", "Accept": "application/json"},
+            timeout=httpx2.Timeout(_SECONDS_TO_ANSWER, connect=_SECONDS_TO_CONNECT),
+            verify=remote.address.startswith("https") or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+            limits=httpx2.Limits(max_connections=100, max_keepalive_connections=100, keepalive_expiry=_SECONDS_IDLE),
+        )
+
+    def close(self) -> None:
+        """After the requests that are under way; none begins any more."""
+        with self._change:
+            self._closed = True
+            self._change.wait_for(lambda: not self._under_way)
+        self._client.close()
+
+    def get(self, path: str, **query: str | int | None) -> Answer:
+        """Read; a broken connection is tried once more."""
+        given = {name: value for name, value in query.items() if value is not None}
+        return self._ask("GET", path, query=given, reading=True)
+
+    def ask(self, path: str, body: Mapping[str, object]) -> Answer:
+        """Read what takes a body to ask for; a broken connection is tried once more."""
+        return self._ask("POST", path, body=body, reading=True)
+
+    def create(self, path: str, body: Mapping[str, object], idempotency_key: str | None = None) -> Answer:
+        """Write under an idempotency key, a random one where none is given: a broken connection is tried once more, and what was
+        done already is not done again."""
+        key = secrets.token_hex(16) if idempotency_key is None else idempotency_key
+        return self._ask("POST", path, body=body, headers={"Idempotency-Key": key})
+
+    def change(self, method: str, path: str, body: Mapping[str, object] | None = None) -> Answer:
+        """Write once: when the connection breaks, nobody knows whether it was done."""
+        return self._ask(method, path, body=body)
+
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str | int] | None = None,
+        body: Mapping[str, object] | None = None,
+        headers: Mapping[str, str] | None = None,
+        reading: bool = False,
+    ) -> Answer:
+        content = None if body is None else _encoded(body)
+        sent = {**(headers or {}), **({} if content is None else {"Content-Type": "application/json"})}
+        repeatable = reading or "Idempotency-Key" in sent
+        request = self._client.build_request(method, path, params=query, content=content, headers=sent)
+        try:
+            with self._open():
+                response = self._send(request, again=repeatable)
+        except httpx2.RequestError as error:
+            raise self._failure(error, reading=reading) from error
+        return self._read(response)
+
+    @contextmanager
+    def _open(self) -> Generator[None]:
+        with self._change:
+            if self._closed:
+                raise Closed
+            self._under_way += 1
+        try:
+            yield
+        finally:
+            with self._change:
+                self._under_way -= 1
+                self._change.notify_all()
+
+    def _send(self, request: httpx2.Request, *, again: bool) -> httpx2.Response:
+        try:
+            return self._client.send(request)
+        except _BROKEN:
+            if not again:
+                raise
+        return self._send(request, again=False)
+
+    def _read(self, response: httpx2.Response) -> Answer:
+        try:
+            answer = Answer(None if response.status_code == 204 else json.loads(response.content))
+        except ValueError:
+            raise self._stranger(response) from None
+        if response.is_success:
+            return answer
+        try:
+            problem = answer.one(Problem)
+        except ServerError:
+            raise self._stranger(response) from None
+        error = error_of(problem, retry_after=response.headers.get("Retry-After", ""))
+        if isinstance(error, Unauthenticated):
+            error.add_note(
+                f"The key that was given for {self._address} is not valid there: look at --key or CLOISTER_KEY."
+            )
+        raise error or self._trouble(response, problem)
+
+    def _failure(self, error: httpx2.RequestError, *, reading: bool) -> ServerError:
+        """A connection that could not be made did nothing; after one that broke, a write may have been done."""
+        if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
+            return ServerError(
+                f"No Cloister answers at {self._address}: is it running there (cloister serve), and is the address right?"
+            )
+        done = " Try again." if reading else " Whether the change was made is not known: look before you repeat it."
+        if isinstance(error, httpx2.TimeoutException):
+            return ServerError(f"The Cloister at {self._address} did not answer in {_SECONDS_TO_ANSWER} s.{done}")
+        return ServerError(f"The connection to {self._address} broke.{done}")
+
+    def _stranger(self, response: httpx2.Response) -> ServerError:
+        return ServerError(
+            f"{self._address} answered {response.status_code}, and not as a Cloister does: check the address, and what stands "
+            "between here and there."
+        )
+
+    def _trouble(self, response: httpx2.Response, problem: Problem) -> ServerError:
+        """Not of the caller's making: the server failed, or is of another version than this library."""
+        noted = response.headers.get("X-Request-ID")
+        return ServerError(
+            f"The Cloister at {self._address} answered {response.status_code}: {problem.detail}"
+            + (f" X-Request-ID: {noted}." if noted and response.is_server_error else "")
+        )
+
+
+def _encoded(body: Mapping[str, object]) -> bytes:
+    """As JSON; what cannot be written is named by its field."""
+    parts: list[str] = []
+    for field, value in body.items():
+        try:
+            part = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+            part.encode()
+        except UnicodeEncodeError:
+            raise InvalidRequest(field, "holds a lone surrogate, which is not valid Unicode.") from None
+        except (TypeError, ValueError, RecursionError) as error:
+            raise InvalidRequest(field, f"cannot be written as JSON: {error}.") from None
+        parts.append(f'"{field}":{part}')
+    return f"{{{','.join(parts)}}}".encode()

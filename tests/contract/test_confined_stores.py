@@ -1,0 +1,140 @@
+"""One tenant, two projects, every public method of every store: what a key confined to the garden may not touch (ISO-4, ORG-4)."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from cloister.domain.errors import NotFound
+from cloister.domain.scope import Reach
+from cloister.storage.messages import Messages
+from cloister.storage.organisation import Projects
+from cloister.storage.pools import PoolRows
+from cloister.storage.sessions import Sessions
+from twin_tenants import GARDEN, Case, Home, World, methods_of_stores, pools
+
+CONFINED: dict[str, Case] = {
+    "Projects.find": Case(act=lambda t, h: Projects(t).find(h.cellar), nothing=None),
+    "Projects.default": Case(act=lambda t, h: Projects(t).default(), nothing=GARDEN),
+    "Projects.get": Case(act=lambda t, h: Projects(t).get(h.cellar), nothing=NotFound),
+    "Projects.hold": Case(act=lambda t, h: Projects(t).hold(h.cellar), nothing=NotFound),
+    "Projects.page": Case(act=lambda t, h: [project.id for project in Projects(t).page(limit=9)], nothing=[GARDEN]),
+    "Sessions.find": Case(
+        act=lambda t, h: [Sessions(t).find(name) for name in ("second", "third")], nothing=[None] * 2
+    ),
+    "Sessions.get": Case(act=lambda t, h: Sessions(t).get("second"), nothing=NotFound),
+    "Sessions.lock": Case(act=lambda t, h: Sessions(t).lock("third"), nothing=NotFound),
+    "Sessions.page": Case(
+        act=lambda t, h: [
+            session.external_id
+            for project, any_project in ((None, True), (h.cellar, False), (None, False))
+            for session in Sessions(t).page(limit=9, project=project, any_project=any_project)
+        ],
+        nothing=["first"],
+    ),
+    "Messages.session_name": Case(act=lambda t, h: Messages(t).session_name(h.second.messages[0]), nothing=NotFound),
+    "Pools.rows": Case(act=lambda t, h: pools(t).rows(h.scope(h.second)), nothing=ValueError),
+}
+# A pool's rows are one pool's by construction; what is asked of them here is another pool's.
+ONE_POOL: dict[str, Callable[[PoolRows, Home], Any]] = {
+    "PoolRows.size": lambda rows, h: rows.size() == len(h.first.messages),
+    "PoolRows.members": lambda rows, h: rows.members() == [h.first.session],
+    "PoolRows.changes": lambda rows, h: [session for session, _ in rows.changes(-1)] == [h.first.session],
+    "PoolRows.all_rows": lambda rows, h: [row[0] for row in rows.all_rows()] == h.first.messages,
+    "PoolRows.session_rows": lambda rows, h: rows.session_rows(h.second.session, 0) == [],
+    "PoolRows.messages": lambda rows, h: (
+        list(rows.messages([*h.first.messages, *h.second.messages])) == h.first.messages
+    ),
+    "PoolRows.recent": lambda rows, h: [found.message.id for found in rows.recent("user", 9)] == h.first.messages[:1],
+}
+# These take the integer id of a session, project or pool that the caller found under its own reach, or name the tenant's own;
+# keys and usage are the whole tenant's, and their services refuse a confined caller.
+BY_FOUND_ID = {
+    "Tenants.exists",
+    "Tenants.name",
+    "Tenants.add",
+    "Projects.add",
+    "Projects.lock",
+    "Projects.rename",
+    "Projects.set_settings",
+    "Projects.make_default",
+    "Projects.soft_delete",
+    "Sessions.add",
+    "Sessions.note_appends",
+    "Sessions.note_removal",
+    "Sessions.describe",
+    "Sessions.place",
+    "Sessions.lock_of_project",
+    "Sessions.remove",
+    "Messages.append",
+    "Messages.page",
+    "Messages.recent",
+    "Messages.count_episodes",
+    "Messages.remove",
+    "Messages.remove_all",
+    "Pools.find",
+    "Pools.ensure",
+    "Pools.raise_version",
+    "Pools.note_departure",
+    "PoolRows.state",
+    "Idempotency.answer",
+    "Idempotency.drop_older",
+    "Idempotency.keep",
+    "IndexRows.members",
+    "IndexRows.words",
+    "IndexRows.waiting",
+    "IndexRows.set_indexed",
+    "IndexRows.mark_indexed",
+    "IndexRows.points",
+    "IndexRows.wait_again",
+    "IndexRows.note_removal",
+    "IndexRows.settle_removal",
+    "IndexRows.settle",
+    "ApiKeys.add",
+    "ApiKeys.find",
+    "ApiKeys.page",
+    "ApiKeys.revoke",
+    "UsageRows.held",
+    "UsageRows.add_messages",
+    "UsageRows.add_session",
+    "UsageRows.remove_session",
+    "UsageRows.projects",
+    "UsageRows.api_keys",
+    "UsageRows.set_limits",
+}
+
+
+def test_every_method_is_known_to_be_confined_or_to_take_found_ids() -> None:
+    """ISO-4, ORG-4."""
+    assert set(CONFINED) | set(ONE_POOL) | BY_FOUND_ID == methods_of_stores()
+
+
+@pytest.mark.parametrize("name", CONFINED)
+def test_a_confined_reach_finds_nothing_outside_its_project(world: World, name: str) -> None:
+    """ISO-4: project ↔ project and project ↔ shared pool."""
+    case = CONFINED[name]
+    confined = Reach(tenant=world.ours.tenant, confined_to=GARDEN)
+    before = world.engine.dump()
+    if case.refusal is not None:
+        with pytest.raises(case.refusal):
+            world.database.write(confined, lambda transaction: case.act(transaction, world.ours))
+    else:
+        assert world.database.write(confined, lambda transaction: case.act(transaction, world.ours)) == case.nothing
+    assert world.engine.dump() == before
+
+
+def test_a_default_project_outside_the_reach_is_not_there(world: World) -> None:
+    """ISO-4, ORG-4: the garden is the default; a key confined to the cellar does not learn its id."""
+    confined = Reach(tenant=world.ours.tenant, confined_to=world.ours.cellar)
+    with pytest.raises(NotFound) as caught, world.database.read(confined) as transaction:
+        Projects(transaction).default()
+    assert str(caught.value) == "There is no project 'default' here."
+
+
+@pytest.mark.parametrize("name", ONE_POOL)
+def test_the_rows_of_one_pool_hold_nothing_of_another_pool_of_the_same_tenant(world: World, name: str) -> None:
+    """ISO-4: pool ↔ pool."""
+    with world.database.read(world.ours.reach) as transaction:
+        rows = pools(transaction).rows(world.ours.scope(world.ours.first))
+        assert rows is not None
+        assert ONE_POOL[name](rows, world.ours)

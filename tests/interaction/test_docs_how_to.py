@@ -1,0 +1,178 @@
+"""The how-to pages are transcripts: every command on them is typed into a real shell, with the real `curl`, against a fresh server.
+
+What a page shows under a command is what it prints. Answers are JSON, which a page may set out for reading; ids, keys, times,
+scores and addresses are compared by their kind, and one that a page uses again stands for one real one. A `json` block is the last
+line of the server's log.
+"""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from cloister.settings import VARIABLES
+from servers import ServerProcess, postgres_address
+
+HOW_TO = Path(__file__).parents[2] / "docs" / "how-to"
+HTTP_API = HOW_TO / "http-api.md"
+DEPLOY = HOW_TO / "deploy.md"
+REFERENCE = HOW_TO.parent / "reference" / "cli.md"
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n", re.MULTILINE)
+SHOWN_DATABASE = "postgresql://cloister:secret@127.0.0.1/cloister"
+LASTING = re.compile(
+    r"\b(?:proj|msg|ep|ses|ten|key)_[0-9a-f]{16,24}\b|\bclo_[0-9A-Za-z]{61}\b|http://127\.0\.0\.1:\d+"
+    r"|(?<=\"next_cursor\": \")[\w-]+"
+)
+VARYING = (
+    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)"), "TIME"),
+    (re.compile(r'("score": )\d\.\d+'), r"\1SCORE"),
+    (re.compile(r'("request_id": )"[0-9a-f]{16}"'), r"\1REQUEST"),
+    (re.compile(r'("milliseconds": )[\d.]+'), r"\1MILLISECONDS"),
+    (re.compile(r'("schema_version": )\d+'), r"\1VERSION"),
+    (re.compile(r"\S*/data/local\.key"), "KEY FILE"),
+)
+
+
+@dataclass(kw_only=True, slots=True)
+class Reader:
+    """Somebody who types a page into a terminal, from top to bottom, in one directory."""
+
+    place: Path
+    database: Callable[[], str]
+    real: dict[str, str] = field(default_factory=dict[str, str])
+    running: ExitStack = field(default_factory=ExitStack)
+    server: ServerProcess | None = None
+
+    def read(self, page: str) -> None:
+        for kind, block in BLOCK.findall(page):
+            if kind == "json":
+                self.check(block, self.last_line_of_the_log())
+            for command, shown in transcript(block) if kind == "console" else ():
+                self.check(shown, self.type(command))
+
+    def type(self, command: str) -> str:
+        if SHOWN_DATABASE in command:
+            command = command.replace(SHOWN_DATABASE, self.database())
+        if command == "cloister serve":
+            return self.start()
+        return self.in_shell(self.meant(command))
+
+    def in_shell(self, command: str) -> str:
+        """One command after another, each in a shell that knows what the ones before it exported."""
+        exported = self.place / "exported.sh"
+        exported.touch()
+        done = subprocess.run(
+            [
+                "bash",
+                "-c",
+                f"set -e; . {shlex.quote(str(exported))}; {command}\nexport -p > {shlex.quote(str(exported))}",
+            ],
+            cwd=self.place,
+            env={"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(self.place)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}"
+        return done.stdout
+
+    def start(self) -> str:
+        """A server with what was exported; one that runs already ends first, as by Ctrl-C."""
+        self.running.close()
+        told = self.in_shell("env -0").split("\0")
+        environment = dict.fromkeys(("CLOISTER_OPERATOR_KEY", "CLOISTER_RATE_LIMIT"), "")
+        environment |= {name: value for name, _, value in (entry.partition("=") for entry in told) if name in VARIABLES}
+        self.server = self.running.enter_context(ServerProcess(environment["CLOISTER_DATA"], environment))
+        said = [line for line in self.server.complaints.splitlines(True) if not line.startswith("{")]
+        return "".join(said) + self.server.printed
+
+    def last_line_of_the_log(self) -> str:
+        assert self.server is not None
+        return self.server.complaints.splitlines()[-1]
+
+    def check(self, shown: str, printed: str) -> None:
+        wrote, got = plain(shown), plain(printed)
+        for one, other in zip(LASTING.findall(wrote), LASTING.findall(got), strict=False):
+            if one.startswith("http://"):
+                self.real[one] = other
+            self.real.setdefault(one, other)
+        assert normal(got) == normal(self.meant(wrote))
+
+    def meant(self, text: str) -> str:
+        return LASTING.sub(lambda found: self.real.get(found[0], found[0]), text)
+
+
+def transcript(block: str) -> list[tuple[str, str]]:
+    """The commands of a block, each with what it prints; one that ends in a backslash goes on in the next line."""
+    before, *parts = COMMAND.split(block)
+    assert not before.strip(), before
+    return list(zip(parts[0::2], parts[1::2], strict=True))
+
+
+def plain(text: str) -> str:
+    """JSON in one form, whether on one line or on many; other text as it is."""
+    try:
+        return json.dumps(json.loads(text), ensure_ascii=False, indent=1)
+    except json.JSONDecodeError:
+        return text.strip("\n")
+
+
+def normal(text: str) -> list[str]:
+    for pattern, kind in VARYING:
+        text = pattern.sub(kind, text)
+    return [line.rstrip() for line in text.splitlines()]
+
+
+@pytest.fixture
+def reader(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Reader]:
+    if shutil.which("curl") is None:
+        if os.environ.get("CI"):
+            pytest.fail("CI needs curl")
+        pytest.skip("no curl here")
+    reader = Reader(place=tmp_path, database=lambda: postgres_address(request.getfixturevalue("empty_postgres")))
+    with reader.running:
+        yield reader
+
+
+def test_every_command_of_the_http_page_prints_what_it_shows(reader: Reader) -> None:
+    reader.read(HTTP_API.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("page", sorted(HOW_TO.glob("*.md")), ids=lambda page: page.name)
+def test_every_block_of_a_page_is_one_that_is_checked(page: Path) -> None:
+    checked = {"http-api.md": {"console", "json"}, "deploy.md": {"console", "ini", "nginx"}}
+    assert {kind for kind, _ in BLOCK.findall(page.read_text("utf-8"))} <= checked[page.name]
+
+
+def test_the_deployment_page_has_every_variable_as_it_is() -> None:
+    rows = re.findall(r"^\| `(CLOISTER_\w+)` \| (.*) \|$", DEPLOY.read_text("utf-8"), re.MULTILINE)
+    assert dict(rows) == dict(VARIABLES)
+
+
+@pytest.mark.parametrize("page", sorted(HOW_TO.glob("*.md")), ids=lambda page: page.name)
+def test_a_page_names_no_variable_that_is_not_there(page: Path) -> None:
+    assert set(re.findall(r"\bCLOISTER_[A-Z_]+\b", page.read_text("utf-8"))) <= {*VARIABLES}
+
+
+def test_the_deployment_page_names_commands_that_there_are() -> None:
+    named = set(re.findall(r"(?:bin/|`)cloister ([a-z]+)", DEPLOY.read_text("utf-8")))
+    known = set(re.findall(r"^## `cloister ([a-z]+)", REFERENCE.read_text("utf-8"), re.MULTILINE))
+    assert {"serve", "backup"} <= named <= known
+
+
+def test_a_backup_is_restored_as_the_deployment_page_says(reader: Reader) -> None:
+    reader.in_shell('export CLOISTER_DATA="$PWD/data"; cloister sessions create diary')
+    reader.in_shell(
+        'cloister remember diary "Rain all day."; cloister backup copy; mkdir restored; cp copy restored/cloister.db'
+    )
+    assert "Rain all day." in reader.in_shell("cloister search rain --data restored")

@@ -1,0 +1,133 @@
+"""The command line under the names of the library: every call is a command with `--json`, and its answer is what that prints. What
+no command can say has no method here."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter
+
+from cloister.domain.conversation import Role
+from cloister.domain.scope import MemberVisibility
+from cloister.interfaces import shapes
+from command_line import CommandLine
+from refusals import refusal
+
+T = TypeVar("T")
+
+
+class OverCommands:
+    def __init__(self, shell: CommandLine) -> None:
+        self._shell = shell
+
+    def create_project(self, name: str, *, member_visibility: MemberVisibility = "shared") -> shapes.Project:
+        return self._one(shapes.Project, "projects", "create", name, *_options(members=member_visibility))
+
+    def projects(self, *, limit: int = 50) -> list[shapes.Project]:
+        return self._many(shapes.Project, "projects", "list", *_options(limit=limit))
+
+    def project(self, project_id: str) -> shapes.Project:
+        return self._one(shapes.Project, "projects", "show", project_id)
+
+    def delete_project(self, project_id: str) -> int:
+        return self._printed("projects", "delete", project_id, "--yes")["sessions_moved"]
+
+    def create_session(
+        self,
+        external_id: str | None = None,
+        *,
+        project_id: str | None = None,
+        user_id: str | None = None,
+        title: str | None = None,
+        tags: Sequence[str] = (),
+    ) -> shapes.Session:
+        named = () if external_id is None else (external_id,)
+        options = _options(project=project_id, user=user_id, title=title)
+        tagged = [part for tag in tags for part in ("--tag", tag)]
+        return self._one(shapes.Session, "sessions", "create", *named, *options, *tagged)
+
+    def session(self, session_id: str) -> shapes.Session:
+        return _shaped(shapes.Session, self._printed("sessions", "show", session_id)["session"])
+
+    def sessions(
+        self, *, project_id: str | None = None, user_id: str | None = None, limit: int = 50
+    ) -> list[shapes.Session]:
+        options = _options(project=project_id, user=user_id, limit=limit)
+        return self._many(shapes.Session, "sessions", "list", *options)
+
+    def update_session(self, session_id: str, *, project_id: str | None) -> shapes.Session:
+        return self._one(shapes.Session, "sessions", "move", session_id, project_id or "none")
+
+    def delete_session(self, session_id: str) -> shapes.Forgotten:
+        return self._one(shapes.Forgotten, "forget", session_id, "--yes")
+
+    def clear_session(self, session_id: str) -> shapes.Forgotten:
+        return self._one(shapes.Forgotten, "sessions", "clear", session_id, "--yes")
+
+    def record(self, session_id: str, role: Role, content: str, *, author: str | None = None) -> shapes.Message:
+        return self._one(shapes.Message, "remember", session_id, content, *_options(role=role, author=author))
+
+    def record_episode(self, session_id: str, user_message: str, ai_response: str) -> shapes.Episode:
+        """A question and its reply make an episode, which is known by the question."""
+        question = self.record(session_id, "user", user_message)
+        reply = self.record(session_id, "assistant", ai_response)
+        return shapes.Episode(
+            id=question.id.replace("msg_", "ep_"),
+            session_id=session_id,
+            message_ids=(question.id, reply.id),
+            created_at=question.created_at,
+        )
+
+    def messages(self, session_id: str, *, limit: int = 50, after: str | None = None) -> list[shapes.Message]:
+        printed = self._printed("sessions", "show", session_id, *_options(limit=limit, after=after))
+        return [_shaped(shapes.Message, message) for message in printed["messages"]]
+
+    def forget_message(self, message_id: str) -> None:
+        assert self._printed("forget", "--message", message_id, "--yes") == {"messages": 1}
+
+    def context(
+        self,
+        session_id: str,
+        query: str | None = None,
+        *,
+        recent_limit: int | None = None,
+        semantic_limit: int | None = None,
+        budget_tokens: int | None = None,
+    ) -> shapes.Context:
+        asked = () if query is None else (query,)
+        options = _options(recent=recent_limit, semantic=semantic_limit, budget=budget_tokens)
+        return self._one(shapes.Context, "context", session_id, *asked, *options)
+
+    def search(
+        self,
+        query: str,
+        *,
+        session_id: str | None = None,
+        project_id: str | None = None,
+        user_id: str | None = None,
+        limit: int = 10,
+    ) -> list[shapes.Hit]:
+        options = _options(session=session_id, project=project_id, user=user_id, limit=limit)
+        return self._many(shapes.Hit, "search", query, *options)
+
+    def _printed(self, *arguments: str) -> Any:
+        outcome = self._shell.attempt(*arguments, "--json")
+        if outcome.code == 0:
+            return json.loads(outcome.stdout)
+        assert (outcome.code, outcome.stdout) == (1, ""), outcome
+        refused = json.loads(outcome.stderr)
+        raise refusal(refused["code"], refused["detail"])
+
+    def _one(self, kind: type[T], *arguments: str) -> T:
+        return _shaped(kind, self._printed(*arguments))
+
+    def _many(self, kind: type[T], *arguments: str) -> list[T]:
+        return [_shaped(kind, entry) for entry in self._printed(*arguments)]
+
+
+def _options(**given: str | int | None) -> list[str]:
+    return [part for name, value in given.items() if value is not None for part in (f"--{name}", str(value))]
+
+
+def _shaped(kind: type[T], printed: Any) -> T:
+    return TypeAdapter(kind).validate_python(printed)

@@ -1,0 +1,191 @@
+"""The HTTP contract spoken by hand, under the names of the library: what is sent and read here is JSON, and nothing of the library
+but its shapes."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import httpx2
+from pydantic import TypeAdapter
+
+from cloister.domain.conversation import Role
+from cloister.domain.scope import MemberVisibility
+from cloister.interfaces import shapes
+from cloister.interfaces.library import UNCHANGED
+from refusals import refusal
+from servers import Caller, segment
+
+T = TypeVar("T")
+
+
+class OverHttp:
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def create_project(self, name: str, *, member_visibility: MemberVisibility = "shared") -> shapes.Project:
+        body = {"name": name, "member_visibility": member_visibility}
+        return _one(shapes.Project, self._caller.post("/org/projects", body))
+
+    def projects(self, *, limit: int = 50) -> list[shapes.Project]:
+        return _many(shapes.Project, self._caller.get("/org/projects", params={"limit": limit}))
+
+    def project(self, project_id: str) -> shapes.Project:
+        return _one(shapes.Project, self._caller.get(f"/org/projects/{project_id}"))
+
+    def update_project(
+        self,
+        project_id: str,
+        *,
+        name: str | None = None,
+        is_default: bool | None = None,
+        settings: Mapping[str, object] | None = None,
+    ) -> shapes.Project:
+        body = _given(name=name, is_default=is_default, settings=settings)
+        return _one(shapes.Project, self._caller.patch(f"/org/projects/{project_id}", body))
+
+    def delete_project(self, project_id: str) -> int:
+        return _read(self._caller.delete(f"/org/projects/{project_id}"))["sessions_moved"]
+
+    def create_session(
+        self,
+        external_id: str | None = None,
+        *,
+        project_id: str | None = None,
+        user_id: str | None = None,
+        title: str | None = None,
+        tags: Sequence[str] = (),
+        metadata: Mapping[str, object] | None = None,
+    ) -> shapes.Session:
+        given = _given(external_id=external_id, user_id=user_id, title=title, metadata=metadata)
+        body = {**given, "project_id": project_id, "tags": list(tags)}
+        return _one(shapes.Session, self._caller.post("/v1/sessions", body))
+
+    def session(self, session_id: str) -> shapes.Session:
+        return _one(shapes.Session, self._caller.get(_session(session_id)))
+
+    def sessions(
+        self, *, project_id: str | None = None, user_id: str | None = None, limit: int = 50
+    ) -> list[shapes.Session]:
+        params = _given(project_id=project_id, user_id=user_id, limit=limit)
+        return _many(shapes.Session, self._caller.get("/v1/sessions", params=params))
+
+    def update_session(
+        self,
+        session_id: str,
+        *,
+        title: str | None = None,
+        project_id: str | None = UNCHANGED,
+        tags: Sequence[str] | None = None,
+        metadata: Mapping[str, object] | None = None,
+    ) -> shapes.Session:
+        body = _given(title=title, tags=tags, metadata=metadata)
+        if project_id is not UNCHANGED:
+            body["project_id"] = project_id
+        return _one(shapes.Session, self._caller.patch(_session(session_id), body))
+
+    def delete_session(self, session_id: str) -> shapes.Forgotten:
+        return _one(shapes.Forgotten, self._caller.delete(_session(session_id)))
+
+    def clear_session(self, session_id: str) -> shapes.Forgotten:
+        return _one(shapes.Forgotten, self._caller.post(f"{_session(session_id)}/clear"))
+
+    def record(
+        self,
+        session_id: str,
+        role: Role,
+        content: str,
+        *,
+        author: str | None = None,
+        metadata: Mapping[str, object] | None = None,
+        created_at: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> shapes.Message:
+        body = _given(role=role, content=content, author=author, metadata=metadata, created_at=created_at)
+        answer = self._caller.post(f"{_session(session_id)}/messages", body, headers=_once(idempotency_key))
+        return _one(shapes.Message, answer)
+
+    def record_batch(
+        self, session_id: str, messages: Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None
+    ) -> list[shapes.Message]:
+        path = f"{_session(session_id)}/messages/batch"
+        answer = self._caller.post(path, {"messages": messages}, headers=_once(idempotency_key))
+        return _many(shapes.Message, answer)
+
+    def record_episode(
+        self, session_id: str, user_message: str, ai_response: str, *, idempotency_key: str | None = None
+    ) -> shapes.Episode:
+        body = {"session_id": session_id, "user_message": user_message, "ai_response": ai_response}
+        return _one(shapes.Episode, self._caller.post("/v1/episodes", body, headers=_once(idempotency_key)))
+
+    def messages(self, session_id: str, *, limit: int = 50, after: str | None = None) -> list[shapes.Message]:
+        answer = self._caller.get(f"{_session(session_id)}/messages", params=_given(limit=limit, after=after))
+        return _many(shapes.Message, answer)
+
+    def forget_message(self, message_id: str) -> None:
+        _read(self._caller.delete(f"/v1/messages/{message_id}"))
+
+    def context(
+        self,
+        session_id: str,
+        query: str | None = None,
+        *,
+        recent_limit: int | None = None,
+        semantic_limit: int | None = None,
+        budget_tokens: int | None = None,
+        sources: Sequence[Mapping[str, object]] | None = None,
+    ) -> shapes.Context:
+        body = _given(
+            session_id=session_id,
+            query=query,
+            recent_limit=recent_limit,
+            semantic_limit=semantic_limit,
+            budget_tokens=budget_tokens,
+            sources=sources,
+        )
+        return _one(shapes.Context, self._caller.post("/v1/context", body))
+
+    def search(
+        self,
+        query: str,
+        *,
+        session_id: str | None = None,
+        project_id: str | None = None,
+        user_id: str | None = None,
+        limit: int = 10,
+    ) -> list[shapes.Hit]:
+        """A project by the header, as callers of the contract name it; the shared pool by its null."""
+        body = _given(query=query, session_id=session_id, user_id=user_id, limit=limit)
+        if project_id is None and session_id is None:
+            body["project_id"] = None
+        headers = {} if project_id is None else {"X-Project-ID": project_id}
+        return _many(shapes.Hit, self._caller.post("/v1/search", body, headers=headers))
+
+
+def _given(**fields: Any) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _once(key: str | None) -> dict[str, str]:
+    return {} if key is None else {"Idempotency-Key": key}
+
+
+def _session(session_id: str) -> str:
+    return f"/v1/sessions/{segment(session_id)}"
+
+
+def _read(answer: httpx2.Response) -> Any:
+    if answer.status_code == 204:
+        return None
+    read = answer.json()
+    if answer.is_success:
+        return read
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert read["status"] == answer.status_code
+    raise refusal(read["code"], read["detail"])
+
+
+def _one(kind: type[T], answer: httpx2.Response) -> T:
+    return TypeAdapter(kind).validate_python(_read(answer))
+
+
+def _many(kind: type[T], answer: httpx2.Response) -> list[T]:
+    return [TypeAdapter(kind).validate_python(entry) for entry in _read(answer)["data"]]

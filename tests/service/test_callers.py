@@ -1,0 +1,261 @@
+"""Every route, asked by every kind of caller: the exact status, and nothing changed for who is refused.
+
+A row aims at what lies in the garden, a project of the first tenant. A route without a row fails the first test here.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import pytest
+
+from cloister.bootstrap import Services
+from cloister.domain.conversation import Draft
+from cloister.domain.identifiers import KeyId, ProjectId, key_name, message_name, project_name
+from cloister.domain.keys import key_text, new_secret, parse_key
+from cloister.domain.moments import now
+from cloister.domain.scope import Reach
+from cloister.interfaces.http.app import create_app
+from cloister.services.access import Gatekeeper, KeyFields
+from cloister.services.keep_sessions import SessionFields
+from engines import Engine
+from servers import EVERYTHING, OPERATOR_KEY, Caller, Server, routes_of, serving
+
+SESSION = "in the garden"
+DAY = 24 * 3_600 * 1_000_000
+REFUSALS = {
+    400: "project_required",
+    401: "unauthenticated",
+    403: "forbidden",
+    404: "not_found",
+    409: "conflict",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class House:
+    """A tenant with a garden and a kitchen; a session with one message is in the garden."""
+
+    services: Services
+    reach: Reach
+    garden: ProjectId
+    kitchen: ProjectId
+    message: str
+    spare_key: KeyId
+
+    def key(self, *permissions: str, **fields: Any) -> str:
+        made = KeyFields(name="caller", permissions=permissions or EVERYTHING, **fields)
+        return self.services.access.create(self.reach, made).text
+
+
+def settle(services: Services, session: str = SESSION) -> House:
+    tenant, _ = services.organise.create_tenant("Household")
+    reach = Reach(tenant=tenant)
+    garden = services.organise.create_project(reach, "Garden").id
+    kitchen = services.organise.create_project(reach, "Kitchen").id
+    services.sessions.create(reach, SessionFields(external_id=session, project=garden))
+    said = services.record.messages(reach, session, [Draft(role="user", content="The roses need water.")])
+    return House(
+        services=services,
+        reach=reach,
+        garden=garden,
+        kitchen=kitchen,
+        message=message_name(said.messages[0].id),
+        spare_key=services.access.create(reach, KeyFields(name="spare")).key.id,
+    )
+
+
+def misspelt(house: House) -> str:
+    return house.key()[:-1] + "_"
+
+
+def unknown(house: House) -> str:
+    """Of the right form, of the right tenant, and of nobody."""
+    return key_text(house.reach.tenant, KeyId(now()), new_secret())
+
+
+def guessed(house: House) -> str:
+    """The name of a key that there is, with another secret."""
+    known = parse_key(house.key())
+    assert known is not None
+    return key_text(known.tenant, known.key, new_secret())
+
+
+def revoked(house: House) -> str:
+    text = house.key()
+    parsed = parse_key(text)
+    assert parsed is not None
+    house.services.access.revoke(house.reach, parsed.key)
+    return text
+
+
+def expired(house: House) -> str:
+    yesterday = Gatekeeper(house.services.database, house.services.organise, lambda: now() - DAY)
+    return yesterday.create(house.reach, KeyFields(name="caller", expires_at=now() - DAY // 2)).text
+
+
+# Who calls, by the key that they hold. Those before the reader have none that opens anything.
+CALLERS: dict[str, Callable[[House], str | None]] = {
+    "none": lambda house: None,
+    "misspelt": misspelt,
+    "unknown": unknown,
+    "guessed": guessed,
+    "revoked": revoked,
+    "expired": expired,
+    "operator": lambda house: OPERATOR_KEY,
+    "reader": lambda house: house.key("read"),
+    "writer": lambda house: house.key("write"),
+    "admin": lambda house: house.key("admin"),
+    "stranger": lambda house: settle(house.services, "in a garden far away").key(),
+    "pinned elsewhere": lambda house: house.key(project=house.kitchen),
+    "confined here": lambda house: house.key(project=house.garden, confined=True),
+    "confined elsewhere": lambda house: house.key(project=house.kitchen, confined=True),
+}
+KEYLESS = list(CALLERS)[: list(CALLERS).index("reader")]
+KEYED = list(CALLERS)[len(KEYLESS) :]
+
+
+class Row(NamedTuple):
+    """`statuses` are those of the callers from the reader on, in their order. The ids in `path` are those of the house."""
+
+    method: str
+    path: str
+    statuses: str
+    body: Any = None
+    in_garden: bool = False
+    """Whether the garden is named in X-Project-ID."""
+
+
+ONE = {"role": "user", "content": "And the beans."}
+TURN = {"session_id": SESSION, "user_message": "And the beans?", "ai_response": "Those too."}
+ROWS = (
+    #                                                         reader, writer, admin,
+    #                                                         stranger, pinned elsewhere, confined here, confined elsewhere
+    Row("GET", "/org/projects", "200 403 200 200 200 200 200"),
+    Row("POST", "/org/projects", "403 403 201 201 201 403 403", {"name": "Cellar"}),
+    Row("GET", "/org/projects/{project_id}", "200 403 200 404 200 200 404"),
+    Row("PATCH", "/org/projects/{project_id}", "403 403 200 404 200 200 404", {"name": "Orchard"}),
+    Row("PATCH", "/org/projects/{project_id}", "403 403 200 404 200 403 403", {"is_default": True}),
+    Row("DELETE", "/org/projects/{project_id}", "403 403 200 404 200 403 403"),
+    Row("GET", "/org/projects/{project_id}/sessions", "200 403 200 404 200 200 404"),
+    Row("GET", "/org/api-keys", "403 403 200 200 200 403 403"),
+    Row("POST", "/org/api-keys", "403 403 201 201 201 403 403", {"name": "another"}),
+    Row("DELETE", "/org/api-keys/{key_id}", "403 403 204 404 204 403 403"),
+    Row("GET", "/org/usage", "200 403 200 200 200 403 403"),
+    Row("POST", "/v1/sessions", "403 201 201 201 201 201 201", {"external_id": "new"}),
+    Row("POST", "/v1/sessions", "403 201 201 404 201 201 403", {"external_id": "new"}, in_garden=True),
+    Row("POST", "/v1/sessions", "403 201 201 201 201 403 403", {"external_id": "new", "project_id": None}),
+    Row("GET", "/v1/sessions", "200 403 200 200 200 200 200"),
+    Row("GET", "/v1/sessions", "200 403 200 404 200 200 403", in_garden=True),
+    Row("GET", "/v1/sessions/{external_id}", "200 403 200 404 200 200 404"),
+    Row("PATCH", "/v1/sessions/{external_id}", "403 200 200 404 200 200 404", {"title": "Roses"}),
+    Row("PATCH", "/v1/sessions/{external_id}", "403 200 200 404 200 403 404", {"project_id": None}),
+    Row("DELETE", "/v1/sessions/{external_id}", "403 200 200 404 200 200 404"),
+    Row("POST", "/v1/sessions/{external_id}/clear", "403 200 200 404 200 200 404"),
+    Row("POST", "/v1/sessions/{external_id}/messages", "403 201 201 404 201 201 404", ONE),
+    Row("POST", "/v1/sessions/{external_id}/messages/batch", "403 201 201 404 201 201 404", {"messages": [ONE, ONE]}),
+    Row("GET", "/v1/sessions/{external_id}/messages", "200 403 200 404 200 200 404"),
+    Row("DELETE", "/v1/messages/{message_id}", "403 204 204 404 204 204 404"),
+    Row("POST", "/v1/episodes", "403 201 201 404 201 201 404", TURN),
+    Row("POST", "/v1/context", "200 403 200 404 200 200 404", {"session_id": SESSION}),
+    Row("POST", "/v1/search", "400 403 400 400 200 200 200", {"query": "roses"}),
+    Row("POST", "/v1/search", "200 403 200 404 200 200 403", {"query": "roses"}, in_garden=True),
+    Row("POST", "/v1/search", "200 403 200 404 200 200 404", {"query": "roses", "session_id": SESSION}),
+    Row("POST", "/v1/search", "200 403 200 200 200 200 200", {"query": "roses", "project_id": None}),
+)
+# What anybody may ask, with any key or none.
+OPEN = {
+    ("GET", "/livez"): 200,
+    ("GET", "/readyz"): 200,
+    ("GET", "/metrics"): 200,
+    ("GET", "/openapi.json"): 200,
+    ("GET", "/docs"): 200,
+    ("GET", "/"): 307,
+}
+OPERATORS = {("POST", "/operator/tenants")}
+
+
+def test_every_route_has_its_row(server: Server) -> None:
+    """ISO-4. Every method of every route, and no row is left over."""
+    assert server.services is not None
+    assert {(row.method, row.path) for row in ROWS} | OPEN.keys() | OPERATORS == routes_of(create_app(server.services))
+
+
+def rows_and_callers() -> list[Any]:
+    found: list[Any] = []
+    for row in ROWS:
+        mark = " in the garden" if row.in_garden else f" {sorted(row.body)}" if row.body else ""
+        statuses = [*("401" for _ in KEYLESS), *row.statuses.split()]
+        for caller, status in zip(CALLERS, statuses, strict=True):
+            found.append(pytest.param(row, caller, int(status), id=f"{row.method} {row.path}{mark}: {caller}"))
+    return found
+
+
+@pytest.mark.parametrize(("row", "caller", "status"), rows_and_callers())
+def test_each_caller_gets_exactly_this_status(
+    server: Server, shared_engine: Engine, row: Row, caller: str, status: int
+) -> None:
+    """ISO-4, ORG-3, ORG-4, ORG-8."""
+    assert server.services is not None
+    house = settle(server.services)
+    asking = called(server, CALLERS[caller](house))
+    before = shared_engine.dump(house.reach.tenant)
+
+    answer = asking.request(
+        row.method,
+        row.path.format(
+            project_id=project_name(house.garden),
+            external_id=SESSION,
+            message_id=house.message,
+            key_id=key_name(house.spare_key),
+        ),
+        json=row.body,
+        headers={"X-Project-ID": project_name(house.garden)} if row.in_garden else {},
+    )
+
+    assert answer.status_code == status, answer.text
+    if status >= 400:
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert answer.json()["code"] == REFUSALS[status]
+        assert answer.headers.get("www-authenticate") == ("Bearer" if status == 401 else None)
+    if status >= 400 or caller == "stranger" or row.method == "GET":
+        assert shared_engine.dump(house.reach.tenant) == before
+
+
+@pytest.mark.parametrize("caller", CALLERS)
+def test_what_is_open_is_open_to_all(server: Server, caller: str) -> None:
+    assert server.services is not None
+    asking = called(server, CALLERS[caller](settle(server.services)))
+    for (method, path), status in OPEN.items():
+        answer = asking.request(method, path)
+        assert (method, path, answer.status_code) == (method, path, status)
+
+
+@pytest.mark.parametrize("caller", CALLERS)
+def test_only_the_operator_makes_tenants(server: Server, shared_engine: Engine, caller: str) -> None:
+    assert server.services is not None
+    asking = called(server, CALLERS[caller](settle(server.services)))
+    tenants = shared_engine.rows("SELECT count(*) FROM tenant")
+
+    answer = asking.post("/operator/tenants", {"name": "New"})
+
+    if caller == "operator":
+        assert answer.status_code == 201
+        assert sorted(answer.json()) == ["admin_key", "default_project_id", "name", "tenant_id"]
+        return
+    assert answer.status_code == 401
+    assert answer.headers["www-authenticate"] == "Bearer"
+    assert shared_engine.rows("SELECT count(*) FROM tenant") == tenants
+
+
+def test_a_server_without_an_operator_key_has_no_operator(engine: Engine) -> None:
+    services = engine.services()
+    house = settle(services)
+    with serving(services, operator_key=None) as server:
+        for key in CALLERS.values():
+            answer = called(server, key(house)).post("/operator/tenants", {"name": "New"})
+            assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
+
+
+def called(server: Server, key: str | None) -> Caller:
+    return server.nobody if key is None else server.caller(key)

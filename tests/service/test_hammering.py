@@ -1,0 +1,273 @@
+"""Thirty-two clients of eight tenants on all routes at once, with the same names and the same words in every tenant.
+
+Every answer is searched for what belongs to another tenant; in the end everything acknowledged is there, once and in order.
+Set `CLOISTER_LONG_RUN=1` for a minute of it on each engine instead of a few seconds.
+"""
+
+import os
+import random
+import re
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Generator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from cloister.interfaces.http.app import create_app
+from postgres_server import PostgresServer
+from servers import OPERATOR_KEY, Server, ServerProcess, Tenant, new_client, postgres_address, routes_of
+
+TENANTS, CLIENTS_EACH = 8, 4
+LONG = 60
+SECONDS = LONG if os.environ.get("CLOISTER_LONG_RUN") else 4
+KEPT = ("first", "second", "third")
+"""Sessions that all clients of a tenant write to, and nobody deletes."""
+WORDS = "the roses in the garden need water"
+MARKER = re.compile(rb"(?:mark|ten_|proj_|clo_)[0-9A-Za-z]+")
+
+
+class Home:
+    """A tenant, what is its own, and what it was told is kept."""
+
+    def __init__(self, tenant: Tenant, number: int) -> None:
+        self.tenant = tenant
+        self.marker = f"mark{number}x"
+        self.projects = [tenant.default_project_id, *(tenant.new_project(self.marker) for _ in range(2))]
+        self.acknowledged: dict[str, dict[str, str]] = {name: {} for name in KEPT}
+        self.lock = threading.Lock()
+        for name, project in zip(KEPT, (None, *self.projects), strict=False):
+            tenant.new_session(name, project_id=project, metadata={"of": self.marker})
+
+    @property
+    def own(self) -> set[bytes]:
+        return {text.encode() for text in (self.marker, self.tenant.tenant_id, self.tenant.key, *self.projects)}
+
+
+class Client:
+    """Does one thing after the other until told to stop. `answers` counts them by route and status."""
+
+    def __init__(self, home: Home, number: int, foreign: set[bytes], outside: list[str]) -> None:
+        self._home = home
+        self._number = number
+        self._foreign = foreign
+        self._outside = outside
+        self._random = random.Random(number)
+        self._http: httpx2.Client = new_client(home.tenant.address, home.tenant.key)
+        self._numbers = count(1)
+        self._visits = count()
+        self.answers: Counter[tuple[str, str, int]] = Counter()
+        self.writes = 0
+        self.failure: BaseException | None = None
+
+    def run(self, ended: Callable[[], bool]) -> None:
+        often = [self.say, self.say_many, self.exchange]
+        sometimes = [self.read, self.context, self.search, self.move, self.forget]
+        rarely = [self.look_around, self.pass_through, self.keep_projects, self.keep_keys, self.look_outside]
+        each = [*often, *sometimes, *rarely]
+        try:
+            each[self._number % len(each)]()
+            while not ended():
+                self._random.choice([*(8 * often), *(4 * sometimes), *rarely])()
+        except BaseException as failure:  # noqa: BLE001 - told to the test, which raises it
+            self.failure = failure
+        finally:
+            self._http.close()
+
+    def ask(self, method: str, path: str, *expected: int, route: str | None = None, **given: Any) -> httpx2.Response:
+        """`route` is the path as the table of routes has it, where it holds an id."""
+        answer = self._http.request(method, path, **given)
+        self.answers[method, route or path.partition("?")[0], answer.status_code] += 1
+        assert answer.status_code in expected, f"{method} {path}: {answer.status_code} {answer.text}"
+        found = {*MARKER.findall(repr(answer.headers.raw).encode() + answer.content)} & self._foreign
+        assert not found, f"{method} {path} showed {found}: {answer.text}"
+        return answer
+
+    def in_session(self, method: str, name: str, rest: str, *expected: int, **given: Any) -> httpx2.Response:
+        path = f"/v1/sessions/{name}{rest}"
+        return self.ask(method, path, *expected, route=f"/v1/sessions/{{external_id}}{rest.partition('?')[0]}", **given)
+
+    def words(self) -> str:
+        return f"{self._home.marker} {WORDS} {self._number}-{next(self._numbers)}"
+
+    def keep(self, name: str, told: dict[str, str]) -> None:
+        self.writes += len(told)
+        with self._home.lock:
+            self._home.acknowledged[name] |= told
+
+    def say(self) -> str:
+        name, content = self._random.choice(KEPT), self.words()
+        said = self.in_session("POST", name, "/messages", 201, json={"role": "user", "content": content}).json()
+        assert said["content"] == content
+        self.keep(name, {said["id"]: content})
+        return name
+
+    def say_many(self) -> None:
+        name, contents = self._random.choice(KEPT), [self.words() for _ in range(self._random.randint(2, 20))]
+        messages = [{"role": "user", "content": content} for content in contents]
+        said = self.in_session("POST", name, "/messages/batch", 201, json={"messages": messages}).json()["data"]
+        assert [entry["content"] for entry in said] == contents
+        self.keep(name, {entry["id"]: entry["content"] for entry in said})
+
+    def exchange(self) -> None:
+        name, question, reply = self._random.choice(KEPT), self.words(), self.words()
+        body = {"session_id": name, "user_message": question, "ai_response": reply}
+        first, second = self.ask("POST", "/v1/episodes", 201, json=body).json()["message_ids"]
+        self.keep(name, {first: question, second: reply})
+
+    def forget(self) -> None:
+        name = self.say()
+        with self._home.lock:
+            message, _ = self._home.acknowledged[name].popitem()
+        self.ask("DELETE", f"/v1/messages/{message}", 204, route="/v1/messages/{message_id}")
+
+    def move(self) -> None:
+        project = self._random.choice([None, *self._home.projects])
+        moved = self.in_session("PATCH", self._random.choice(KEPT), "", 200, json={"project_id": project}).json()
+        assert moved["project_id"] == project
+
+    def read(self) -> None:
+        name = self._random.choice(KEPT)
+        page = self.in_session("GET", name, f"/messages?limit={self._random.randint(1, 200)}", 200).json()
+        sequence = [entry["seq"] for entry in page["data"]]
+        assert sequence == sorted(set(sequence))
+        assert self.in_session("GET", name, "", 200).json()["metadata"] == {"of": self._home.marker}
+
+    def context(self) -> None:
+        name = self._random.choice(KEPT)
+        context = self.ask("POST", "/v1/context", 200, json={"session_id": name, "query": WORDS}).json()
+        assert all(self._home.marker in item["content"] for item in context["chat_history"])
+        assert all(item["session_id"] == name for item in context["current_conversation"])
+
+    def search(self) -> None:
+        headers = {"X-Project-ID": self._random.choice(self._home.projects)}
+        hits = self.ask("POST", "/v1/search", 200, json={"query": WORDS, "limit": 20}, headers=headers).json()["data"]
+        assert all(self._home.marker in hit["content"] for hit in hits)
+
+    def look_around(self) -> None:
+        project = self._random.choice(self._home.projects)
+        self.ask("GET", "/v1/sessions", 200)
+        self.ask("GET", f"/v1/sessions?project_id={self._random.choice(['none', project])}", 200)
+        self.ask("GET", "/org/projects", 200)
+        route = "/org/projects/{project_id}"
+        self.ask("GET", f"/org/projects/{project}", 200, route=route)
+        self.ask("GET", f"/org/projects/{project}/sessions", 200, route=f"{route}/sessions")
+        assert self.ask("GET", "/org/usage", 200).json()["sessions"] >= len(KEPT)
+
+    def pass_through(self) -> None:
+        """A session of the client's own, under a name that it has in every tenant."""
+        name = f"passing-{self._number % CLIENTS_EACH}"
+        self.ask("POST", "/v1/sessions", 201, json={"external_id": name, "title": self._home.marker})
+        for _ in range(2):
+            self.in_session("POST", name, "/messages", 201, json={"role": "user", "content": self.words()})
+        assert self.in_session("POST", name, "/clear", 200).json()["messages"] == 2
+        self.in_session("POST", name, "/messages", 201, json={"role": "user", "content": self.words()})
+        assert self.in_session("DELETE", name, "", 200).json()["messages"] == 1
+        self.in_session("GET", name, "", 404)
+
+    def keep_projects(self) -> None:
+        made = self.ask("POST", "/org/projects", 201, json={"name": f"{self._home.marker} passing"}).json()
+        path, route = f"/org/projects/{made['project_id']}", "/org/projects/{project_id}"
+        assert self.ask("PATCH", path, 200, route=route, json={"name": self._home.marker}).json()["isolated"] is True
+        default = f"/org/projects/{self._random.choice(self._home.projects)}"
+        self.ask("PATCH", default, 200, route=route, json={"is_default": True})
+        assert self.ask("DELETE", path, 200, route=route).json()["sessions_moved"] == 0
+        self.ask("GET", path, 404, route=route)
+
+    def keep_keys(self) -> None:
+        made = self.ask("POST", "/org/api-keys", 201, json={"name": self._home.marker}).json()
+        headers = {"Authorization": f"Bearer {made['key']}"}
+        self.ask("GET", "/v1/sessions", 200, headers=headers)
+        assert made["key"] not in self.ask("GET", "/org/api-keys", 200).text
+        self.ask("DELETE", f"/org/api-keys/{made['key_id']}", 204, route="/org/api-keys/{key_id}")
+        self.ask("GET", "/v1/sessions", 401, headers=headers)
+
+    def look_outside(self) -> None:
+        """What anybody may ask, and now and then what only the operator may."""
+        for path in self._outside:
+            self.ask("GET", path, 200, 307)
+        if next(self._visits) % 10 == 0:
+            headers = {"Authorization": f"Bearer {OPERATOR_KEY}"}
+            self.ask("POST", "/operator/tenants", 201, json={"name": "another"}, headers=headers)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def process(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[ServerProcess]:
+    if request.param == "sqlite":
+        with ServerProcess(tmp_path / "data") as running:
+            yield running
+        return
+    databases: PostgresServer = request.getfixturevalue("postgres_server")
+    with databases.migrated_database() as url, ServerProcess(postgres_address(url)) as running:
+        yield running
+
+
+def test_many_tenants_at_once_never_see_each_other_and_lose_nothing(
+    process: ServerProcess, server: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """ISO-4, ORG-2, ORG-7."""
+    homes = [Home(process.server.new_tenant("Household"), number) for number in range(TENANTS)]
+    assert server.services is not None
+    routes = {(method, path) for method, path in routes_of(create_app(server.services)) if method != "HEAD"}
+    outside = [path for method, path in sorted(routes) if method == "GET" and not path.startswith(("/v1", "/org"))]
+    everything = set[bytes]().union(*(home.own for home in homes))
+    clients = [
+        Client(home, number * CLIENTS_EACH + place, everything - home.own, outside)
+        for number, home in enumerate(homes)
+        for place in range(CLIENTS_EACH)
+    ]
+    hammer(clients)
+
+    for home in homes:
+        everything_is_there(home)
+    answers = sum((client.answers for client in clients), Counter[tuple[str, str, int]]())
+    statuses = Counter[int]()
+    for (_, _, status), times in answers.items():
+        statuses[status] += times
+    assert not [status for status in statuses if status >= 500]
+    assert routes <= {(method, path) for method, path, status in answers if status < 400}
+    if SECONDS == LONG:
+        told = dict(sorted(statuses.items()))
+        writes = sum(client.writes for client in clients)
+        with capsys.disabled():
+            os.write(2, f"\n{sum(statuses.values())} requests, {writes} messages acknowledged, {told}\n".encode())
+
+
+def hammer(clients: list[Client]) -> None:
+    until = time.monotonic() + SECONDS
+
+    def ended() -> bool:
+        return time.monotonic() > until or any(client.failure for client in clients)
+
+    threads = [threading.Thread(target=client.run, args=(ended,)) for client in clients]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for client in clients:
+        if client.failure is not None:
+            raise client.failure
+
+
+def everything_is_there(home: Home) -> None:
+    """Once, and each client's words in the order in which it said them."""
+    total = 0
+    for name, told in home.acknowledged.items():
+        held = home.tenant.admin.everything(f"/v1/sessions/{name}/messages")
+        assert [entry["seq"] for entry in held] == sorted({entry["seq"] for entry in held})
+        assert {entry["id"]: entry["content"] for entry in held} == told
+        said: dict[str, list[int]] = defaultdict(list)
+        for entry in held:
+            client, _, number = entry["content"].rpartition(" ")[2].partition("-")
+            said[client].append(int(number))
+        assert all(numbers == sorted(set(numbers)) for numbers in said.values())
+        assert home.tenant.admin.get(f"/v1/sessions/{name}").json()["message_count"] == len(held)
+        total += len(held)
+    passing = [entry for entry in home.tenant.admin.everything("/v1/sessions") if entry["external_id"] not in KEPT]
+    assert home.tenant.admin.get("/org/usage").json()["messages"] == total + sum(s["message_count"] for s in passing)
+    projects = home.tenant.admin.everything("/org/projects")
+    assert [project["is_default"] for project in projects].count(True) == 1

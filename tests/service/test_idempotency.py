@@ -1,0 +1,227 @@
+"""The same request under the same `Idempotency-Key` is done once and answered alike; secrets are derived again, never kept."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import httpx2
+import pytest
+
+from cloister.domain.moments import now
+from cloister.interfaces.http.app import create_app
+from engines import Engine
+from servers import Caller, Server, Tenant, operations_of, serving
+
+HOUR = 3_600 * 1_000_000
+MESSAGES = "/v1/sessions/{external_id}/messages"
+
+
+class Creation(NamedTuple):
+    path: str
+    body: dict[str, Any]
+    other: dict[str, Any]
+    makes: int = 1
+    """How many things of the tenant itself."""
+
+    def ask(self, caller: Caller, key: str, body: dict[str, Any] | None = None) -> httpx2.Response:
+        path = self.path.replace("{external_id}", "roses")
+        return caller.post(path, self.body if body is None else body, headers={"Idempotency-Key": key})
+
+
+ONE = {"role": "user", "content": "The roses need water.", "metadata": {"from": "garden"}}
+TURN = {"session_id": "roses", "user_message": "And the beans?", "ai_response": "Those too."}
+CREATIONS = (
+    Creation("/operator/tenants", {"name": "Household"}, {"name": "Neighbours"}, makes=0),
+    Creation("/org/projects", {"name": "Garden"}, {"name": "Garden", "member_visibility": "private"}),
+    Creation("/org/api-keys", {"name": "laptop"}, {"name": "laptop", "permissions": ["read"]}),
+    Creation("/v1/sessions", {"title": "Roses"}, {"title": "Roses", "user_id": "ann"}),
+    Creation("/v1/sessions", {"external_id": "beans", "tags": ["a"]}, {"external_id": "beans", "tags": ["b"]}),
+    Creation(MESSAGES, ONE, {**ONE, "metadata": {}}),
+    Creation(f"{MESSAGES}/batch", {"messages": [ONE, ONE]}, {"messages": [ONE]}, makes=2),
+    Creation("/v1/episodes", TURN, {**TURN, "ai_response": "Not those."}, makes=2),
+)
+NEW = [creation for creation in CREATIONS[1:] if "external_id" not in creation.body]
+"""Those of a tenant that make something new each time."""
+every_creation = pytest.mark.parametrize(
+    "creation", CREATIONS, ids=lambda creation: f"{creation.path} {[*creation.body]}"
+)
+
+
+@pytest.fixture
+def home(either_server: Server) -> Tenant:
+    tenant = either_server.new_tenant()
+    tenant.new_session("roses")
+    return tenant
+
+
+def asking(server: Server, tenant: Tenant, creation: Creation) -> Caller:
+    return server.operator if creation.path.startswith("/operator") else tenant.admin
+
+
+def holdings(tenant: Tenant) -> list[Any]:
+    lists = ("/org/projects", "/org/api-keys", "/v1/sessions", "/v1/sessions/roses/messages")
+    return [tenant.admin.everything(path) for path in lists]
+
+
+def test_every_route_that_creates_takes_an_idempotency_key(server: Server) -> None:
+    assert server.services is not None
+    creating: set[str] = set()
+    taking: set[str] = set()
+    for _, path, operation, parameters in operations_of(create_app(server.services)):
+        if "201" in operation["responses"]:
+            creating.add(path)
+        if "Idempotency-Key" in [parameter["name"] for parameter in parameters]:
+            taking.add(path)
+    assert creating == taking == {creation.path for creation in CREATIONS}
+
+
+@every_creation
+def test_the_same_request_again_is_answered_alike_and_done_once(
+    either_server: Server, home: Tenant, creation: Creation
+) -> None:
+    caller = asking(either_server, home, creation)
+    first = creation.ask(caller, f"once {home.tenant_id}")
+    held = holdings(home)
+    again = [creation.ask(caller, f"once {home.tenant_id}") for _ in range(2)]
+
+    assert first.status_code == 201, first.text
+    assert [(answer.status_code, answer.content) for answer in again] == [(201, first.content)] * 2
+    assert holdings(home) == held
+    another = creation.ask(caller, f"twice {home.tenant_id}")
+    assert another.content != first.content or creation.body.get("external_id")
+
+
+@every_creation
+def test_another_request_under_the_same_key_is_refused(either_server: Server, home: Tenant, creation: Creation) -> None:
+    caller = asking(either_server, home, creation)
+    first = creation.ask(caller, f"once {home.tenant_id}")
+    held = holdings(home)
+    refused = creation.ask(caller, f"once {home.tenant_id}", creation.other)
+
+    assert (refused.status_code, refused.json()["code"]) == (422, "idempotency_mismatch")
+    assert refused.json()["errors"][0]["field"] == "idempotency_key"
+    assert holdings(home) == held
+    assert creation.ask(caller, f"once {home.tenant_id}").content == first.content
+
+
+@every_creation
+def test_many_at_once_make_one(either_server: Server, home: Tenant, creation: Creation) -> None:
+    caller = asking(either_server, home, creation)
+
+    def ask(_: int) -> bytes:
+        answer = creation.ask(caller, f"once {home.tenant_id}")
+        assert answer.status_code == 201, answer.text
+        return answer.content
+
+    before = [len(held) for held in holdings(home)]
+    with ThreadPoolExecutor(8) as pool:
+        assert len({*pool.map(ask, range(16))}) == 1
+    more = sum(len(held) for held in holdings(home)) - sum(before)
+    assert more == creation.makes
+
+
+@pytest.mark.parametrize("creation", CREATIONS[1:], ids=lambda creation: f"{creation.path} {[*creation.body]}")
+def test_a_key_is_a_tenants_own(either_server: Server, home: Tenant, creation: Creation) -> None:
+    """ISO-4: another tenant's request under the same key is another request."""
+    other = either_server.new_tenant()
+    other.new_session("roses")
+    first = creation.ask(home.admin, "the same")
+    second = creation.ask(other.admin, "the same", creation.other)
+    assert (first.status_code, second.status_code) == (201, 201)
+    assert creation.ask(home.admin, "the same").content == first.content
+
+
+def test_a_confined_caller_learns_nothing_of_a_key_that_was_used_outside(home: Tenant) -> None:
+    """ISO-4, ORG-4."""
+    garden = home.new_project("Garden")
+    confined = home.with_key(project_id=garden, confined=True)
+    first = home.admin.post("/v1/sessions", {"title": "Roses"}, headers={"Idempotency-Key": "the same"})
+    second = confined.post("/v1/sessions", {"title": "Beans"}, headers={"Idempotency-Key": "the same"})
+    assert (first.status_code, second.status_code) == (201, 201)
+    assert second.json()["project_id"] == garden
+
+
+def test_secrets_are_derived_again_and_never_kept(engine: Engine) -> None:
+    """ORG-8. Another server with the same operator key derives them too."""
+    with serving(engine.services()) as first, serving(engine.services()) as second:
+        made = first.operator.post("/operator/tenants", {"name": "Home"}, headers={"Idempotency-Key": "t"}).json()
+        admins = [server.caller(made["admin_key"]) for server in (first, second)]
+        keys = [
+            admin.post("/org/api-keys", {"name": "k"}, headers={"Idempotency-Key": "k"}).json()["key"]
+            for admin in (*admins, *admins)
+        ]
+        tenants = [
+            server.operator.post("/operator/tenants", {"name": "Home"}, headers={"Idempotency-Key": "t"}).json()
+            for server in (first, second)
+        ]
+        assert tenants == [made, made]
+        assert len({*keys}) == 1
+        assert second.caller(keys[0]).get("/v1/sessions").status_code == 200
+    kept = repr(engine.dump())
+    for text in (made["admin_key"], keys[0]):
+        assert text not in kept
+        assert text[len("clo_") + 22 : -6] not in kept
+
+
+def test_another_admin_key_derives_another_secret(home: Tenant) -> None:
+    other = home.with_key("admin")
+    made = [
+        caller.post("/org/api-keys", {"name": "k"}, headers={"Idempotency-Key": "k"}).json()
+        for caller in (home.admin, other)
+    ]
+    assert made[0]["key"] != made[1]["key"]
+    assert made[0]["key_id"] != made[1]["key_id"]
+
+
+def test_what_was_refused_is_not_remembered(home: Tenant) -> None:
+    """A request that failed may be corrected and sent again under its key."""
+    headers = {"Idempotency-Key": "try"}
+    assert home.admin.post("/v1/sessions/beans/messages", ONE, headers=headers).status_code == 404
+    home.new_session("beans")
+    assert home.admin.post("/v1/sessions/beans/messages", {**ONE, "content": " "}, headers=headers).status_code == 422
+    assert home.admin.post("/v1/sessions/beans/messages", ONE, headers=headers).status_code == 201
+
+
+@pytest.mark.parametrize("creation", NEW, ids=lambda creation: creation.path)
+def test_a_key_is_forgotten_after_a_day(engine: Engine, creation: Creation) -> None:
+    """When the next request under any key comes."""
+    ahead = 0
+    with serving(engine.services(clock=lambda: now() + ahead)) as server:
+        tenant = server.new_tenant()
+        tenant.new_session("roses")
+        first = creation.ask(tenant.admin, "once")
+        ahead = 23 * HOUR
+        assert creation.ask(tenant.admin, "once").content == first.content
+        ahead = 25 * HOUR
+        creation.ask(tenant.admin, "another")
+        later = creation.ask(tenant.admin, "once")
+        assert (later.status_code, later.content == first.content) == (201, False)
+        assert creation.ask(tenant.admin, "once", creation.other).status_code == 422
+
+
+CHANGES: dict[str, Callable[[Caller], httpx2.Response]] = {
+    "spoken in": lambda admin: admin.post("/v1/sessions/roses/messages", ONE),
+    "renamed": lambda admin: admin.patch("/v1/sessions/roses", {"title": "Beans", "tags": ["b"]}),
+    "taken out of its project": lambda admin: admin.patch("/v1/sessions/roses", {"project_id": None}),
+    "deleted": lambda admin: admin.delete("/v1/sessions/roses"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_session_is_answered_again_as_it_was_made(tenant: Tenant, change: str) -> None:
+    body, headers = {"external_id": "roses"}, {"Idempotency-Key": "once"}
+    first = tenant.admin.post("/v1/sessions", body, headers=headers)
+    assert CHANGES[change](tenant.admin).status_code < 300
+    again = tenant.admin.post("/v1/sessions", body, headers=headers)
+    assert (again.status_code, again.content) == (201, first.content)
+
+
+def test_a_message_is_answered_again_as_it_was_said(tenant: Tenant) -> None:
+    tenant.new_session("roses")
+    path, headers = "/v1/sessions/roses/messages", {"Idempotency-Key": "once"}
+    first = tenant.admin.post(path, ONE, headers=headers)
+    tenant.say("roses", "And the beans.")
+    assert tenant.admin.delete(f"/v1/messages/{first.json()['id']}").status_code == 204
+    again = tenant.admin.post(path, ONE, headers=headers)
+    assert (again.status_code, again.content) == (201, first.content)
+    assert [entry["seq"] for entry in tenant.admin.everything(path)] == [2], "what was forgotten stays forgotten"

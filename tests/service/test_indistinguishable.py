@@ -1,0 +1,261 @@
+"""A foreign id, a missing one and one that was deleted are answered alike: status, headers and body, byte for byte but for the id.
+
+A parameter or a field that takes an id and has no probe fails the first test here.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import httpx2
+import pytest
+from fastapi import FastAPI
+
+from cloister.domain.identifiers import (
+    MessageId,
+    SessionId,
+    key_name,
+    message_id,
+    message_name,
+    new_key_id,
+    new_project_id,
+    new_session_id,
+    project_name,
+)
+from cloister.interfaces.http.app import create_app
+from cloister.interfaces.http.cursors import decode_cursor, encode_cursor
+from servers import Caller, Server, Tenant, operations_of
+
+ONE = {"role": "user", "content": "The roses need water."}
+TURN = {"session_id": "{id}", "user_message": "Roses?", "ai_response": "They need water."}
+# These differ in every answer, and tell nothing.
+RANDOM_HEADERS = ("date", "x-request-id")
+
+
+class Probe(NamedTuple):
+    """A request that names something by `{id}` in one place. `confined` is what a caller confined to another project gets."""
+
+    method: str
+    path: str
+    place: str
+    kind: str
+    asked: str
+    body: Any = None
+    confined: int = 404
+
+    def ask(self, caller: Caller, name: str) -> httpx2.Response:
+        body = None if self.body is None else json.loads(json.dumps(self.body).replace("{id}", name))
+        headers = {"X-Project-ID": name} if self.place == "header" else None
+        return caller.request(self.method, self.asked.replace("{id}", name), json=body, headers=headers)
+
+
+def in_path(method: str, path: str, kind: str, body: Any = None, confined: int = 404) -> Probe:
+    name = path[path.index("{") : path.index("}") + 1]
+    return Probe(method, path, f"path {name[1:-1]}", kind, path.replace(name, "{id}"), body, confined)
+
+
+def in_body(method: str, path: str, field: str, body: Any, *, asked: str | None = None, confined: int = 404) -> Probe:
+    return Probe(method, path, f"body {field}", field.removesuffix("_id"), asked or path, body, confined)
+
+
+def in_query(method: str, path: str, name: str, kind: str) -> Probe:
+    asked = f"{path.replace('{external_id}', 'own-session')}?{name}={{id}}"
+    return Probe(method, path, f"query {name}", kind, asked)
+
+
+def in_header(method: str, path: str, body: Any = None) -> Probe:
+    return Probe(method, path, "header", "project", path, body, confined=403)
+
+
+PROBES = (
+    in_path("GET", "/v1/sessions/{external_id}", "session"),
+    in_path("PATCH", "/v1/sessions/{external_id}", "session", {"title": "Mine"}),
+    in_path("DELETE", "/v1/sessions/{external_id}", "session"),
+    in_path("POST", "/v1/sessions/{external_id}/clear", "session"),
+    in_path("POST", "/v1/sessions/{external_id}/messages", "session", ONE),
+    in_path("POST", "/v1/sessions/{external_id}/messages/batch", "session", {"messages": [ONE, ONE]}),
+    in_path("GET", "/v1/sessions/{external_id}/messages", "session"),
+    in_path("DELETE", "/v1/messages/{message_id}", "message"),
+    in_path("GET", "/org/projects/{project_id}", "project"),
+    in_path("PATCH", "/org/projects/{project_id}", "project", {"name": "Mine"}),
+    in_path("PATCH", "/org/projects/{project_id}", "project", {"is_default": True}, confined=403),
+    in_path("PATCH", "/org/projects/{project_id}", "project", {"settings": {"system_prompt": "Mine."}}),
+    in_path("DELETE", "/org/projects/{project_id}", "project", confined=403),
+    in_path("GET", "/org/projects/{project_id}/sessions", "project"),
+    in_path("DELETE", "/org/api-keys/{key_id}", "key", confined=403),
+    in_body("POST", "/v1/episodes", "session_id", TURN),
+    in_body("POST", "/v1/context", "session_id", {"session_id": "{id}", "query": "roses"}),
+    in_body("POST", "/v1/search", "session_id", {"session_id": "{id}", "query": "roses"}),
+    in_body("POST", "/v1/search", "project_id", {"project_id": "{id}", "query": "roses"}),
+    in_body("POST", "/v1/sessions", "project_id", {"external_id": "never", "project_id": "{id}"}),
+    in_body(
+        "PATCH", "/v1/sessions/{external_id}", "project_id", {"project_id": "{id}"}, asked="/v1/sessions/own-session"
+    ),
+    in_body("POST", "/org/api-keys", "project_id", {"name": "key", "project_id": "{id}"}, confined=403),
+    in_query("GET", "/v1/sessions", "project_id", "project"),
+    in_query("GET", "/v1/sessions/{external_id}/messages", "after", "message"),
+    in_header("GET", "/org/projects"),
+    in_header("GET", "/v1/sessions"),
+    in_header("POST", "/v1/sessions", {"external_id": "never"}),
+    in_header("POST", "/v1/search", {"query": "roses"}),
+    in_header("POST", "/v1/search", {"query": "roses", "session_id": "own-session"}),
+    in_header("POST", "/v1/context", {"session_id": "own-session"}),
+    in_header("POST", "/v1/sessions/own-session/messages", ONE),
+    in_header("DELETE", "/v1/sessions/own-session"),
+)
+
+
+class Ids(NamedTuple):
+    """One thing of each kind."""
+
+    session: str
+    message: str
+    project: str
+    key: str
+
+
+class World(NamedTuple):
+    server: Server
+    ours: Tenant
+    theirs: Tenant
+    confined: Caller
+    """Confined to the garden of ours, where `own-session` is."""
+    foreign: Ids
+    neighbouring: Ids
+    """In the kitchen of ours: foreign to who is confined to the garden."""
+    deleted: Ids
+
+    def state(self) -> list[Any]:
+        """All that a refused request could have changed."""
+        lists = ("/v1/sessions", "/org/projects", "/org/api-keys", "/org/usage")
+        found = [tenant.admin.get(path).json() for tenant in (self.ours, self.theirs) for path in lists]
+        sessions = ((self.theirs, self.foreign.session), (self.ours, self.neighbouring.session))
+        return [*found, *(tenant.admin.get(f"/v1/sessions/{name}/messages").json() for tenant, name in sessions)]
+
+
+def fill(tenant: Tenant, session: str, project: str) -> Ids:
+    tenant.new_session(session, project_id=project)
+    message = tenant.say(session, "The roses need water.")["id"]
+    key = tenant.admin.made("/org/api-keys", {"name": "a key", "project_id": project})["key_id"]
+    return Ids(session=session, message=message, project=project, key=key)
+
+
+def missing() -> Ids:
+    return Ids(
+        session="missing-session",
+        message=message_name(message_id(SessionId(new_session_id()), 1)),
+        project=project_name(new_project_id()),
+        key=key_name(new_key_id()),
+    )
+
+
+@pytest.fixture(scope="module")
+def world(either_server: Server) -> World:
+    ours, theirs = either_server.new_tenant(), either_server.new_tenant()
+    garden = ours.new_project("Garden")
+    ours.new_session("own-session", project_id=garden)
+    deleted = fill(ours, "deleted-session", ours.new_project("Attic"))
+    for path in (f"v1/messages/{deleted.message}", f"v1/sessions/{deleted.session}", f"org/api-keys/{deleted.key}"):
+        assert ours.admin.delete(f"/{path}").status_code in (200, 204)
+    assert ours.admin.delete(f"/org/projects/{deleted.project}").status_code == 200
+    return World(
+        server=either_server,
+        ours=ours,
+        theirs=theirs,
+        confined=ours.with_key(project_id=garden, confined=True),
+        foreign=fill(theirs, "foreign-session", theirs.new_project("Garden")),
+        neighbouring=fill(ours, "kitchen-session", ours.new_project("Kitchen")),
+        deleted=deleted,
+    )
+
+
+def test_every_place_of_an_id_has_its_probe(server: Server) -> None:
+    assert server.services is not None
+    assert places_of_ids(create_app(server.services)) == {
+        (probe.method, probe.path, probe.place) for probe in PROBES if probe.place != "header"
+    }
+
+
+@pytest.mark.parametrize("probe", PROBES, ids=lambda probe: f"{probe.method} {probe.asked} {probe.place}")
+def test_a_foreign_id_reads_as_a_missing_one(world: World, probe: Probe) -> None:
+    """ISO-4."""
+    before = world.state()
+    foreign, none, gone = (
+        shown(probe, world.ours.admin, ids, 404) for ids in (world.foreign, missing(), world.deleted)
+    )
+    assert foreign == none == gone
+    assert world.state() == before
+
+
+@pytest.mark.parametrize("probe", PROBES, ids=lambda probe: f"{probe.method} {probe.asked} {probe.place}")
+def test_a_confined_caller_cannot_tell_another_project_from_none(world: World, probe: Probe) -> None:
+    """ISO-4, ORG-4."""
+    before = world.state()
+    foreign, none, gone, next_door = (
+        shown(probe, world.confined, ids, probe.confined)
+        for ids in (world.foreign, missing(), world.deleted, world.neighbouring)
+    )
+    assert foreign == none == gone == next_door
+    assert world.state() == before
+
+
+def shown(probe: Probe, caller: Caller, ids: Ids, status: int) -> tuple[Mapping[str, str], bytes]:
+    name: str = getattr(ids, probe.kind)
+    answer = probe.ask(caller, name)
+    assert answer.status_code == status, answer.text
+    headers = {header: value for header, value in answer.headers.items() if header not in RANDOM_HEADERS}
+    return headers, answer.content.replace(name.encode(), b"{id}")
+
+
+@pytest.mark.parametrize("path", ["/v1/sessions", "/org/projects", "/org/api-keys"])
+def test_a_cursor_of_another_tenant_is_a_mere_place_in_the_own_list(world: World, path: str) -> None:
+    cursor = world.theirs.admin.get(f"{path}?limit=1").json()["next_cursor"]
+    if cursor is None:
+        world.theirs.new_session("second-session")
+        cursor = world.theirs.admin.get(f"{path}?limit=1").json()["next_cursor"]
+    place = decode_cursor(cursor, 2)
+    assert place is not None
+    made_up = encode_cursor(place[0], new_project_id())
+
+    answers = [world.ours.admin.get(path, params={"cursor": given}) for given in (cursor, made_up)]
+
+    assert answers[0].status_code == 200
+    assert same(*answers)
+    own = [repr(entry) for entry in world.ours.admin.everything(path)]
+    assert all(repr(entry) in own for entry in answers[0].json()["data"])
+
+
+def test_a_cursor_of_another_tenants_session_opens_nothing(world: World) -> None:
+    theirs, nobodys = world.foreign.message, missing().message
+    answers = [
+        world.ours.admin.get(
+            "/v1/sessions/own-session/messages", params={"cursor": encode_cursor(MessageId(int(name[4:], 16)))}
+        )
+        for name in (theirs, nobodys)
+    ]
+    assert [answer.status_code for answer in answers] == [404, 404]
+    bodies = [answer.text.replace(name, "{id}") for answer, name in zip(answers, (theirs, nobodys), strict=True)]
+    assert bodies[0] == bodies[1]
+
+
+def same(first: httpx2.Response, second: httpx2.Response) -> bool:
+    def told(answer: httpx2.Response) -> Any:
+        headers = {header: value for header, value in answer.headers.items() if header not in RANDOM_HEADERS}
+        return answer.status_code, headers, answer.content
+
+    return told(first) == told(second)
+
+
+def places_of_ids(app: FastAPI) -> set[tuple[str, str, str]]:
+    """Every parameter and field of a body by which a request names something that may be another's. A `user_id` names nothing:
+    every user is one's own."""
+    found: set[tuple[str, str, str]] = set()
+    for method, path, operation, parameters in operations_of(app):
+        for parameter in parameters:
+            if parameter["name"] == "after" or (parameter["name"].endswith("_id") and parameter["name"] != "user_id"):
+                found.add((method, path, f"{parameter['in']} {parameter['name']}"))
+        for content in operation.get("requestBody", {}).get("content", {}).values():
+            name = content["schema"]["$ref"].rpartition("/")[2]
+            fields = app.openapi()["components"]["schemas"][name]["properties"]
+            found |= {(method, path, f"body {field}") for field in fields if field in ("session_id", "project_id")}
+    return found

@@ -1,0 +1,162 @@
+"""What a server says of itself: lines of JSON, numbers, and whether it is well. Never what was said, never a key or a name."""
+
+import json
+import re
+import socket
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from cloister.bootstrap import build_services
+from cloister.interfaces.http.app import create_app
+from cloister.interfaces.http.serve import first_key
+from cloister.settings import Settings
+from engines import Engine
+from servers import Server, ServerProcess, Tenant, routes_of, serving
+
+MARKER = "petunia"
+"""In everything that a caller can make up."""
+
+
+def test_the_log_holds_requests_and_nothing_of_what_was_said(data: Path, server: Server) -> None:
+    settings = Settings(data=str(data))
+    services = build_services(settings)
+    first_key(services, settings)
+    services.close()
+
+    with ServerProcess(data) as process:
+        tenant = process.server.new_tenant(f"{MARKER} household")
+        admin_key_id = tenant.admin.get("/org/api-keys").json()["data"][0]["key_id"]
+        answers = [*conversation(tenant), *mistakes(tenant)]
+        assert {answer.status_code for answer in answers} >= {200, 201, 204, 400, 401, 403, 404, 405, 413, 422}
+        host, _, port = process.address.removeprefix("http://").partition(":")
+        with socket.create_connection((host, int(port))) as garbage:
+            garbage.sendall(f"{MARKER} is not HTTP\r\n\r\n".encode())
+            garbage.recv(1_000)
+        assert process.stop() == 0
+
+    assert tenant.key not in process.printed + process.complaints
+    assert MARKER not in process.printed + process.complaints
+    assert "clo_" not in process.printed + process.complaints
+    lines = [json.loads(line) for line in process.complaints.splitlines()]
+    logged = {line["request_id"]: line for line in lines if line["event"] == "request"}
+    for answer in answers:
+        line = logged[answer.headers["x-request-id"]]
+        assert line["status"] == answer.status_code
+        assert line["method"] == answer.request.method
+        assert line["level"] == "info"
+    assert server.services is not None
+    routes = {path for _, path in routes_of(create_app(server.services))}
+    assert {line["route"] for line in logged.values()} <= routes | {"unknown"}
+    assert {line["key_id"] for line in logged.values() if line["route"] == "/v1/context"} == {admin_key_id}
+    assert {line["event"] for line in lines} == {"request", "Invalid HTTP request received."}
+
+
+def conversation(tenant: Tenant) -> list[httpx2.Response]:
+    name = f"{MARKER}-session"
+    one = {"role": "user", "content": f"The {MARKER} needs water.", "author": MARKER, "metadata": {MARKER: MARKER}}
+    admin = tenant.admin
+    session = {"external_id": name, "user_id": MARKER, "title": MARKER, "tags": [MARKER], "metadata": {MARKER: 1}}
+    project = admin.post("/org/projects", {"name": f"{MARKER} bed"})
+    key = admin.post("/org/api-keys", {"name": MARKER}, headers={"Idempotency-Key": MARKER})
+    return [
+        project,
+        key,
+        admin.post("/v1/sessions", session, headers={"Idempotency-Key": MARKER}),
+        admin.post(f"/v1/sessions/{name}/messages", one),
+        admin.post(f"/v1/sessions/{name}/messages/batch", {"messages": [one, one]}),
+        admin.post("/v1/episodes", {"session_id": name, "user_message": MARKER, "ai_response": MARKER}),
+        admin.post("/v1/context", {"session_id": name, "query": MARKER}),
+        admin.post("/v1/search", {"session_id": name, "query": MARKER}),
+        admin.get(f"/v1/sessions?user_id={MARKER}"),
+        admin.get(f"/v1/sessions/{name}"),
+        admin.delete(f"/org/api-keys/{key.json()['key_id']}"),
+        admin.delete(f"/v1/sessions/{name}"),
+    ]
+
+
+def mistakes(tenant: Tenant) -> list[httpx2.Response]:
+    admin = tenant.admin
+    return [
+        tenant.http.get("/v1/sessions", headers={"Authorization": f"Bearer {MARKER}"}),
+        tenant.http.get("/v1/sessions", headers={"Authorization": f"Bearer clo_{MARKER}"}),
+        tenant.with_key("read").post("/v1/sessions", {"external_id": MARKER}),
+        admin.get("/v1/sessions", headers={"X-Project-ID": MARKER}),
+        admin.get(f"/v1/sessions/{MARKER}-unknown"),
+        admin.get(f"/{MARKER}"),
+        admin.request("PUT", f"/v1/sessions/{MARKER}"),
+        admin.post("/v1/sessions", {MARKER: MARKER}),
+        admin.post("/v1/sessions", {"external_id": MARKER * 99}),
+        admin.get(f"/v1/sessions?cursor={MARKER}"),
+        admin.post("/v1/sessions", {"external_id": f"{MARKER}\n"}),
+    ]
+
+
+@pytest.mark.parametrize("given", ["abc", "A-b_c.1", "x" * 64])
+def test_a_sane_request_id_is_given_back(server: Server, given: str) -> None:
+    for path in ("/livez", "/nowhere", "/v1/sessions"):
+        assert server.nobody.get(path, headers={"X-Request-ID": given}).headers["x-request-id"] == given
+
+
+@pytest.mark.parametrize("given", ["", "x" * 65, "a b", "a/b", "ü", '{"a":1}', "a;b", "a,b"])
+def test_another_one_is_replaced(server: Server, given: str) -> None:
+    answer = server.http.get("/livez", headers=[(b"x-request-id", given.encode())])
+    assert re.fullmatch(r"[0-9a-f]{16}", answer.headers["x-request-id"])
+
+
+def test_metrics_count_by_route_and_name_nobody(engine: Engine) -> None:
+    """ISO-4. What the index found outside the pool is counted there, and is zero when all is well."""
+    services = engine.services()
+    with serving(services) as server:
+        tenant = server.new_tenant(f"{MARKER} household")
+        conversation(tenant)
+        mistakes(tenant)
+        samples = scraped(server)
+        known = {path for _, path in routes_of(create_app(services))} | {"unknown"}
+        for labels, _ in (entry for entries in samples.values() for entry in entries):
+            assert labels.keys() <= {"method", "route", "status", "le"}
+            assert labels.get("route", "unknown") in known
+            assert labels.get("method", "GET") in ("GET", "POST", "PUT", "PATCH", "DELETE")
+            assert labels.get("status", "200").isdecimal()
+        assert count_of(samples, method="POST", route="/v1/context", status="200") == 1
+        assert count_of(samples, method="GET", route="unknown", status="404") == 1
+        assert samples["cloister_index_foreign_hits_total"] == [({}, 0.0)]
+        services.recall.foreign_hits += 3
+        assert scraped(server)["cloister_index_foreign_hits_total"] == [({}, 3.0)]
+
+
+def scraped(server: Server) -> dict[str, list[tuple[dict[str, str], float]]]:
+    text = server.nobody.get("/metrics").text
+    assert MARKER not in text
+    found: dict[str, list[Any]] = {}
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            found.setdefault(sample.name, []).append((sample.labels, sample.value))
+    return found
+
+
+def count_of(samples: dict[str, list[tuple[dict[str, str], float]]], **wanted: str) -> float:
+    return sum(value for labels, value in samples["cloister_http_requests_total"] if labels == wanted)
+
+
+def test_a_server_says_whether_it_is_alive_and_ready(engine: Engine) -> None:
+    """Ready means that the database can be used; without it the process is still alive, and says no word of the inside."""
+    services = engine.services()
+    with serving(services) as server:
+        tenant = server.new_tenant()
+        assert server.nobody.get("/livez").json() == {"status": "alive"}
+        ready = server.nobody.get("/readyz").json()
+        assert (ready["status"], ready["waiting"]) == ("ready", 0)
+        assert ready["schema_version"] > 0
+
+        services.close()
+
+        answer = server.nobody.get("/readyz")
+        assert (answer.status_code, answer.json()["code"]) == (503, "storage_unavailable")
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert server.nobody.get("/livez").status_code == 200
+        asked = tenant.admin.get("/v1/sessions")
+        assert (asked.status_code, asked.json()["code"]) == (503, "closed")

@@ -1,0 +1,152 @@
+"""Lists come in pages that cover everything once, whatever their size; a cursor that was changed is refused."""
+
+from collections.abc import Generator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from engines import Engine, sqlite_engine
+from servers import Server, Tenant, serving
+
+MANY = 7
+PATHS = (
+    "/v1/sessions",
+    "/org/projects/{project}/sessions",
+    "/v1/sessions/s-0/messages",
+    "/org/projects",
+    "/org/api-keys",
+)
+
+
+class World(NamedTuple):
+    tenant: Tenant
+    other: Tenant
+
+    def path(self, path: str) -> str:
+        return path.format(project=self.tenant.default_project_id)
+
+
+@pytest.fixture(scope="module", params=["moving", "standing"])
+def world(request: pytest.FixtureRequest, server: Server, folder: Path) -> Generator[World]:
+    """Seven of everything. Where the clock stands still, all of it was made at the same moment."""
+    if request.param == "moving":
+        yield World(tenant=filled(server), other=filled(server))
+        return
+    engine: Engine = sqlite_engine(folder / "standing")
+    with engine.closing, serving(engine.services(clock=lambda: 1_700_000_000_000_000)) as standing:
+        yield World(tenant=filled(standing), other=filled(standing))
+
+
+def filled(server: Server) -> Tenant:
+    tenant = server.new_tenant()
+    for number in range(MANY):
+        tenant.new_session(f"s-{number}")
+        tenant.say("s-0", f"Message {number}.")
+    for number in range(MANY - 1):
+        tenant.new_project(f"Project {number}")
+        tenant.new_key("read")
+    return tenant
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 6, 7, 8, 200])
+@pytest.mark.parametrize("path", PATHS)
+def test_pages_cover_everything_once_and_in_order(world: World, path: str, limit: int) -> None:
+    pages = list(world.tenant.admin.pages(world.path(path), limit))
+    sizes = [len(page) for page in pages]
+    assert sizes == [limit] * (MANY // limit) + ([MANY % limit] if MANY % limit else [])
+    found = [entry for page in pages for entry in page]
+    assert found == world.tenant.admin.everything(world.path(path), 200)
+    assert len({repr(entry) for entry in found}) == MANY
+
+
+def test_the_order_is_newest_activity_first_for_sessions_and_oldest_first_for_the_rest(tenant: Tenant) -> None:
+    for name in ("first", "second", "third"):
+        tenant.new_session(name)
+    for number in range(3):
+        tenant.say("second", f"Message {number}.")
+        tenant.new_project(f"Project {number}")
+    sessions = [session["external_id"] for session in tenant.admin.everything("/v1/sessions", 1)]
+    assert sessions == ["second", "third", "first"]
+    assert [message["seq"] for message in tenant.admin.everything("/v1/sessions/second/messages", 1)] == [1, 2, 3]
+    projects = [project["name"] for project in tenant.admin.everything("/org/projects", 1)]
+    assert projects == ["Default", "Project 0", "Project 1", "Project 2"]
+
+
+def test_without_a_limit_a_page_holds_fifty(tenant: Tenant) -> None:
+    tenant.new_session("roses")
+    messages = [{"role": "user", "content": f"Message {number}."} for number in range(51)]
+    tenant.admin.made("/v1/sessions/roses/messages/batch", {"messages": messages})
+    page = tenant.admin.get("/v1/sessions/roses/messages").json()
+    assert len(page["data"]) == 50
+    rest = tenant.admin.get("/v1/sessions/roses/messages", params={"cursor": page["next_cursor"]}).json()
+    assert ([entry["seq"] for entry in rest["data"]], rest["next_cursor"]) == ([51], None)
+
+
+def test_what_is_said_between_two_pages_comes_at_the_end_and_nothing_twice(tenant: Tenant) -> None:
+    tenant.new_session("roses")
+    for number in range(4):
+        tenant.say("roses", f"Message {number}.")
+    seen: list[int] = []
+    for page in tenant.admin.pages("/v1/sessions/roses/messages", 2):
+        seen += [entry["seq"] for entry in page]
+        tenant.say("roses", "And another thing.")
+    assert seen == [1, 2, 3, 4, 5, 6]
+
+
+def test_filters_hold_on_every_page(tenant: Tenant) -> None:
+    garden = tenant.new_project("Garden")
+    for number in range(6):
+        project = (garden, None, tenant.default_project_id)[number % 3]
+        tenant.new_session(f"s-{number}", project_id=project, user_id=("ann", "bob")[number % 2])
+
+    def names(**wanted: str) -> set[str]:
+        return {session["external_id"] for session in tenant.admin.everything("/v1/sessions", 1, **wanted)}
+
+    assert names(project_id=garden) == {"s-0", "s-3"}
+    assert names(project_id="none") == {"s-1", "s-4"}
+    assert names(user_id="ann") == {"s-0", "s-2", "s-4"}
+    assert names(user_id="ann", project_id="none") == {"s-4"}
+    assert names(user_id="nobody") == set()
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_changed_cursor_is_refused(world: World, path: str) -> None:
+    """Whichever character is changed, added or taken away."""
+    cursor: str = world.tenant.admin.get(world.path(path), params={"limit": 1}).json()["next_cursor"]
+    changed = [
+        cursor[:place] + ("A" if cursor[place] != "A" else "B") + cursor[place + 1 :] for place in range(len(cursor))
+    ]
+    wrong = [
+        *changed,
+        cursor[:-1],
+        cursor[1:],
+        cursor + "A",
+        cursor + "=",
+        cursor * 2,
+        "",
+        " ",
+        "null",
+        "ü",
+        "W10",
+        "[" * 9_999,
+    ]
+    for given in wrong:
+        answer = world.tenant.admin.get(world.path(path), params={"cursor": given})
+        assert (answer.status_code, answer.json()["code"]) == (422, "invalid_request"), given
+        assert answer.json()["errors"][0]["field"] == "cursor"
+    assert world.tenant.admin.get(world.path(path), params={"cursor": cursor}).status_code == 200
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_cursor_of_another_tenant_shows_nothing_of_it(world: World, path: str) -> None:
+    """ISO-4."""
+    theirs = path.format(project=world.other.default_project_id)
+    cursor: str = world.other.admin.get(theirs, params={"limit": 3}).json()["next_cursor"]
+    own = world.tenant.admin.everything(world.path(path))
+    answer = world.tenant.admin.get(world.path(path), params={"cursor": cursor})
+    if path.endswith("/messages"):
+        assert answer.status_code == 404
+        return
+    assert answer.status_code == 200
+    assert all(entry in own for entry in answer.json()["data"])

@@ -1,0 +1,308 @@
+"""Every refusal is a problem (RFC 9457): `application/problem+json` with `type`, `title`, `status`, `detail` and a stable `code`,
+and for bad input `errors`, which name each field. Nothing is changed by what was refused, and nobody learns more than they may.
+"""
+
+import json
+import logging
+import socket
+from collections.abc import Generator, Mapping
+from typing import Any, NamedTuple
+
+import httpx2
+import pytest
+
+from cloister.domain.errors import CloisterError, StorageTooNew, StorageUnavailable
+from cloister.interfaces.http.logs import JsonLines
+from cloister.interfaces.http.problems import STATUS
+from engines import Engine
+from servers import Server, Tenant, serving
+from waiting import eventually
+
+LARGEST_BODY = 1 << 20
+MESSAGES = "/v1/sessions/roses/messages"
+JSON = {"Content-Type": "application/json"}
+
+
+class Wrong(NamedTuple):
+    """A request that is wrong in one way. `field` is the one that the answer must name."""
+
+    about: str
+    method: str
+    path: str
+    body: bytes
+    status: int
+    code: str
+    field: str | None
+    headers: Mapping[str, str] = JSON
+
+    def __str__(self) -> str:
+        return self.about
+
+    def sent(self, key: str | None) -> dict[str, Any]:
+        credential = {} if key is None else {"Authorization": f"Bearer {key}"}
+        return {"headers": {**self.headers, **credential}, "content": self.body}
+
+
+def bad(about: str, path: str, body: Any, field: str | None, method: str = "POST") -> Wrong:
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return Wrong(about, method, path, content, 422, "invalid_request", field)
+
+
+def large(about: str, path: str, body: Any, field: str | None) -> Wrong:
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return Wrong(about, "POST", path, content, 413, "too_large", field)
+
+
+def say(content: object, **fields: object) -> dict[str, object]:
+    return {"role": "user", "content": content, **fields}
+
+
+WRONG = (
+    bad("half of a JSON object", MESSAGES, b'{"role": "user", ', "body"),
+    bad("nothing", MESSAGES, b"", "body"),
+    bad("a list", MESSAGES, [], "body"),
+    bad("null", MESSAGES, None, "body"),
+    bad("a text", MESSAGES, "hello", "body"),
+    bad("bytes that are no UTF-8", MESSAGES, b'{"role": "user", "content": "\xff"}', "body"),
+    bad("a missing field", MESSAGES, {"role": "user"}, "content"),
+    bad("an unknown field", MESSAGES, say("Water.", contents="Water."), "contents"),
+    bad("a number for a text", MESSAGES, say(7), "content"),
+    bad("an unknown role", MESSAGES, {"role": "gardener", "content": "Water."}, "role"),
+    bad("an empty message", MESSAGES, say(" \n"), "content"),
+    bad("NUL", MESSAGES, say("wa\0ter"), "content"),
+    bad("a lone surrogate", MESSAGES, b'{"role": "user", "content": "\\ud800"}', None),
+    bad("a lone surrogate in a name", MESSAGES, b'{"role": "user", "content": "Water.", "\\udfff": 1}', None),
+    bad("deep nesting", MESSAGES, say("Water.", metadata=json.loads('{"a":' * 90 + "1" + "}" * 90)), "metadata"),
+    bad("very deep nesting", MESSAGES, b'{"role":"user","content":"Water.","metadata":' + b'{"a":' * 50_000, None),
+    bad("nesting without end", MESSAGES, b"[" * 500_000, None),
+    bad("a number of 5,000 digits", "/v1/search", b'{"query": "x", "limit": ' + b"9" * 5_000 + b"}", None),
+    bad("a number beyond all numbers", "/v1/search", b'{"query": "x", "limit": 1e999}', "limit"),
+    bad("a fraction", "/v1/search", {"query": "x", "limit": 1.5}, "limit"),
+    bad("not a number", MESSAGES, b'{"role": "user", "content": "Water.", "metadata": {"a": NaN}}', None),
+    bad("a time that is none", MESSAGES, say("Water.", created_at="yesterday"), "created_at"),
+    bad("a year beyond all years", MESSAGES, say("Water.", created_at="99999-01-01T00:00:00Z"), "created_at"),
+    bad("an empty batch", f"{MESSAGES}/batch", {"messages": []}, "messages"),
+    bad("the second of a batch", f"{MESSAGES}/batch", {"messages": [say("A"), {"content": "B"}]}, "messages[1].role"),
+    bad("its time", f"{MESSAGES}/batch", {"messages": [say("A"), say("B", created_at="?")]}, "messages[1].created_at"),
+    bad("an unknown wait", f"{MESSAGES}?wait=forever", say("Water."), "wait"),
+    bad("no external_id at all", "/v1/sessions", {"external_id": ""}, "external_id"),
+    bad("an external_id of two lines", "/v1/sessions", {"external_id": "a\nb"}, "external_id"),
+    bad("a stamped tag", "/v1/sessions", {"tags": ["project:mine"]}, "tags"),
+    bad("a page of nothing", "/v1/sessions?limit=0", b"", "limit", "GET"),
+    bad("a page of all", "/v1/sessions?limit=201", b"", "limit", "GET"),
+    bad("a page of many", f"{MESSAGES}?limit=many", b"", "limit", "GET"),
+    bad("a user of no name", "/v1/sessions?user_id=", b"", "user_id", "GET"),
+    bad("no more default", "/org/projects/{project}", {"is_default": False}, "is_default", "PATCH"),
+    bad("unknown settings", "/org/projects/{project}", {"settings": {"isolated": False}}, None, "PATCH"),
+    bad("a key that can nothing", "/org/api-keys", {"name": "k", "permissions": []}, "permissions"),
+    bad("a key that is over", "/org/api-keys", {"name": "k", "expires_at": "2020-01-01T00:00:00Z"}, "expires_at"),
+    bad("a key confined to nothing", "/org/api-keys", {"name": "k", "confined": True}, "confined"),
+    Wrong("a form", "POST", MESSAGES, b"role=user", 422, "invalid_request", "body", {"Content-Type": "text/plain"}),
+    Wrong("no content type", "POST", MESSAGES, b"{}", 422, "invalid_request", "body", {}),
+    Wrong("an empty idempotency key", "POST", MESSAGES, json.dumps(say("Water.")).encode(), 422, "invalid_request",
+          "idempotency_key", {**JSON, "Idempotency-Key": ""}),
+    Wrong("a project id of no form", "PATCH", "/v1/sessions/roses", b'{"project_id": "garden"}', 400,
+          "invalid_project_id", "project_id"),
+    Wrong("another one", "GET", "/org/projects/proj_12", b"", 400, "invalid_project_id", "project_id"),
+    large("a message of 65,537 characters", MESSAGES, say("x" * 65_537), "content"),
+    large("a name of 256 characters", "/v1/sessions", {"external_id": "x" * 256}, "external_id"),
+    large("metadata of 17,000 characters", "/v1/sessions", {"metadata": {"a": "x" * 17_000}}, "metadata"),
+    large("65 tags", "/v1/sessions", {"tags": [str(number) for number in range(65)]}, "tags"),
+    large("a batch of 1,001", f"{MESSAGES}/batch", {"messages": [say("x")] * 1_001}, "messages"),
+    large("a body over a mebibyte", MESSAGES, b" " * (LARGEST_BODY + 1), None),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def home(server: Server) -> Tenant:
+    """All wrong requests go to one tenant: they change nothing."""
+    tenant = server.new_tenant()
+    tenant.new_session("roses")
+    tenant.say("roses", "The roses need water.")
+    return tenant
+
+
+def ask(tenant: Tenant, wrong: Wrong, key: str | None) -> httpx2.Response:
+    path = wrong.path.replace("{project}", tenant.default_project_id)
+    return tenant.http.request(wrong.method, path, **wrong.sent(key))
+
+
+def is_problem(answer: httpx2.Response, status: int, code: str, field: str | None = None) -> Any:
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    told = answer.json()
+    assert told.keys() - {"errors"} == {"type", "title", "status", "detail", "code"}
+    assert (told["status"], told["code"]) == (status, code)
+    assert all(entry.keys() == {"field", "message"} and entry["message"] for entry in told.get("errors", []))
+    if field is not None:
+        assert field in [entry["field"] for entry in told["errors"]]
+    return told
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=str)
+def test_a_wrong_request_is_told_what_is_wrong_and_changes_nothing(home: Tenant, wrong: Wrong) -> None:
+    lists = ("/v1/sessions", MESSAGES, "/org/projects", "/org/api-keys")
+    before = [home.admin.everything(path) for path in lists]
+    is_problem(ask(home, wrong, home.key), wrong.status, wrong.code, wrong.field)
+    assert [home.admin.everything(path) for path in lists] == before
+
+
+def test_who_has_no_key_learns_nothing_about_a_body(home: Tenant) -> None:
+    """Not whether it could be read, nor which fields there are: only how large a body may be, which holds for all."""
+    answers = {
+        (answer.status_code, answer.content)
+        for wrong in WRONG
+        if len(wrong.body) <= LARGEST_BODY
+        for answer in (ask(home, wrong, None), ask(home, wrong, home.key[:-1]))
+    }
+    assert len(answers) == 1
+    assert answers.pop()[0] == 401
+
+
+def test_who_may_only_read_learns_nothing_about_what_could_be_written(home: Tenant) -> None:
+    key = home.new_key("read")
+    answers = {
+        (answer.status_code, answer.content)
+        for wrong in WRONG
+        if wrong.path.startswith(MESSAGES) and wrong.method == "POST" and len(wrong.body) <= LARGEST_BODY
+        for answer in [ask(home, wrong, key)]
+    }
+    assert len(answers) == 1
+    assert answers.pop()[0] == 403
+
+
+@pytest.mark.parametrize("size", [LARGEST_BODY, LARGEST_BODY + 1])
+@pytest.mark.parametrize("announced", [True, False])
+def test_a_body_of_a_mebibyte_is_read_and_a_larger_one_is_not(home: Tenant, size: int, announced: bool) -> None:
+    """With a Content-Length or in chunks."""
+    content = json.dumps(say("Water.")).encode().ljust(size)
+
+    def chunks() -> Generator[bytes]:
+        for start in range(0, size, 1 << 16):
+            yield content[start : start + (1 << 16)]
+
+    headers = {**JSON, "Authorization": f"Bearer {home.key}"}
+    answer = home.http.post(MESSAGES, content=content if announced else chunks(), headers=headers)
+
+    if size > LARGEST_BODY:
+        assert "1,048,576" in is_problem(answer, 413, "too_large")["detail"]
+    else:
+        assert answer.status_code == 201, answer.text
+
+
+def test_the_largest_message_and_the_largest_batch_are_taken(home: Tenant) -> None:
+    home.new_session("large")
+    assert home.say("large", "x" * 65_536)["seq"] == 1
+    batch = {"messages": [say(f"Row {number}.") for number in range(1_000)]}
+    assert home.admin.made("/v1/sessions/large/messages/batch", batch)["data"][-1]["seq"] == 1_001
+
+
+def test_a_body_wrong_in_many_places_names_some_of_them(home: Tenant) -> None:
+    answer = home.admin.post(f"{MESSAGES}/batch", {"messages": [1] * 20_000})
+    assert len(is_problem(answer, 422, "invalid_request", "messages[0]")["errors"]) == 100
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("PUT", "/v1/sessions", "GET, POST"),
+        ("OPTIONS", "/v1/sessions", "GET, POST"),
+        ("DELETE", "/v1/context", "POST"),
+        ("POST", "/org/projects/proj_1", "GET, PATCH, DELETE"),
+        ("PUT", "/v1/sessions/a%2Fb", "GET, PATCH, DELETE"),
+        ("POST", "/livez", "GET"),
+        ("PROPFIND", "/livez", "GET"),
+    ],
+)
+def test_a_method_that_a_route_does_not_know_is_told_those_it_does(
+    server: Server, method: str, path: str, allowed: str
+) -> None:
+    answer = server.nobody.request(method, path)
+    is_problem(answer, 405, "method_not_allowed")
+    assert answer.headers["allow"] == allowed
+
+
+def test_head_is_refused_without_a_body(server: Server) -> None:
+    answer = server.nobody.request("HEAD", "/v1/sessions")
+    assert (answer.status_code, answer.headers["allow"], answer.content) == (405, "GET, POST", b"")
+
+
+@pytest.mark.parametrize(
+    "path", ["/nowhere", "/v1", "/v1/sessions/", "//v1/sessions", "/v1%2Fsessions", "/%2e%2e/livez"]
+)
+def test_an_unknown_route_is_not_found(tenant: Tenant, path: str) -> None:
+    is_problem(tenant.http.get(httpx2.URL(tenant.address, raw_path=path.encode())), 404, "not_found")
+
+
+@pytest.mark.parametrize("header", ["X-Project-ID", "Authorization"])
+def test_a_header_that_comes_twice_is_refused(tenant: Tenant, header: str) -> None:
+    headers = [("Authorization", f"Bearer {tenant.key}"), ("X-Project-ID", tenant.default_project_id)]
+    twice = next(pair for pair in headers if pair[0] == header)
+    answer = tenant.http.get("/v1/sessions", headers=[*headers, twice])
+    if header == "Authorization":
+        is_problem(answer, 401, "unauthenticated")
+    else:
+        is_problem(answer, 400, "invalid_project_id", "project_id")
+
+
+@pytest.mark.parametrize("error", [RuntimeError("rose-petal"), KeyError("rose-petal"), StorageTooNew("rose-petal")])
+def test_a_crash_says_nothing_of_the_inside(
+    server: Server, tenant: Tenant, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
+) -> None:
+    assert server.services is not None
+
+    def crash(*_: object) -> None:
+        raise error from ValueError("rose-petal too")
+
+    monkeypatch.setattr(server.services.sessions, "get", crash)
+    with caplog.at_level(logging.INFO, "cloister.http"):
+        answer = tenant.admin.get("/v1/sessions/rose-garden")
+        line = eventually(lambda: logged(caplog, answer.headers["x-request-id"]))
+
+    is_problem(answer, 500, "internal_error")
+    assert "rose" not in answer.text
+    assert "rose" not in line
+    told = json.loads(line)
+    assert (told["status"], told["level"]) == (500, "error")
+    assert [type(error).__name__, "ValueError"] == [entry for entry in told["error"] if not entry.startswith(" ")]
+
+
+def test_what_the_database_says_is_for_its_owner(
+    server: Server, tenant: Tenant, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert server.services is not None
+
+    def refuse(*_: object) -> None:
+        raise StorageUnavailable("PostgreSQL at 10.0.0.7 cannot be reached.")
+
+    monkeypatch.setattr(server.services.sessions, "get", refuse)
+    with caplog.at_level(logging.INFO, "cloister.http"):
+        answer = tenant.admin.get("/v1/sessions/roses")
+        line = eventually(lambda: logged(caplog, answer.headers["x-request-id"]))
+    assert is_problem(answer, 503, "storage_unavailable")["detail"] == StorageUnavailable.__doc__
+    assert json.loads(line)["error"][0] == "StorageUnavailable"
+
+
+def logged(caplog: pytest.LogCaptureFixture, request_id: str) -> str | None:
+    """The line of a request, which is written when its answer is already on its way."""
+    lines = [JsonLines().format(record) for record in caplog.records]
+    return next((line for line in lines if request_id in line), None)
+
+
+def test_a_caller_who_leaves_in_the_middle_is_not_a_crash(engine: Engine) -> None:
+    with serving(engine.services()) as server:
+        host, _, port = server.address.removeprefix("http://").partition(":")
+        with socket.create_connection((host, int(port))) as leaving:
+            leaving.sendall(b"POST /v1/sessions HTTP/1.1\r\nHost: cloister\r\nContent-Length: 100\r\n\r\n{")
+        counted = 'cloister_http_requests_total{method="POST",route="/v1/sessions",status="499"} 1.0'
+        eventually(lambda: counted in server.nobody.get("/metrics").text)
+
+
+def test_every_error_on_purpose_has_a_status_of_its_own_or_is_a_crash() -> None:
+    """`code` is stable: what is raised on purpose is told under its own code, and all else as `internal_error`."""
+
+    def kinds(kind: type[CloisterError]) -> list[type[CloisterError]]:
+        return [kind, *(inner for below in kind.__subclasses__() for inner in kinds(below))]
+
+    untold = {kind.code for kind in kinds(CloisterError)} - STATUS.keys()
+    assert untold == {"error", "server_error", "storage_too_new"}

@@ -1,0 +1,86 @@
+"""`cloister serve` as people start and stop it: a key at the first start, a clean end, and company on the same data directory."""
+
+import json
+import re
+import signal
+import socket
+import time
+from pathlib import Path
+from stat import S_IMODE
+
+from command_line import CommandLine
+from engines import sqlite_engine
+from servers import Caller, ServerProcess
+
+KEY = re.compile(r"clo_[0-9A-Za-z]+")
+
+
+def test_the_first_start_shows_a_key_once_and_others_may_share_the_directory(data: Path) -> None:
+    """ORG-8: a key revoked through one server is refused by the other at its next request."""
+    with ServerProcess(data) as first:
+        (shown,) = KEY.findall(first.printed + first.complaints)
+        kept = data / "local.key"
+        assert kept.read_text() == f"{shown}\n"
+        assert S_IMODE(kept.stat().st_mode) == 0o600
+        local = first.server.caller(shown)
+        local.made("/v1/sessions", {"external_id": "roses"})
+        local.made("/v1/sessions/roses/messages", {"role": "user", "content": "The roses need water."})
+        the_command_line_sees_the_same(CommandLine(data=str(data)), local)
+
+        with ServerProcess(data) as second:
+            assert KEY.findall(second.printed + second.complaints) == []
+            assert kept.read_text() == f"{shown}\n"
+            same = second.server.caller(shown)
+            made = local.made("/org/api-keys", {"name": "lost", "permissions": ["read"]})
+            lost = [server.server.caller(made["key"]) for server in (first, second)]
+            assert [asking.get("/v1/sessions").status_code for asking in lost] == [200, 200]
+            assert same.delete(f"/org/api-keys/{made['key_id']}").status_code == 204
+            assert [asking.get("/v1/sessions").status_code for asking in lost] == [401, 401]
+            second.process.send_signal(signal.SIGINT)
+            assert second.wait() == 0
+        assert first.stop() == 0
+
+
+def the_command_line_sees_the_same(command_line: CommandLine, local: Caller) -> None:
+    assert command_line.said("roses", "--session", "roses") == ["The roses need water."]
+    command_line.run("remember", "roses", "The beans are ripe.")
+    contents = [entry["content"] for entry in local.everything("/v1/sessions/roses/messages")]
+    assert contents == ["The roses need water.", "The beans are ripe."]
+
+
+def test_being_told_to_stop_it_finishes_what_is_under_way(data: Path) -> None:
+    with ServerProcess(data) as process:
+        tenant = process.server.new_tenant()
+        tenant.new_session("roses")
+        body = json.dumps({"role": "user", "content": "The roses need water."}).encode()
+        host, _, port = process.address.removeprefix("http://").partition(":")
+        with socket.create_connection((host, int(port)), timeout=30) as slow:
+            slow.sendall(
+                b"POST /v1/sessions/roses/messages HTTP/1.1\r\nHost: cloister\r\nContent-Type: application/json\r\n"
+                + f"Authorization: Bearer {tenant.key}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+                + body[:10]
+            )
+            time.sleep(0.2)
+            process.process.send_signal(signal.SIGTERM)
+            time.sleep(0.3)
+            assert process.process.poll() is None
+            slow.sendall(body[10:])
+            answer = slow.recv(65_536)
+        assert answer.startswith(b"HTTP/1.1 201 ")
+        assert process.wait() == 0
+        assert "Traceback" not in process.complaints
+
+    engine = sqlite_engine(data)
+    with engine.closing:
+        assert [row[0] for row in engine.rows("SELECT content FROM message")] == ["The roses need water."]
+
+
+def test_a_port_in_use_is_said_in_one_line(data: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        process = ServerProcess(data, options=("--port", str(port)))
+        assert process.wait() == 1
+    assert process.printed == ""
+    assert process.complaints.count("\n") == 1
+    assert process.complaints.startswith(f"error: Cannot listen on 127.0.0.1:{port}: ")
+    assert not (data / "local.key").exists(), "the key is made when it can be used"
