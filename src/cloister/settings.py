@@ -27,6 +27,9 @@ class Settings:
     port: int = 8420
     operator_key: str | None = None
     requests_per_second: int = 2_000
+    model_url: str | None = None
+    model_key: str | None = field(default=None, repr=False)
+    model_name: str | None = None
 
     @property
     def postgres(self) -> bool:
@@ -57,6 +60,9 @@ VARIABLES: Mapping[str, str] = {
     "CLOISTER_MAX_MESSAGES": "messages that a tenant may keep; 0 for no limit (default)",
     "CLOISTER_MAX_SESSIONS": "sessions that a tenant may keep; 0 for no limit (default)",
     "CLOISTER_MAX_PROJECTS": "projects that a tenant may have; 0 for no limit (default)",
+    "CLOISTER_MODEL_URL": "OpenAI-compatible endpoint of a model, usually ending in /v1 (default: none, rules are used)",
+    "CLOISTER_MODEL_KEY": "API key of that endpoint (default: none)",
+    "CLOISTER_MODEL_NAME": "model to ask there (default: the only one it has)",
 }
 
 
@@ -81,6 +87,9 @@ def read_settings(data: str | os.PathLike[str] | None = None, environment: Mappi
         port=_whole_number(env, "CLOISTER_PORT", 8_420, highest=65_535),
         operator_key=env.get("CLOISTER_OPERATOR_KEY") or None,
         requests_per_second=_whole_number(env, "CLOISTER_RATE_LIMIT", 2_000),
+        model_url=_model_url(env),
+        model_key=_model_key(env),
+        model_name=(env.get("CLOISTER_MODEL_NAME") or "").strip() or None,
     )
 
 
@@ -111,6 +120,27 @@ def _checked_address(address: str) -> str:
     if not usable or not address.isprintable() or any(mark in address for mark in "@?# "):
         raise InvalidRequest("data", "must be the address of a server alone, such as http://127.0.0.1:8420.")
     return f"{parts.scheme}:{address.partition(':')[2].rstrip('/')}"
+
+
+def _model_url(env: Mapping[str, str]) -> str | None:
+    given = (env.get("CLOISTER_MODEL_URL") or "").strip()
+    if not given:
+        return None
+    try:
+        if given.lower().startswith(("http://", "https://")):
+            return _checked_address(given)
+    except InvalidRequest:
+        """Said below, with the name of this setting."""
+    raise InvalidRequest(
+        "CLOISTER_MODEL_URL", "must be an http:// or https:// address alone, such as http://127.0.0.1:11434/v1."
+    )
+
+
+def _model_key(env: Mapping[str, str]) -> str | None:
+    given = (env.get("CLOISTER_MODEL_KEY") or "").strip()
+    if not (given.isascii() and given.isprintable()):
+        raise InvalidRequest("CLOISTER_MODEL_KEY", "must be one line of ASCII characters.")
+    return given or None
 
 
 def _whole_number(
