@@ -60,10 +60,12 @@ class Services:
     remember: Rememberer
     entities: EntityKeeper
     memory_worker: MemoryWorker
+    extractor: Extractor
     immediate: bool
     """Whether what was recorded can be recalled at once, with no queue to drain."""
 
     def close(self) -> None:
+        self.extractor.close()
         self.index.close()
         self.database.close()
 
@@ -78,7 +80,14 @@ def build_services(
     database = _open_database(settings)
     try:
         chosen = embedder or StaticEmbedder()
-        return wire(database, index=_open_index(settings, chosen), embedder=chosen, clock=clock, limits=settings.limits)
+        return wire(
+            database,
+            index=_open_index(settings, chosen),
+            embedder=chosen,
+            clock=clock,
+            limits=settings.limits,
+            extractor=_open_extractor(settings),
+        )
     except CloisterError:
         database.close()
         raise
@@ -95,6 +104,7 @@ def wire(
 ) -> Services:
     """Services over parts that are already open; `limits` hold for tenants without limits of their own."""
     limits = limits or Limits()
+    extractor = extractor or Rules()
     indexer = Indexer(database, embedder, immediate_index=index.immediate)
     generation = indexer.generation
     recaller = Recaller(index, generation)
@@ -121,7 +131,8 @@ def wire(
         access=Gatekeeper(database, organiser, clock),
         remember=rememberer,
         entities=entities,
-        memory_worker=MemoryWorker(database, rememberer, entities, extractor or Rules(), clock),
+        memory_worker=MemoryWorker(database, rememberer, entities, extractor, clock),
+        extractor=extractor,
         immediate=embedder.immediate and index.immediate,
     )
 
@@ -150,3 +161,13 @@ def _open_index(settings: Settings, embedder: Embedder) -> Index:
 
         return open_qdrant(settings.qdrant_url, settings.qdrant_key, embedder)
     return ExactIndex(embedder.embed_query, embedder.dimension, settings.pool_cache_megabytes * 1_000_000)
+
+
+def _open_extractor(settings: Settings) -> Extractor:
+    """Without a model, rules. A model is asked when there is work for it; that it can be reached is not asked for at the start."""
+    if settings.model_url is None:
+        return Rules()
+    from cloister.models.endpoint import Endpoint
+    from cloister.models.openai_compatible import OpenAiExtractor
+
+    return OpenAiExtractor(Endpoint(url=settings.model_url, model=settings.model_name, key=settings.model_key))

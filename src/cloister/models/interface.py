@@ -60,3 +60,7 @@ class Extractor(Protocol):
     def notes(self, said: Sequence[Statement]) -> list[tuple[str, tuple[MessageId, ...]]]:
         """A stretch of conversation, compressed into a few lines, each with the messages it came from."""
         ...
+
+    def close(self) -> None:
+        """Let go of what it holds open."""
+        ...

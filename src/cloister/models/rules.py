@@ -39,3 +39,6 @@ class Rules:
     def notes(self, said: Sequence[Statement]) -> list[tuple[str, tuple[MessageId, ...]]]:
         """A sentence for every six messages: the speaker and the words that carry most, with the message they come from."""
         return notes(said)
+
+    def close(self) -> None:
+        """Nothing is open."""
