@@ -23,6 +23,7 @@ from cloister.services.forget import Forgetter
 from cloister.services.index_queue import IndexQueue
 from cloister.services.indexing import Indexer
 from cloister.services.keep_sessions import SessionKeeper
+from cloister.services.observations import ObservationReader
 from cloister.services.organise import Organiser
 from cloister.services.recall import Recaller
 from cloister.services.recall_derived import DerivedRecaller
@@ -59,6 +60,7 @@ class Services:
     access: Gatekeeper
     remember: Rememberer
     entities: EntityKeeper
+    observations: ObservationReader
     memory_worker: MemoryWorker
     extractor: Extractor
     immediate: bool
@@ -123,7 +125,7 @@ def wire(
         record=Recorder(database, indexer, clock, limits),
         recall=recaller,
         context=ContextBuilder(database, recaller, derived, generation),
-        search=Searcher(database, recaller),
+        search=Searcher(database, recaller, derived),
         forget=Forgetter(database, index, queue, entities, generation),
         queue=queue,
         reindex=reindexer,
@@ -131,6 +133,7 @@ def wire(
         access=Gatekeeper(database, organiser, clock),
         remember=rememberer,
         entities=entities,
+        observations=ObservationReader(database),
         memory_worker=MemoryWorker(database, rememberer, entities, extractor, clock),
         extractor=extractor,
         immediate=embedder.immediate and index.immediate,

@@ -19,7 +19,7 @@ from cloister.domain.errors import CloisterError, Conflict, Forbidden, NotFound
 from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.scope import MemberVisibility, Reach
 from cloister.services.keep_sessions import SessionChange, SessionFields
-from cloister.services.search import HIGHEST_LIMIT, Place
+from cloister.services.search import HIGHEST_LIMIT, EpisodeHit, Place
 from engines import Engine
 from oracle import Conversation, Said, Tenant
 
@@ -320,11 +320,12 @@ class IsolationMachine(RuleBasedStateMachine):
         assert {item.message.id for item in everything.relevant_history} == set(pool)
         assert everything.current_conversation == ()
 
-        hits = services.search.search(reach, question, Place(session=asking.name), HIGHEST_LIMIT)
+        found = services.search.search(reach, question, Place(session=asking.name), HIGHEST_LIMIT, ["episodes"])
+        hits = [hit for hit in found if isinstance(hit, EpisodeHit)]
         assert sorted(hit.episode for hit in hits) == sorted({said.episode for _, said in pool.values()})
         assert {hit.item.message.id for hit in hits} <= set(pool)
         by_place = Place(project=asking.project, user_id=asking.user)
-        assert services.search.search(reach, question, by_place, HIGHEST_LIMIT) == hits
+        assert services.search.search(reach, question, by_place, HIGHEST_LIMIT, ["episodes"]) == hits
 
     def _contents_are_true(
         self, context: Context, asking: Conversation, pool: dict[MessageId, tuple[str, Said]]

@@ -16,7 +16,7 @@ from cloister.domain.ranking import Evidence
 from cloister.domain.scope import MemberVisibility, Reach
 from cloister.index.interface import Index, Point, PoolIndex, PoolReader
 from cloister.services.keep_sessions import SessionFields
-from cloister.services.search import Place
+from cloister.services.search import EpisodeHit, Place
 from engines import Engine, exact_index
 
 Lies = Callable[[], Sequence[int]]
@@ -117,7 +117,8 @@ def asked(town: Town, name: str) -> tuple[list[int], list[int]]:
     """The ids that a context and a search of the first tenant's session show."""
     reach = town.reaches[0]
     context = town.services.context.build(reach, name, question="roses water", recent_limit=0, semantic_limit=1_000)
-    hits = town.services.search.search(reach, "roses water", Place(session=name), 200)
+    found = town.services.search.search(reach, "roses water", Place(session=name), 200)
+    hits = [hit for hit in found if isinstance(hit, EpisodeHit)]
     return (
         sorted(item.message.id for item in context.relevant_history),
         sorted({hit.item.message.id for hit in hits} | {hit.episode for hit in hits}),

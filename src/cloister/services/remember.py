@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from cloister.domain.errors import InvalidRequest, TooLarge
+from cloister.domain.errors import InvalidRequest, NotFound, TooLarge
 from cloister.domain.extraction import ExtractedMemory
 from cloister.domain.identifiers import MemoryId, SessionId, new_memory_id
 from cloister.domain.memory import HeldMemory, Memory, checked_memory, same_as
 from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach
-from cloister.domain.text import checked_name
+from cloister.domain.text import checked_name, is_storable
 from cloister.services.indexing import Indexer
+from cloister.services.once import request, write_once
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.memories import Memories
 from cloister.storage.messages import Indexed
@@ -44,8 +46,14 @@ class Rememberer:
         self._indexer = indexer
         self._clock = clock
 
-    def append(self, reach: Reach, external_id: str, contents: Sequence[str]) -> Appended:
+    def append(
+        self, reach: Reach, external_id: str, contents: Sequence[str], *, idempotency_key: str | None = None
+    ) -> Appended:
         """By hand: such a memory has no sources, and stays until it or its session is forgotten."""
+        if not is_storable(external_id):
+            raise NotFound("session", external_id)
+        if isinstance(contents, str):
+            raise InvalidRequest("contents", "must be a list of texts, not one text.")
         if not contents:
             raise InvalidRequest("contents", "must not be empty.")
         if len(contents) > LARGEST_APPEND:
@@ -53,13 +61,31 @@ class Rememberer:
         checked = [checked_memory(content, f"contents[{at}]") for at, content in enumerate(contents)]
         prepared = self.prepare([ExtractedMemory(content=content, sources=()) for content in checked])
 
-        def work(transaction: Transaction) -> Appended:
+        def first(transaction: Transaction) -> tuple[Appended, list[object]]:
             session = Sessions(transaction).lock(external_id).session
             added = self.append_prepared(transaction, session.id, prepared)
-            held = tuple(HeldMemory(memory=memory, session=external_id) for memory in added)
-            return Appended(memories=held, duplicates=len(prepared) - len(added))
+            kept = [[memory.id, memory.session, memory.created_at, checked.index(memory.content)] for memory in added]
+            return _appended(external_id, added, len(prepared)), [*kept]
 
-        return self._database.write(reach, work)
+        def again(transaction: Transaction, kept: Sequence[Any]) -> Appended:
+            Sessions(transaction).get(external_id)
+            added = [
+                Memory(
+                    id=MemoryId(memory),
+                    session=SessionId(session),
+                    content=checked[int(place)],
+                    importance=None,
+                    sources=(),
+                    created_at=created_at,
+                )
+                for memory, session, created_at, place in kept
+            ]
+            return _appended(external_id, added, len(prepared))
+
+        if idempotency_key is None:
+            return self._database.write(reach, lambda transaction: first(transaction)[0])
+        given = request(idempotency_key, ("memories", external_id), checked)
+        return write_once(self._database, reach, given, self._clock, first=first, again=again)
 
     def prepare(self, extracted: Sequence[ExtractedMemory]) -> list[PreparedMemory]:
         """Normalised, embedded, and with the digest that two of the same share."""
@@ -129,6 +155,11 @@ class Rememberer:
 
         self._database.write(reach, work)
         self._database.maintenance.scrub()
+
+
+def _appended(session: str, added: Sequence[Memory], given: int) -> Appended:
+    held = tuple(HeldMemory(memory=memory, session=session) for memory in added)
+    return Appended(memories=held, duplicates=given - len(added))
 
 
 def _bounded(importance: float | None) -> float | None:

@@ -1,21 +1,33 @@
-"""Search one pool by hand: the episodes that match best, each shown by its best message."""
+"""Search by hand, in one place: the episodes and memories of a pool and the entities of its project that match best.
 
-from dataclasses import dataclass
+Each kind is ranked among its own, by its own statistics. What is merged is how near each hit comes to the best of its kind, so the
+best of every kind stand first, and no kind crowds out another for being longer or more numerous.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 from cloister.domain.context import Item
+from cloister.domain.entity import Entity
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import MessageId, ProjectId
+from cloister.domain.memory import HeldMemory
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_content, checked_limit, checked_name
 from cloister.services.recall import Pick, Recaller
+from cloister.services.recall_derived import DerivedRecaller
 from cloister.services.snapshot import read_snapshot
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.organisation import Projects
 from cloister.storage.sessions import Sessions
 
+Kind = Literal["episodes", "memories", "entities"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 HIGHEST_LIMIT = 200
 # An exchange is rarely found by more than two of its messages.
 _MESSAGES_AN_EPISODE = 3
+_DIGITS = 6
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,37 +40,85 @@ class Place:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Hit:
+class EpisodeHit:
     """An episode, by the best of its messages."""
 
     episode: MessageId
     item: Item
+    score: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemoryHit:
+    held: HeldMemory
+    score: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntityHit:
+    entity: Entity
+    score: float
+
+
+Hit = EpisodeHit | MemoryHit | EntityHit
 
 
 class Searcher:
-    """Finds within one pool; there is no search across pools."""
+    """Finds within one place; there is no search across pools, and none for entities outside a project (ISO-3)."""
 
-    def __init__(self, database: Database, recaller: Recaller) -> None:
+    def __init__(self, database: Database, recaller: Recaller, derived_recaller: DerivedRecaller) -> None:
         self._database = database
         self._recaller = recaller
+        self._derived_recaller = derived_recaller
 
-    def search(self, reach: Reach, question: str, place: Place, limit: int) -> list[Hit]:
+    def search(
+        self, reach: Reach, question: str, place: Place, limit: int, kinds: Sequence[str] | None = None
+    ) -> list[Hit]:
+        """The best of these kinds, or of all, best first. A score is a share of the best of its kind: 1 for that one itself."""
         checked_content(question, "query")
         checked_limit(limit, "limit", HIGHEST_LIMIT, lowest=1)
+        wanted = checked_kinds(kinds)
         if place.session is not None and (place.project is not None or place.user_id is not None):
             raise InvalidRequest("session_id", "already says which pool: leave out project_id and user_id.")
         if place.user_id is not None:
             checked_name(place.user_id, "user_id")
 
         def work(transaction: Transaction) -> list[Hit]:
-            picks = [Pick(limit=limit * _MESSAGES_AN_EPISODE)]
-            items = self._recaller.best(transaction, _scope(transaction, place), question, picks)
-            best: dict[MessageId, Hit] = {}
-            for item in items:
-                best.setdefault(item.message.episode, Hit(episode=item.message.episode, item=item))
-            return list(best.values())[:limit]
+            scope = _scope(transaction, place)
+            found = [hit for kind in wanted for hit in _shares(self._best(transaction, scope, question, kind, limit))]
+            return sorted(found, key=lambda hit: -hit.score)[:limit]
 
         return read_snapshot(self._database, reach, work)
+
+    def _best(self, transaction: Transaction, scope: Scope, question: str, kind: Kind, limit: int) -> Sequence[Hit]:
+        if kind == "memories":
+            memories = self._derived_recaller.memories(transaction, scope, question, limit)
+            return [MemoryHit(held=held, score=score) for held, score in memories]
+        if kind == "entities":
+            entities = self._derived_recaller.entities(transaction, scope, question, limit)
+            return [EntityHit(entity=entity, score=score) for entity, score in entities]
+        best: dict[MessageId, Hit] = {}
+        for item in self._recaller.best(transaction, scope, question, [Pick(limit=limit * _MESSAGES_AN_EPISODE)]):
+            episode = item.message.episode
+            best.setdefault(episode, EpisodeHit(episode=episode, item=item, score=item.score or 0.0))
+        return list(best.values())[:limit]
+
+
+def checked_kinds(given: Sequence[str] | None) -> tuple[Kind, ...]:
+    """Each once and in one order, so that equal scores are always merged alike."""
+    if given is None:
+        return KINDS
+    if isinstance(given, str) or not given:
+        raise InvalidRequest("kinds", f"must be a list of at least one of {', '.join(KINDS)}.")
+    for kind in given:
+        if kind not in KINDS:
+            raise InvalidRequest("kinds", f"{kind!r} is not one of {', '.join(KINDS)}.")
+    return tuple(kind for kind in KINDS if kind in given)
+
+
+def _shares(hits: Sequence[Hit]) -> list[Hit]:
+    highest = max((hit.score for hit in hits), default=0.0)
+    return [replace(hit, score=round(hit.score / highest, _DIGITS) if highest > 0 else 0.0) for hit in hits]
 
 
 def _scope(transaction: Transaction, place: Place) -> Scope:

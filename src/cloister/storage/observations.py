@@ -29,13 +29,15 @@ class Observations:
             content=observation.content,
         )
 
-    def of_session(self, session: SessionId, *, limit: int, after: tuple[int, int] = (0, 0)) -> list[HeldObservation]:
-        """In the order of what they compress, from behind the (last message, id) of the last one seen."""
+    def of_session(
+        self, session: SessionId, *, limit: int, after: tuple[int, int] = (-(1 << 63), 0)
+    ) -> list[HeldObservation]:
+        """In the order in which it was said, from behind the (said_at, id) of the last one seen."""
         rows = self._transaction.rows(
             "session_observations",
             session_id=session,
             limit=limit,
-            after_message_id=after[0],
+            after_said_at=after[0],
             after_observation_id=after[1],
         )
         return [_held(row) for row in rows]

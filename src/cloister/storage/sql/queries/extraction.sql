@@ -89,8 +89,8 @@ SELECT o.observation_id, o.session_id, o.content, o.sources, o.said_at, o.create
 FROM observation AS o
 JOIN session AS s ON s.tenant_id = o.tenant_id AND s.session_id = o.session_id
 WHERE o.tenant_id = :tenant_id AND o.session_id = :session_id
-    AND (o.last_message_id, o.observation_id) > (:after_message_id, :after_observation_id)
-ORDER BY o.last_message_id, o.observation_id
+    AND (o.said_at, o.observation_id) > (:after_said_at, :after_observation_id)
+ORDER BY o.said_at, o.observation_id
 LIMIT :limit
 
 -- name: recent_observations

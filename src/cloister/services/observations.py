@@ -1,0 +1,25 @@
+"""Observations: the notes of one session, in the order in which it was said."""
+
+from cloister.domain.observation import HeldObservation
+from cloister.domain.scope import Reach
+from cloister.storage.interface import Database
+from cloister.storage.observations import Observations
+from cloister.storage.sessions import Sessions
+
+
+class ObservationReader:
+    """They are made by extraction, and go with what they came from; nobody writes them by hand."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def of_session(
+        self, reach: Reach, external_id: str, *, limit: int, after: tuple[int, int] | None = None
+    ) -> list[HeldObservation]:
+        """From behind the (said_at, id) of the last one seen."""
+        with self._database.read(reach) as transaction:
+            session = Sessions(transaction).get(external_id)
+            observations = Observations(transaction)
+            if after is None:
+                return observations.of_session(session.id, limit=limit)
+            return observations.of_session(session.id, limit=limit, after=after)
