@@ -13,10 +13,12 @@ MAX_NOTES = 1_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entity:
-    """`notes` are merged over all mentions, oldest first."""
+    """`notes` are merged over all mentions, oldest first. `user` is whose part of a private project it is in; none in a shared one,
+    and where nobody is named."""
 
     id: EntityId
     project: ProjectId
+    user: str | None
     name: str
     type: str
     notes: str

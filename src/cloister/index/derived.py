@@ -5,7 +5,7 @@ The same kind of block as for messages, of rows without neighbours; always in me
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import Protocol
 
 from cloister.domain.ranking import Evidence
@@ -26,7 +26,7 @@ class DerivedReader(Protocol):
     def tenant(self) -> int: ...
 
     @property
-    def place(self) -> int: ...
+    def place(self) -> Hashable: ...
 
     def version(self) -> int | None:
         """None where there is no such place."""
@@ -42,7 +42,7 @@ class DerivedIndex:
         self._embed_query = embed_query
         self._dimension = dimension
         self._byte_limit = byte_limit
-        self._blocks: OrderedDict[tuple[str, int, int], tuple[int, PoolBlock]] = OrderedDict()
+        self._blocks: OrderedDict[tuple[str, int, Hashable], tuple[int, PoolBlock]] = OrderedDict()
         self._lock = threading.Lock()
 
     def evidence(self, reader: DerivedReader, question: str) -> Evidence | None:

@@ -15,6 +15,7 @@ from cloister.domain.context import (
 )
 from cloister.domain.conversation import Message, Project, Session
 from cloister.domain.identifiers import MessageId
+from cloister.domain.observation import HeldObservation
 from cloister.domain.project_settings import context_sources, observation_scope
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_content, checked_limit
@@ -114,20 +115,22 @@ class ContextBuilder:
     def _derived(
         self, transaction: Transaction, session: Session, project: Project | None, question: str | None
     ) -> Derived:
-        """Memories and entities by the question; notes of the session, or of its user where the project says so (TAB-7)."""
+        """Memories and entities by the question; notes of the session, or of its user where the project says so (TAB-7). Where
+        nothing was ever derived, that is all that is asked."""
         scope = session.scope("shared" if project is None else project.member_visibility)
         of_user = project is not None and observation_scope(project.settings) == "user"
-        observations = Observations(transaction).recent(
-            session.id, session.pool, session.user_id, of_user=of_user, limit=_MOST_OBSERVATIONS
-        )
-        if not question:
-            return Derived(observations=tuple(observations))
-        memories = self._derived_recaller.memories(transaction, scope, question, _MOST_MEMORIES)
-        entities = self._derived_recaller.entities(transaction, scope, question, _MOST_ENTITIES)
+        user = session.user_id if of_user else None
+        there = Pools(transaction, self._generation).derived(session.pool, session.id, session.project, user)
+        recaller = self._derived_recaller
+        memories = entities = ()
+        if question and there.memories:
+            memories = recaller.memories(transaction, scope, question, _MOST_MEMORIES)
+        if question and there.entities:
+            entities = recaller.entities(transaction, scope, question, _MOST_ENTITIES)
         return Derived(
             memories=tuple(held for held, _ in memories),
             entities=tuple(entity for entity, _ in entities),
-            observations=tuple(observations),
+            observations=_notes(transaction, session, user) if there.observations else (),
         )
 
     def _recent_in_pool(self, transaction: Transaction, scope: Scope, sources: Sequence[Source]) -> list[Item]:
@@ -140,6 +143,13 @@ class ContextBuilder:
             for source in wanted
             for found in rows.recent(source.role, source.limit)
         ]
+
+
+def _notes(transaction: Transaction, session: Session, user: str | None) -> tuple[HeldObservation, ...]:
+    observations = Observations(transaction)
+    if user is None:
+        return tuple(observations.recent(session.id, session.pool, limit=_MOST_OBSERVATIONS))
+    return tuple(observations.recent_of_user(user, session.pool, limit=_MOST_OBSERVATIONS))
 
 
 def _last_question(messages: Messages, session: Session) -> str | None:

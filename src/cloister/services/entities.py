@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 
+from cloister.domain.conversation import Project
 from cloister.domain.entity import Entity, same_name
+from cloister.domain.errors import NotFound
 from cloister.domain.extraction import ExtractedEntity
-from cloister.domain.identifiers import EntityId, ProjectId, SessionId, new_entity_id
+from cloister.domain.identifiers import EntityId, ProjectId, SessionId, entity_name, new_entity_id
 from cloister.domain.memory import normalised
 from cloister.domain.moments import Clock
-from cloister.domain.scope import Reach
+from cloister.domain.scope import PoolKey, Reach, Scope
 from cloister.services.indexing import Indexer
 from cloister.storage.entities import Entities
 from cloister.storage.interface import Database, Transaction
@@ -27,9 +29,15 @@ class EntityKeeper:
         self._clock = clock
 
     def mention(
-        self, transaction: Transaction, project: ProjectId, session: SessionId, found: Sequence[ExtractedEntity]
+        self,
+        transaction: Transaction,
+        project: Project,
+        user: str | None,
+        session: SessionId,
+        found: Sequence[ExtractedEntity],
     ) -> None:
-        """What one session says of things, in the project it had then (ISO-9)."""
+        """What one session of this user says of things, in the project it had then (ISO-9)."""
+        member = _place(project, user).user
         entities = Entities(transaction)
         now = self._clock()
         for extracted in found:
@@ -37,18 +45,24 @@ class EntityKeeper:
             if not name or not extracted.sources:
                 continue
             digest = same_name(name)
-            known = entities.find(project, digest)
+            known = entities.find(project.id, member, digest)
             if known is None:
                 entity = Entity(
-                    id=new_entity_id(), project=project, name=name, type=extracted.type, notes=notes, created_at=now
+                    id=new_entity_id(),
+                    project=project.id,
+                    user=member,
+                    name=name,
+                    type=extracted.type,
+                    notes=notes,
+                    created_at=now,
                 )
                 if not entities.add(entity, digest, self._indexed(entity)):
-                    known = entities.find(project, digest)
+                    known = entities.find(project.id, member, digest)
                 known = known or entity
             entities.mention(known.id, session, extracted.sources, notes, now)
             self.index_again(transaction, known.id)
         if found:
-            entities.note_change(project)
+            entities.note_change(project.id)
 
     def index_again(self, transaction: Transaction, entity: EntityId) -> None:
         """Its notes changed; what is found by them changes with them."""
@@ -56,25 +70,39 @@ class EntityKeeper:
         entities.set_index(entity, self._indexed(entities.get(entity)))
 
     def page(
-        self, reach: Reach, project: ProjectId, *, limit: int, after: tuple[int, int] | None = None
+        self,
+        reach: Reach,
+        project: ProjectId,
+        *,
+        user_id: str | None = None,
+        limit: int,
+        after: tuple[int, int] | None = None,
+        behind: EntityId | None = None,
     ) -> list[Entity]:
+        """Of a project; of a private one, the part of this user, or of sessions without one (ISO-10). Oldest first: from behind the
+        (created_at, id) of the last one seen, or behind an entity that is still there."""
         with self._database.read(reach) as transaction:
-            Projects(transaction).get(project)
+            place = _place(Projects(transaction).get(project), user_id)
             entities = Entities(transaction)
+            if behind is not None:
+                last = entities.get(behind)
+                if (last.project, last.user) != (project, place.user):
+                    raise NotFound("entity", entity_name(behind))
+                after = (last.created_at, last.id)
             return (
-                entities.page(project, limit=limit)
+                entities.page(project, place.user, limit=limit)
                 if after is None
-                else entities.page(project, limit=limit, after=after)
+                else entities.page(project, place.user, limit=limit, after=after)
             )
 
-    def retag(self, reach: Reach, entity: EntityId, project: ProjectId) -> Entity:
-        """Explicitly into another project of the tenant."""
+    def retag(self, reach: Reach, entity: EntityId, project: ProjectId, *, user_id: str | None = None) -> Entity:
+        """Explicitly into another project of the tenant. In a private one it is its own user's, unless another is named."""
 
         def work(transaction: Transaction) -> Entity:
             entities = Entities(transaction)
             held = entities.get(entity)
-            Projects(transaction).hold(project)
-            there = entities.retag(held, project, same_name(held.name))
+            place = _place(Projects(transaction).hold(project), held.user if user_id is None else user_id)
+            there = entities.retag(held, project, place.user, same_name(held.name))
             self.index_again(transaction, there)
             return entities.get(there)
 
@@ -83,3 +111,7 @@ class EntityKeeper:
     def _indexed(self, entity: Entity) -> Indexed:
         now = self._clock()
         return self._indexer.prepare([(f"{entity.name}: {entity.notes}", None, now)], now)[0]
+
+
+def _place(project: Project, user: str | None) -> PoolKey:
+    return Scope(tenant=project.tenant, project=project.id, user=user, visibility=project.member_visibility).pool

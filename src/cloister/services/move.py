@@ -29,6 +29,6 @@ class SessionMover:
         version = move_between(self._pools, session.pool, pool)
         self._sessions.place(session.id, project=scope.project, pool=pool, version=version)
         if session.memory_count:
-            self._memories.move(session.memory_count, old=session.project, new=scope.project)
             for changed in sorted((session.pool, pool)):
                 self._memories.note_change(changed)
+            self._memories.move(session.memory_count, old=session.project, new=scope.project)

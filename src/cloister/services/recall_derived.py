@@ -39,10 +39,10 @@ class DerivedRecaller:
         return self._best(rows, rows.found, question, limit)
 
     def entities(self, transaction: Transaction, scope: Scope, question: str, limit: int) -> list[tuple[Entity, float]]:
-        """Of the scope's project; there are none outside a project (ISO-3)."""
+        """Of the scope's project, and of its user's part of a private one (ISO-10); there are none outside a project (ISO-3)."""
         if scope.entities is None or not transaction.reach.covers(scope):
             return []
-        rows = EntityRows(transaction, scope.entities, self._generation)
+        rows = EntityRows(transaction, scope.entities, scope.pool.user, self._generation)
         return self._best(rows, rows.found, question, limit)
 
     def _best(

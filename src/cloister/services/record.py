@@ -87,7 +87,11 @@ class _Appending:
         versions = {pool: self._pools.raise_version(pool) for pool in pools}
         self._messages.append(self._added)
         tails = [(tail, versions[tail.session.pool]) for tail in self._tails.values()]
-        thresholds = {tail.session.id: self._threshold(tail) for tail, _ in tails if tail.replied}
+        thresholds = {
+            tail.session.id: self._threshold(tail)
+            for tail, _ in tails
+            if tail.replied and not tail.session.memory_job_pending
+        }
         self._sessions.note_appends(tails, now, thresholds)
 
     def _threshold(self, tail: Tail) -> int:

@@ -11,13 +11,13 @@ from cloister.storage.messages import Indexed
 
 
 class Entities:
-    """The tenant's entities; each is of one project."""
+    """The tenant's entities; each is of one project, and in a private one of one user's part of it (ISO-10)."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
 
-    def find(self, project: ProjectId, digest: bytes) -> Entity | None:
-        row = self._transaction.row("entity_by_digest", project_id=project, digest=digest)
+    def find(self, project: ProjectId, user: str | None, digest: bytes) -> Entity | None:
+        row = self._transaction.row("entity_by_digest", project_id=project, user_id=user, digest=digest)
         return None if row is None else self._merged([row])[0]
 
     def get(self, entity: EntityId) -> Entity:
@@ -32,6 +32,7 @@ class Entities:
             "insert_entity",
             entity_id=entity.id,
             project_id=entity.project,
+            user_id=entity.user,
             digest=digest,
             name=entity.name,
             type=entity.type,
@@ -71,10 +72,17 @@ class Entities:
     def note_change(self, project: ProjectId) -> None:
         self._transaction.execute("raise_entity_version", project_id=project)
 
-    def page(self, project: ProjectId, *, limit: int, after: tuple[int, int] = (-(1 << 63), 0)) -> list[Entity]:
+    def page(
+        self, project: ProjectId, user: str | None, *, limit: int, after: tuple[int, int] = (-(1 << 63), 0)
+    ) -> list[Entity]:
         """Oldest first, from behind the (created_at, id) of the last one seen."""
         rows = self._transaction.rows(
-            "entities", project_id=project, limit=limit, after_created_at=after[0], after_entity_id=after[1]
+            "entities",
+            project_id=project,
+            user_id=user,
+            limit=limit,
+            after_created_at=after[0],
+            after_entity_id=after[1],
         )
         return self._merged(rows)
 
@@ -91,12 +99,12 @@ class Entities:
             self._transaction.execute("delete_message_mentions", message_id=message)
         return self._after_forgetting(touched)
 
-    def retag(self, entity: Entity, project: ProjectId, digest: bytes) -> EntityId:
-        """Into another project; where that knows the name already, the two become one."""
-        there = self.find(project, digest)
+    def retag(self, entity: Entity, project: ProjectId, user: str | None, digest: bytes) -> EntityId:
+        """Into another project, or a user's part of one; where that knows the name already, the two become one."""
+        there = self.find(project, user, digest)
         if there is None:
-            self._transaction.execute("retag_entity", entity_id=entity.id, project_id=project)
-        else:
+            self._transaction.execute("retag_entity", entity_id=entity.id, project_id=project, user_id=user)
+        elif there.id != entity.id:
             self._transaction.execute("move_mentions", entity_id=entity.id, to_entity_id=there.id)
             self._transaction.execute("delete_mentions", entity_id=entity.id)
             self._transaction.execute("delete_entities", entity_ids=integers([entity.id]))
@@ -121,16 +129,17 @@ class Entities:
 
 
 class EntityRows:
-    """The entities of one project, read at one moment, as an index reads rows."""
+    """The entities of one project, or of one user's part of it, read at one moment, as an index reads rows."""
 
     kind = "entity"
 
-    def __init__(self, transaction: Transaction, project: ProjectId, generation: int) -> None:
+    def __init__(self, transaction: Transaction, project: ProjectId, user: str | None, generation: int) -> None:
         self._transaction = transaction
         self._generation = generation
         self._project = project
+        self._user = user
         self.tenant = int(transaction.reach.tenant)
-        self.place = int(project)
+        self.place = (int(project), user)
 
     def version(self) -> int | None:
         """None where there is no such project here."""
@@ -138,11 +147,15 @@ class EntityRows:
         return None if row is None else cast(int, row[0])
 
     def all_rows(self) -> Iterator[Row]:
-        return self._transaction.stream("entity_rows", project_id=self._project, generation=self._generation)
+        return self._transaction.stream(
+            "entity_rows", project_id=self._project, user_id=self._user, generation=self._generation
+        )
 
     def found(self, ids: Sequence[int]) -> dict[int, Entity]:
-        """Those that are in this project now; every other id is left out."""
-        rows = self._transaction.rows("project_entities", project_id=self._project, entity_ids=integers(ids))
+        """Those that are here now; every other id is left out."""
+        rows = self._transaction.rows(
+            "project_entities", project_id=self._project, user_id=self._user, entity_ids=integers(ids)
+        )
         return {entity.id: entity for entity in merged(self._transaction, rows)}
 
 
@@ -158,9 +171,15 @@ def merged(transaction: Transaction, rows: Sequence[Row]) -> list[Entity]:
 
 
 def _entity(row: Row, notes: str) -> Entity:
-    entity, project, name, kind, created_at = cast(tuple[Any, ...], row)
+    entity, project, user, name, kind, created_at = cast(tuple[Any, ...], row)
     return Entity(
-        id=EntityId(entity), project=ProjectId(project), name=name, type=kind, notes=notes, created_at=created_at
+        id=EntityId(entity),
+        project=ProjectId(project),
+        user=user,
+        name=name,
+        type=kind,
+        notes=notes,
+        created_at=created_at,
     )
 
 

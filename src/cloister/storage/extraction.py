@@ -27,9 +27,22 @@ class Extraction:
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
 
-    def claim(self, session: SessionId, claim: int, *, now: int, until: int) -> Claimed | None:
-        """None while another worker holds it, or when there is no such session here."""
+    def claim(self, session: SessionId, claim: int, *, now: int, until: int) -> bool:
+        """False while another worker holds it, or when there is no such session here."""
         row = self._transaction.row("claim_extraction", session_id=session, claim=claim, now=now, until=until)
+        return row is not None
+
+    def renew(self, session: SessionId, claim: int, *, until: int) -> bool:
+        """False when the lease was lost."""
+        return self._transaction.row("renew_claim", session_id=session, claim=claim, until=until) is not None
+
+    def release(self, session: SessionId, claim: int) -> None:
+        """Let go of it undone; another worker may have it at once."""
+        self._transaction.execute("release_claim", session_id=session, claim=claim)
+
+    def claimed(self, session: SessionId, claim: int) -> Claimed | None:
+        """The session as it is now; none when the lease was lost, or the session is gone."""
+        row = self._transaction.row("claimed_session", session_id=session, claim=claim)
         if row is None:
             return None
         project, pool, user, observed = cast(tuple[Any, ...], row)
@@ -48,13 +61,15 @@ class Extraction:
         rows = self._transaction.rows("present_messages", session_id=session, message_ids=integers(messages))
         return {MessageId(cast(int, row[0])) for row in rows}
 
-    def project(self, session: SessionId) -> ProjectId | None:
-        row = self._transaction.row("session_project", session_id=session)
-        return None if row is None else cast(ProjectId | None, row[0])
+    def hold(self, session: SessionId, claim: int) -> MessageId | None:
+        """Hold the session against all other writers until the transaction ends, and say up to where it is observed. None when the
+        lease was lost, by time or because the session moved: nothing of this work may be kept then."""
+        row = self._transaction.row("hold_claim", session_id=session, claim=claim)
+        return None if row is None else MessageId(cast(int, row[0]))
 
-    def finish(self, session: SessionId, claim: int, *, checked: int, observed: int, threshold: int, now: int) -> bool:
-        """False when the lease was lost: nothing of this work may be kept then."""
-        row = self._transaction.row(
+    def finish(self, session: SessionId, claim: int, *, checked: int, observed: int, threshold: int, now: int) -> None:
+        """Let go of a session that is held: so many messages were checked, and it is observed up to there."""
+        self._transaction.execute(
             "finish_extraction",
             session_id=session,
             claim=claim,
@@ -64,14 +79,13 @@ class Extraction:
             now=now,
         )
         self._forget_settled_past(session)
-        return row is not None
 
     def failures(self, session: SessionId) -> int:
         row = self._transaction.row("extraction_failures", session_id=session)
         return 0 if row is None else cast(int, row[0])
 
     def fail(self, session: SessionId, claim: int, *, error: str, retry_at: int) -> None:
-        self._transaction.row("fail_extraction", session_id=session, claim=claim, error=error, retry_at=retry_at)
+        self._transaction.execute("fail_extraction", session_id=session, claim=claim, error=error, retry_at=retry_at)
 
     def note_past(self, session: SessionId, last: MessageId, project: ProjectId | None) -> None:
         """Before a session moves: what was said up to here was said in this project."""

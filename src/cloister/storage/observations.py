@@ -42,18 +42,14 @@ class Observations:
         )
         return [_held(row) for row in rows]
 
-    def recent(
-        self, session: SessionId, pool: PoolId, user: str | None, *, of_user: bool, limit: int
-    ) -> list[HeldObservation]:
-        """The newest of the session, or of its user's sessions in the same pool (TAB-7); oldest first."""
-        rows = self._transaction.rows(
-            "recent_observations",
-            session_id=session,
-            pool_id=pool,
-            user_id=user,
-            of_user=int(of_user and user is not None),
-            limit=limit,
-        )
+    def recent(self, session: SessionId, pool: PoolId, *, limit: int) -> list[HeldObservation]:
+        """The newest of the session; oldest first."""
+        rows = self._transaction.rows("recent_observations", session_id=session, pool_id=pool, limit=limit)
+        return [_held(row) for row in reversed(rows)]
+
+    def recent_of_user(self, user: str, pool: PoolId, *, limit: int) -> list[HeldObservation]:
+        """The newest of all sessions of a user in one pool (TAB-7); oldest first."""
+        rows = self._transaction.rows("recent_observations_of_user", user_id=user, pool_id=pool, limit=limit)
         return [_held(row) for row in reversed(rows)]
 
     def forget_session(self, session: SessionId) -> int:

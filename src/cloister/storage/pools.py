@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from cloister.domain.conversation import Message, Role
-from cloister.domain.identifiers import MessageId, PoolId, SessionId, new_pool_id
+from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, new_pool_id
 from cloister.domain.scope import PoolKey, Scope
 from cloister.storage.interface import Row, Transaction, integers
 from cloister.storage.messages import message_of
@@ -17,6 +17,15 @@ class Found:
 
     message: Message
     session: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DerivedState:
+    """Whether anything was ever derived in a place; where nothing was, nothing has to be looked for."""
+
+    memories: bool
+    entities: bool
+    observations: bool
 
 
 class Pools:
@@ -54,6 +63,16 @@ class Pools:
     def note_departure(self, pool: PoolId) -> None:
         """A session left."""
         self._transaction.execute("note_departure", pool_id=pool)
+
+    def derived(
+        self, pool: PoolId, session: SessionId, project: ProjectId | None, notes_of: str | None
+    ) -> DerivedState:
+        """Of a session, where it is; of the notes also those of all sessions of a user in the pool, where one is named."""
+        row = self._transaction.row(
+            "derived_state", pool_id=pool, session_id=session, project_id=project, user_id=notes_of
+        )
+        memories, entities, own, of_user = (0, 0, 0, 0) if row is None else row
+        return DerivedState(memories=bool(memories), entities=bool(entities), observations=bool(own or of_user))
 
     def rows(self, scope: Scope) -> "PoolRows | None":
         """The rows a scope may recall; none where nothing was ever said in its pool."""

@@ -11,7 +11,8 @@ ALTER TABLE session ADD COLUMN failures BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE session ADD COLUMN extraction_error TEXT;
 ALTER TABLE session ADD COLUMN observed_message_id BIGINT NOT NULL DEFAULT 0;
 
-CREATE INDEX session_due ON session (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX session_due ON session (tenant_id, due_at, session_id) WHERE due_at IS NOT NULL;
+CREATE INDEX session_observed ON session (tenant_id, pool_id, user_id) WHERE observed_message_id > 0;
 
 -- Raised with every change of which memories are in the pool.
 ALTER TABLE pool ADD COLUMN memory_version BIGINT NOT NULL DEFAULT 0;
@@ -46,11 +47,13 @@ CREATE TABLE memory_source (
 
 CREATE INDEX memory_source_by_memory ON memory_source (tenant_id, memory_id);
 
--- An entity keeps the project it was extracted in. `digest` is equal for names that are the same.
+-- An entity keeps the project it was extracted in, and in a private project the user whose part of it that is: it is as wide as the
+-- pool of its sources (ISO-10). `digest` is equal for names that are the same.
 CREATE TABLE entity (
     entity_id BIGINT PRIMARY KEY,
     tenant_id BIGINT NOT NULL,
     project_id BIGINT NOT NULL,
+    user_id TEXT CHECK (user_id <> ''),
     digest BYTEA NOT NULL,
     name TEXT NOT NULL,
     type TEXT NOT NULL,
@@ -59,9 +62,11 @@ CREATE TABLE entity (
     vector BYTEA,
     terms BYTEA NOT NULL,
     UNIQUE (tenant_id, entity_id),
-    UNIQUE (tenant_id, project_id, digest),
     FOREIGN KEY (tenant_id, project_id) REFERENCES project (tenant_id, project_id)
 );
+
+CREATE UNIQUE INDEX entity_key ON entity (tenant_id, project_id, coalesce(user_id, ''), digest);
+CREATE INDEX entity_by_age ON entity (tenant_id, project_id, created_at, entity_id);
 
 -- What one episode says of an entity. Without mentions there is no entity.
 CREATE TABLE mention (

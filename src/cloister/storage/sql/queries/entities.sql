@@ -1,15 +1,16 @@
 -- name: entity_by_digest
-SELECT entity_id, project_id, name, type, created_at FROM entity
-WHERE tenant_id = :tenant_id AND project_id = :project_id AND digest = :digest
+SELECT entity_id, project_id, user_id, name, type, created_at FROM entity
+WHERE tenant_id = :tenant_id AND project_id = :project_id AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '')
+    AND digest = :digest
 
 -- name: entity
-SELECT entity_id, project_id, name, type, created_at FROM entity
+SELECT entity_id, project_id, user_id, name, type, created_at FROM entity
 WHERE tenant_id = :tenant_id AND entity_id = :entity_id
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
 
 -- name: insert_entity
-INSERT INTO entity (entity_id, tenant_id, project_id, digest, name, type, created_at, generation, vector, terms)
-VALUES (:entity_id, :tenant_id, :project_id, :digest, :name, :type, :created_at, :generation, :vector, :terms)
+INSERT INTO entity (entity_id, tenant_id, project_id, user_id, digest, name, type, created_at, generation, vector, terms)
+VALUES (:entity_id, :tenant_id, :project_id, :user_id, :digest, :name, :type, :created_at, :generation, :vector, :terms)
 ON CONFLICT DO NOTHING
 RETURNING entity_id
 
@@ -29,19 +30,21 @@ WHERE tenant_id = :tenant_id AND entity_id IN (SELECT value FROM json_each(CAST(
 ORDER BY entity_id, created_at, message_id
 
 -- name: entities
--- A page of one project, oldest first.
-SELECT entity_id, project_id, name, type, created_at FROM entity
+-- A page of one project, or of one user's part of it, oldest first.
+SELECT entity_id, project_id, user_id, name, type, created_at FROM entity
 WHERE tenant_id = :tenant_id AND project_id = :project_id
+    AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '')
     AND (created_at, entity_id) > (:after_created_at, :after_entity_id)
 ORDER BY created_at, entity_id
 LIMIT :limit
 
 -- name: project_entities
 -- By id, for ids that an index named: only what is in this project now comes back.
-SELECT e.entity_id, e.project_id, e.name, e.type, e.created_at
+SELECT e.entity_id, e.project_id, e.user_id, e.name, e.type, e.created_at
 FROM json_each(CAST(:entity_ids AS TEXT)) AS named
 CROSS JOIN entity AS e
 WHERE e.entity_id = named.value AND e.tenant_id = :tenant_id AND e.project_id = :project_id
+    AND coalesce(e.user_id, '') = coalesce(CAST(:user_id AS TEXT), '')
 
 -- name: entity_state
 SELECT entity_version FROM project
@@ -53,7 +56,8 @@ UPDATE project SET entity_version = entity_version + 1 WHERE tenant_id = :tenant
 -- name: entity_rows
 -- What a project's block of entities is made of.
 SELECT entity_id, 'user', CAST(NULL AS TEXT), created_at, vector, terms FROM entity
-WHERE tenant_id = :tenant_id AND project_id = :project_id AND generation = :generation
+WHERE tenant_id = :tenant_id AND project_id = :project_id
+    AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '') AND generation = :generation
 
 -- name: entities_of_session
 SELECT DISTINCT entity_id FROM mention WHERE tenant_id = :tenant_id AND session_id = :session_id
@@ -69,7 +73,7 @@ DELETE FROM mention WHERE tenant_id = :tenant_id AND message_id = :message_id
 
 -- name: unmentioned_entities
 -- Of these, those that nobody mentions any more.
-SELECT e.entity_id, e.project_id FROM entity AS e
+SELECT e.entity_id FROM entity AS e
 WHERE e.tenant_id = :tenant_id AND e.entity_id IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
     AND NOT EXISTS (SELECT 1 FROM mention AS m WHERE m.tenant_id = :tenant_id AND m.entity_id = e.entity_id)
 
@@ -93,4 +97,4 @@ WHERE tenant_id = :tenant_id AND entity_id = :entity_id
 DELETE FROM mention WHERE tenant_id = :tenant_id AND entity_id = :entity_id
 
 -- name: retag_entity
-UPDATE entity SET project_id = :project_id WHERE tenant_id = :tenant_id AND entity_id = :entity_id
+UPDATE entity SET project_id = :project_id, user_id = :user_id WHERE tenant_id = :tenant_id AND entity_id = :entity_id

@@ -1,10 +1,26 @@
 -- name: claim_extraction
--- A lease: another worker may take it when it has run out.
-UPDATE session SET claim = :claim, claimed_until = :until
+-- A lease: another worker may take it when it has run out. A session that was not due becomes so with the end of the lease: if
+-- whoever claimed it dies, it is not forgotten.
+UPDATE session SET claim = :claim, claimed_until = :until, due_at = coalesce(due_at, :until)
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND pool_id IS NOT NULL
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
     AND (claimed_until IS NULL OR claimed_until < :now)
-RETURNING project_id, pool_id, user_id, observed_message_id
+RETURNING session_id
+
+-- name: claimed_session
+SELECT project_id, pool_id, user_id, observed_message_id FROM session
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND claim = :claim AND pool_id IS NOT NULL
+
+-- name: renew_claim
+-- No row comes back when the lease was lost.
+UPDATE session SET claimed_until = :until
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND claim = :claim
+RETURNING session_id
+
+-- name: release_claim
+-- Without having done anything: it is as due as before.
+UPDATE session SET claim = NULL, claimed_until = NULL
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND claim = :claim
 
 -- name: unchecked_messages
 SELECT message_id, role, content, author, created_at FROM message
@@ -23,23 +39,21 @@ SELECT message_id FROM message
 WHERE tenant_id = :tenant_id AND session_id = :session_id
     AND message_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
 
--- name: session_project
-SELECT project_id FROM session WHERE tenant_id = :tenant_id AND session_id = :session_id
+-- name: hold_claim
+-- The session, held until the transaction ends, if the lease still stands.
+SELECT observed_message_id FROM session WHERE tenant_id = :tenant_id AND session_id = :session_id AND claim = :claim
 
 -- name: finish_extraction
--- No row comes back when the lease was lost: then nothing of this work may be kept.
 UPDATE session
 SET claim = NULL, claimed_until = NULL, failures = 0, extraction_error = NULL, unchecked_count = unchecked_count - :checked,
-    observed_message_id = CASE WHEN :observed > observed_message_id THEN :observed ELSE observed_message_id END,
+    observed_message_id = :observed,
     due_at = CASE WHEN unchecked_count - :checked >= :threshold THEN :now ELSE NULL END
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND claim = :claim
-RETURNING session_id
 
 -- name: fail_extraction
 UPDATE session
 SET claim = NULL, claimed_until = NULL, failures = failures + 1, extraction_error = :error, due_at = :retry_at
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND claim = :claim
-RETURNING failures
 
 -- name: extraction_failures
 SELECT failures FROM session WHERE tenant_id = :tenant_id AND session_id = :session_id
@@ -94,12 +108,22 @@ ORDER BY o.said_at, o.observation_id
 LIMIT :limit
 
 -- name: recent_observations
--- The newest of one session, or of all sessions of its user in the same pool (TAB-7), newest first.
+-- The newest of one session, newest first.
 SELECT o.observation_id, o.session_id, o.content, o.sources, o.said_at, o.created_at, s.external_id
 FROM session AS s
-JOIN observation AS o ON o.tenant_id = s.tenant_id AND o.session_id = s.session_id
-WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id
-    AND (s.session_id = :session_id OR (CAST(:of_user AS BIGINT) = 1 AND s.user_id = CAST(:user_id AS TEXT)))
+CROSS JOIN observation AS o
+WHERE s.tenant_id = :tenant_id AND s.session_id = :session_id AND s.pool_id = :pool_id
+    AND o.tenant_id = s.tenant_id AND o.session_id = s.session_id
+ORDER BY o.said_at DESC, o.observation_id DESC
+LIMIT :limit
+
+-- name: recent_observations_of_user
+-- The newest of all sessions of one user in one pool (TAB-7), newest first.
+SELECT o.observation_id, o.session_id, o.content, o.sources, o.said_at, o.created_at, s.external_id
+FROM session AS s
+CROSS JOIN observation AS o
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND s.user_id = :user_id AND s.observed_message_id > 0
+    AND o.tenant_id = s.tenant_id AND o.session_id = s.session_id
 ORDER BY o.said_at DESC, o.observation_id DESC
 LIMIT :limit
 

@@ -40,15 +40,41 @@ SELECT
 -- name: engine
 SELECT 'SQLite ' || sqlite_version()
 
--- name: due_sessions
--- Where extraction waits, longest first, and nobody is at it.
-SELECT tenant_id, session_id FROM session
-WHERE due_at <= :now AND (claimed_until IS NULL OR claimed_until < :now)
-ORDER BY due_at, session_id
-LIMIT :limit
+-- name: due_session
+-- Whether any can be claimed.
+SELECT session_id FROM session WHERE due_at <= :now AND (claimed_until IS NULL OR claimed_until < :now) LIMIT 1
+
+-- name: claim_due
+-- Tenants take turns: of the next one behind :after that has something due, in a circle, the session that waits longest.
+UPDATE session SET claim = :claim, claimed_until = :until
+WHERE session_id = coalesce(
+    (
+        SELECT session_id FROM session
+        WHERE tenant_id > :after AND due_at <= :now AND (claimed_until IS NULL OR claimed_until < :now)
+        ORDER BY tenant_id, due_at, session_id
+        LIMIT 1
+    ), (
+        SELECT session_id FROM session
+        WHERE tenant_id <= :after AND due_at <= :now AND (claimed_until IS NULL OR claimed_until < :now)
+        ORDER BY tenant_id, due_at, session_id
+        LIMIT 1
+    )
+)
+RETURNING tenant_id, session_id
 
 -- name: count_due
 SELECT count(*) FROM session WHERE due_at <= :now
 
 -- name: count_failing
 SELECT count(*) FROM session WHERE due_at IS NOT NULL AND failures > 0
+
+-- name: oldest_due
+SELECT min(due_at) FROM session WHERE due_at <= :now AND failures = 0
+
+-- name: extraction_errors
+-- The reasons that sessions give for it, the most frequent first. They are our own sentences, and quote nobody.
+SELECT extraction_error, count(*) FROM session
+WHERE due_at IS NOT NULL AND failures > 0 AND extraction_error IS NOT NULL
+GROUP BY extraction_error
+ORDER BY count(*) DESC, extraction_error
+LIMIT :limit

@@ -21,6 +21,23 @@ UPDATE pool SET generation = 0 WHERE tenant_id = :tenant_id AND pool_id = :pool_
 -- name: pool_state
 SELECT version, removed_version FROM pool WHERE tenant_id = :tenant_id AND pool_id = :pool_id
 
+-- name: derived_state
+-- Whether anything was ever derived where a session recalls, in one look: memories of the pool, entities of the project, notes of the
+-- session, and of the user's sessions where one is named.
+SELECT
+    memory_version,
+    (
+        SELECT entity_version FROM project
+        WHERE tenant_id = :tenant_id AND project_id = CAST(:project_id AS BIGINT) AND deleted_at IS NULL
+    ),
+    (SELECT observed_message_id FROM session WHERE tenant_id = :tenant_id AND session_id = :session_id),
+    (
+        SELECT max(observed_message_id) FROM session
+        WHERE tenant_id = :tenant_id AND pool_id = :pool_id AND user_id = CAST(:user_id AS TEXT) AND observed_message_id > 0
+    )
+FROM pool
+WHERE tenant_id = :tenant_id AND pool_id = :pool_id
+
 -- name: pool_size
 SELECT CAST(coalesce(sum(message_count), 0) AS BIGINT) FROM session WHERE tenant_id = :tenant_id AND pool_id = :pool_id
 

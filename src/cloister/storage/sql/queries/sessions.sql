@@ -63,8 +63,10 @@ UPDATE session SET title = :title, tags = :tags, metadata = :metadata
 WHERE tenant_id = :tenant_id AND session_id = :session_id
 
 -- name: place_session
+-- A lease goes with the old place: what a worker was told there must not come into the new one.
 UPDATE session
-SET project_id = :project_id, pool_id = :pool_id, changed_version = :version, rebuilt_version = :version
+SET project_id = :project_id, pool_id = :pool_id, changed_version = :version, rebuilt_version = :version, claim = NULL,
+    claimed_until = NULL
 WHERE tenant_id = :tenant_id AND session_id = :session_id
 
 -- name: lock_project_sessions
