@@ -7,6 +7,7 @@ from cloister.domain.errors import (
     Forbidden,
     IdempotencyMismatch,
     InvalidRequest,
+    ModelUnavailable,
     NotFound,
     QuotaExceeded,
     RateLimited,
@@ -16,6 +17,7 @@ from cloister.domain.errors import (
     Unauthenticated,
 )
 from cloister.interfaces.async_library import AsyncCloister
+from cloister.interfaces.derived_shapes import Appended, Entity, Extraction, Memory, Observation
 from cloister.interfaces.library import Cloister
 from cloister.interfaces.remote import RemoteCloister
 from cloister.interfaces.shapes import (
@@ -23,6 +25,7 @@ from cloister.interfaces.shapes import (
     Context,
     ContextItem,
     CreatedKey,
+    DeletedProject,
     Episode,
     Forgotten,
     Hit,
@@ -34,6 +37,7 @@ from cloister.interfaces.shapes import (
 
 __all__ = [
     "ApiKey",
+    "Appended",
     "AsyncCloister",
     "Cloister",
     "CloisterError",
@@ -42,14 +46,20 @@ __all__ = [
     "Context",
     "ContextItem",
     "CreatedKey",
+    "DeletedProject",
+    "Entity",
     "Episode",
+    "Extraction",
     "Forbidden",
     "Forgotten",
     "Hit",
     "IdempotencyMismatch",
     "InvalidRequest",
+    "Memory",
     "Message",
+    "ModelUnavailable",
     "NotFound",
+    "Observation",
     "Project",
     "QuotaExceeded",
     "RateLimited",

@@ -10,16 +10,16 @@ from cloister.bootstrap import Services, build_services, ensure_local_tenant
 from cloister.domain.access import Permission
 from cloister.domain.context import parse_sources
 from cloister.domain.conversation import Draft, Role
-from cloister.domain.identifiers import parse_key_name, parse_message, parse_project
+from cloister.domain.identifiers import parse_entity, parse_key_name, parse_memory, parse_message, parse_project
 from cloister.domain.moments import parse_iso
 from cloister.domain.scope import MemberVisibility
-from cloister.interfaces import shapes
+from cloister.interfaces import derived_shapes, shapes
 from cloister.interfaces.arguments import draft_of, drafts_of, page_size, project_of, tags_of
 from cloister.services.access import KeyFields
 from cloister.services.diagnose import Health
 from cloister.services.keep_sessions import SessionChange, SessionFields
 from cloister.services.reindex import Progress
-from cloister.services.search import Place
+from cloister.services.search import Kind, Place
 from cloister.settings import read_remote, read_settings
 
 SHARED_POOL: Final = "none"
@@ -93,9 +93,10 @@ class Cloister:
         )
         return shapes.project_shape(changed)
 
-    def delete_project(self, project_id: str) -> int:
-        """Softly: its sessions go back to the shared pool. Returns how many."""
-        return self._services.organise.delete_project(self._reach, parse_project(project_id)).sessions
+    def delete_project(self, project_id: str) -> shapes.DeletedProject:
+        """Softly: its sessions go back to the shared pool with all that was said and kept in them. Says how many."""
+        moved = self._services.organise.delete_project(self._reach, parse_project(project_id))
+        return shapes.deleted_project_shape(moved)
 
     # Sessions
 
@@ -158,14 +159,12 @@ class Cloister:
         return shapes.session_shape(self._services.sessions.change(self._reach, session_id, change))
 
     def delete_session(self, session_id: str) -> shapes.Forgotten:
-        """The session, and all that was said in it."""
-        gone = self._services.forget.session(self._reach, session_id)
-        return shapes.Forgotten(messages=gone.messages, episodes=gone.episodes)
+        """The session, all that was said in it, and all that derives from that."""
+        return shapes.forgotten_shape(self._services.forget.session(self._reach, session_id))
 
     def clear_session(self, session_id: str) -> shapes.Forgotten:
-        """All that was said in it; the session stays, empty."""
-        gone = self._services.forget.contents(self._reach, session_id)
-        return shapes.Forgotten(messages=gone.messages, episodes=gone.episodes)
+        """All that was said in it, and all that derives from that; the session stays, empty."""
+        return shapes.forgotten_shape(self._services.forget.contents(self._reach, session_id))
 
     # What was said
 
@@ -245,11 +244,70 @@ class Cloister:
         session_id: str | None = None,
         project_id: str | None = None,
         user_id: str | None = None,
+        kinds: Sequence[Kind] | None = None,
         limit: int = 10,
     ) -> list[shapes.Hit]:
-        """The best episodes of one pool: a session's, a project's, or the shared one; of one user where it is divided."""
+        """The best episodes, memories and entities of one place, or only of some `kinds`: in a session's pool, a project's, or the
+        shared one; of one user where it is divided. Entities are found in a project only."""
         place = Place(session=session_id, project=project_of(project_id), user_id=user_id)
-        return [shapes.hit_shape(hit) for hit in self._services.search.search(self._reach, query, place, limit)]
+        hits = self._services.search.search(self._reach, query, place, limit, kinds)
+        return [shapes.hit_shape(hit) for hit in hits]
+
+    # What is kept of what was said
+
+    def memories(self, session_id: str, *, limit: int = 50, after: str | None = None) -> list[derived_shapes.Memory]:
+        """The memories of a session, oldest first, from behind the memory `after`."""
+        found = self._services.remember.of_session(
+            self._reach, session_id, limit=page_size(limit), behind=None if after is None else parse_memory(after)
+        )
+        return [derived_shapes.memory_shape(held) for held in found]
+
+    def user_memories(self, user_id: str, *, limit: int = 50, after: str | None = None) -> list[derived_shapes.Memory]:
+        """Merged across all sessions of a user, whatever their projects: for display and audit, not for prompts."""
+        found = self._services.remember.of_user(
+            self._reach, user_id, limit=page_size(limit), behind=None if after is None else parse_memory(after)
+        )
+        return [derived_shapes.memory_shape(held) for held in found]
+
+    def add_memories(
+        self, session_id: str, contents: Sequence[str], *, idempotency_key: str | None = None
+    ) -> derived_shapes.Appended:
+        """Memories written by hand; what the session knows already is counted, not added."""
+        appended = self._services.remember.append(self._reach, session_id, contents, idempotency_key=idempotency_key)
+        return derived_shapes.appended_shape(appended)
+
+    def forget_memory(self, memory_id: str) -> None:
+        self._services.remember.forget(self._reach, parse_memory(memory_id))
+
+    def entities(
+        self, project_id: str, *, user_id: str | None = None, limit: int = 50, after: str | None = None
+    ) -> list[derived_shapes.Entity]:
+        """The entities of a project, oldest first, from behind the entity `after`. One with private members is divided by user."""
+        found = self._services.entities.page(
+            self._reach,
+            parse_project(project_id),
+            user_id=user_id,
+            limit=page_size(limit),
+            behind=None if after is None else parse_entity(after),
+        )
+        return [derived_shapes.entity_shape(entity) for entity in found]
+
+    def retag_entity(self, entity_id: str, project_id: str, *, user_id: str | None = None) -> derived_shapes.Entity:
+        """Into another project: the one way in which an entity ever changes it. Where that project knows the name already, the
+        two become one, under the id that is there. In a project with private members it goes to the part of `user_id`."""
+        moved = self._services.entities.retag(
+            self._reach, parse_entity(entity_id), parse_project(project_id), user_id=user_id
+        )
+        return derived_shapes.entity_shape(moved)
+
+    def observations(self, session_id: str, *, limit: int = 50) -> list[derived_shapes.Observation]:
+        """The notes that compress what has fallen out of a session's recent window, in the order in which it was said."""
+        found = self._services.observations.of_session(self._reach, session_id, limit=page_size(limit))
+        return [derived_shapes.observation_shape(held) for held in found]
+
+    def extract(self, session_id: str) -> derived_shapes.Extraction:
+        """Look now for memories, entities and notes in what nobody has looked at; a server does so by itself."""
+        return derived_shapes.extraction_shape(self._services.memory_worker.extract_now(self._reach, session_id))
 
     # Keys
 

@@ -11,16 +11,18 @@ from cloister.domain.access import Permission, checked_permissions
 from cloister.domain.context import parse_sources
 from cloister.domain.conversation import Draft, Role
 from cloister.domain.errors import Forbidden, InvalidRequest, NotFound
-from cloister.domain.identifiers import parse_key_name, parse_message, parse_project
+from cloister.domain.identifiers import parse_entity, parse_key_name, parse_memory, parse_message, parse_project
 from cloister.domain.moments import parse_iso
 from cloister.domain.project_settings import checked_settings
 from cloister.domain.scope import MemberVisibility
 from cloister.domain.text import MAX_NAME, checked_metadata, checked_name, is_storable
-from cloister.interfaces import shapes
+from cloister.interfaces import derived_shapes, shapes
 from cloister.interfaces.arguments import draft_of, drafts_of, page_size, project_of, tags_of
 from cloister.interfaces.library import SHARED_POOL, UNCHANGED, Cloister
 from cloister.services.diagnose import Health
 from cloister.services.reindex import Progress
+from cloister.services.remember import checked_memories
+from cloister.services.search import Kind, checked_kinds
 from cloister.settings import read_remote
 
 _PROJECTS: Final = "/org/projects"
@@ -76,8 +78,8 @@ class RemoteCloister(Cloister, served=True):
         body = _given(name=name, is_default=is_default, settings=settings)
         return self._server.change("PATCH", _project(project_id), body).one(shapes.Project)
 
-    def delete_project(self, project_id: str) -> int:
-        return self._server.change("DELETE", _project(project_id)).one(shapes.DeletedProject).sessions_moved
+    def delete_project(self, project_id: str) -> shapes.DeletedProject:
+        return self._server.change("DELETE", _project(project_id)).one(shapes.DeletedProject)
 
     # Sessions
 
@@ -210,6 +212,7 @@ class RemoteCloister(Cloister, served=True):
         session_id: str | None = None,
         project_id: str | None = None,
         user_id: str | None = None,
+        kinds: Sequence[Kind] | None = None,
         limit: int = 10,
     ) -> list[shapes.Hit]:
         """`project_id` is always sent: left out, it would mean the project of the key."""
@@ -217,8 +220,57 @@ class RemoteCloister(Cloister, served=True):
         if session_id is not None:
             _session(session_id)
         given = _given(session_id=session_id, user_id=user_id)
-        body = {**given, "query": query, "project_id": project_id, "limit": limit}
+        body = {**given, "query": query, "project_id": project_id, "kinds": checked_kinds(kinds), "limit": limit}
         return self._server.ask("/v1/search", body).many(shapes.Hit)
+
+    # What is kept of what was said
+
+    def memories(self, session_id: str, *, limit: int = 50, after: str | None = None) -> list[derived_shapes.Memory]:
+        path = f"{_session(session_id)}/memories"
+        return self._server.get(path, limit=page_size(limit), after=_memory(after)).many(derived_shapes.Memory)
+
+    def user_memories(self, user_id: str, *, limit: int = 50, after: str | None = None) -> list[derived_shapes.Memory]:
+        path = f"/v1/users/{_segment(checked_name(user_id, 'user_id'))}/memories"
+        return self._server.get(path, limit=page_size(limit), after=_memory(after)).many(derived_shapes.Memory)
+
+    def add_memories(
+        self, session_id: str, contents: Sequence[str], *, idempotency_key: str | None = None
+    ) -> derived_shapes.Appended:
+        _session(session_id)
+        body = {"session_id": session_id, "contents": checked_memories(contents)}
+        return self._server.create("/v1/memories", body, _once(idempotency_key)).one(derived_shapes.Appended)
+
+    def forget_memory(self, memory_id: str) -> None:
+        self._server.change("DELETE", f"/v1/memories/{_memory(memory_id)}")
+
+    def entities(
+        self, project_id: str, *, user_id: str | None = None, limit: int = 50, after: str | None = None
+    ) -> list[derived_shapes.Entity]:
+        parse_project(project_id)
+        if user_id is not None:
+            checked_name(user_id, "user_id")
+        if after is not None:
+            parse_entity(after)
+        answer = self._server.get(
+            "/v1/entities", project_id=project_id, user_id=user_id, limit=page_size(limit), after=after
+        )
+        return answer.many(derived_shapes.Entity)
+
+    def retag_entity(self, entity_id: str, project_id: str, *, user_id: str | None = None) -> derived_shapes.Entity:
+        parse_entity(entity_id)
+        parse_project(project_id)
+        if user_id is not None:
+            checked_name(user_id, "user_id")
+        body = _given(project_id=project_id, user_id=user_id)
+        answer = self._server.change("PATCH", f"/v1/entities/{entity_id}", body)
+        return answer.one(derived_shapes.Entity)
+
+    def observations(self, session_id: str, *, limit: int = 50) -> list[derived_shapes.Observation]:
+        answer = self._server.get(f"{_session(session_id)}/observations", limit=page_size(limit))
+        return answer.many(derived_shapes.Observation)
+
+    def extract(self, session_id: str) -> derived_shapes.Extraction:
+        return self._server.change("POST", f"{_session(session_id)}/extract").one(derived_shapes.Extraction)
 
     # Keys
 
@@ -282,8 +334,19 @@ def _session(session_id: str) -> str:
     """The path of a session. Under a name that cannot be stored there is none, and some of those fit into no path."""
     if not is_storable(session_id) or not 0 < len(session_id) <= MAX_NAME:
         raise NotFound("session", session_id)
-    encoded = quote(session_id, safe="")
-    return f"{_SESSIONS}/{encoded.replace('.', '%2E') if encoded in ('.', '..') else encoded}"
+    return f"{_SESSIONS}/{_segment(session_id)}"
+
+
+def _segment(name: str) -> str:
+    """A name as one segment of a path; dots alone would be a step in it."""
+    encoded = quote(name, safe="")
+    return encoded.replace(".", "%2E") if encoded in (".", "..") else encoded
+
+
+def _memory(memory_id: str | None) -> str | None:
+    if memory_id is not None:
+        parse_memory(memory_id)
+    return memory_id
 
 
 def _check(*drafts: Draft) -> None:

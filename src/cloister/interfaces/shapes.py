@@ -7,24 +7,31 @@ from typing import Any
 from cloister.domain import access
 from cloister.domain import context as domain_context
 from cloister.domain import conversation as domain
-from cloister.domain.entity import Entity as DomainEntity
 from cloister.domain.identifiers import (
     entity_name,
     episode_name,
     key_name,
     memory_name,
     message_name,
-    observation_name,
     project_name,
     sequence_of,
     tenant_name,
 )
-from cloister.domain.memory import HeldMemory
 from cloister.domain.moments import iso
-from cloister.domain.observation import HeldObservation
 from cloister.domain.usage import Usage as DomainUsage
+from cloister.interfaces.derived_shapes import (
+    Entity,
+    Memory,
+    Observation,
+    entity_shape,
+    memory_shape,
+    observation_shape,
+)
 from cloister.services.access import CreatedKey as DomainCreatedKey
 from cloister.services.access import CreatedTenant
+from cloister.services.forget import Forgotten as DomainForgotten
+from cloister.services.organise import Moved
+from cloister.services.search import EntityHit, EpisodeHit, MemoryHit
 from cloister.services.search import Hit as DomainHit
 
 
@@ -155,33 +162,6 @@ class ContextItem:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Memory:
-    id: str
-    content: str
-    session_id: str
-    importance: float | None
-    source_message_ids: tuple[str, ...]
-    created_at: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Entity:
-    id: str
-    name: str
-    type: str
-    notes: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Observation:
-    id: str
-    content: str
-    session_id: str
-    source_message_ids: tuple[str, ...]
-    created_at: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Context:
     session_id: str
     project_id: str | None
@@ -198,10 +178,12 @@ class Context:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hit:
+    """An episode by the best of its messages, a memory, or an entity, which is a project's and no session's."""
+
     kind: str
     id: str
-    session_id: str
-    role: str
+    session_id: str | None
+    role: str | None
     content: str
     score: float
     created_at: str
@@ -211,8 +193,8 @@ class Hit:
 class Forgotten:
     messages: int
     episodes: int
-    memories: int = 0
-    observations: int = 0
+    memories: int
+    observations: int
 
 
 def as_json(shape: Any) -> Any:
@@ -343,44 +325,49 @@ def context_shape(context: domain_context.Context) -> Context:
     )
 
 
-def memory_shape(held: HeldMemory) -> Memory:
-    memory = held.memory
-    return Memory(
-        id=memory_name(memory.id),
-        content=memory.content,
-        session_id=held.session,
-        importance=memory.importance,
-        source_message_ids=tuple(map(message_name, memory.sources)),
-        created_at=iso(memory.created_at),
+def forgotten_shape(gone: DomainForgotten) -> Forgotten:
+    return Forgotten(
+        messages=gone.messages, episodes=gone.episodes, memories=gone.memories, observations=gone.observations
     )
 
 
-def entity_shape(entity: DomainEntity) -> Entity:
-    return Entity(id=entity_name(entity.id), name=entity.name, type=entity.type, notes=entity.notes)
-
-
-def observation_shape(held: HeldObservation) -> Observation:
-    observation = held.observation
-    return Observation(
-        id=observation_name(observation.id),
-        content=observation.content,
-        session_id=held.session,
-        source_message_ids=tuple(map(message_name, observation.sources)),
-        created_at=iso(observation.said_at),
-    )
+def deleted_project_shape(moved: Moved) -> DeletedProject:
+    return DeletedProject(sessions_moved=moved.sessions, memories_moved=moved.memories)
 
 
 def hit_shape(hit: DomainHit) -> Hit:
-    message = hit.item.message
-    return Hit(
-        kind="episode",
-        id=episode_name(hit.episode),
-        session_id=hit.item.session,
-        role=message.role,
-        content=message.content,
-        score=hit.item.score or 0.0,
-        created_at=iso(message.created_at),
-    )
+    match hit:
+        case EpisodeHit(item=item):
+            message = item.message
+            return Hit(
+                kind="episode",
+                id=episode_name(hit.episode),
+                session_id=item.session,
+                role=message.role,
+                content=message.content,
+                score=hit.score,
+                created_at=iso(message.created_at),
+            )
+        case MemoryHit(held=held):
+            return Hit(
+                kind="memory",
+                id=memory_name(held.memory.id),
+                session_id=held.session,
+                role=None,
+                content=held.memory.content,
+                score=hit.score,
+                created_at=iso(held.memory.created_at),
+            )
+        case EntityHit(entity=entity):
+            return Hit(
+                kind="entity",
+                id=entity_name(entity.id),
+                session_id=None,
+                role=None,
+                content=f"{entity.name}: {entity.notes}" if entity.notes else entity.name,
+                score=hit.score,
+                created_at=iso(entity.created_at),
+            )
 
 
 def _item_shape(item: domain_context.Item) -> ContextItem:

@@ -10,6 +10,7 @@ from cloister.domain.identifiers import EntityId, ProjectId, SessionId, entity_n
 from cloister.domain.memory import normalised
 from cloister.domain.moments import Clock
 from cloister.domain.scope import PoolKey, Reach, Scope
+from cloister.domain.text import checked_name
 from cloister.services.indexing import Indexer
 from cloister.storage.entities import Entities
 from cloister.storage.interface import Database, Transaction
@@ -81,6 +82,8 @@ class EntityKeeper:
     ) -> list[Entity]:
         """Of a project; of a private one, the part of this user, or of sessions without one (ISO-10). Oldest first: from behind the
         (created_at, id) of the last one seen, or behind an entity that is still there."""
+        if user_id is not None:
+            checked_name(user_id, "user_id")
         with self._database.read(reach) as transaction:
             place = _place(Projects(transaction).get(project), user_id)
             entities = Entities(transaction)
@@ -97,6 +100,8 @@ class EntityKeeper:
 
     def retag(self, reach: Reach, entity: EntityId, project: ProjectId, *, user_id: str | None = None) -> Entity:
         """Explicitly into another project of the tenant. In a private one it is its own user's, unless another is named."""
+        if user_id is not None:
+            checked_name(user_id, "user_id")
 
         def work(transaction: Transaction) -> Entity:
             entities = Entities(transaction)

@@ -6,7 +6,7 @@ from typing import Any
 
 from cloister.domain.errors import InvalidRequest, NotFound, TooLarge
 from cloister.domain.extraction import ExtractedMemory
-from cloister.domain.identifiers import MemoryId, SessionId, new_memory_id
+from cloister.domain.identifiers import MemoryId, SessionId, memory_name, new_memory_id
 from cloister.domain.memory import HeldMemory, Memory, checked_memory, same_as
 from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach
@@ -14,7 +14,7 @@ from cloister.domain.text import checked_name, is_storable
 from cloister.services.indexing import Indexer
 from cloister.services.once import request, write_once
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.memories import Memories
+from cloister.storage.memories import BEGINNING, Memories
 from cloister.storage.messages import Indexed
 from cloister.storage.sessions import Sessions
 
@@ -52,13 +52,7 @@ class Rememberer:
         """By hand: such a memory has no sources, and stays until it or its session is forgotten."""
         if not is_storable(external_id):
             raise NotFound("session", external_id)
-        if isinstance(contents, str):
-            raise InvalidRequest("contents", "must be a list of texts, not one text.")
-        if not contents:
-            raise InvalidRequest("contents", "must not be empty.")
-        if len(contents) > LARGEST_APPEND:
-            raise TooLarge("contents", len(contents), LARGEST_APPEND, "memories")
-        checked = [checked_memory(content, f"contents[{at}]") for at, content in enumerate(contents)]
+        checked = checked_memories(contents)
         prepared = self.prepare([ExtractedMemory(content=content, sources=()) for content in checked])
 
         def first(transaction: Transaction) -> tuple[Appended, list[object]]:
@@ -126,25 +120,36 @@ class Rememberer:
         return added
 
     def of_session(
-        self, reach: Reach, external_id: str, *, limit: int, after: tuple[int, int] | None = None
+        self,
+        reach: Reach,
+        external_id: str,
+        *,
+        limit: int,
+        after: tuple[int, int] | None = None,
+        behind: MemoryId | None = None,
     ) -> list[HeldMemory]:
+        """Oldest first: from behind the (created_at, id) of the last one seen, or behind a memory that is still there."""
         with self._database.read(reach) as transaction:
             session = Sessions(transaction).get(external_id)
             memories = Memories(transaction)
-            if after is None:
-                return memories.of_session(session.id, limit=limit)
-            return memories.of_session(session.id, limit=limit, after=after)
+            if behind is not None and memories.get(behind).memory.session != session.id:
+                raise NotFound("memory", memory_name(behind))
+            return memories.of_session(session.id, limit=limit, after=after or _place(memories, behind))
 
-    def of_user(self, reach: Reach, user: str, *, limit: int, after: tuple[int, int] | None = None) -> list[HeldMemory]:
+    def of_user(
+        self,
+        reach: Reach,
+        user: str,
+        *,
+        limit: int,
+        after: tuple[int, int] | None = None,
+        behind: MemoryId | None = None,
+    ) -> list[HeldMemory]:
         """Merged across the user's sessions, for display and audit (MEM-8)."""
         checked_name(user, "user_id")
         with self._database.read(reach) as transaction:
             memories = Memories(transaction)
-            return (
-                memories.of_user(user, limit=limit)
-                if after is None
-                else memories.of_user(user, limit=limit, after=after)
-            )
+            return memories.of_user(user, limit=limit, after=after or _place(memories, behind))
 
     def forget(self, reach: Reach, memory: MemoryId) -> None:
         def work(transaction: Transaction) -> None:
@@ -155,6 +160,24 @@ class Rememberer:
 
         self._database.write(reach, work)
         self._database.maintenance.scrub()
+
+
+def checked_memories(contents: Sequence[str]) -> list[str]:
+    """Memories as they are stored; what is wrong is named with its place."""
+    if isinstance(contents, str):
+        raise InvalidRequest("contents", "must be a list of texts, not one text.")
+    if not contents:
+        raise InvalidRequest("contents", "must not be empty.")
+    if len(contents) > LARGEST_APPEND:
+        raise TooLarge("contents", len(contents), LARGEST_APPEND, "memories")
+    return [checked_memory(content, f"contents[{at}]") for at, content in enumerate(contents)]
+
+
+def _place(memories: Memories, behind: MemoryId | None) -> tuple[int, int]:
+    if behind is None:
+        return BEGINNING
+    memory = memories.get(behind).memory
+    return memory.created_at, memory.id
 
 
 def _appended(session: str, added: Sequence[Memory], given: int) -> Appended:

@@ -7,7 +7,7 @@ import typer
 from cloister.interfaces.cli.options import Data, Json, Key, Yes
 from cloister.interfaces.cli.terminal import answer, confirm, counted
 from cloister.interfaces.library import Cloister
-from cloister.interfaces.shapes import as_json
+from cloister.interfaces.shapes import Forgotten, as_json
 
 
 def forget(
@@ -32,13 +32,20 @@ def forget(
             _forget_message(memory, message, yes=yes, json=json)
 
 
+def gone_counts(gone: Forgotten) -> str:
+    """As a sentence says it; what derives from messages is named where there was any."""
+    counts = f"{counted(gone.messages, 'message')} in {counted(gone.episodes, 'episode')}"
+    memories = "1 memory" if gone.memories == 1 else f"{gone.memories:,} memories"
+    derived = [memories] * bool(gone.memories) + [counted(gone.observations, "note")] * bool(gone.observations)
+    return counts + (f", with {' and '.join(derived)}" if derived else "")
+
+
 def _forget_session(memory: Cloister, session_id: str, *, yes: bool, json: bool) -> None:
     messages = counted(memory.session(session_id).message_count, "message")
     if not yes:
         confirm(f"Forget the session {session_id!r} and its {messages} for good?")
     gone = memory.delete_session(session_id)
-    counts = f"{counted(gone.messages, 'message')} in {counted(gone.episodes, 'episode')}"
-    answer(as_json(gone), json, f"Forgot the session {session_id!r}: {counts}.")
+    answer(as_json(gone), json, f"Forgot the session {session_id!r}: {gone_counts(gone)}.")
 
 
 def _forget_message(memory: Cloister, message: str, *, yes: bool, json: bool) -> None:

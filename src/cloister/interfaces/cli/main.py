@@ -10,9 +10,10 @@ import typer
 from typer.core import TyperGroup
 
 from cloister.domain.errors import CloisterError
-from cloister.interfaces.cli import care, keys, projects, sessions, tenants
+from cloister.interfaces.cli import care, entities, keys, memories, projects, sessions, tenants
 from cloister.interfaces.cli.demo import demo
 from cloister.interfaces.cli.doctor import doctor
+from cloister.interfaces.cli.extract import extract, observations
 from cloister.interfaces.cli.forget import forget
 from cloister.interfaces.cli.options import Data, Json, Key, wants_json
 from cloister.interfaces.cli.recall import context, search
@@ -20,6 +21,7 @@ from cloister.interfaces.cli.remember import remember
 from cloister.interfaces.cli.serve import serve
 from cloister.interfaces.cli.terminal import complain
 from cloister.interfaces.cli.usage import usage
+from cloister.interfaces.cli.worker import worker
 from cloister.settings import VARIABLES
 
 
@@ -80,11 +82,16 @@ def root(
 
 
 app.command()(serve)
+app.command()(worker)
 app.command()(demo)
 app.command()(remember)
 app.command()(context)
 app.command()(search)
 app.command()(forget)
+app.command()(extract)
+app.command()(observations)
+app.add_typer(memories.app, name="memories")
+app.add_typer(entities.app, name="entities")
 app.add_typer(sessions.app, name="sessions")
 app.add_typer(projects.app, name="projects")
 app.add_typer(keys.app, name="keys")

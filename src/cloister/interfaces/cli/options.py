@@ -55,5 +55,6 @@ Json = Annotated[
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.", show_default=False)]
 Project = Annotated[str | None, typer.Option("--project", metavar="ID", help="Project id (proj_…).")]
 User = Annotated[str | None, typer.Option("--user", metavar="ID", help="User id.")]
+Limit = Annotated[int, typer.Option("--limit", metavar="N", help="How many, 1 to 200.")]
 SessionArgument = Annotated[str, typer.Argument(metavar="SESSION", help="The session's external id.")]
 ProjectArgument = Annotated[str, typer.Argument(metavar="PROJECT", help="Project id (proj_…).")]

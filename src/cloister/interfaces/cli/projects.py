@@ -93,8 +93,8 @@ def delete_project(
             question = f"Delete the project {name!r} and send its {number} back to the shared pool?"
             confirm(question)
         moved = memory.delete_project(project_id)
-    sentence = f"Deleted the project {name!r}; {counted(moved, 'session')} went back to the shared pool."
-    answer({"sessions_moved": moved}, json, sentence)
+    sessions_moved = counted(moved.sessions_moved, "session")
+    answer(as_json(moved), json, f"Deleted the project {name!r}; {sessions_moved} went back to the shared pool.")
 
 
 def _described(project: Project) -> Table:
@@ -104,6 +104,7 @@ def _described(project: Project) -> Table:
             ("name", project.name),
             ("members", project.member_visibility),
             ("default", "yes" if project.is_default else "no"),
+            ("memories", f"{project.memory_count:,}"),
             ("tenant", project.tenant_id),
             ("created", minute(project.created_at)),
             *((name, json_text(value, indent=None)) for name, value in project.settings.items()),

@@ -1,7 +1,7 @@
 """`cloister context` and `cloister search`: what can be recalled, and from where."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 from rich.console import RenderableType
@@ -11,7 +11,8 @@ from cloister.interfaces.cli.options import Data, Json, Key, Project, SessionArg
 from cloister.interfaces.cli.places import Places
 from cloister.interfaces.cli.terminal import answer, counted, minute, quotation, remark
 from cloister.interfaces.library import Cloister
-from cloister.interfaces.shapes import Context, ContextItem, as_json
+from cloister.interfaces.shapes import Context, ContextItem, Hit, as_json
+from cloister.services.search import KINDS, Kind
 
 
 def context(
@@ -44,6 +45,7 @@ def context(
         "",
         *_part("relevant history", f"from {place}", found.relevant_history),
         "",
+        *_derived(found),
         _sum(found),
     )
 
@@ -55,32 +57,58 @@ def search(
     ] = None,
     project: Project = None,
     user: User = None,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many episodes, 1 to 200.")] = 10,
+    kinds: Annotated[
+        list[str] | None,
+        typer.Option("--kind", metavar="|".join(KINDS), help="Only of this kind; may be repeated (all kinds)."),
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many hits, 1 to 200.")] = 10,
     data: Data = None,
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Find the best episodes of one pool.
+    """Find the best episodes, memories and entities of one pool.
 
-    The pool is a session's, a project's, or the shared one; there is no search across pools.
+    The pool is a session's, a project's, or the shared one; there is no search across pools, and entities are found in projects
+    only. A score is a share of the best of its kind.
     """
     if session is not None and (project or user):
         raise typer.BadParameter("--session says where to search; leave out --project and --user.")
     with Cloister(data, key=key) as memory:
-        hits = memory.search(query, session_id=session, project_id=project, user_id=user, limit=limit)
-    shown = [
-        quotation((hit.session_id, hit.role, minute(hit.created_at), f"{hit.score:.3f}", hit.id), hit.content)
-        for hit in hits
-    ]
-    answer(as_json(hits), json, *shown)
+        hits = memory.search(
+            query,
+            session_id=session,
+            project_id=project,
+            user_id=user,
+            kinds=cast(list[Kind] | None, kinds or None),
+            limit=limit,
+        )
+    answer(as_json(hits), json, *map(_found, hits))
     if not hits:
         remark("Nothing found in this pool.")
+
+
+def _found(hit: Hit) -> RenderableType:
+    whence = (hit.session_id, hit.role or hit.kind) if hit.session_id else (hit.kind,)
+    return quotation((*map(str, whence), minute(hit.created_at), f"{hit.score:.3f}", hit.id), hit.content)
 
 
 def _part(name: str, whence: str, items: Sequence[ContextItem]) -> list[RenderableType]:
     head = Text(name, style="bold underline")
     head.append(f" {whence}", style="not bold not underline")
     return [head, *(map(_quoted, items) if items else ["    nothing"])]
+
+
+def _derived(found: Context) -> list[RenderableType]:
+    """What was kept of earlier talk; nothing is said of what there is none of."""
+    parts: list[RenderableType] = []
+    for name, quoted in (
+        ("memories", [quotation((held.session_id, minute(held.created_at)), held.content) for held in found.memories]),
+        ("entities", [quotation((entity.name, entity.type), entity.notes) for entity in found.entities]),
+        ("notes", [quotation((note.session_id, minute(note.created_at)), note.content) for note in found.observations]),
+    ):
+        if quoted:
+            parts += [Text(name, style="bold underline"), *quoted, ""]
+    return parts
 
 
 def _quoted(item: ContextItem) -> RenderableType:

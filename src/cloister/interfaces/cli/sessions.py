@@ -5,15 +5,14 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from cloister.interfaces.cli.options import Data, Json, Key, Project, SessionArgument, User, Yes
+from cloister.interfaces.cli.forget import gone_counts
+from cloister.interfaces.cli.options import Data, Json, Key, Limit, Project, SessionArgument, User, Yes
 from cloister.interfaces.cli.places import Places
 from cloister.interfaces.cli.terminal import answer, confirm, counted, minute, quotation, record, remark, table
 from cloister.interfaces.library import SHARED_POOL, Cloister
 from cloister.interfaces.shapes import Session, as_json
 
 app = typer.Typer(help="Sessions: one conversation each.", no_args_is_help=True)
-
-Limit = Annotated[int, typer.Option("--limit", metavar="N", help="How many, 1 to 200.")]
 
 
 @app.command("list")
@@ -151,8 +150,7 @@ def clear_session(
         if not yes:
             confirm(f"Forget the {messages} of {session_id!r} for good?")
         gone = memory.clear_session(session_id)
-    counts = f"{counted(gone.messages, 'message')} in {counted(gone.episodes, 'episode')}"
-    answer(as_json(gone), json, f"Forgot {counts}; {session_id!r} is empty.")
+    answer(as_json(gone), json, f"Forgot {gone_counts(gone)}; {session_id!r} is empty.")
 
 
 def _described(session: Session, places: Places) -> Table:
@@ -164,6 +162,8 @@ def _described(session: Session, places: Places) -> Table:
         ("title", session.title or "–"),
         ("tags", ", ".join(session.tags) or "–"),
         ("messages", f"{session.message_count:,}"),
+        ("extraction", "running" if session.memory_job_pending else "–"),
+        ("extraction failed", session.last_extraction_error or "–"),
         ("created", minute(session.created_at)),
         ("last activity", minute(session.updated_at)),
     ]

@@ -6,7 +6,7 @@ from typing import Any, cast
 from pydantic import BaseModel, TypeAdapter
 from starlette.responses import Response
 
-from cloister.interfaces import shapes
+from cloister.interfaces import derived_shapes, shapes
 
 
 class ProjectPage(BaseModel):
@@ -31,6 +31,21 @@ class MessagePage(BaseModel):
 
 class MessageList(BaseModel):
     data: list[shapes.Message]
+
+
+class MemoryPage(BaseModel):
+    data: list[derived_shapes.Memory]
+    next_cursor: str | None
+
+
+class EntityPage(BaseModel):
+    data: list[derived_shapes.Entity]
+    next_cursor: str | None
+
+
+class ObservationPage(BaseModel):
+    data: list[derived_shapes.Observation]
+    next_cursor: str | None
 
 
 class HitList(BaseModel):

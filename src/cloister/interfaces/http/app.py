@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 
 from cloister.bootstrap import Services
-from cloister.interfaces.http import operation, organisation, recall, sessions
+from cloister.interfaces.http import derived, operation, organisation, recall, sessions
 from cloister.interfaces.http.callers import Gate
 from cloister.interfaces.http.edge import Edge
 from cloister.interfaces.http.metrics import Metrics
@@ -25,7 +25,7 @@ def create_app(
     *,
     operator_key: str | None = None,
     requests_per_second: int = 0,
-    at_end: Callable[[], None] = lambda: None,
+    at_end: Callable[[], object] = lambda: None,
 ) -> FastAPI:
     """The app over services that are open; `at_end` runs after its last request."""
 
@@ -46,7 +46,7 @@ def create_app(
     metrics = Metrics(services)
     app.state.metrics = metrics
     app.state.gate = Gate(services=services, rate_limit=RateLimit(requests_per_second), operator_key=operator_key)
-    for part in (recall, sessions, organisation, operation):
+    for part in (recall, sessions, derived, organisation, operation):
         # Not by `include_router`, which keeps routers inside routers and looks through them at every request.
         app.router.routes.extend(part.router.routes)
     app.add_exception_handler(HTTPException, on_http_error)

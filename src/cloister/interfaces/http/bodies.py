@@ -9,11 +9,13 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from cloister.domain.context import MOST_SOURCES, ConversationScope, Method
 from cloister.domain.conversation import Role
+from cloister.domain.memory import MAX_MEMORY
 from cloister.domain.project_settings import ObservationScope
 from cloister.domain.text import MAX_METADATA, MAX_METADATA_DEPTH
 from cloister.interfaces.http import forms
 from cloister.services.record import LARGEST_BATCH
-from cloister.services.search import HIGHEST_LIMIT
+from cloister.services.remember import LARGEST_APPEND
+from cloister.services.search import HIGHEST_LIMIT, Kind
 
 
 def _as_whole(given: object) -> object:
@@ -82,10 +84,12 @@ Sources = Annotated[list[ContextSource], Field(json_schema_extra={"maxItems": MO
 
 
 class ProjectSettings(Body):
-    """What a project sets for itself. `observation_scope`, `pending_message_count` and `system_prompt` are kept for features to
-    come; `context_sources` holds from the next context on."""
+    """What a project sets for itself; it holds from the next request on. `system_prompt` is kept for features to come."""
 
-    observation_scope: ObservationScope = Field(default="session", description="Who shares observations.")
+    observation_scope: ObservationScope = Field(
+        default="session",
+        description="Whose observations a context holds: the session's, or its user's in the same pool.",
+    )
     context_sources: Sources = Field(
         default=[], description="What a context is made of where the request does not say."
     )
@@ -164,6 +168,22 @@ class NewEpisode(Body):
     ai_response: Content
 
 
+class NewMemories(Body):
+    session_id: Name = Field(description="The session's `external_id`.")
+    contents: list[Annotated[str, Field(json_schema_extra=forms.MEMORY)]] = Field(
+        json_schema_extra={"minItems": 1, "maxItems": LARGEST_APPEND},
+        description=f"Short statements, each of at most {MAX_MEMORY:,} characters.",
+    )
+
+
+class EntityChange(Body):
+    project_id: ProjectId
+    user_id: Name | None = Field(
+        default=None,
+        description="In a project with private members: whose part it goes to. Left out, it stays its user's.",
+    )
+
+
 class ContextRequest(Body):
     session_id: Name = Field(description="The session's `external_id`.")
     query: Content | None = Field(default=None, description="Without it, the user's last message is the query.")
@@ -190,7 +210,9 @@ class SearchRequest(Body):
         description="Left out: the project of the request. `null`: none, which is the shared pool, divided by user.",
     )
     user_id: Name | None = None
-    kinds: list[Literal["episodes", "memories", "entities"]] | None = Field(
-        default=None, description="Of which kinds; without it, of all. So far there are episodes."
+    kinds: list[Kind] | None = Field(
+        default=None,
+        description="Of which kinds; without it, of all. Entities are found in a project only.",
+        json_schema_extra={"minItems": 1},
     )
     limit: Whole = Field(default=10, json_schema_extra={"minimum": 1, "maximum": HIGHEST_LIMIT})

@@ -64,6 +64,10 @@ class CallerInfo:
             owns=lambda project: organise.owns(self.reach, project),
         )
 
+    def narrowed_reach(self) -> Reach:
+        """What the caller may reach, inside the project that the header or the key names, where one does."""
+        return Reach(tenant=self.reach.tenant, confined_to=self.chosen_project())
+
     def chosen_project(self) -> ProjectId | None:
         """The project that the header or the key names, or none where neither does."""
         if self.project_header is None and self.key.project is None:

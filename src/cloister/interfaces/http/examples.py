@@ -13,6 +13,7 @@ from cloister.domain.errors import (
     IdempotencyMismatch,
     InvalidProjectId,
     InvalidRequest,
+    ModelUnavailable,
     NotFound,
     ProjectRequired,
     QuotaExceeded,
@@ -25,6 +26,7 @@ from cloister.domain.errors import (
     TooLarge,
     Unauthenticated,
 )
+from cloister.domain.memory import quoted
 from cloister.interfaces.http.cursors import encode_cursor
 from cloister.interfaces.http.problems import CRASH, of_error, problem
 
@@ -32,6 +34,7 @@ TENANT, DEFAULT, PROJECT = "ten_3f1b0c7de8a94526", "proj_0a4d7b21c69e83f5", "pro
 SESSION, USER = "lisbon-in-may", "ada"
 MESSAGE, REPLY, EPISODE = "msg_1d9c3b7a2e600001", "msg_1d9c3b7a2e600002", "ep_1d9c3b7a2e600001"
 KEY_ID, KEY = "key_62d8f03ac5b7194e", "clo_4LHo1dPzk9R0a7XcT2mWq5EbYs8GvNfJ3uQ6iZxCwBtKhDrMpAyOlVgSeUnFj"
+MEMORY, ENTITY, OBSERVATION = "mem_3a81c05e7be00001", "ent_2c94d7f018a00001", "obs_5d02f1a9c3e7b846"
 BEGAN, SAID, ANSWERED = "2026-05-02T09:30:00Z", "2026-05-02T09:31:12.250000Z", "2026-05-02T09:31:14.100000Z"
 
 _PROJECT: dict[str, Any] = {
@@ -102,6 +105,23 @@ _ASKED = {
     "source": "session",
     "score": None,
 }
+_MEMORY = {
+    "id": MEMORY,
+    "content": "The user stays at a hotel in Alfama.",
+    "session_id": SESSION,
+    "importance": 0.6,
+    "source_message_ids": [MESSAGE],
+    "created_at": ANSWERED,
+}
+_BY_HAND = {**_MEMORY, "content": "Ada is allergic to shellfish.", "importance": None, "source_message_ids": []}
+_ENTITY = {"id": ENTITY, "name": "Cacilhas", "type": "place", "notes": "The ferry to Cacilhas leaves at ten past."}
+_OBSERVATION = {
+    "id": OBSERVATION,
+    "content": "2 May 2026: the user said that the ferry to Cacilhas leaves at ten past.",
+    "session_id": SESSION,
+    "source_message_ids": [MESSAGE],
+    "created_at": SAID,
+}
 _USAGE = {
     "messages": 2,
     "sessions": 1,
@@ -140,7 +160,7 @@ EXAMPLES: Mapping[str, Example] = {
         request={"name": "Journeys by sea", "settings": {"pending_message_count": 8}},
         answer={**_PROJECT, "name": "Journeys by sea", "settings": {"pending_message_count": 8}},
     ),
-    "delete_project": Example(answer={"sessions_moved": 1, "memories_moved": 0}),
+    "delete_project": Example(answer={"sessions_moved": 1, "memories_moved": 3}),
     "list_project_sessions": _page(_SESSION, next_cursor=encode_cursor(1_777_714_200_000_000, 4_096)),
     "list_api_keys": _page(_API_KEY),
     "create_api_key": Example(request=_NEW_KEY, answer={**_API_KEY, "key": KEY}),
@@ -163,8 +183,8 @@ EXAMPLES: Mapping[str, Example] = {
         request={"title": "Lisbon, later", "project_id": None},
         answer={**_SESSION, "title": "Lisbon, later", "project_id": None},
     ),
-    "delete_session": Example(answer={"messages": 2, "episodes": 1, "memories": 0, "observations": 0}),
-    "clear_session": Example(answer={"messages": 2, "episodes": 1, "memories": 0, "observations": 0}),
+    "delete_session": Example(answer={"messages": 2, "episodes": 1, "memories": 1, "observations": 0}),
+    "clear_session": Example(answer={"messages": 2, "episodes": 1, "memories": 1, "observations": 0}),
     "record_message": Example(request=_NEW_MESSAGE, answer=_MESSAGE),
     "record_messages": Example(request={"messages": [_NEW_MESSAGE, _NEW_REPLY]}, answer={"data": [_MESSAGE, _REPLY]}),
     "list_messages": _page(_MESSAGE, _REPLY),
@@ -185,12 +205,18 @@ EXAMPLES: Mapping[str, Example] = {
             "current_conversation": [_ASKED],
             "relevant_history": [_SAID],
             "chat_history": [_SAID, _ASKED],
-            "memories": [],
-            "entities": [],
+            "memories": [_MEMORY],
+            "entities": [_ENTITY],
             "observations": [],
-            "memory_context": "",
-            "tokens": 29,
-            "omitted": {"current_conversation": 0, "relevant_history": 0},
+            "memory_context": quoted([str(_MEMORY["content"])]),
+            "tokens": 60,
+            "omitted": {
+                "current_conversation": 0,
+                "relevant_history": 0,
+                "memories": 0,
+                "entities": 0,
+                "observations": 0,
+            },
         },
     ),
     "search": Example(
@@ -202,12 +228,32 @@ EXAMPLES: Mapping[str, Example] = {
                     "id": EPISODE,
                     "session_id": SESSION,
                     **_NEW_MESSAGE,
-                    "score": 0.71,
+                    "score": 1.0,
                     "created_at": SAID,
-                }
+                },
+                {
+                    "kind": "entity",
+                    "id": ENTITY,
+                    "session_id": None,
+                    "role": None,
+                    "content": "Cacilhas: The ferry to Cacilhas leaves at ten past.",
+                    "score": 1.0,
+                    "created_at": ANSWERED,
+                },
             ]
         },
     ),
+    "list_memories": _page(_MEMORY),
+    "list_user_memories": _page(_MEMORY),
+    "add_memories": Example(
+        request={"session_id": SESSION, "contents": [_BY_HAND["content"], "ada is allergic to shellfish"]},
+        answer={"appended": [_BY_HAND], "duplicates": 1},
+    ),
+    "forget_memory": Example(),
+    "list_entities": _page(_ENTITY),
+    "retag_entity": Example(request={"project_id": DEFAULT}, answer=_ENTITY),
+    "extract": Example(answer={"appended": 1, "checked_messages": 2}),
+    "list_observations": _page(_OBSERVATION),
     "livez": Example(answer={"status": "alive"}),
     "readyz": Example(answer={"status": "ready", "schema_version": 3, "waiting": 0}),
     "metrics": Example(answer=_METRICS),
@@ -220,6 +266,8 @@ PARAMETERS: Mapping[str, Any] = {
     "external_id": SESSION,
     "project_id": PROJECT,
     "message_id": MESSAGE,
+    "memory_id": MEMORY,
+    "entity_id": ENTITY,
     "after": MESSAGE,
     "key_id": KEY_ID,
     "user_id": USER,
@@ -229,7 +277,12 @@ PARAMETERS: Mapping[str, Any] = {
     "Idempotency-Key": "0b6f1c1e-3f5e-4a51-9a53-0e9b6f3f7f5c",
     "X-Project-ID": PROJECT,
 }
-OWN_PARAMETERS: Mapping[tuple[str, str], Any] = {("list_messages", "cursor"): encode_cursor(2_132_505_616_760_537_089)}
+OWN_PARAMETERS: Mapping[tuple[str, str], Any] = {
+    ("list_messages", "cursor"): encode_cursor(2_132_505_616_760_537_089),
+    ("list_memories", "after"): MEMORY,
+    ("list_user_memories", "after"): MEMORY,
+    ("list_entities", "after"): ENTITY,
+}
 
 _ERRORS: tuple[CloisterError, ...] = (
     ProjectRequired(),
@@ -243,6 +296,7 @@ _ERRORS: tuple[CloisterError, ...] = (
     IdempotencyMismatch("0b6f1c1e-3f5e-4a51-9a53-0e9b6f3f7f5c"),
     QuotaExceeded("messages", 100_000, 100_000),
     RateLimited(retry_after=1),
+    ModelUnavailable("The model cannot be reached: check CLOISTER_MODEL_URL."),
     StorageBusy("Another process holds the write lock; try again."),
     StorageUnavailable("The database cannot be reached."),
     StorageReadOnly("The database cannot be written: check the owner and mode of its directory."),

@@ -6,7 +6,9 @@ from typing import Any, get_args
 from cloister.domain.access import PERMISSIONS
 from cloister.domain.context import HIGHEST_BUDGET, HIGHEST_LIMIT, Origin
 from cloister.domain.conversation import ROLES, STATUSES
+from cloister.domain.extraction import EntityType
 from cloister.domain.keys import LENGTH, PREFIX
+from cloister.domain.memory import MAX_MEMORY
 from cloister.domain.project_settings import MAX_SYSTEM_PROMPT, MOST_PENDING_MESSAGES
 from cloister.domain.scope import MemberVisibility
 from cloister.domain.text import MAX_CONTENT, MAX_NAME, MAX_TAGS, RESERVED_TAGS
@@ -35,6 +37,8 @@ CONTENT = _text(MAX_CONTENT, _NUL)
 SYSTEM_PROMPT = _text(MAX_SYSTEM_PROMPT, _NUL)
 TIME: Form = {"format": "date-time"}
 TENANT_ID, PROJECT_ID, MESSAGE_ID, EPISODE_ID, KEY_ID = map(_id, ("ten", "proj", "msg", "ep", "key"))
+MEMORY_ID, ENTITY_ID, OBSERVATION_ID = map(_id, ("mem", "ent", "obs"))
+MEMORY = _text(MAX_MEMORY, _NUL)
 PROJECT_OR_NONE: Form = {"pattern": f"^none$|{PROJECT_ID['pattern']}"}
 API_KEY: Form = {"pattern": f"^{PREFIX}[0-9A-Za-z]{{{LENGTH - len(PREFIX)}}}$"}
 CURSOR: Form = {"pattern": "^[0-9A-Za-z_-]+$"}
@@ -51,6 +55,9 @@ NAMED: Mapping[str, tuple[Form, str]] = {
     "ProjectId": (PROJECT_ID, "`proj_` and 16 hexadecimal digits."),
     "MessageId": (MESSAGE_ID, "`msg_` and 16 hexadecimal digits."),
     "EpisodeId": (EPISODE_ID, "`ep_` and 16 hexadecimal digits."),
+    "MemoryId": (MEMORY_ID, "`mem_` and 16 hexadecimal digits."),
+    "EntityId": (ENTITY_ID, "`ent_` and 16 hexadecimal digits."),
+    "ObservationId": (OBSERVATION_ID, "`obs_` and 16 hexadecimal digits."),
     "KeyId": (KEY_ID, "`key_` and 16 hexadecimal digits: the name of a key, not the key."),
     "Secret": (API_KEY, "A key itself. It is shown this once, and kept nowhere."),
     "Cursor": (CURSOR, "Where a list goes on, as it was given."),
@@ -81,7 +88,7 @@ ANSWERS: Mapping[str, Form] = {
     "role": {"enum": [*ROLES]},
     "member_visibility": {"enum": [*get_args(MemberVisibility)]},
     "permissions": {"items": {"enum": [*PERMISSIONS]}},
-    "omitted": {"required": ["current_conversation", "relevant_history"]},
+    "omitted": {"required": ["current_conversation", "relevant_history", "memories", "entities", "observations"]},
     "Project.isolated": {"const": True},
     "Message.id": named("MessageId"),
     "Message.status": {"enum": [*STATUSES]},
@@ -89,6 +96,12 @@ ANSWERS: Mapping[str, Form] = {
     "Episode.message_ids": {"items": named("MessageId")},
     "ContextItem.id": named("MessageId"),
     "ContextItem.source": {"enum": [*get_args(Origin)]},
-    "Hit.id": named("EpisodeId"),
+    "source_message_ids": {"items": named("MessageId")},
+    "Memory.id": named("MemoryId"),
+    "Memory.importance": {"type": "number", "minimum": 0, "maximum": 1},
+    "Entity.id": named("EntityId"),
+    "Entity.type": {"enum": [*get_args(EntityType)]},
+    "Observation.id": named("ObservationId"),
+    "Hit.id": {"anyOf": [named("EpisodeId"), named("MemoryId"), named("EntityId")]},
     "Hit.kind": {"enum": ["episode", "memory", "entity"]},
 }

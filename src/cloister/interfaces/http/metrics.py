@@ -54,8 +54,21 @@ class _Inside(Collector):
         foreign = CounterMetricFamily(
             "cloister_index_foreign_hits", "Hits of the index that storage did not find in the pool; never shown."
         )
-        foreign.add_metric([], self._services.recall.foreign_hits)
+        foreign.add_metric([], self._services.recall.foreign_hits + self._services.recall_derived.foreign_hits)
         yield foreign
         waiting = GaugeMetricFamily("cloister_index_waiting", "Messages that no index knows yet.")
         waiting.add_metric([], self._services.queue.waiting())
         yield waiting
+        extractions = CounterMetricFamily(
+            "cloister_extractions", "Extractions that ended in this process, by how they ended.", labels=["result"]
+        )
+        for result, number in self._services.memory_worker.results.items():
+            extractions.add_metric([result], number)
+        yield extractions
+        for name, help_text, number in (
+            ("waiting", "Sessions that wait for extraction.", self._services.claims.waiting()),
+            ("failing", "Sessions whose last extraction failed; they are tried again.", self._services.claims.failing()),
+        ):
+            gauge = GaugeMetricFamily(f"cloister_extraction_{name}", help_text)
+            gauge.add_metric([], number)
+            yield gauge

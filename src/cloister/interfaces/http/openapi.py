@@ -36,6 +36,8 @@ another request under it is refused with 422. Every answer carries an `X-Request
 SECTIONS: Mapping[str, str] = {
     "Organisation": "Tenants, projects, keys and usage.",
     "Sessions and what was said": "A session is one conversation. It lives in one project, or in the shared pool.",
+    "What is kept of it": "Memories, entities and observations: what derives from what was said, is never wider than it, and goes "
+    "when it goes.",
     "Recall": "What was said, found again: only ever inside the walls that the session or the project stands in.",
     "Operation": "How the server is doing. These routes are open: keep `/metrics` behind your proxy.",
 }
@@ -78,6 +80,8 @@ _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
     "record_messages": ("conflict", "quota_exceeded"),
     "record_episode": ("conflict", "quota_exceeded"),
     "search": ("project_required",),
+    "list_entities": ("project_required",),
+    "extract": ("conflict", "model_unavailable"),
     "readyz": _OF_STORAGE,
     "metrics": _OF_STORAGE,
 }
@@ -86,7 +90,17 @@ _LINKS: Mapping[str, tuple[str, str, Sequence[str]]] = {
     "create_session": (
         "external_id",
         "external_id",
-        ("get_session", "change_session", "record_message", "list_messages", "clear_session", "delete_session"),
+        (
+            "get_session",
+            "change_session",
+            "record_message",
+            "list_messages",
+            "extract",
+            "list_memories",
+            "list_observations",
+            "clear_session",
+            "delete_session",
+        ),
     ),
     "create_project": (
         "project_id",
@@ -95,6 +109,7 @@ _LINKS: Mapping[str, tuple[str, str, Sequence[str]]] = {
     ),
     "create_api_key": ("key_id", "key_id", ("revoke_api_key",)),
     "record_message": ("id", "message_id", ("forget_message",)),
+    "add_memories": ("appended/0/id", "memory_id", ("forget_memory",)),
 }
 
 

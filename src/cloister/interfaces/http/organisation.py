@@ -78,7 +78,7 @@ def change_project(project_id: ProjectId, body: bodies.ProjectChange, caller: Ca
 def delete_project(project_id: ProjectId, caller: Caller) -> Response:
     """Delete a project softly: its sessions go back to the shared pool, and nothing of them is lost."""
     moved = caller.services.organise.delete_project(caller.reach, parse_project(project_id))
-    return answer(shapes.DeletedProject(sessions_moved=moved.sessions, memories_moved=moved.memories))
+    return answer(shapes.deleted_project_shape(moved))
 
 
 @router.get("/org/projects/{project_id}/sessions", response_model=SessionPage)

@@ -15,6 +15,14 @@ After = Annotated[
     str | None,
     Query(description="Begin behind the message of this `id`.", json_schema_extra=forms.MESSAGE_ID),
 ]
+AfterMemory = Annotated[
+    str | None,
+    Query(description="Begin behind the memory of this `id`.", json_schema_extra=forms.MEMORY_ID),
+]
+AfterEntity = Annotated[
+    str | None,
+    Query(description="Begin behind the entity of this `id`.", json_schema_extra=forms.ENTITY_ID),
+]
 IdempotencyKey = Annotated[
     str | None,
     Header(
@@ -30,6 +38,20 @@ SessionId = Annotated[str, Path(description="The session's `external_id`.", json
 ProjectId = Annotated[str, Path(description="`proj_` and 16 hexadecimal digits.", json_schema_extra=forms.PROJECT_ID)]
 MessageName = Annotated[str, Path(description="The message's `id`.", json_schema_extra=forms.MESSAGE_ID)]
 KeyName = Annotated[str, Path(description="The key's `key_id`, which is not the key.", json_schema_extra=forms.KEY_ID)]
+MemoryName = Annotated[str, Path(description="The memory's `id`.", json_schema_extra=forms.MEMORY_ID)]
+EntityName = Annotated[str, Path(description="The entity's `id`.", json_schema_extra=forms.ENTITY_ID)]
+UserId = Annotated[str, Path(description="The user of the sessions.", json_schema_extra=forms.NAME)]
+EntitiesOf = Annotated[
+    str | None,
+    Query(description="Left out: the project of the request.", json_schema_extra=forms.PROJECT_ID),
+]
+EntitiesOfUser = Annotated[
+    str | None,
+    Query(
+        description="In a project with private members: the part of this user; left out, that of sessions without one.",
+        json_schema_extra=forms.NAME,
+    ),
+]
 OfProject = Annotated[
     str | None,
     Query(

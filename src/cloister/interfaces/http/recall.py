@@ -18,8 +18,9 @@ router = APIRouter(route_class=GuardedRoute, tags=["Recall"])
 @router.post("/v1/context", response_model=shapes.Context)
 @needs("read")
 def build_context(body: bodies.ContextRequest, caller: Caller) -> Response:
-    """What was just said in a session, and what its pool knows of the query. Without `query`, the user's last message is the
-    query."""
+    """What was just said in a session, what its pool knows of the query, and what was kept of that: memories, entities of the
+    project, and notes. Without `query`, the user's last message is the query. `memory_context` is the memories as a prompt may
+    hold them: quoted, and marked as no instructions."""
     context = caller.services.context.build(
         caller.reach,
         body.session_id,
@@ -35,11 +36,10 @@ def build_context(body: bodies.ContextRequest, caller: Caller) -> Response:
 @router.post("/v1/search", response_model=HitList)
 @needs("read")
 def search(body: bodies.SearchRequest, caller: Caller) -> Response:
-    """The best episodes of the project of the request, or with `session_id` of that session's scope. With `project_id` it is that
-    project, and with `null` the shared pool."""
-    hits = caller.services.search.search(caller.reach, body.query, _place(body, caller), body.limit)
-    wanted = hits if body.kinds is None or "episodes" in body.kinds else []
-    return answer(HitList.model_construct(data=[shapes.hit_shape(hit) for hit in wanted]))
+    """The best episodes, memories and entities of the project of the request, or with `session_id` of that session's scope. With
+    `project_id` it is that project, and with `null` the shared pool. A score is a share of the best of its kind, which has 1."""
+    hits = caller.services.search.search(caller.reach, body.query, _place(body, caller), body.limit, body.kinds)
+    return answer(HitList.model_construct(data=[shapes.hit_shape(hit) for hit in hits]))
 
 
 def _place(body: bodies.SearchRequest, caller: CallerInfo) -> Place:

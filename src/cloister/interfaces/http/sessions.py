@@ -25,7 +25,6 @@ from cloister.interfaces.http.parameters import (
     Wait,
 )
 from cloister.interfaces.http.routes import GuardedRoute
-from cloister.services.forget import Forgotten
 from cloister.services.keep_sessions import SessionChange, SessionFields
 
 SHARED_POOL = "none"
@@ -99,14 +98,14 @@ def change_session(external_id: SessionId, body: bodies.SessionChange, caller: C
 @needs("write")
 def delete_session(external_id: SessionId, caller: Caller) -> Response:
     """Forget a session, with all that was said in it and all that derives from it."""
-    return _forgotten(caller.services.forget.session(caller.reach, external_id))
+    return answer(shapes.forgotten_shape(caller.services.forget.session(caller.reach, external_id)))
 
 
 @router.post("/v1/sessions/{external_id}/clear", response_model=shapes.Forgotten)
 @needs("write")
 def clear_session(external_id: SessionId, caller: Caller) -> Response:
-    """Forget all that was said in a session, and keep it."""
-    return _forgotten(caller.services.forget.contents(caller.reach, external_id))
+    """Forget all that was said in a session and all that derives from it, and keep the session."""
+    return answer(shapes.forgotten_shape(caller.services.forget.contents(caller.reach, external_id)))
 
 
 @router.post("/v1/sessions/{external_id}/messages", status_code=201, response_model=shapes.Message)
@@ -163,7 +162,7 @@ def list_messages(
 @router.delete("/v1/messages/{message_id}", status_code=204, response_model=None)
 @needs("write")
 def forget_message(message_id: MessageName, caller: Caller) -> Response:
-    """Forget one message."""
+    """Forget one message, with the memories and notes that came from it."""
     caller.services.forget.message(caller.reach, parse_message(message_id))
     return nothing()
 
@@ -237,10 +236,6 @@ def _draft(body: bodies.NewMessage, place: str) -> Draft:
         )
     except InvalidRequest as error:
         raise InvalidRequest(place + error.field, error.problem) from None
-
-
-def _forgotten(gone: Forgotten) -> Response:
-    return answer(shapes.Forgotten(messages=gone.messages, episodes=gone.episodes))
 
 
 def _wait(caller: CallerInfo, wait: str | None) -> None:

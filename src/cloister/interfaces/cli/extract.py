@@ -1,0 +1,31 @@
+"""`cloister extract` and `cloister observations`: what a session's messages are boiled down to."""
+
+from cloister.interfaces.cli.options import Data, Json, Key, Limit, SessionArgument
+from cloister.interfaces.cli.terminal import answer, counted, minute, quotation, remark
+from cloister.interfaces.library import Cloister
+from cloister.interfaces.shapes import as_json
+
+
+def extract(session_id: SessionArgument, data: Data = None, key: Key = None, json: Json = False) -> None:
+    """Look now for memories, entities and notes in a session.
+
+    It reads what nobody has read for them yet. A server does so by itself, after every few replies.
+    """
+    with Cloister(data, key=key) as memory:
+        done = memory.extract(session_id)
+    memories = "1 memory" if done.appended == 1 else f"{done.appended:,} memories"
+    answer(as_json(done), json, f"Read {counted(done.checked_messages, 'message')}, and kept {memories}.")
+
+
+def observations(
+    session_id: SessionArgument, limit: Limit = 50, data: Data = None, key: Key = None, json: Json = False
+) -> None:
+    """Show the notes that compress a long session's past.
+
+    A note is made when enough has fallen out of the last 40 messages.
+    """
+    with Cloister(data, key=key) as memory:
+        found = memory.observations(session_id, limit=limit)
+    answer(as_json(found), json, *(quotation((minute(note.created_at), note.id), note.content) for note in found))
+    if not found:
+        remark("No notes of this session yet.")

@@ -1,0 +1,92 @@
+"""`cloister memories`: list, add, forget. They are extracted by themselves; these commands look after them."""
+
+from typing import Annotated
+
+import typer
+from rich.console import RenderableType
+
+from cloister.interfaces.cli.options import Data, Json, Key, Limit, SessionArgument, User, Yes
+from cloister.interfaces.cli.terminal import answer, confirm, counted, minute, quotation, remark
+from cloister.interfaces.derived_shapes import Memory
+from cloister.interfaces.library import Cloister
+from cloister.interfaces.shapes import as_json
+
+app = typer.Typer(help="Memories: short statements worth keeping.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_memories(
+    session_id: Annotated[
+        str | None, typer.Argument(metavar="SESSION", help="The session's external id; or else give --user.")
+    ] = None,
+    user: User = None,
+    limit: Limit = 50,
+    after: Annotated[
+        str | None, typer.Option("--after", metavar="ID", help="Go on behind this memory (mem_…).")
+    ] = None,
+    data: Data = None,
+    key: Key = None,
+    json: Json = False,
+) -> None:
+    """List the memories of a session, or of a user across sessions, oldest first."""
+    with Cloister(data, key=key) as memory:
+        found = _found(memory, session_id, user, limit, after)
+        more = bool(len(found) == limit and _found(memory, session_id, user, 1, found[-1].id))
+    answer(as_json(found), json, *map(_quoted, found))
+    if not found:
+        remark("No memories here yet.")
+    if more:
+        remark(f"There are more: add --after {found[-1].id}")
+
+
+@app.command("add")
+def add_memories(
+    session_id: SessionArgument,
+    contents: Annotated[list[str], typer.Argument(metavar="TEXT...", help="What to keep; one or more statements.")],
+    data: Data = None,
+    key: Key = None,
+    json: Json = False,
+) -> None:
+    """Add memories by hand.
+
+    What the session knows already, in other case, spacing or punctuation, is not added again.
+    """
+    with Cloister(data, key=key) as memory:
+        added = memory.add_memories(session_id, contents)
+    sentences = [f"Keeps {kept.id}: {kept.content}" for kept in added.appended]
+    if added.duplicates:
+        sentences.append(f"{counted(added.duplicates, 'statement')} known already.")
+    answer(as_json(added), json, *sentences)
+
+
+@app.command("forget")
+def forget_memory(
+    memory_id: Annotated[str, typer.Argument(metavar="ID", help="The memory's id (mem_…).")],
+    yes: Yes = False,
+    data: Data = None,
+    key: Key = None,
+    json: Json = False,
+) -> None:
+    """Forget one memory for good. What it came from stays."""
+    with Cloister(data, key=key) as memory:
+        if not yes:
+            confirm(f"Forget the memory {memory_id!r} for good?")
+        memory.forget_memory(memory_id)
+    answer({"memories": 1}, json, f"Forgot {memory_id}.")
+
+
+def _found(memory: Cloister, session_id: str | None, user: str | None, limit: int, after: str | None) -> list[Memory]:
+    if session_id is not None and user is None:
+        return memory.memories(session_id, limit=limit, after=after)
+    if user is not None and session_id is None:
+        return memory.user_memories(user, limit=limit, after=after)
+    raise typer.BadParameter("name a SESSION or a --user, and not both.")
+
+
+def _quoted(memory: Memory) -> RenderableType:
+    about = [memory.session_id, minute(memory.created_at), memory.id]
+    if memory.importance is not None:
+        about.append(f"importance {memory.importance:.1f}")
+    if not memory.source_message_ids:
+        about.append("by hand")
+    return quotation(about, memory.content)

@@ -1,0 +1,93 @@
+"""The shapes of what derives from what was said: memories, entities and observations, and what becomes of them."""
+
+from dataclasses import dataclass
+
+from cloister.domain.entity import Entity as DomainEntity
+from cloister.domain.identifiers import entity_name, memory_name, message_name, observation_name
+from cloister.domain.memory import HeldMemory
+from cloister.domain.moments import iso
+from cloister.domain.observation import HeldObservation
+from cloister.services.extract import Extracted
+from cloister.services.remember import Appended as DomainAppended
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Memory:
+    """`source_message_ids` is empty for a memory that was added by hand."""
+
+    id: str
+    content: str
+    session_id: str
+    importance: float | None
+    source_message_ids: tuple[str, ...]
+    created_at: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Appended:
+    """The memories that were new, and how many of those given the session knew already."""
+
+    appended: tuple[Memory, ...]
+    duplicates: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Extraction:
+    """How many memories one extraction added, and how many messages it read for them."""
+
+    appended: int
+    checked_messages: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entity:
+    id: str
+    name: str
+    type: str
+    notes: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Observation:
+    """`created_at` is when the last of what it compresses was said."""
+
+    id: str
+    content: str
+    session_id: str
+    source_message_ids: tuple[str, ...]
+    created_at: str
+
+
+def memory_shape(held: HeldMemory) -> Memory:
+    memory = held.memory
+    return Memory(
+        id=memory_name(memory.id),
+        content=memory.content,
+        session_id=held.session,
+        importance=memory.importance,
+        source_message_ids=tuple(map(message_name, memory.sources)),
+        created_at=iso(memory.created_at),
+    )
+
+
+def appended_shape(appended: DomainAppended) -> Appended:
+    return Appended(appended=tuple(map(memory_shape, appended.memories)), duplicates=appended.duplicates)
+
+
+def extraction_shape(extracted: Extracted) -> Extraction:
+    return Extraction(appended=extracted.memories, checked_messages=extracted.checked_messages)
+
+
+def entity_shape(entity: DomainEntity) -> Entity:
+    return Entity(id=entity_name(entity.id), name=entity.name, type=entity.type, notes=entity.notes)
+
+
+def observation_shape(held: HeldObservation) -> Observation:
+    observation = held.observation
+    return Observation(
+        id=observation_name(observation.id),
+        content=observation.content,
+        session_id=held.session,
+        source_message_ids=tuple(map(message_name, observation.sources)),
+        created_at=iso(observation.said_at),
+    )

@@ -1,0 +1,144 @@
+"""What is kept of what was said: memories, entities and observations."""
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from cloister.domain.identifiers import parse_entity, parse_memory, parse_project
+from cloister.domain.memory import HeldMemory
+from cloister.interfaces import derived_shapes as shapes
+from cloister.interfaces.http import bodies
+from cloister.interfaces.http.answers import EntityPage, MemoryPage, ObservationPage, answer, nothing, page
+from cloister.interfaces.http.callers import Caller, needs
+from cloister.interfaces.http.cursors import decode_cursor, encode_cursor
+from cloister.interfaces.http.parameters import (
+    AfterEntity,
+    AfterMemory,
+    Cursor,
+    EntitiesOf,
+    EntitiesOfUser,
+    EntityName,
+    IdempotencyKey,
+    Limit,
+    MemoryName,
+    SessionId,
+    UserId,
+)
+from cloister.interfaces.http.routes import GuardedRoute
+
+router = APIRouter(route_class=GuardedRoute, tags=["What is kept of it"])
+
+
+@router.get("/v1/sessions/{external_id}/memories", response_model=MemoryPage)
+@needs("read")
+def list_memories(
+    external_id: SessionId, caller: Caller, limit: Limit = 50, cursor: Cursor = None, after: AfterMemory = None
+) -> Response:
+    """List the memories of a session, oldest first."""
+    place, behind = _place(cursor), None if after is None else parse_memory(after)
+    found = caller.services.remember.of_session(
+        caller.reach, external_id, limit=limit + 1, after=place, behind=None if place else behind
+    )
+    return _memory_page(found, limit)
+
+
+@router.get("/v1/users/{user_id}/memories", response_model=MemoryPage)
+@needs("admin")
+def list_user_memories(
+    user_id: UserId, caller: Caller, limit: Limit = 50, cursor: Cursor = None, after: AfterMemory = None
+) -> Response:
+    """List the memories of a user, merged across sessions, oldest first: for display and audit. Of the project that the header or
+    the key names, else of all."""
+    place, behind = _place(cursor), None if after is None else parse_memory(after)
+    found = caller.services.remember.of_user(
+        caller.narrowed_reach(), user_id, limit=limit + 1, after=place, behind=None if place else behind
+    )
+    return _memory_page(found, limit)
+
+
+@router.post("/v1/memories", status_code=201, response_model=shapes.Appended)
+@needs("write")
+def add_memories(body: bodies.NewMemories, caller: Caller, idempotency_key: IdempotencyKey = None) -> Response:
+    """Add memories by hand. What the session knows already, in other case, spacing or punctuation, is counted and not added."""
+    appended = caller.services.remember.append(
+        caller.reach, body.session_id, body.contents, idempotency_key=idempotency_key
+    )
+    return answer(shapes.appended_shape(appended), 201)
+
+
+@router.delete("/v1/memories/{memory_id}", status_code=204, response_model=None)
+@needs("write")
+def forget_memory(memory_id: MemoryName, caller: Caller) -> Response:
+    """Forget one memory. What it came from stays, and is not read for memories again."""
+    caller.services.remember.forget(caller.reach, parse_memory(memory_id))
+    return nothing()
+
+
+@router.get("/v1/entities", response_model=EntityPage)
+@needs("read")
+def list_entities(
+    caller: Caller,
+    project_id: EntitiesOf = None,
+    user_id: EntitiesOfUser = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    after: AfterEntity = None,
+) -> Response:
+    """List the entities of the project of the request, or with `project_id` of that one, oldest first. There are none outside a
+    project."""
+    project = caller.project(required=True) if project_id is None else parse_project(project_id)
+    place, behind = _place(cursor), None if after is None else parse_entity(after)
+    found = caller.services.entities.page(
+        caller.reach, project, user_id=user_id, limit=limit + 1, after=place, behind=None if place else behind
+    )
+    last = found[limit - 1] if len(found) > limit else None
+    return page(
+        EntityPage,
+        [shapes.entity_shape(entity) for entity in found[:limit]],
+        None if last is None else encode_cursor(last.created_at, last.id),
+    )
+
+
+@router.patch("/v1/entities/{entity_id}", response_model=shapes.Entity)
+@needs("write")
+def retag_entity(entity_id: EntityName, body: bodies.EntityChange, caller: Caller) -> Response:
+    """Move an entity to another project; nothing else ever does. Where that project knows the name already, the two become one,
+    under the id that is there."""
+    moved = caller.services.entities.retag(
+        caller.reach, parse_entity(entity_id), parse_project(body.project_id), user_id=body.user_id
+    )
+    return answer(shapes.entity_shape(moved))
+
+
+@router.post("/v1/sessions/{external_id}/extract", response_model=shapes.Extraction)
+@needs("write")
+def extract(external_id: SessionId, caller: Caller) -> Response:
+    """Look now for memories, entities and observations in what nobody has looked at yet, and answer when it is done. The server
+    does so by itself, after every few replies."""
+    return answer(shapes.extraction_shape(caller.services.memory_worker.extract_now(caller.reach, external_id)))
+
+
+@router.get("/v1/sessions/{external_id}/observations", response_model=ObservationPage)
+@needs("read")
+def list_observations(external_id: SessionId, caller: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
+    """List the notes that compress what has fallen out of a session's recent window, in the order in which it was said."""
+    found = caller.services.observations.of_session(caller.reach, external_id, limit=limit + 1, after=_place(cursor))
+    last = found[limit - 1].observation if len(found) > limit else None
+    return page(
+        ObservationPage,
+        [shapes.observation_shape(held) for held in found[:limit]],
+        None if last is None else encode_cursor(last.said_at, last.id),
+    )
+
+
+def _memory_page(found: list[HeldMemory], limit: int) -> Response:
+    last = found[limit - 1].memory if len(found) > limit else None
+    return page(
+        MemoryPage,
+        [shapes.memory_shape(held) for held in found[:limit]],
+        None if last is None else encode_cursor(last.created_at, last.id),
+    )
+
+
+def _place(cursor: str | None) -> tuple[int, int] | None:
+    place = decode_cursor(cursor, 2)
+    return None if place is None else (place[0], place[1])
