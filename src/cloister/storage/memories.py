@@ -10,6 +10,8 @@ from cloister.storage.interface import Row, Transaction, integers
 from cloister.storage.messages import Indexed
 
 _THOUSANDTHS = 1_000
+# Before the first of any list.
+BEGINNING = (-(1 << 63), 0)
 
 
 class Memories:
@@ -45,19 +47,20 @@ class Memories:
         if row is None:
             return
         project, pool = cast(tuple[int | None, int | None], row)
-        if project is not None:
-            self._transaction.execute("add_project_memories", project_id=project, memories=more)
         if pool is not None:
             self.note_change(PoolId(pool))
+        if project is not None:
+            self._transaction.execute("add_project_memories", project_id=project, memories=more)
 
     def note_change(self, pool: PoolId) -> None:
         self._transaction.execute("raise_memory_version", pool_id=pool)
 
     def move(self, count: int, *, old: ProjectId | None, new: ProjectId | None) -> None:
-        """A session with so many memories went from one project to another."""
-        for project, change in ((old, -count), (new, count)):
-            if project is not None and count:
-                self._transaction.execute("add_project_memories", project_id=project, memories=change)
+        """A session with so many memories went from one project to another. Always in the order of their ids, so that two moves
+        cannot wait for each other."""
+        changes = [(project, change) for project, change in ((old, -count), (new, count)) if project is not None]
+        for project, change in sorted(changes):
+            self._transaction.execute("add_project_memories", project_id=project, memories=change)
 
     def get(self, memory: MemoryId) -> HeldMemory:
         row = self._transaction.row("memory", memory_id=memory)
@@ -66,7 +69,7 @@ class Memories:
         return self.held([row])[0]
 
     def of_session(
-        self, session: SessionId, *, limit: int, after: tuple[int, int] = (-(1 << 63), 0)
+        self, session: SessionId, *, limit: int, after: tuple[int, int] = BEGINNING
     ) -> list[HeldMemory]:
         """Oldest first, from behind the (created_at, id) of the last one seen."""
         rows = self._transaction.rows(
@@ -74,7 +77,7 @@ class Memories:
         )
         return self.held(rows)
 
-    def of_user(self, user: str, *, limit: int, after: tuple[int, int] = (-(1 << 63), 0)) -> list[HeldMemory]:
+    def of_user(self, user: str, *, limit: int, after: tuple[int, int] = BEGINNING) -> list[HeldMemory]:
         rows = self._transaction.rows(
             "user_memories", user_id=user, limit=limit, after_created_at=after[0], after_memory_id=after[1]
         )
