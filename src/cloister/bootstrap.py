@@ -15,7 +15,9 @@ from cloister.models.interface import Embedder, Extractor
 from cloister.models.rules import Rules
 from cloister.models.static_embedder import StaticEmbedder
 from cloister.services.access import Gatekeeper
+from cloister.services.bell import Bell
 from cloister.services.build_context import ContextBuilder
+from cloister.services.claims import LEASE_SECONDS, Claims
 from cloister.services.diagnose import Diagnoser
 from cloister.services.entities import EntityKeeper
 from cloister.services.extract import MemoryWorker
@@ -51,6 +53,7 @@ class Services:
     sessions: SessionKeeper
     record: Recorder
     recall: Recaller
+    recall_derived: DerivedRecaller
     context: ContextBuilder
     search: Searcher
     forget: Forgetter
@@ -62,6 +65,8 @@ class Services:
     entities: EntityKeeper
     observations: ObservationReader
     memory_worker: MemoryWorker
+    claims: Claims
+    bell: Bell
     extractor: Extractor
     immediate: bool
     """Whether what was recorded can be recalled at once, with no queue to drain."""
@@ -89,6 +94,7 @@ def build_services(
             clock=clock,
             limits=settings.limits,
             extractor=_open_extractor(settings),
+            lease_seconds=settings.lease_seconds,
         )
     except CloisterError:
         database.close()
@@ -103,10 +109,12 @@ def wire(
     clock: Clock = now,
     limits: Limits | None = None,
     extractor: Extractor | None = None,
+    lease_seconds: float = LEASE_SECONDS,
 ) -> Services:
     """Services over parts that are already open; `limits` hold for tenants without limits of their own."""
     limits = limits or Limits()
     extractor = extractor or Rules()
+    claims, bell = Claims(database, clock, lease_seconds=lease_seconds), Bell()
     indexer = Indexer(database, embedder, immediate_index=index.immediate)
     generation = indexer.generation
     recaller = Recaller(index, generation)
@@ -122,19 +130,22 @@ def wire(
         index=index,
         organise=organiser,
         sessions=SessionKeeper(database, generation, clock, limits),
-        record=Recorder(database, indexer, clock, limits),
+        record=Recorder(database, indexer, clock, limits, bell),
         recall=recaller,
+        recall_derived=derived,
         context=ContextBuilder(database, recaller, derived, generation),
         search=Searcher(database, recaller, derived),
         forget=Forgetter(database, index, queue, entities, generation),
         queue=queue,
         reindex=reindexer,
-        diagnose=Diagnoser(database, queue, reindexer, embedder=embedder.name),
+        diagnose=Diagnoser(database, queue, reindexer, claims, clock, embedder=embedder.name, extractor=extractor.name),
         access=Gatekeeper(database, organiser, clock),
         remember=rememberer,
         entities=entities,
         observations=ObservationReader(database),
-        memory_worker=MemoryWorker(database, rememberer, entities, extractor, clock),
+        memory_worker=MemoryWorker(database, rememberer, entities, extractor, clock, claims),
+        claims=claims,
+        bell=bell,
         extractor=extractor,
         immediate=embedder.immediate and index.immediate,
     )

@@ -30,6 +30,9 @@ class Settings:
     model_url: str | None = None
     model_key: str | None = field(default=None, repr=False)
     model_name: str | None = None
+    worker: bool = True
+    worker_threads: int = 1
+    lease_seconds: int = 60
 
     @property
     def postgres(self) -> bool:
@@ -63,6 +66,9 @@ VARIABLES: Mapping[str, str] = {
     "CLOISTER_MODEL_URL": "OpenAI-compatible endpoint of a model, usually ending in /v1 (default: none, rules are used)",
     "CLOISTER_MODEL_KEY": "API key of that endpoint (default: none)",
     "CLOISTER_MODEL_NAME": "model to ask there (default: the only one it has)",
+    "CLOISTER_WORKER": "whether `serve` extracts too: on (default), or off where `cloister worker` does",
+    "CLOISTER_WORKER_THREADS": "sessions that one process extracts at once (default: 4 with a model, 1 without)",
+    "CLOISTER_WORKER_LEASE": "seconds after which the session of a worker that died goes to another (default: 60)",
 }
 
 
@@ -72,6 +78,7 @@ def read_settings(data: str | os.PathLike[str] | None = None, environment: Mappi
     index = env.get("CLOISTER_INDEX", "exact")
     if index not in get_args(IndexKind):
         raise InvalidRequest("CLOISTER_INDEX", f"must be exact or qdrant, not {index!r}.")
+    model_url = _model_url(env)
     return Settings(
         data=_checked_data(str(data if data is not None else env.get("CLOISTER_DATA") or _default_directory(env))),
         pool_cache_megabytes=_whole_number(env, "CLOISTER_POOL_CACHE_MB", 256, lowest=1, unit=" of megabytes"),
@@ -87,9 +94,12 @@ def read_settings(data: str | os.PathLike[str] | None = None, environment: Mappi
         port=_whole_number(env, "CLOISTER_PORT", 8_420, highest=65_535),
         operator_key=env.get("CLOISTER_OPERATOR_KEY") or None,
         requests_per_second=_whole_number(env, "CLOISTER_RATE_LIMIT", 2_000),
-        model_url=_model_url(env),
+        model_url=model_url,
         model_key=_model_key(env),
         model_name=(env.get("CLOISTER_MODEL_NAME") or "").strip() or None,
+        worker=_on(env, "CLOISTER_WORKER"),
+        worker_threads=_whole_number(env, "CLOISTER_WORKER_THREADS", 4 if model_url else 1, lowest=1, highest=256),
+        lease_seconds=_whole_number(env, "CLOISTER_WORKER_LEASE", 60, lowest=1, highest=86_400, unit=" of seconds"),
     )
 
 
@@ -141,6 +151,13 @@ def _model_key(env: Mapping[str, str]) -> str | None:
     if not (given.isascii() and given.isprintable()):
         raise InvalidRequest("CLOISTER_MODEL_KEY", "must be one line of ASCII characters.")
     return given or None
+
+
+def _on(env: Mapping[str, str], name: str) -> bool:
+    given = (env.get(name) or "on").strip().lower()
+    if given not in ("on", "off"):
+        raise InvalidRequest(name, f"must be on or off, not {given!r}.")
+    return given == "on"
 
 
 def _whole_number(

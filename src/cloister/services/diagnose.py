@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import cast
 
+from cloister.domain.moments import Clock
+from cloister.services.claims import Claims
 from cloister.services.index_queue import IndexQueue
 from cloister.services.reindex import Reindexer
 from cloister.storage.interface import Database
@@ -10,7 +12,9 @@ from cloister.storage.interface import Database
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Health:
-    """`waiting` messages are in no index yet; `stale` ones were indexed by another embedder or tokeniser."""
+    """`waiting` messages are in no index yet; `stale` ones were indexed by another embedder or tokeniser. `due` sessions wait for
+    extraction, the longest for so many seconds; `failing` ones could not be extracted and will be tried again, mostly for
+    `failing_because`."""
 
     engine: str
     embedder: str
@@ -22,16 +26,34 @@ class Health:
     messages: int
     waiting: int
     stale: int
+    extractor: str
+    due: int
+    due_seconds: int
+    failing: int
+    failing_because: str | None
 
 
 class Diagnoser:
     """Looks, and changes nothing."""
 
-    def __init__(self, database: Database, queue: IndexQueue, reindexer: Reindexer, *, embedder: str) -> None:
+    def __init__(
+        self,
+        database: Database,
+        queue: IndexQueue,
+        reindexer: Reindexer,
+        claims: Claims,
+        clock: Clock,
+        *,
+        embedder: str,
+        extractor: str,
+    ) -> None:
         self._database = database
         self._queue = queue
         self._reindexer = reindexer
+        self._claims = claims
+        self._clock = clock
         self._embedder = embedder
+        self._extractor = extractor
 
     def schema_version(self) -> int:
         return self._database.maintenance.schema_version()
@@ -51,4 +73,19 @@ class Diagnoser:
             messages=messages,
             waiting=self._queue.waiting(),
             stale=self._reindexer.stale_messages(),
+            extractor=self._extractor,
+            due=self._claims.waiting(),
+            due_seconds=self._longest_wait(),
+            failing=self._claims.failing(),
+            failing_because=self._usual_error(),
         )
+
+    def _longest_wait(self) -> int:
+        """Of sessions that were never tried: those that failed wait on purpose."""
+        now = self._clock()
+        oldest = cast(int | None, self._database.maintenance.rows("oldest_due", now=now)[0][0])
+        return 0 if oldest is None else (now - oldest) // 1_000_000
+
+    def _usual_error(self) -> str | None:
+        rows = self._database.maintenance.rows("extraction_errors", limit=1)
+        return cast(str, rows[0][0]) if rows else None

@@ -1,24 +1,28 @@
 """Extraction (MEM-3 to MEM-6): claim a session, ask outside any transaction, keep everything or nothing.
 
-The queue is the unchecked messages; a lease marks who is at it. A worker that dies leaves a lease that runs out, and messages that
-are still unchecked. A worker that is too slow finds its lease lost, and keeps nothing.
+The queue is the unchecked messages; a lease (`claims`) marks who is at it. A worker that dies leaves a lease that runs out, and
+messages that are still unchecked. A worker whose lease is lost keeps nothing.
 """
 
 import secrets
-from collections.abc import Sequence
+import threading
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import cast
+from typing import Literal
 
-from cloister.domain.errors import Conflict, ModelUnavailable
+from cloister.domain.errors import CloisterError, Conflict, ModelUnavailable
 from cloister.domain.extraction import ExtractedEntity, Statement
-from cloister.domain.identifiers import MessageId, ProjectId, SessionId, TenantId, new_observation_id
+from cloister.domain.identifiers import MessageId, ProjectId, SessionId, new_observation_id
 from cloister.domain.memory import normalised, without_recalled
 from cloister.domain.moments import Clock
 from cloister.domain.observation import Observation
 from cloister.domain.project_settings import pending_message_count
 from cloister.domain.scope import Reach
 from cloister.models.interface import Extractor
+from cloister.services.claims import Claim, Claims
 from cloister.services.entities import EntityKeeper
 from cloister.services.remember import PreparedMemory, Rememberer
 from cloister.storage.extraction import Claimed, Extraction
@@ -28,7 +32,6 @@ from cloister.storage.observations import Observations
 from cloister.storage.organisation import Projects
 from cloister.storage.sessions import Sessions
 
-LEASE_MICROSECONDS = 10 * 60 * 1_000_000
 RECENT_WINDOW = 40
 _MOST_STATEMENTS = 200
 _MOST_KNOWN = 200
@@ -47,12 +50,26 @@ class Extracted:
     checked_messages: int
 
 
+Result = Literal["succeeded", "failed", "lost"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
+    """How one run ended. `lost`: the session was moved, forgotten or taken over meanwhile, and nothing was kept. The `error` of a
+    failure is on the session too."""
+
+    result: Result
+    session: SessionId
+    extracted: Extracted = Extracted(memories=0, checked_messages=0)
+    error: Exception | None = None
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Work:
     """All that a run reads before it asks, and all that it was told."""
 
     claimed: Claimed
-    claim: int
+    claim: Claim
     unchecked: Sequence[Statement]
     known: Sequence[str]
     past: Sequence[tuple[MessageId, ProjectId | None]]
@@ -60,64 +77,99 @@ class _Work:
 
 
 class _LeaseLost(Exception):
-    """Another worker took the session over."""
+    """Another worker took the session over, or it moved: what was known in the old pool must not come into the new one."""
 
 
 class MemoryWorker:
     """Any number of these, in any number of processes, never extract one session at once."""
 
     def __init__(
-        self, database: Database, rememberer: Rememberer, entities: EntityKeeper, extractor: Extractor, clock: Clock
+        self,
+        database: Database,
+        rememberer: Rememberer,
+        entities: EntityKeeper,
+        extractor: Extractor,
+        clock: Clock,
+        claims: Claims,
     ) -> None:
         self._database = database
         self._rememberer = rememberer
         self._entities = entities
         self._extractor = extractor
         self._clock = clock
+        self._claims = claims
+        self._lock = threading.Lock()
+        self._results: Counter[Result] = Counter({"succeeded": 0, "failed": 0, "lost": 0})
 
-    def waiting(self) -> int:
-        """How many sessions are due."""
-        return cast(int, self._database.maintenance.rows("count_due", now=self._clock())[0][0])
-
-    def failing(self) -> int:
-        return cast(int, self._database.maintenance.rows("count_failing")[0][0])
+    @property
+    def results(self) -> Mapping[Result, int]:
+        """How the runs of this process ended."""
+        return dict(self._results)
 
     def run_due(self, limit: int = 16) -> int:
         """Work through sessions that are due; returns how many this worker did, with or without success."""
         done = 0
-        due = self._database.maintenance.rows("due_sessions", now=self._clock(), limit=limit)
-        for tenant, session in cast(list[tuple[int, int]], due):
-            done += self._run_claimed(Reach(tenant=TenantId(tenant)), SessionId(session)) is not None
+        while done < limit and (claim := self._claims.claim_due()) is not None:
+            self.run(claim)
+            done += 1
         return done
 
     def extract_now(self, reach: Reach, external_id: str) -> Extracted:
-        """One session, whatever its threshold; raises what went wrong, which the session shows too."""
+        """One session, whatever its threshold; raises what went wrong, which the session shows too. A confined caller claims what
+        is in its project; what the session said in another before it came there still goes to that one (ISO-6)."""
         with self._database.read(reach) as transaction:
             session = Sessions(transaction).get(external_id)
-        work = self._claim(reach, session.id)
-        if work is None:
+        claim = self._claims.claim(reach, session.id)
+        if claim is None:
             raise Conflict("An extraction of this session is running already.")
-        return self._perform(reach, work)
+        outcome = self.run(claim)
+        if outcome.error is not None:
+            raise outcome.error
+        if outcome.result == "lost":
+            raise Conflict("The session was moved or taken over while it was read. Try again.")
+        return outcome.extracted
 
-    def _run_claimed(self, reach: Reach, session: SessionId) -> Extracted | None:
-        """None where another worker was faster. A failure is noted on the session, and retried later."""
-        work = self._claim(reach, session)
-        if work is None:
-            return None
+    def run(self, claim: Claim) -> Outcome:
+        """Extract a claimed session. A failure is noted on it, and tried again later; it is answered, not raised."""
         try:
-            return self._perform(reach, work)
-        except ModelUnavailable:
-            return Extracted(memories=0, checked_messages=0)
+            with self._claims.holding(claim):
+                outcome = Outcome(result="succeeded", session=claim.session, extracted=self._extract(claim))
+        except _LeaseLost:
+            outcome = Outcome(result="lost", session=claim.session)
+        except Exception as error:  # noqa: BLE001 - one session that cannot be extracted must not stop a worker
+            outcome = Outcome(result="failed", session=claim.session, error=error)
+            with suppress(CloisterError):  # a lease that cannot be given back runs out
+                self._note_failure(claim, _sentence(error))
+        except BaseException:
+            self._claims.release(claim)
+            raise
+        with self._lock:
+            self._results[outcome.result] += 1
+        return outcome
 
-    def _claim(self, reach: Reach, session: SessionId) -> _Work | None:
-        claim = secrets.randbits(62) + 1
+    def _extract(self, claim: Claim) -> Extracted:
+        """No transaction is open while the extractor thinks."""
+        work = self._read(claim)
+        evidence = _evidence(work.unchecked)
+        memories = self._rememberer.prepare(self._extractor.memories(evidence, work.known)) if evidence else []
+        entities: list[tuple[ProjectId, Sequence[ExtractedEntity]]] = []
+        for project, said in groupby(evidence, key=lambda one: _project_then(one.id, work)):
+            if project is not None:
+                _refuse_lost(claim)
+                entities.append((project, self._extractor.entities(list(said))))
+        _refuse_lost(claim)
+        notes = self._extractor.notes(_evidence(work.unobserved)) if work.unobserved else []
+        return self._database.write(
+            claim.reach, lambda transaction: self._keep(transaction, work, memories, entities, notes)
+        )
 
-        def work(transaction: Transaction) -> _Work | None:
+    def _read(self, claim: Claim) -> _Work:
+        session = claim.session
+        with self._database.read(claim.reach) as transaction:
             extraction = Extraction(transaction)
-            now = self._clock()
-            claimed = extraction.claim(session, claim, now=now, until=now + LEASE_MICROSECONDS)
+            claimed = extraction.claimed(session, claim.number)
             if claimed is None:
-                return None
+                raise _LeaseLost
             unobserved = extraction.unobserved(session, claimed.observed, window=RECENT_WINDOW, limit=_MOST_STATEMENTS)
             return _Work(
                 claimed=claimed,
@@ -127,32 +179,6 @@ class MemoryWorker:
                 past=extraction.past(session),
                 unobserved=unobserved if len(unobserved) >= _FEWEST_TO_OBSERVE else (),
             )
-
-        return self._database.write(reach, work)
-
-    def _perform(self, reach: Reach, work: _Work) -> Extracted:
-        """No transaction is open while the extractor thinks."""
-        try:
-            evidence = _evidence(work.unchecked)
-            memories = self._rememberer.prepare(self._extractor.memories(evidence, work.known)) if evidence else []
-            entities = [
-                (project, self._extractor.entities(list(said)))
-                for project, said in groupby(evidence, key=lambda one: _project_then(one.id, work))
-                if project is not None
-            ]
-            notes = self._extractor.notes(_evidence(work.unobserved)) if work.unobserved else []
-        except ModelUnavailable as error:
-            self._note_failure(reach, work, str(error))
-            raise
-        except BaseException as error:
-            self._note_failure(reach, work, f"The extractor failed ({type(error).__name__}).")
-            raise
-        try:
-            return self._database.write(
-                reach, lambda transaction: self._keep(transaction, work, memories, entities, notes)
-            )
-        except _LeaseLost:
-            return Extracted(memories=0, checked_messages=0)
 
     def _keep(
         self,
@@ -165,20 +191,25 @@ class MemoryWorker:
         """Memories, entities, notes and flags in one transaction (MEM-6). What lost a source meanwhile is left out."""
         session = work.claimed.session
         extraction = Extraction(transaction)
+        observed = extraction.hold(session, work.claim.number)
+        if observed is None:
+            raise _LeaseLost
         checked = extraction.mark_checked(session, [one.id for one in work.unchecked])
         there = extraction.present(session, [one.id for one in (*work.unchecked, *work.unobserved)])
         kept = [entry for entry in memories if there.issuperset(entry.extracted.sources)]
         added = self._rememberer.append_prepared(transaction, session, kept)
-        for project, found in entities:
-            self._entities.mention(
-                transaction, project, session, [entity for entity in found if there.issuperset(entity.sources)]
-            )
-        observed = self._keep_notes(transaction, work, notes, there)
-        threshold = pending_message_count(self._settings(transaction, session))
-        if not extraction.finish(
-            session, work.claim, checked=checked, observed=observed, threshold=threshold, now=self._clock()
-        ):
-            raise _LeaseLost
+        projects = Projects(transaction)
+        for said_in, found in entities:
+            project = projects.find(said_in)
+            if project is not None:
+                whole = [entity for entity in found if there.issuperset(entity.sources)]
+                self._entities.mention(transaction, project, work.claimed.user, session, whole)
+        if observed == work.claimed.observed:
+            observed = self._keep_notes(transaction, work, notes, there)
+        threshold = pending_message_count(self._settings(projects, work.claimed.project))
+        extraction.finish(
+            session, work.claim.number, checked=checked, observed=observed, threshold=threshold, now=self._clock()
+        )
         return Extracted(memories=len(added), checked_messages=checked)
 
     def _keep_notes(
@@ -187,10 +218,10 @@ class MemoryWorker:
         work: _Work,
         notes: Sequence[tuple[str, tuple[MessageId, ...]]],
         there: set[MessageId],
-    ) -> int:
-        """Where a message of the stretch went meanwhile, it is observed again another time."""
+    ) -> MessageId:
+        """Up to where the session is observed now. Where a message of the stretch went meanwhile, it is observed another time."""
         if not work.unobserved or not there.issuperset(one.id for one in work.unobserved):
-            return 0
+            return work.claimed.observed
         first, last = work.unobserved[0], work.unobserved[-1]
         observations = Observations(transaction)
         said_at = {one.id: one.created_at for one in work.unobserved}
@@ -209,27 +240,41 @@ class MemoryWorker:
                 observations.add(observation, first.id, last.id)
         return last.id
 
-    def _settings(self, transaction: Transaction, session: SessionId) -> dict[str, object]:
-        project = Extraction(transaction).project(session)
-        found = None if project is None else Projects(transaction).find(project)
-        return {} if found is None else dict(found.settings)
+    def _settings(self, projects: Projects, project: ProjectId | None) -> Mapping[str, object]:
+        found = None if project is None else projects.find(project)
+        return {} if found is None else found.settings
 
-    def _note_failure(self, reach: Reach, work: _Work, error: str) -> None:
+    def _note_failure(self, claim: Claim, error: str) -> None:
         """Nothing else changes; the next try is later with every failure, up to an hour."""
 
         def note(transaction: Transaction) -> None:
             extraction = Extraction(transaction)
-            failures = extraction.failures(work.claimed.session)
+            failures = extraction.failures(claim.session)
             wait = min(_FIRST_RETRY_MICROSECONDS << min(failures, 20), _LAST_RETRY_MICROSECONDS)
             jitter = secrets.randbelow(max(1, wait // 4))
             extraction.fail(
-                work.claimed.session,
-                work.claim,
+                claim.session,
+                claim.number,
                 error=error[:_LONGEST_ERROR],
                 retry_at=self._clock() + wait + jitter,
             )
 
-        self._database.write(reach, note)
+        self._database.write(claim.reach, note)
+
+
+def _refuse_lost(claim: Claim) -> None:
+    """A model is not asked for what nobody may keep."""
+    if claim.lost:
+        raise _LeaseLost
+
+
+def _sentence(error: Exception) -> str:
+    """What the session shows. Only of a model's failure is it known that its words quote nobody."""
+    if isinstance(error, ModelUnavailable):
+        return str(error)
+    if isinstance(error, CloisterError):
+        return f"What was extracted could not be kept ({error.code})."
+    return f"The extractor failed ({type(error).__name__})."
 
 
 def _evidence(statements: Sequence[Statement]) -> list[Statement]:

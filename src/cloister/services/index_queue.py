@@ -34,11 +34,11 @@ class IndexQueue:
         unindexed, removals = maintenance.rows("count_unindexed"), maintenance.rows("count_index_removals")
         return cast(int, unindexed[0][0]) + cast(int, removals[0][0])
 
-    def drain(self) -> int:
-        """Index all that waits, and remove what was forgotten; returns how many messages were indexed."""
+    def drain(self, stopped: Callable[[], bool] = lambda: False) -> int:
+        """Index all that waits, or until stopped, and remove what was forgotten; returns how many messages were indexed."""
         self.remove_forgotten()
         done = 0
-        while pending := self._database.maintenance.rows("unindexed_messages", limit=_CHUNK):
+        while not stopped() and (pending := self._database.maintenance.rows("unindexed_messages", limit=_CHUNK)):
             sessions = dict.fromkeys(
                 (tenant, session_of(MessageId(message))) for tenant, message in cast(list[tuple[int, int]], pending)
             )

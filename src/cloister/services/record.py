@@ -13,6 +13,7 @@ from cloister.domain.project_settings import pending_message_count
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_metadata, is_storable
 from cloister.domain.usage import Limits, refuse_over
+from cloister.services.bell import Bell
 from cloister.services.indexing import Indexer
 from cloister.services.once import request, write_once
 from cloister.storage.interface import Database, Transaction
@@ -103,16 +104,17 @@ class _Appending:
 class Recorder:
     """One transaction a call. Embedding happens before it, so the writer only writes."""
 
-    def __init__(self, database: Database, indexer: Indexer, clock: Clock, limits: Limits) -> None:
+    def __init__(self, database: Database, indexer: Indexer, clock: Clock, limits: Limits, bell: Bell) -> None:
         self._database = database
         self._indexer = indexer
         self._clock = clock
         self._limits = limits
+        self._bell = bell
 
     def messages(
         self, reach: Reach, session: str, drafts: Sequence[Draft], *, idempotency_key: str | None = None
     ) -> Recorded:
-        """Append in the order given, all or none."""
+        """Append in the order given, all or none. A reply may make its session due for extraction (MEM-3): the bell is rung."""
         if not is_storable(session):
             raise NotFound("session", session)
         if not drafts:
@@ -122,6 +124,12 @@ class Recorder:
         for draft in drafts:
             if draft.metadata:
                 checked_metadata(draft.metadata)
+        recorded = self._recorded(reach, session, drafts, idempotency_key)
+        if any(message.role == "assistant" for message in recorded.messages):
+            self._bell.ring()
+        return recorded
+
+    def _recorded(self, reach: Reach, session: str, drafts: Sequence[Draft], idempotency_key: str | None) -> Recorded:
         if idempotency_key is not None:
             return self._once(reach, session, drafts, idempotency_key)
         if sum(len(draft.content) for draft in drafts) > _LARGE:

@@ -172,8 +172,12 @@ class PostgresMaintenance:
         with self._connections.transaction(_READ) as connection:
             return connection.execute(self._queries[query], parameters, binary=True).fetchall()
 
-    def write(self, query: str, **parameters: Value) -> None:
-        self._connections.write(_WRITE, lambda connection: connection.execute(self._queries[query], parameters))
+    def write(self, query: str, **parameters: Value) -> list[Row]:
+        def work(connection: Connection) -> list[Row]:
+            cursor = connection.execute(self._queries[query], parameters, binary=True)
+            return cursor.fetchall() if cursor.description else []
+
+        return self._connections.write(_WRITE, work)
 
     def schema_version(self) -> int:
         with self._connections.transaction(_READ) as connection:

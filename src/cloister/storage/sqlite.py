@@ -250,9 +250,10 @@ class SqliteMaintenance:
         text = self._database.unscoped_query(query)
         return cast(list[Row], self._borrowed(lambda connection: connection.execute(text, parameters).fetchall()))
 
-    def write(self, query: str, **parameters: Value) -> None:
+    def write(self, query: str, **parameters: Value) -> list[Row]:
         text = self._database.unscoped_query(query)
-        self._database.run_unscoped(lambda connection: connection.execute(text, parameters))
+        run = self._database.run_unscoped
+        return cast(list[Row], run(lambda connection: connection.execute(text, parameters).fetchall()))
 
     def schema_version(self) -> int:
         return self._borrowed(lambda connection: max(_applied(connection)))

@@ -23,6 +23,7 @@ from cloister.settings import Remote, Settings, read_remote, read_settings
 State = Literal["ok", "warn", "bad"]
 _STYLES: dict[State, str] = {"ok": "green", "warn": "yellow", "bad": "bold red"}
 _SCARCE = 200_000_000
+_TOO_LONG_SECONDS = 600
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,6 +88,7 @@ def _examine(settings: Settings) -> Iterator[Check]:
         return
     yield from _database(health)
     yield from _index(health)
+    yield from _extraction(health)
 
 
 def _server(remote: Remote) -> Iterator[Check]:
@@ -152,6 +154,21 @@ def _index(health: Health) -> Iterator[Check]:
             yield Check(state="warn", name=name, finding=finding, advice="Run: cloister reindex")
         else:
             yield Check(state="ok", name=name, finding=finding)
+
+
+def _extraction(health: Health) -> Iterator[Check]:
+    yield Check(state="ok", name="extractor", finding=health.extractor)
+    finding = f"{counted(health.due, 'session')} waiting for extraction"
+    if health.due_seconds > _TOO_LONG_SECONDS:
+        finding += f", the longest for {counted(health.due_seconds // 60, 'minute')}"
+        advice = "No worker keeps up: start `cloister serve` or `cloister worker`, or run: cloister worker --once"
+        yield Check(state="warn", name="extraction", finding=finding, advice=advice)
+    else:
+        yield Check(state="ok", name="extraction", finding=finding)
+    if health.failing:
+        finding = f"{counted(health.failing, 'session')} could not be extracted: {health.failing_because}"
+        advice = "Nothing was lost. Mend what it names; they are tried again by themselves, within an hour at the latest."
+        yield Check(state="warn", name="failing", finding=finding, advice=advice)
 
 
 def _drawn(checks: list[Check]) -> Table:

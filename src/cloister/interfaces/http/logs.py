@@ -6,6 +6,7 @@ import sys
 from datetime import UTC, datetime
 
 LOGGER = logging.getLogger("cloister.http")
+_OUR_LOGGERS = logging.getLogger("cloister")
 
 
 class JsonLines(logging.Formatter):
@@ -28,12 +29,12 @@ def log(level: int, event: str, error: BaseException | None = None, **fields: ob
     LOGGER.log(level, event, exc_info=error, extra={"fields": fields})
 
 
-def log_to_stderr() -> None:
+def log_to_stderr(lines: logging.Formatter | None = None) -> None:
     """Our own lines, and what the libraries below us warn of."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(lines or JsonLines())
     logging.getLogger().handlers[:] = [handler]
-    LOGGER.setLevel(logging.INFO)
+    _OUR_LOGGERS.setLevel(logging.INFO)
 
 
 def _where(error: BaseException) -> list[str]:

@@ -3,7 +3,6 @@
 import os
 import signal
 import socket
-import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -11,38 +10,33 @@ from pathlib import Path
 import uvicorn
 
 from cloister.bootstrap import Services, build_services, ensure_local_tenant
-from cloister.domain.errors import CloisterError, StorageUnavailable
+from cloister.domain.errors import StorageUnavailable
 from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.logs import log_to_stderr
+from cloister.interfaces.worker import Worker
 from cloister.services.access import KeyFields
 from cloister.settings import Settings
 
 LOCAL_KEY_FILE = "local.key"
-_DRAIN_EVERY_SECONDS = 0.5
 
 
 def serve(settings: Settings, *, announce: Callable[[str, str | None], None]) -> None:
-    """Blocks until SIGINT or SIGTERM; requests under way are finished, then queues are flushed. `announce` is told the address,
-    and the key where it was made just now."""
+    """Blocks until SIGINT or SIGTERM; requests under way are finished, then the worker of this process, unless it is turned off.
+    `announce` is told the address, and the key where it was made just now."""
     services = build_services(settings)
     try:
         listening = _listen(settings.host, settings.port)
         new_key = first_key(services, settings)
-        stopping = threading.Event()
-        drain = threading.Thread(target=_keep_indexing, args=(services, stopping), name="cloister-index", daemon=True)
-        drain.start()
-
-        def at_end() -> None:
-            stopping.set()
-            drain.join()
-
+        worker = Worker(services, threads=settings.worker_threads)
         app = create_app(
             services,
             operator_key=settings.operator_key,
             requests_per_second=settings.requests_per_second,
-            at_end=at_end,
+            at_end=worker.stop,
         )
         log_to_stderr()
+        if settings.worker:
+            worker.start()
         host, port = listening.getsockname()[:2]
         announce(f"http://{f'[{host}]' if ':' in host else host}:{port}", new_key)
         config = uvicorn.Config(
@@ -89,12 +83,3 @@ def _listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family, backlog=2_048)
     except OSError as error:
         raise StorageUnavailable(f"Cannot listen on {host}:{port}: {error.strerror}. Choose another --port.") from error
-
-
-def _keep_indexing(services: Services, stopping: threading.Event) -> None:
-    """What another process or a slow embedder left in the queue; with the defaults there is never anything in it."""
-    while True:
-        with suppress(CloisterError):
-            services.queue.drain()
-        if stopping.wait(_DRAIN_EVERY_SECONDS if not services.immediate else None):
-            return

@@ -1,0 +1,109 @@
+"""`cloister worker`: extract what waits, beside any number of servers."""
+
+import logging
+import signal
+from collections.abc import Callable
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from cloister.bootstrap import build_services
+from cloister.interfaces.cli.options import Data, Json, named
+from cloister.interfaces.cli.terminal import answer, chatter, counted
+from cloister.interfaces.http.logs import JsonLines, log_to_stderr
+from cloister.interfaces.worker import Done, Worker, log_outcome, log_start
+from cloister.services.extract import Outcome
+from cloister.settings import read_settings
+
+
+def worker(
+    once: Annotated[
+        bool, typer.Option("--once", help="Extract what is due now, and leave.", show_default=False)
+    ] = False,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            "--threads", metavar="N", min=1, max=256, help=named("CLOISTER_WORKER_THREADS"), show_default=False
+        ),
+    ] = None,
+    data: Data = None,
+    json: Json = False,
+) -> None:
+    """Extract memories, entities and notes in the background.
+
+    Any number of workers may share one database with any number of servers: no session is extracted twice. SIGTERM or Ctrl-C
+    ends it; a session that is not finished within moments is let go, for another worker. With --once the exit code is 1 when a
+    session failed; it is tried again another time.
+    """
+    settings = read_settings(data)
+    services = build_services(settings)
+    console = chatter()
+    columns = (TextColumn("extracting"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, console=console, transient=True, disable=not (once and console.is_terminal))
+
+    def report(outcome: Outcome, seconds: float) -> None:
+        bar.advance(task)
+        if not once or outcome.error is not None:
+            log_outcome(outcome, seconds)
+
+    try:
+        running = Worker(services, threads=threads or settings.worker_threads, report=report)
+        log_to_stderr(JsonLines() if json else _ReadableLines())
+        _stop_with(running.ask_to_stop)
+        with bar:
+            task = bar.add_task("", total=services.claims.waiting() if once else None)
+            if once:
+                running.drain()
+            else:
+                running.start()
+                log_start(services.extractor.name)
+                running.wait_until_asked_to_stop()
+            let_go = running.stop()
+        done = running.done
+    finally:
+        services.close()
+    answer({**asdict(done), "let_go": let_go}, json, _summary(done, let_go))
+    if once and done.failed:
+        raise typer.Exit(1)
+
+
+class _ReadableLines(logging.Formatter):
+    """The time, the event, and what is known of it; the same as JSON has, for people."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        moment = datetime.fromtimestamp(record.created, UTC).strftime("%Y-%m-%d %H:%M:%S")
+        fields: dict[str, Any] = getattr(record, "fields", {})
+        known = "  ".join(f"{name}={value}" for name, value in fields.items() if name not in ("result", "problem"))
+        said = [moment, str(record.msg).strip(), str(fields.get("result", "")), known, str(fields.get("problem", ""))]
+        return "  ".join(part for part in said if part)
+
+
+def _stop_with(ask: Callable[[], None]) -> None:
+    """The first signal asks; a second one ends the process at once, and leases run out."""
+
+    def first(*_: object) -> None:
+        for stop in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(stop, signal.SIG_DFL)
+        ask()
+
+    for stop in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(stop, first)
+
+
+def _summary(done: Done, let_go: int) -> str:
+    tried = done.succeeded + done.failed + done.lost
+    sentences = ["Nothing was extracted." if tried else "Nothing was due."]
+    if done.succeeded:
+        memories = "1 new memory" if done.memories == 1 else f"{done.memories:,} new memories"
+        sessions, messages = counted(done.succeeded, "session"), counted(done.checked_messages, "message")
+        sentences = [f"Extracted {sessions}: {memories} from {messages}."]
+    if done.failed:
+        sentences.append(f"{counted(done.failed, 'session')} failed, and will be tried again.")
+    if let_go:
+        sentences.append(f"Let go of {counted(let_go, 'session')} for another worker.")
+    if done.indexed:
+        sentences.append(f"Indexed {counted(done.indexed, 'message')}.")
+    return " ".join(sentences)
