@@ -11,7 +11,15 @@ import pytest
 
 from cloister.bootstrap import Services
 from cloister.domain.conversation import Draft
-from cloister.domain.identifiers import KeyId, ProjectId, key_name, message_name, project_name
+from cloister.domain.identifiers import (
+    KeyId,
+    ProjectId,
+    entity_name,
+    key_name,
+    memory_name,
+    message_name,
+    project_name,
+)
 from cloister.domain.keys import key_text, new_secret, parse_key
 from cloister.domain.moments import now
 from cloister.domain.scope import Reach
@@ -21,7 +29,7 @@ from cloister.services.keep_sessions import SessionFields
 from engines import Engine
 from servers import EVERYTHING, OPERATOR_KEY, Caller, Server, routes_of, serving
 
-SESSION = "in the garden"
+SESSION, USER = "in the garden", "ada"
 DAY = 24 * 3_600 * 1_000_000
 REFUSALS = {
     400: "project_required",
@@ -34,14 +42,30 @@ REFUSALS = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class House:
-    """A tenant with a garden and a kitchen; a session with one message is in the garden."""
+    """A tenant with a garden and a kitchen; in the garden is a session with a message, and with a fact that was extracted."""
 
     services: Services
     reach: Reach
     garden: ProjectId
     kitchen: ProjectId
     message: str
+    memory: str
+    entity: str
     spare_key: KeyId
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What stands for the placeholders of a row."""
+        return {
+            "project_id": project_name(self.garden),
+            "kitchen": project_name(self.kitchen),
+            "external_id": SESSION,
+            "user_id": USER,
+            "message_id": self.message,
+            "memory_id": self.memory,
+            "entity_id": self.entity,
+            "key_id": key_name(self.spare_key),
+        }
 
     def key(self, *permissions: str, **fields: Any) -> str:
         made = KeyFields(name="caller", permissions=permissions or EVERYTHING, **fields)
@@ -53,14 +77,26 @@ def settle(services: Services, session: str = SESSION) -> House:
     reach = Reach(tenant=tenant)
     garden = services.organise.create_project(reach, "Garden").id
     kitchen = services.organise.create_project(reach, "Kitchen").id
-    services.sessions.create(reach, SessionFields(external_id=session, project=garden))
-    said = services.record.messages(reach, session, [Draft(role="user", content="The roses need water.")])
+    services.sessions.create(reach, SessionFields(external_id=session, project=garden, user_id=USER))
+    said = services.record.messages(
+        reach,
+        session,
+        [
+            Draft(role="user", content="The roses need water."),
+            Draft(role="user", content="My neighbour Anna plays the cello."),
+        ],
+    )
+    services.memory_worker.extract_now(reach, session)
+    (memory,) = services.remember.of_session(reach, session, limit=9)
+    (entity,) = services.entities.page(reach, garden, limit=9)
     return House(
         services=services,
         reach=reach,
         garden=garden,
         kitchen=kitchen,
         message=message_name(said.messages[0].id),
+        memory=memory_name(memory.memory.id),
+        entity=entity_name(entity.id),
         spare_key=services.access.create(reach, KeyFields(name="spare")).key.id,
     )
 
@@ -125,6 +161,15 @@ class Row(NamedTuple):
     in_garden: bool = False
     """Whether the garden is named in X-Project-ID."""
 
+    def sent(self, house: House) -> Any:
+        """The body, with the ids of the house."""
+        if self.body is None:
+            return None
+        return {
+            field: value.format(**house.names) if isinstance(value, str) else value
+            for field, value in self.body.items()
+        }
+
 
 ONE = {"role": "user", "content": "And the beans."}
 TURN = {"session_id": SESSION, "user_message": "And the beans?", "ai_response": "Those too."}
@@ -157,6 +202,24 @@ ROWS = (
     Row("GET", "/v1/sessions/{external_id}/messages", "200 403 200 404 200 200 404"),
     Row("DELETE", "/v1/messages/{message_id}", "403 204 204 404 204 204 404"),
     Row("POST", "/v1/episodes", "403 201 201 404 201 201 404", TURN),
+    Row("GET", "/v1/sessions/{external_id}/memories", "200 403 200 404 200 200 404"),
+    Row(
+        "POST",
+        "/v1/memories",
+        "403 201 201 404 201 201 404",
+        {"session_id": SESSION, "contents": ["Beans need water."]},
+    ),
+    Row("DELETE", "/v1/memories/{memory_id}", "403 204 204 404 204 204 404"),
+    Row("GET", "/v1/users/{user_id}/memories", "403 403 200 200 200 200 200"),
+    Row("GET", "/v1/users/{user_id}/memories", "403 403 200 404 200 200 403", in_garden=True),
+    Row("GET", "/v1/entities", "400 403 400 400 200 200 200"),
+    Row("GET", "/v1/entities", "200 403 200 404 200 200 403", in_garden=True),
+    Row("PATCH", "/v1/entities/{entity_id}", "403 200 200 404 200 200 404", {"project_id": "{project_id}"}),
+    Row(
+        "PATCH", "/v1/entities/{entity_id}", "403 200 200 404 200 404 404", {"project_id": "{kitchen}", "user_id": None}
+    ),
+    Row("POST", "/v1/sessions/{external_id}/extract", "403 200 200 404 200 200 404"),
+    Row("GET", "/v1/sessions/{external_id}/observations", "200 403 200 404 200 200 404"),
     Row("POST", "/v1/context", "200 403 200 404 200 200 404", {"session_id": SESSION}),
     Row("POST", "/v1/search", "400 403 400 400 200 200 200", {"query": "roses"}),
     Row("POST", "/v1/search", "200 403 200 404 200 200 403", {"query": "roses"}, in_garden=True),
@@ -203,13 +266,8 @@ def test_each_caller_gets_exactly_this_status(
 
     answer = asking.request(
         row.method,
-        row.path.format(
-            project_id=project_name(house.garden),
-            external_id=SESSION,
-            message_id=house.message,
-            key_id=key_name(house.spare_key),
-        ),
-        json=row.body,
+        row.path.format(**house.names),
+        json=row.sent(house),
         headers={"X-Project-ID": project_name(house.garden)} if row.in_garden else {},
     )
 
@@ -220,6 +278,28 @@ def test_each_caller_gets_exactly_this_status(
         assert answer.headers.get("www-authenticate") == ("Bearer" if status == 401 else None)
     if status >= 400 or caller == "stranger" or row.method == "GET":
         assert shared_engine.dump(house.reach.tenant) == before
+
+
+SEEN = {
+    "admin": ["The user's neighbour Anna plays the cello.", "Salt is in the kitchen."],
+    "stranger": ["The user's neighbour Anna plays the cello."],
+    "pinned elsewhere": ["Salt is in the kitchen."],
+    "confined here": ["The user's neighbour Anna plays the cello."],
+    "confined elsewhere": ["Salt is in the kitchen."],
+}
+
+
+@pytest.mark.parametrize("caller", SEEN)
+def test_a_users_memories_are_those_of_the_project_that_the_caller_means(server: Server, caller: str) -> None:
+    """MEM-8, ISO-4, ORG-4: a confined key sees its project's alone, a pinned one those of its own; a stranger has another Ada."""
+    assert server.services is not None
+    house = settle(server.services)
+    server.services.sessions.create(
+        house.reach, SessionFields(external_id="in the kitchen", project=house.kitchen, user_id=USER)
+    )
+    server.services.remember.append(house.reach, "in the kitchen", ["Salt is in the kitchen."])
+    found = called(server, CALLERS[caller](house)).everything(f"/v1/users/{USER}/memories")
+    assert [memory["content"] for memory in found] == SEEN[caller]
 
 
 @pytest.mark.parametrize("caller", CALLERS)

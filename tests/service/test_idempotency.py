@@ -13,7 +13,7 @@ from engines import Engine
 from servers import Caller, Server, Tenant, operations_of, serving
 
 HOUR = 3_600 * 1_000_000
-MESSAGES = "/v1/sessions/{external_id}/messages"
+MESSAGES, MEMORIES = "/v1/sessions/{external_id}/messages", "/v1/sessions/roses/memories"
 
 
 class Creation(NamedTuple):
@@ -30,6 +30,7 @@ class Creation(NamedTuple):
 
 ONE = {"role": "user", "content": "The roses need water.", "metadata": {"from": "garden"}}
 TURN = {"session_id": "roses", "user_message": "And the beans?", "ai_response": "Those too."}
+FACTS = {"session_id": "roses", "contents": ["The roses need water.", "the roses need water"]}
 CREATIONS = (
     Creation("/operator/tenants", {"name": "Household"}, {"name": "Neighbours"}, makes=0),
     Creation("/org/projects", {"name": "Garden"}, {"name": "Garden", "member_visibility": "private"}),
@@ -38,6 +39,7 @@ CREATIONS = (
     Creation("/v1/sessions", {"external_id": "beans", "tags": ["a"]}, {"external_id": "beans", "tags": ["b"]}),
     Creation(MESSAGES, ONE, {**ONE, "metadata": {}}),
     Creation(f"{MESSAGES}/batch", {"messages": [ONE, ONE]}, {"messages": [ONE]}, makes=2),
+    Creation("/v1/memories", FACTS, {**FACTS, "contents": ["Ann likes tea."]}),
     Creation("/v1/episodes", TURN, {**TURN, "ai_response": "Not those."}, makes=2),
 )
 NEW = [creation for creation in CREATIONS[1:] if "external_id" not in creation.body]
@@ -59,7 +61,7 @@ def asking(server: Server, tenant: Tenant, creation: Creation) -> Caller:
 
 
 def holdings(tenant: Tenant) -> list[Any]:
-    lists = ("/org/projects", "/org/api-keys", "/v1/sessions", "/v1/sessions/roses/messages")
+    lists = ("/org/projects", "/org/api-keys", "/v1/sessions", "/v1/sessions/roses/messages", MEMORIES)
     return [tenant.admin.everything(path) for path in lists]
 
 
@@ -225,3 +227,16 @@ def test_a_message_is_answered_again_as_it_was_said(tenant: Tenant) -> None:
     again = tenant.admin.post(path, ONE, headers=headers)
     assert (again.status_code, again.content) == (201, first.content)
     assert [entry["seq"] for entry in tenant.admin.everything(path)] == [2], "what was forgotten stays forgotten"
+
+
+def test_a_memory_is_answered_again_as_it_was_added(tenant: Tenant) -> None:
+    """MEM-2. Neither that it was known by then, nor that it was forgotten, changes the first answer."""
+    tenant.new_session("roses")
+    headers = {"Idempotency-Key": "once"}
+    first = tenant.admin.post("/v1/memories", FACTS, headers=headers)
+    assert (len(first.json()["appended"]), first.json()["duplicates"]) == (1, 1)
+    assert tenant.admin.post("/v1/memories", FACTS).json() == {"appended": [], "duplicates": 2}
+    assert tenant.admin.delete(f"/v1/memories/{first.json()['appended'][0]['id']}").status_code == 204
+    again = tenant.admin.post("/v1/memories", FACTS, headers=headers)
+    assert (again.status_code, again.content) == (201, first.content)
+    assert tenant.admin.everything(MEMORIES) == [], "what was forgotten stays forgotten"

@@ -141,9 +141,10 @@ def test_what_a_conflict_a_quota_or_a_missing_project_can_refuse_says_so(documen
         }
 
     writing = {"create_session", "record_message", "record_messages", "record_episode"}
-    assert with_code("conflict") == {*writing, "delete_project"}
+    assert with_code("conflict") == {*writing, "delete_project", "extract"}
     assert with_code("quota_exceeded") == {*writing, "create_project"}
-    assert with_code("project_required") == {"search"}
+    assert with_code("project_required") == {"search", "list_entities"}
+    assert with_code("model_unavailable") == {"extract"}
 
 
 def test_nothing_of_the_framework_is_left(document: Node) -> None:
