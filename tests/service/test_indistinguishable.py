@@ -14,10 +14,14 @@ from fastapi import FastAPI
 from cloister.domain.identifiers import (
     MessageId,
     SessionId,
+    entity_name,
     key_name,
+    memory_name,
     message_id,
     message_name,
+    new_entity_id,
     new_key_id,
+    new_memory_id,
     new_project_id,
     new_session_id,
     project_name,
@@ -33,7 +37,8 @@ RANDOM_HEADERS = ("date", "x-request-id")
 
 
 class Probe(NamedTuple):
-    """A request that names something by `{id}` in one place. `confined` is what a caller confined to another project gets."""
+    """A request that names something by `{id}` in one place, and by `{own kind}` what is the caller's. `confined` is what a caller
+    confined to another project gets."""
 
     method: str
     path: str
@@ -43,10 +48,15 @@ class Probe(NamedTuple):
     body: Any = None
     confined: int = 404
 
-    def ask(self, caller: Caller, name: str) -> httpx2.Response:
-        body = None if self.body is None else json.loads(json.dumps(self.body).replace("{id}", name))
+    def ask(self, caller: Caller, name: str, own: "Ids") -> httpx2.Response:
+        def meant(text: str) -> str:
+            for kind, mine in own._asdict().items():
+                text = text.replace(f"{{own {kind}}}", mine)
+            return text.replace("{id}", name)
+
+        body = None if self.body is None else json.loads(meant(json.dumps(self.body)))
         headers = {"X-Project-ID": name} if self.place == "header" else None
-        return caller.request(self.method, self.asked.replace("{id}", name), json=body, headers=headers)
+        return caller.request(self.method, meant(self.asked), json=body, headers=headers)
 
 
 def in_path(method: str, path: str, kind: str, body: Any = None, confined: int = 404) -> Probe:
@@ -58,9 +68,9 @@ def in_body(method: str, path: str, field: str, body: Any, *, asked: str | None 
     return Probe(method, path, f"body {field}", field.removesuffix("_id"), asked or path, body, confined)
 
 
-def in_query(method: str, path: str, name: str, kind: str) -> Probe:
-    asked = f"{path.replace('{external_id}', 'own-session')}?{name}={{id}}"
-    return Probe(method, path, f"query {name}", kind, asked)
+def in_query(method: str, path: str, name: str, kind: str, also: str = "") -> Probe:
+    asked = path.replace("{external_id}", "own-session").replace("{user_id}", "ada")
+    return Probe(method, path, f"query {name}", kind, f"{asked}?{name}={{id}}{also}")
 
 
 def in_header(method: str, path: str, body: Any = None) -> Probe:
@@ -83,6 +93,23 @@ PROBES = (
     in_path("DELETE", "/org/projects/{project_id}", "project", confined=403),
     in_path("GET", "/org/projects/{project_id}/sessions", "project"),
     in_path("DELETE", "/org/api-keys/{key_id}", "key", confined=403),
+    in_path("GET", "/v1/sessions/{external_id}/memories", "session"),
+    in_path("GET", "/v1/sessions/{external_id}/observations", "session"),
+    in_path("POST", "/v1/sessions/{external_id}/extract", "session"),
+    in_path("DELETE", "/v1/memories/{memory_id}", "memory"),
+    in_path("PATCH", "/v1/entities/{entity_id}", "entity", {"project_id": "{own project}"}),
+    in_body(
+        "PATCH", "/v1/entities/{entity_id}", "project_id", {"project_id": "{id}"}, asked="/v1/entities/{own entity}"
+    ),
+    in_body("POST", "/v1/memories", "session_id", {"session_id": "{id}", "contents": ["Roses need water."]}),
+    in_query("GET", "/v1/sessions/{external_id}/memories", "after", "memory"),
+    in_query("GET", "/v1/users/{user_id}/memories", "after", "memory"),
+    in_query("GET", "/v1/entities", "project_id", "project"),
+    in_query("GET", "/v1/entities", "after", "entity", "&project_id={own project}"),
+    in_header("GET", "/v1/entities"),
+    in_header("GET", "/v1/users/ada/memories"),
+    in_header("POST", "/v1/memories", {"session_id": "own-session", "contents": ["Roses need water."]}),
+    in_header("POST", "/v1/sessions/own-session/extract"),
     in_body("POST", "/v1/episodes", "session_id", TURN),
     in_body("POST", "/v1/context", "session_id", {"session_id": "{id}", "query": "roses"}),
     in_body("POST", "/v1/search", "session_id", {"session_id": "{id}", "query": "roses"}),
@@ -112,6 +139,8 @@ class Ids(NamedTuple):
     message: str
     project: str
     key: str
+    memory: str
+    entity: str
 
 
 class World(NamedTuple):
@@ -120,6 +149,7 @@ class World(NamedTuple):
     theirs: Tenant
     confined: Caller
     """Confined to the garden of ours, where `own-session` is."""
+    own: Ids
     foreign: Ids
     neighbouring: Ids
     """In the kitchen of ours: foreign to who is confined to the garden."""
@@ -127,17 +157,22 @@ class World(NamedTuple):
 
     def state(self) -> list[Any]:
         """All that a refused request could have changed."""
-        lists = ("/v1/sessions", "/org/projects", "/org/api-keys", "/org/usage")
+        lists = ("/v1/sessions", "/org/projects", "/org/api-keys", "/org/usage", "/v1/users/ada/memories")
         found = [tenant.admin.get(path).json() for tenant in (self.ours, self.theirs) for path in lists]
-        sessions = ((self.theirs, self.foreign.session), (self.ours, self.neighbouring.session))
-        return [*found, *(tenant.admin.get(f"/v1/sessions/{name}/messages").json() for tenant, name in sessions)]
+        for tenant, ids in ((self.theirs, self.foreign), (self.ours, self.neighbouring), (self.ours, self.own)):
+            found.append(tenant.admin.get(f"/v1/sessions/{ids.session}/messages").json())
+            found.append(tenant.admin.get(f"/v1/entities?project_id={ids.project}").json())
+        return found
 
 
 def fill(tenant: Tenant, session: str, project: str) -> Ids:
-    tenant.new_session(session, project_id=project)
-    message = tenant.say(session, "The roses need water.")["id"]
+    tenant.new_session(session, project_id=project, user_id="ada")
+    message = tenant.say(session, "My neighbour Anna plays the cello.")["id"]
+    assert tenant.admin.made(f"/v1/sessions/{session}/extract", None) == {"appended": 1, "checked_messages": 1}
+    (memory,) = tenant.admin.everything(f"/v1/sessions/{session}/memories")
+    (entity,) = tenant.admin.everything("/v1/entities", project_id=project)
     key = tenant.admin.made("/org/api-keys", {"name": "a key", "project_id": project})["key_id"]
-    return Ids(session=session, message=message, project=project, key=key)
+    return Ids(session=session, message=message, project=project, key=key, memory=memory["id"], entity=entity["id"])
 
 
 def missing() -> Ids:
@@ -146,6 +181,8 @@ def missing() -> Ids:
         message=message_name(message_id(SessionId(new_session_id()), 1)),
         project=project_name(new_project_id()),
         key=key_name(new_key_id()),
+        memory=memory_name(new_memory_id()),
+        entity=entity_name(new_entity_id()),
     )
 
 
@@ -153,15 +190,21 @@ def missing() -> Ids:
 def world(either_server: Server) -> World:
     ours, theirs = either_server.new_tenant(), either_server.new_tenant()
     garden = ours.new_project("Garden")
-    ours.new_session("own-session", project_id=garden)
+    own = fill(ours, "own-session", garden)
     deleted = fill(ours, "deleted-session", ours.new_project("Attic"))
-    for path in (f"v1/messages/{deleted.message}", f"v1/sessions/{deleted.session}", f"org/api-keys/{deleted.key}"):
+    for path in (
+        f"v1/memories/{deleted.memory}",
+        f"v1/messages/{deleted.message}",
+        f"v1/sessions/{deleted.session}",
+        f"org/api-keys/{deleted.key}",
+    ):
         assert ours.admin.delete(f"/{path}").status_code in (200, 204)
     assert ours.admin.delete(f"/org/projects/{deleted.project}").status_code == 200
     return World(
         server=either_server,
         ours=ours,
         theirs=theirs,
+        own=own,
         confined=ours.with_key(project_id=garden, confined=True),
         foreign=fill(theirs, "foreign-session", theirs.new_project("Garden")),
         neighbouring=fill(ours, "kitchen-session", ours.new_project("Kitchen")),
@@ -181,7 +224,7 @@ def test_a_foreign_id_reads_as_a_missing_one(world: World, probe: Probe) -> None
     """ISO-4."""
     before = world.state()
     foreign, none, gone = (
-        shown(probe, world.ours.admin, ids, 404) for ids in (world.foreign, missing(), world.deleted)
+        shown(probe, world, world.ours.admin, ids, 404) for ids in (world.foreign, missing(), world.deleted)
     )
     assert foreign == none == gone
     assert world.state() == before
@@ -192,16 +235,16 @@ def test_a_confined_caller_cannot_tell_another_project_from_none(world: World, p
     """ISO-4, ORG-4."""
     before = world.state()
     foreign, none, gone, next_door = (
-        shown(probe, world.confined, ids, probe.confined)
+        shown(probe, world, world.confined, ids, probe.confined)
         for ids in (world.foreign, missing(), world.deleted, world.neighbouring)
     )
     assert foreign == none == gone == next_door
     assert world.state() == before
 
 
-def shown(probe: Probe, caller: Caller, ids: Ids, status: int) -> tuple[Mapping[str, str], bytes]:
+def shown(probe: Probe, world: World, caller: Caller, ids: Ids, status: int) -> tuple[Mapping[str, str], bytes]:
     name: str = getattr(ids, probe.kind)
-    answer = probe.ask(caller, name)
+    answer = probe.ask(caller, name, world.own)
     assert answer.status_code == status, answer.text
     headers = {header: value for header, value in answer.headers.items() if header not in RANDOM_HEADERS}
     return headers, answer.content.replace(name.encode(), b"{id}")
