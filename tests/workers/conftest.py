@@ -1,0 +1,33 @@
+"""`place`: a fresh database of each engine, for workers in this process and in others; `endpoint`: a model that is faked at the
+network's edge."""
+
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from engines import postgres_engine, sqlite_engine
+from fake_endpoint import FakeEndpoint, fake_endpoint
+from model_server import model_server, the_model_server
+from servers import postgres_address
+from worker_processes import Place, answered
+
+__all__ = ["model_server", "the_model_server"]
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[Place]:
+    if request.param == "sqlite":
+        made = Place(engine=sqlite_engine(tmp_path / "data"), address=str(tmp_path / "data"))
+    else:
+        url = request.getfixturevalue("migrated_postgres")
+        made = Place(engine=postgres_engine(url), address=postgres_address(url))
+    with made.engine.closing:
+        yield made
+
+
+@pytest.fixture
+def endpoint() -> Generator[FakeEndpoint]:
+    with fake_endpoint() as fake:
+        fake.follows(answered)
+        yield fake

@@ -1,0 +1,276 @@
+"""Claims: tenants take turns, two workers never get one session, and a lease lasts as long as its worker lives (MEM-4)."""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pytest
+
+from cloister.bootstrap import Services, wire
+from cloister.domain.errors import Conflict, ModelUnavailable
+from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Statement
+from cloister.domain.identifiers import MessageId
+from cloister.domain.moments import Clock, now
+from cloister.domain.scope import Reach
+from cloister.services.claims import Claim
+from cloister.services.keep_sessions import SessionChange
+from engines import EMBEDDER, at_once, exact_index
+from waiting import eventually
+from worker_processes import FACT, Place, converse
+
+MINUTE = 60 * 1_000_000
+SECRET = "the amulet is under the third floorboard"
+
+
+class Model:
+    """An extractor that can be held up, or broken; otherwise each thing said is a memory."""
+
+    name = "model"
+
+    def __init__(self) -> None:
+        self.asked = threading.Event()
+        self.go_on = threading.Event()
+        self.go_on.set()
+        self.error: Exception | None = None
+
+    def memories(self, said: Sequence[Statement], known: Sequence[str]) -> list[ExtractedMemory]:
+        self.asked.set()
+        self.go_on.wait(30)
+        if self.error is not None:
+            raise self.error
+        return [ExtractedMemory(content=one.content, sources=(one.id,)) for one in said if one.role == "user"]
+
+    def entities(self, said: Sequence[Statement]) -> list[ExtractedEntity]:
+        return []
+
+    def notes(self, said: Sequence[Statement]) -> list[tuple[str, tuple[MessageId, ...]]]:
+        return []
+
+    def close(self) -> None:
+        self.go_on.set()
+
+
+@dataclass
+class Hands:
+    """A clock whose hands are moved by the test."""
+
+    moment: int
+
+    def __call__(self) -> int:
+        return self.moment
+
+
+def cloister(place: Place, *, clock: Clock = now, model: Model | None = None, lease_seconds: float = 60) -> Services:
+    """Another process's, as good as."""
+    services = wire(
+        place.engine.database(),
+        index=exact_index(),
+        embedder=EMBEDDER,
+        clock=clock,
+        extractor=model,
+        lease_seconds=lease_seconds,
+    )
+    place.engine.closing.callback(services.index.close)
+    return services
+
+
+def settle(services: Services, name: str, sessions: int) -> Reach:
+    reach = Reach(tenant=services.organise.create_tenant(name)[0])
+    for number in range(sessions):
+        converse(services, reach, f"{name}-{number}")
+    return reach
+
+
+def claimed(services: Services) -> Claim:
+    claim = services.claims.claim_due()
+    assert claim is not None
+    return claim
+
+
+def test_a_tenant_with_much_to_do_does_not_starve_the_others(place: Place) -> None:
+    services = cloister(place)
+    crowd = settle(services, "crowd", 40).tenant
+    few = {settle(services, name, 1).tenant for name in ("ann", "bob")}
+    first = [claimed(services).reach.tenant for _ in range(3)]
+    assert set(first) == {crowd, *few}, "each has a turn before any has a second one"
+    assert {claimed(services).reach.tenant for _ in range(37)} == {crowd}
+
+
+def test_mem_4_workers_that_claim_at_once_get_different_sessions_and_leave_none(place: Place) -> None:
+    workers = [cloister(place) for _ in range(4)]
+    for name in ("one", "two", "three"):
+        settle(workers[0], name, 12)
+
+    def claim_all(number: int) -> list[int]:
+        found: list[int] = []
+        while (claim := workers[number].claims.claim_due()) is not None:
+            found.append(claim.session)
+        return found
+
+    found = at_once(claim_all, 4)
+    # A worker may be told that there is nothing while another is about to claim the last ones; then that one has them.
+    sessions = [session for each in found for session in each]
+    assert len(sessions) == len(set(sessions)) == 36
+    assert workers[0].claims.claim_due() is None
+
+
+def test_within_a_tenant_the_session_that_waits_longest_comes_first(place: Place) -> None:
+    hands = Hands(now())
+    services = cloister(place, clock=hands)
+    reach = Reach(tenant=services.organise.create_tenant("One")[0])
+    for name in ("first", "second", "third"):
+        converse(services, reach, name)
+        hands.moment += MINUTE
+    order = [services.sessions.get(reach, name).id for name in ("first", "second", "third")]
+    assert [claimed(services).session for _ in order] == order
+
+
+def test_mem_4_the_claim_of_a_dead_worker_expires_and_nothing_is_kept_twice(place: Place) -> None:
+    hands = Hands(now())
+    dead, alive = cloister(place, clock=hands, model=Model()), cloister(place, clock=hands, model=Model())
+    settle(dead, "one", 1)
+    claim = claimed(dead)
+    assert alive.claims.claim_due() is None
+    hands.moment += 2 * MINUTE
+    successor = claimed(alive)
+    assert dead.memory_worker.run(claim).result == "lost", "who was thought dead and comes back keeps nothing"
+    assert place.number("SELECT count(*) FROM memory") == 0
+    outcome = alive.memory_worker.run(successor)
+    assert (outcome.result, outcome.extracted.memories, outcome.extracted.checked_messages) == ("succeeded", 2, 4)
+    assert dead.memory_worker.run(claim).result == "lost"
+    assert place.number("SELECT count(*) FROM memory") == 2
+    assert alive.claims.waiting() == 0
+
+
+def test_mem_4_a_lease_is_renewed_for_as_long_as_the_model_thinks(place: Place) -> None:
+    model = Model()
+    model.go_on.clear()
+    slow, other = cloister(place, model=model, lease_seconds=0.3), cloister(place, lease_seconds=0.3)
+    settle(slow, "one", 1)
+    claim = claimed(slow)
+    until = "SELECT claimed_until FROM session"
+    first = place.number(until)
+    run = threading.Thread(target=slow.memory_worker.run, args=(claim,))
+    run.start()
+    eventually(lambda: place.number(until) > first + 1_000_000)
+    assert now() > first, "the first lease alone would have run out"
+    assert other.claims.claim_due() is None
+    model.go_on.set()
+    run.join(30)
+    assert slow.memory_worker.results == {"succeeded": 1, "failed": 0, "lost": 0}
+
+
+def test_a_worker_that_stops_lets_go_of_what_it_has_and_another_may_have_it_at_once(place: Place) -> None:
+    model = Model()
+    model.go_on.clear()
+    stopping, other = cloister(place, model=model), cloister(place, model=Model())
+    settle(stopping, "one", 1)
+    claim = claimed(stopping)
+    run = threading.Thread(target=stopping.memory_worker.run, args=(claim,))
+    run.start()
+    assert model.asked.wait(30)
+    assert stopping.claims.release_all() == 1
+    assert other.memory_worker.run_due() == 1
+    model.go_on.set()
+    run.join(30)
+    assert stopping.memory_worker.results["lost"] == 1
+    assert place.number("SELECT count(*) FROM memory") == 2
+
+
+def test_an_extraction_on_demand_waits_for_nobody_and_disturbs_nobody(place: Place) -> None:
+    """MEM-4."""
+    model = Model()
+    services = cloister(place, model=model)
+    reach = settle(services, "one", 1)
+    claim = claimed(services)
+    with pytest.raises(Conflict):
+        services.memory_worker.extract_now(reach, "one-0")
+    services.claims.release(claim)
+    assert services.memory_worker.extract_now(reach, "one-0").checked_messages == 4
+
+
+def test_a_session_that_moves_while_it_is_extracted_keeps_nothing_of_it(place: Place) -> None:
+    """ISO-4: what was known in the old pool does not come into the new one."""
+    model = Model()
+    model.go_on.clear()
+    services = cloister(place, model=model)
+    reach = settle(services, "one", 1)
+    garden = services.organise.create_project(reach, "Garden").id
+    claim = claimed(services)
+    run = threading.Thread(target=services.memory_worker.run, args=(claim,))
+    run.start()
+    assert model.asked.wait(30)
+    services.sessions.change(reach, "one-0", SessionChange(move=True, project=garden))
+    model.go_on.set()
+    run.join(30)
+    assert services.memory_worker.results["lost"] == 1
+    assert place.number("SELECT count(*) FROM memory") == 0
+    assert services.memory_worker.run_due() == 1, "it is extracted in its new place"
+    assert place.number("SELECT count(*) FROM memory") == 2
+
+
+def test_mem_6_a_failure_changes_nothing_and_is_tried_again_later_and_later(place: Place) -> None:
+    hands, model = Hands(now()), Model()
+    services = cloister(place, clock=hands, model=model)
+    reach = settle(services, "one", 1)
+    model.error = ModelUnavailable("The model (x) cannot be reached: start it.")
+    waits: list[int] = []
+    for failures in range(1, 14):
+        outcome = services.memory_worker.run(claimed(services))
+        assert (outcome.result, outcome.error) == ("failed", model.error)
+        assert services.claims.claim_due() is None, "not at once"
+        waits.append(place.number("SELECT due_at FROM session") - hands.moment)
+        hands.moment += waits[-1]
+        assert services.claims.failing() == 1
+        assert place.number("SELECT failures FROM session") == failures
+    for at, wait in enumerate(waits):
+        usual = min(5_000_000 << at, 3_600_000_000)
+        assert usual <= wait < usual * 1.25
+    shown = services.sessions.get(reach, "one-0")
+    assert shown.memory_job_pending
+    assert shown.last_extraction_error == "The model (x) cannot be reached: start it."
+    health = services.diagnose.health()
+    assert (health.failing, health.failing_because) == (1, shown.last_extraction_error)
+    assert place.number("SELECT count(*) FROM message WHERE is_memory_checked = 1") == 0
+    model.error = None
+    assert services.memory_worker.run(claimed(services)).result == "succeeded"
+    shown = services.sessions.get(reach, "one-0")
+    assert (shown.memory_job_pending, shown.last_extraction_error) == (False, None)
+    assert services.claims.failing() == 0
+    assert services.memory_worker.results == {"succeeded": 1, "failed": 13, "lost": 0}
+
+
+def test_iso_4_an_error_that_quotes_what_was_said_is_shown_nowhere(place: Place) -> None:
+    """Not on the session, not to whoever looks after all tenants."""
+    model = Model()
+    services = cloister(place, model=model)
+    reach = settle(services, "one", 1)
+    model.error = ValueError(f"cannot read {SECRET}")
+    assert services.memory_worker.run_due() == 1
+    assert services.sessions.get(reach, "one-0").last_extraction_error == "The extractor failed (ValueError)."
+    assert SECRET not in repr(services.diagnose.health())
+
+
+def test_work_that_cannot_be_stored_leaves_nothing_half_done(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """MEM-6: the answer was there, and the transaction that would have kept it was not."""
+    services = cloister(place, model=Model())
+    reach = settle(services, "one", 1)
+    claim = claimed(services)
+    keep = services.remember.append_prepared
+
+    def broken(*given: object) -> object:
+        keep(*given)  # pyright: ignore[reportArgumentType]
+        raise RuntimeError("in the middle")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(services.remember), "append_prepared", lambda _, *given: broken(*given))
+        assert services.memory_worker.run(claim).result == "failed"
+    assert place.number("SELECT count(*) FROM memory") == 0
+    assert place.number("SELECT count(*) FROM message WHERE is_memory_checked = 1") == 0
+    assert services.sessions.get(reach, "one-0").last_extraction_error == "The extractor failed (RuntimeError)."
+    place.make_due()
+    assert services.memory_worker.run_due() == 1
+    assert place.rows("SELECT content FROM memory ORDER BY content") == [
+        (f"{FACT} one-0-0.",),
+        (f"{FACT} one-0-1.",),
+    ]
