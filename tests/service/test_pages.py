@@ -6,8 +6,16 @@ from typing import NamedTuple
 
 import pytest
 
+from cloister.bootstrap import Services
+from cloister.domain.identifiers import new_observation_id, parse_tenant
+from cloister.domain.observation import Observation
+from cloister.domain.scope import Reach
+from cloister.storage.interface import Transaction
+from cloister.storage.messages import Messages
+from cloister.storage.observations import Observations
+from cloister.storage.sessions import Sessions
 from engines import Engine, sqlite_engine
-from servers import Server, Tenant, serving
+from servers import Caller, Server, Tenant, serving
 
 MANY = 7
 PATHS = (
@@ -16,12 +24,20 @@ PATHS = (
     "/v1/sessions/s-0/messages",
     "/org/projects",
     "/org/api-keys",
+    "/v1/sessions/s-0/memories",
+    "/v1/sessions/s-0/observations",
+    "/v1/users/ann/memories",
+    "/v1/entities",
 )
+NEIGHBOURS = ("Anna", "Bruno", "Carla", "David", "Elena", "Frank", "Greta")
 
 
 class World(NamedTuple):
     tenant: Tenant
+    caller: Caller
+    """With a key that names the tenant's project, so that entities can be asked for."""
     other: Tenant
+    theirs: Caller
 
     def path(self, path: str) -> str:
         return path.format(project=self.tenant.default_project_id)
@@ -31,32 +47,55 @@ class World(NamedTuple):
 def world(request: pytest.FixtureRequest, server: Server, folder: Path) -> Generator[World]:
     """Seven of everything. Where the clock stands still, all of it was made at the same moment."""
     if request.param == "moving":
-        yield World(tenant=filled(server), other=filled(server))
+        yield World(*filled(server), *filled(server))
         return
     engine: Engine = sqlite_engine(folder / "standing")
     with engine.closing, serving(engine.services(clock=lambda: 1_700_000_000_000_000)) as standing:
-        yield World(tenant=filled(standing), other=filled(standing))
+        yield World(*filled(standing), *filled(standing))
 
 
-def filled(server: Server) -> Tenant:
+def filled(server: Server) -> tuple[Tenant, Caller]:
     tenant = server.new_tenant()
-    for number in range(MANY):
-        tenant.new_session(f"s-{number}")
-        tenant.say("s-0", f"Message {number}.")
+    for number, name in enumerate(NEIGHBOURS):
+        tenant.new_session(f"s-{number}", user_id="ann")
+        tenant.say("s-0", f"My neighbour {name} plays the cello.")
+    assert tenant.admin.made("/v1/sessions/s-0/extract", None) == {"appended": MANY, "checked_messages": MANY}
     for number in range(MANY - 1):
         tenant.new_project(f"Project {number}")
+    for _ in range(MANY - 2):
         tenant.new_key("read")
-    return tenant
+    assert server.services is not None
+    note_each_message(server.services, Reach(tenant=parse_tenant(tenant.tenant_id)))
+    return tenant, tenant.with_key(project_id=tenant.default_project_id)
+
+
+def note_each_message(services: Services, reach: Reach) -> None:
+    """As an extraction notes them in a longer session."""
+
+    def work(transaction: Transaction) -> None:
+        session = Sessions(transaction).get("s-0").id
+        for message in Messages(transaction).page(session, limit=MANY):
+            note = Observation(
+                id=new_observation_id(),
+                session=session,
+                content=message.content,
+                sources=(message.id,),
+                said_at=message.created_at,
+                created_at=message.created_at,
+            )
+            Observations(transaction).add(note, message.id, message.id)
+
+    services.database.write(reach, work)
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 6, 7, 8, 200])
 @pytest.mark.parametrize("path", PATHS)
 def test_pages_cover_everything_once_and_in_order(world: World, path: str, limit: int) -> None:
-    pages = list(world.tenant.admin.pages(world.path(path), limit))
+    pages = list(world.caller.pages(world.path(path), limit))
     sizes = [len(page) for page in pages]
     assert sizes == [limit] * (MANY // limit) + ([MANY % limit] if MANY % limit else [])
     found = [entry for page in pages for entry in page]
-    assert found == world.tenant.admin.everything(world.path(path), 200)
+    assert found == world.caller.everything(world.path(path), 200)
     assert len({repr(entry) for entry in found}) == MANY
 
 
@@ -113,7 +152,7 @@ def test_filters_hold_on_every_page(tenant: Tenant) -> None:
 @pytest.mark.parametrize("path", PATHS)
 def test_a_changed_cursor_is_refused(world: World, path: str) -> None:
     """Whichever character is changed, added or taken away."""
-    cursor: str = world.tenant.admin.get(world.path(path), params={"limit": 1}).json()["next_cursor"]
+    cursor: str = world.caller.get(world.path(path), params={"limit": 1}).json()["next_cursor"]
     changed = [
         cursor[:place] + ("A" if cursor[place] != "A" else "B") + cursor[place + 1 :] for place in range(len(cursor))
     ]
@@ -132,21 +171,39 @@ def test_a_changed_cursor_is_refused(world: World, path: str) -> None:
         "[" * 9_999,
     ]
     for given in wrong:
-        answer = world.tenant.admin.get(world.path(path), params={"cursor": given})
+        answer = world.caller.get(world.path(path), params={"cursor": given})
         assert (answer.status_code, answer.json()["code"]) == (422, "invalid_request"), given
         assert answer.json()["errors"][0]["field"] == "cursor"
-    assert world.tenant.admin.get(world.path(path), params={"cursor": cursor}).status_code == 200
+    assert world.caller.get(world.path(path), params={"cursor": cursor}).status_code == 200
 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_a_cursor_of_another_tenant_shows_nothing_of_it(world: World, path: str) -> None:
     """ISO-4."""
     theirs = path.format(project=world.other.default_project_id)
-    cursor: str = world.other.admin.get(theirs, params={"limit": 3}).json()["next_cursor"]
-    own = world.tenant.admin.everything(world.path(path))
-    answer = world.tenant.admin.get(world.path(path), params={"cursor": cursor})
+    cursor: str = world.theirs.get(theirs, params={"limit": 3}).json()["next_cursor"]
+    own = world.caller.everything(world.path(path))
+    answer = world.caller.get(world.path(path), params={"cursor": cursor})
     if path.endswith("/messages"):
         assert answer.status_code == 404
         return
     assert answer.status_code == 200
     assert all(entry in own for entry in answer.json()["data"])
+
+
+def test_a_memory_that_goes_between_two_pages_takes_no_other_along(tenant: Tenant) -> None:
+    tenant.new_session("roses")
+    for number in range(4):
+        tenant.admin.made("/v1/memories", {"session_id": "roses", "contents": [f"Rose {number} is red."]})
+    seen: list[str] = []
+    for page in tenant.admin.pages("/v1/sessions/roses/memories", 2):
+        seen += [entry["content"] for entry in page]
+        assert tenant.admin.delete(f"/v1/memories/{page[-1]['id']}").status_code == 204
+    assert seen == [f"Rose {number} is red." for number in range(4)]
+
+
+def test_lists_go_on_behind_a_memory_or_an_entity_that_is_named(world: World) -> None:
+    for path in ("/v1/sessions/s-0/memories", "/v1/users/ann/memories", "/v1/entities"):
+        everything = world.caller.everything(path)
+        for place, entry in enumerate(everything):
+            assert world.caller.everything(path, 2, after=entry["id"]) == everything[place + 1 :]
