@@ -25,6 +25,8 @@ from servers import OPERATOR_KEY, Server, ServerProcess, Tenant, new_client, pos
 TENANTS, CLIENTS_EACH = 8, 4
 LONG = 60
 SECONDS = LONG if os.environ.get("CLOISTER_LONG_RUN") else 4
+USER = "ada"
+"""Of all sessions that are kept, in every tenant."""
 KEPT = ("first", "second", "third")
 """Sessions that all clients of a tenant write to, and nobody deletes."""
 WORDS = "the roses in the garden need water"
@@ -41,7 +43,7 @@ class Home:
         self.acknowledged: dict[str, dict[str, str]] = {name: {} for name in KEPT}
         self.lock = threading.Lock()
         for name, project in zip(KEPT, (None, *self.projects), strict=False):
-            tenant.new_session(name, project_id=project, metadata={"of": self.marker})
+            tenant.new_session(name, project_id=project, user_id=USER, metadata={"of": self.marker})
 
     @property
     def own(self) -> set[bytes]:
@@ -66,8 +68,15 @@ class Client:
 
     def run(self, ended: Callable[[], bool]) -> None:
         often = [self.say, self.say_many, self.exchange]
-        sometimes = [self.read, self.context, self.search, self.move, self.forget]
-        rarely = [self.look_around, self.pass_through, self.keep_projects, self.keep_keys, self.look_outside]
+        sometimes = [self.read, self.context, self.search, self.move, self.forget, self.tell, self.keep_memories]
+        rarely = [
+            self.look_at_what_derives,
+            self.look_around,
+            self.pass_through,
+            self.keep_projects,
+            self.keep_keys,
+            self.look_outside,
+        ]
         each = [*often, *sometimes, *rarely]
         try:
             each[self._number % len(each)]()
@@ -113,6 +122,40 @@ class Client:
         assert [entry["content"] for entry in said] == contents
         self.keep(name, {entry["id"]: entry["content"] for entry in said})
 
+    def tell(self) -> None:
+        """A fact, and whatever else nobody has looked at, extracted at once; unless the server is at it already."""
+        name, content = self._random.choice(KEPT), f"My neighbour Anna plays the {self.words()}"
+        said = self.in_session("POST", name, "/messages", 201, json={"role": "user", "content": content}).json()
+        self.keep(name, {said["id"]: content})
+        self.in_session("POST", name, "/extract", 200, 409)
+
+    def keep_memories(self) -> None:
+        """Those of all clients of the tenant, the words of each once."""
+        name, content = self._random.choice(KEPT), self.words()
+        body = {"session_id": name, "contents": [content, content.upper()]}
+        added = self.ask("POST", "/v1/memories", 201, json=body).json()
+        assert ([entry["content"] for entry in added["appended"]], added["duplicates"]) == ([content], 1)
+        for path in (f"/v1/sessions/{name}/memories", f"/v1/users/{USER}/memories"):
+            route = "/v1/sessions/{external_id}/memories" if name in path else "/v1/users/{user_id}/memories"
+            held = self.ask("GET", f"{path}?limit=200", 200, route=route).json()["data"]
+            assert all(self._home.marker in entry["content"].lower() for entry in held)
+        forgotten = f"/v1/memories/{added['appended'][0]['id']}"
+        self.ask("DELETE", forgotten, 204, route="/v1/memories/{memory_id}")
+        self.ask("DELETE", forgotten, 404, route="/v1/memories/{memory_id}")
+
+    def look_at_what_derives(self) -> None:
+        """Entities may be retagged, or go with what mentioned them, by the time they are named."""
+        self.tell()
+        self.in_session("GET", self._random.choice(KEPT), "/observations", 200)
+        for project in self._home.projects:
+            headers = {"X-Project-ID": project}
+            held = self.ask("GET", "/v1/entities", 200, headers=headers).json()["data"]
+            assert all(self._home.marker in entity["notes"] for entity in held)
+            for entity in held[:1]:
+                body = {"project_id": self._random.choice(self._home.projects)}
+                route = "/v1/entities/{entity_id}"
+                self.ask("PATCH", f"/v1/entities/{entity['id']}", 200, 404, route=route, json=body)
+
     def exchange(self) -> None:
         name, question, reply = self._random.choice(KEPT), self.words(), self.words()
         body = {"session_id": name, "user_message": question, "ai_response": reply}
@@ -141,12 +184,15 @@ class Client:
         name = self._random.choice(KEPT)
         context = self.ask("POST", "/v1/context", 200, json={"session_id": name, "query": WORDS}).json()
         assert all(self._home.marker in item["content"] for item in context["chat_history"])
+        derived = [*context["memories"], *context["observations"]]
+        assert all(self._home.marker in entry["content"].lower() for entry in derived)
+        assert all(self._home.marker in entity["notes"] for entity in context["entities"])
         assert all(item["session_id"] == name for item in context["current_conversation"])
 
     def search(self) -> None:
         headers = {"X-Project-ID": self._random.choice(self._home.projects)}
         hits = self.ask("POST", "/v1/search", 200, json={"query": WORDS, "limit": 20}, headers=headers).json()["data"]
-        assert all(self._home.marker in hit["content"] for hit in hits)
+        assert all(self._home.marker in hit["content"].lower() for hit in hits)
 
     def look_around(self) -> None:
         project = self._random.choice(self._home.projects)
