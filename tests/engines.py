@@ -33,6 +33,12 @@ TABLES = (
     "index_removal",
     "api_key",
     "tenant_usage",
+    "memory",
+    "memory_source",
+    "entity",
+    "mention",
+    "observation",
+    "session_past",
 )
 # Loaded once for all tests of a process; it is pure.
 EMBEDDER = StaticEmbedder()

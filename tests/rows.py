@@ -17,7 +17,7 @@ from cloister.domain.identifiers import (
     new_tenant_id,
 )
 from cloister.domain.scope import Reach
-from cloister.storage.interface import Database, Transaction
+from cloister.storage.interface import Database, Transaction, Value
 
 MOMENT = 1_700_000_000_000_000
 
@@ -60,6 +60,7 @@ def settle(database: Database, external_id: str = "first") -> Household:
 def insert_household(transaction: Transaction, household: Household, external_id: str = "first") -> None:
     insert_conversation(transaction, household, external_id)
     insert_key(transaction, household)
+    insert_derived(transaction, household)
     transaction.execute("open_usage_part", part=household.session % 16)
     transaction.execute("add_usage", part=household.session % 16, sessions=1, messages=0)
 
@@ -96,6 +97,51 @@ def insert_session(transaction: Transaction, household: Household, session: Sess
         metadata="{}",
         version=1,
         created_at=MOMENT,
+    )
+
+
+def insert_derived(transaction: Transaction, household: Household) -> None:
+    """One of everything that derives from what was said."""
+    indexed: dict[str, Value] = {"generation": 1, "vector": b"\x00\xff" * 128, "terms": b"\x01\x00"}
+    transaction.row(
+        "insert_memory",
+        memory_id=household.message,
+        session_id=household.session,
+        digest=bytes(16),
+        importance=None,
+        created_at=MOMENT,
+        content="The roses need water.",
+        **indexed,
+    )
+    transaction.execute("insert_memory_source", message_id=household.message, memory_id=household.message)
+    transaction.row(
+        "insert_entity",
+        entity_id=household.message,
+        project_id=household.project,
+        user_id=None,
+        digest=bytes(16),
+        name="Rosa",
+        type="person",
+        created_at=MOMENT,
+        **indexed,
+    )
+    of_message: dict[str, Value] = {"message_id": household.message, "session_id": household.session}
+    transaction.execute(
+        "insert_mention", entity_id=household.message, created_at=MOMENT, notes="needs water", **of_message
+    )
+    transaction.execute(
+        "insert_observation",
+        observation_id=household.message,
+        session_id=household.session,
+        first_message_id=household.message,
+        last_message_id=household.message,
+        created_at=MOMENT,
+        said_at=MOMENT,
+        sources="[]",
+        content="The roses need water.",
+    )
+    transaction.execute(
+        "note_past", session_id=household.session, last_message_id=household.message, project_id=household.project
     )
 
 

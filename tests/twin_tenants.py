@@ -8,35 +8,66 @@ from typing import Any, cast
 
 from cloister.domain.access import ApiKey
 from cloister.domain.conversation import Message, Session
+from cloister.domain.entity import Entity, same_name
 from cloister.domain.identifiers import (
+    EntityId,
     KeyId,
+    MemoryId,
     MessageId,
+    ObservationId,
     PoolId,
     ProjectId,
     SessionId,
     TenantId,
     message_id,
+    new_entity_id,
     new_key_id,
+    new_memory_id,
+    new_observation_id,
     new_project_id,
     new_session_id,
     new_tenant_id,
 )
+from cloister.domain.memory import Memory, same_as
+from cloister.domain.observation import Observation
 from cloister.domain.scope import MemberVisibility, PoolKey, Reach, Scope
 from cloister.index import terms
+from cloister.storage.entities import Entities, EntityRows
+from cloister.storage.extraction import Extraction
 from cloister.storage.idempotency import Idempotency
 from cloister.storage.indexing import IndexRows
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.keys import ApiKeys
+from cloister.storage.memories import Memories, MemoryRows
 from cloister.storage.messages import Indexed, Messages
+from cloister.storage.observations import Observations
 from cloister.storage.organisation import Projects, Tenants
 from cloister.storage.pools import PoolRows, Pools
 from cloister.storage.sessions import NewSession, Sessions, Tail
 from cloister.storage.usage import UsageRows
 from engines import Engine
 
-STORES = (Tenants, Projects, Sessions, Messages, Pools, PoolRows, Idempotency, IndexRows, ApiKeys, UsageRows)
+STORES = (
+    Tenants,
+    Projects,
+    Sessions,
+    Messages,
+    Pools,
+    PoolRows,
+    Idempotency,
+    IndexRows,
+    ApiKeys,
+    UsageRows,
+    Memories,
+    MemoryRows,
+    Entities,
+    EntityRows,
+    Observations,
+    Extraction,
+)
 MOMENT = 1_700_000_000_000_000
 GENERATION = 1
+CLAIM = 77
 # Both tenants have a project of this very id.
 GARDEN = ProjectId(101)
 WORDS = "The roses need water."
@@ -45,13 +76,22 @@ INDEXED = Indexed(generation=GENERATION, terms=terms.encode(WORDS), vector=bytes
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Place:
-    """A session with two messages, and where it is: `first` in the garden, `second` in the cellar, `third` in no project."""
+    """A session with two messages, and where it is: `first` in the garden, `second` in the cellar, `third` in no project. From its
+    first message came a memory, a note and, in a project, an entity; before it was where it is, it was in no project."""
 
     name: str
     project: ProjectId | None
     visibility: MemberVisibility
     pool: PoolId
     session: SessionId
+    memory: MemoryId
+    entity: EntityId
+    observation: ObservationId
+
+    @property
+    def member(self) -> str | None:
+        """Whose part of a private project it is."""
+        return "ann" if self.visibility == "private" else None
 
     @property
     def messages(self) -> list[MessageId]:
@@ -103,6 +143,7 @@ class Home:
         found = {int(self.tenant), int(self.cellar), int(self.key)}
         for place in self.places:
             found |= {int(place.pool), int(place.session), *map(int, place.messages)}
+            found |= {int(place.memory), int(place.entity), int(place.observation)}
         return found
 
 
@@ -182,8 +223,49 @@ def _place(transaction: Transaction, name: str, project: ProjectId | None, visib
     assert Sessions(transaction).add(new_session(session, name, project, pool, pools.raise_version(pool)))
     Messages(transaction).append([(new_message(session, sequence), INDEXED) for sequence in (1, 2)])
     tail = Sessions(transaction).lock(name)
-    Sessions(transaction).note_appends([(tail.grown(2, message_id(session, 2)), 1)], MOMENT)
-    return Place(name=name, project=project, visibility=visibility, pool=pool, session=session)
+    Sessions(transaction).note_appends([(tail.grown(2, message_id(session, 2)), 1)], MOMENT, {session: 2})
+    place = Place(
+        name=name,
+        project=project,
+        visibility=visibility,
+        pool=pool,
+        session=session,
+        memory=new_memory_id(),
+        entity=new_entity_id(),
+        observation=new_observation_id(),
+    )
+    _derive(transaction, place)
+    return place
+
+
+def _derive(transaction: Transaction, place: Place) -> None:
+    source = place.messages[0]
+    assert Memories(transaction).add(new_memory(place.memory, place.session, source), same_as(WORDS), INDEXED)
+    Memories(transaction).count(place.session, 1)
+    if place.project is not None:
+        entities = Entities(transaction)
+        assert entities.add(new_entity(place.entity, place.project, place.member), same_name("Rosa"), INDEXED)
+        entities.mention(place.entity, place.session, [source], "needs water", MOMENT)
+        entities.note_change(place.project)
+    Observations(transaction).add(new_observation(place.observation, place.session, source), source, source)
+    extraction = Extraction(transaction)
+    extraction.note_past(place.session, source, None)
+    assert extraction.claim(place.session, CLAIM, now=MOMENT, until=MOMENT + 1)
+    extraction.finish(place.session, CLAIM, checked=0, observed=source, threshold=1, now=MOMENT)
+
+
+def new_memory(memory: MemoryId, session: SessionId, *sources: MessageId, content: str = WORDS) -> Memory:
+    return Memory(id=memory, session=session, content=content, importance=0.5, sources=sources, created_at=MOMENT)
+
+
+def new_entity(entity: EntityId, project: ProjectId, user: str | None, name: str = "Rosa") -> Entity:
+    return Entity(id=entity, project=project, user=user, name=name, type="person", notes="", created_at=MOMENT)
+
+
+def new_observation(observation: ObservationId, session: SessionId, source: MessageId) -> Observation:
+    return Observation(
+        id=observation, session=session, content=WORDS, sources=(source,), said_at=MOMENT, created_at=MOMENT
+    )
 
 
 def new_key(tenant: TenantId, project: ProjectId | None) -> ApiKey:

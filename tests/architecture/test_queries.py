@@ -17,7 +17,13 @@ from walls_in_sql import Walls
 SOURCE = Path(cloister.__file__).parent
 NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 # The services that may work across tenants. They see ids and counts; adding one here is a decision.
-MAY_USE_MAINTENANCE = {"services.diagnose", "services.index_queue", "services.indexing", "services.reindex"}
+MAY_USE_MAINTENANCE = {
+    "services.claims",
+    "services.diagnose",
+    "services.index_queue",
+    "services.indexing",
+    "services.reindex",
+}
 # `schema_migration` is written before there are queries; `json_each` is a function on both engines.
 NOBODYS = {"json_each"}
 
@@ -95,13 +101,23 @@ def test_only_sql_decides_the_tenant(name: str) -> None:
     assert {parameter for parameter in parameters if "tenant" in parameter} == {"tenant_id"}
 
 
+# What belongs to a session is found through it, and is where it is; what mentions an entity is where the entity is.
+OF_A_SESSION = {"message", "memory", "memory_source", "mention", "observation"}
+
+
 @pytest.mark.parametrize(
-    "table",
-    sorted(TENANTS - {"tenant", "idempotency", "message", "index_removal", "tenant_usage"}),
+    "table", sorted(TENANTS - OF_A_SESSION - {"tenant", "idempotency", "index_removal", "tenant_usage"})
 )
 def test_every_table_with_projects_in_it_can_be_bound_to_one(table: str) -> None:
     """A confined key sees one project: whatever has a project carries its id."""
     assert "project_id" in SCHEMA[table]
+
+
+@pytest.mark.parametrize("table", sorted(OF_A_SESSION - {"memory_source"}))
+def test_what_belongs_to_a_session_names_it_and_no_project_of_its_own(table: str) -> None:
+    """ISO-5: it moves with its session, and cannot stay behind."""
+    assert "session_id" in SCHEMA[table]
+    assert not {"project_id", "pool_id"} & SCHEMA[table]
 
 
 GOOD = [

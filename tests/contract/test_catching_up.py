@@ -146,7 +146,7 @@ def test_after_its_project_was_deleted_a_session_is_in_the_shared_pool_of_its_us
         scene.writer.sessions.create(scene.reach, fields)
         scene.say(name, f"word {name}")
     assert scene.recalled("of ann") == ["word of bob"]
-    assert scene.writer.organise.delete_project(scene.reach, scene.garden) == 2
+    assert scene.writer.organise.delete_project(scene.reach, scene.garden).sessions == 2
     assert scene.recalled("of ann") == []
     assert scene.recalled() == []
     scene.writer.sessions.create(scene.reach, SessionFields(external_id="ann again", user_id="ann"))

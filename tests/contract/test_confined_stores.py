@@ -5,13 +5,19 @@ from typing import Any
 
 import pytest
 
+from cloister.domain.entity import same_name
 from cloister.domain.errors import NotFound
 from cloister.domain.scope import Reach
+from cloister.storage.entities import Entities, EntityRows
+from cloister.storage.extraction import Extraction
+from cloister.storage.interface import Transaction
+from cloister.storage.memories import Memories, MemoryRows
 from cloister.storage.messages import Messages
+from cloister.storage.observations import Observations
 from cloister.storage.organisation import Projects
 from cloister.storage.pools import PoolRows
 from cloister.storage.sessions import Sessions
-from twin_tenants import GARDEN, Case, Home, World, methods_of_stores, pools
+from twin_tenants import GARDEN, GENERATION, MOMENT, Case, Home, World, methods_of_stores, pools
 
 CONFINED: dict[str, Case] = {
     "Projects.find": Case(act=lambda t, h: Projects(t).find(h.cellar), nothing=None),
@@ -34,6 +40,17 @@ CONFINED: dict[str, Case] = {
     ),
     "Messages.session_name": Case(act=lambda t, h: Messages(t).session_name(h.second.messages[0]), nothing=NotFound),
     "Pools.rows": Case(act=lambda t, h: pools(t).rows(h.scope(h.second)), nothing=ValueError),
+    "Memories.get": Case(act=lambda t, h: Memories(t).get(h.second.memory), nothing=NotFound),
+    "Memories.of_user": Case(
+        act=lambda t, h: [held.session for held in Memories(t).of_user("ann", limit=9)], nothing=["first"]
+    ),
+    "Entities.get": Case(act=lambda t, h: Entities(t).get(h.second.entity), nothing=NotFound),
+    "Extraction.claim": Case(
+        act=lambda t, h: [
+            Extraction(t).claim(place.session, 1, now=MOMENT, until=MOMENT + 1) for place in (h.second, h.places[2])
+        ],
+        nothing=[False, False],
+    ),
 }
 # A pool's rows are one pool's by construction; what is asked of them here is another pool's.
 ONE_POOL: dict[str, Callable[[PoolRows, Home], Any]] = {
@@ -46,6 +63,55 @@ ONE_POOL: dict[str, Callable[[PoolRows, Home], Any]] = {
         list(rows.messages([*h.first.messages, *h.second.messages])) == h.first.messages
     ),
     "PoolRows.recent": lambda rows, h: [found.message.id for found in rows.recent("user", 9)] == h.first.messages[:1],
+}
+# The same for what derives: of one pool the memories, of one project, or a user's part of it, the entities.
+ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
+    "MemoryRows.all_rows": lambda t, h: [row[0] for row in garden_memories(t, h).all_rows()] == [h.first.memory],
+    "MemoryRows.found": lambda t, h: (
+        list(garden_memories(t, h).found([place.memory for place in h.places])) == [h.first.memory]
+    ),
+    "EntityRows.all_rows": lambda t, h: (
+        [
+            [row[0] for row in EntityRows(t, project, user, GENERATION).all_rows()]
+            for project, user in (
+                (GARDEN, None),
+                (h.cellar, "ann"),
+                (h.cellar, "bob"),
+                (h.cellar, None),
+                (GARDEN, "ann"),
+            )
+        ]
+        == [[h.first.entity], [h.second.entity], [], [], []]
+    ),
+    "EntityRows.found": lambda t, h: (
+        [
+            list(EntityRows(t, project, user, GENERATION).found([h.first.entity, h.second.entity]))
+            for project, user in ((GARDEN, None), (h.cellar, "ann"), (h.cellar, "bob"), (h.cellar, None))
+        ]
+        == [[h.first.entity], [h.second.entity], [], []]
+    ),
+    "Entities.page": lambda t, h: (
+        [
+            [entity.id for entity in Entities(t).page(project, user, limit=9)]
+            for project, user in ((GARDEN, None), (h.cellar, "ann"), (h.cellar, "bob"), (h.cellar, None))
+        ]
+        == [[h.first.entity], [h.second.entity], [], []]
+    ),
+    "Entities.find": lambda t, h: (
+        [
+            None if found is None else found.id
+            for found in (
+                Entities(t).find(project, user, same_name("Rosa"))
+                for project, user in ((GARDEN, None), (h.cellar, "ann"), (h.cellar, "bob"), (h.cellar, None))
+            )
+        ]
+        == [h.first.entity, h.second.entity, None, None]
+    ),
+    "Observations.recent": lambda t, h: Observations(t).recent(h.first.session, h.second.pool, limit=9) == [],
+    "Observations.recent_of_user": lambda t, h: (
+        [held.session for held in Observations(t).recent_of_user("ann", h.first.pool, limit=9)] == ["first"]
+    ),
+    "Memories.known": lambda t, h: Memories(t).known(h.first.session, h.second.pool, "bob", 9) == [],
 }
 # These take the integer id of a session, project or pool that the caller found under its own reach, or name the tenant's own;
 # keys and usage are the whole tenant's, and their services refuse a confined caller.
@@ -101,12 +167,54 @@ BY_FOUND_ID = {
     "UsageRows.projects",
     "UsageRows.api_keys",
     "UsageRows.set_limits",
+    "Pools.derived",
+    "Memories.add",
+    "Memories.count",
+    "Memories.note_change",
+    "Memories.move",
+    "Memories.of_session",
+    "Memories.derived_from",
+    "Memories.ids",
+    "Memories.remove",
+    "Memories.held",
+    "MemoryRows.version",
+    "Entities.add",
+    "Entities.mention",
+    "Entities.set_index",
+    "Entities.note_change",
+    "Entities.forget_session",
+    "Entities.forget_message",
+    "Entities.retag",
+    "EntityRows.version",
+    "Observations.add",
+    "Observations.of_session",
+    "Observations.forget_session",
+    "Observations.forget_message",
+    "Extraction.renew",
+    "Extraction.release",
+    "Extraction.claimed",
+    "Extraction.hold",
+    "Extraction.unchecked",
+    "Extraction.mark_checked",
+    "Extraction.present",
+    "Extraction.finish",
+    "Extraction.failures",
+    "Extraction.fail",
+    "Extraction.note_past",
+    "Extraction.past",
+    "Extraction.unobserved",
+    "Extraction.count_again",
+    "Extraction.forget_past",
 }
+
+
+def garden_memories(transaction: Transaction, home: Home) -> MemoryRows:
+    return MemoryRows(transaction, home.first.pool, GENERATION)
 
 
 def test_every_method_is_known_to_be_confined_or_to_take_found_ids() -> None:
     """ISO-4, ORG-4."""
-    assert set(CONFINED) | set(ONE_POOL) | BY_FOUND_ID == methods_of_stores()
+    assert set(CONFINED) | set(ONE_POOL) | set(ONE_PLACE) | BY_FOUND_ID == methods_of_stores()
 
 
 @pytest.mark.parametrize("name", CONFINED)
@@ -138,3 +246,10 @@ def test_the_rows_of_one_pool_hold_nothing_of_another_pool_of_the_same_tenant(wo
         rows = pools(transaction).rows(world.ours.scope(world.ours.first))
         assert rows is not None
         assert ONE_POOL[name](rows, world.ours)
+
+
+@pytest.mark.parametrize("name", ONE_PLACE)
+def test_what_derives_in_one_place_is_nowhere_else_in_the_same_tenant(world: World, name: str) -> None:
+    """ISO-4, ISO-10: pool ↔ pool, project ↔ project, and user ↔ user in a private project."""
+    with world.database.read(world.ours.reach) as transaction:
+        assert ONE_PLACE[name](transaction, world.ours)

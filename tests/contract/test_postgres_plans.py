@@ -1,4 +1,4 @@
-"""What PostgreSQL reads to answer: a pool's queries must not walk through the messages of other pools.
+"""What PostgreSQL reads to answer: a pool's queries must not walk through the messages of other pools, nor what derives there.
 
 Row-level security keeps the planner from indexes on expressions it cannot prove free of leaks; a query may be right, and
 yet read everything. Rows are counted here, not time.
@@ -20,14 +20,17 @@ from rows import Household, settle
 OTHER_SESSIONS = 400
 MESSAGES_EACH = 50
 OURS_AT_MOST = 2 * MESSAGES_EACH
+MANY = {"message", "memory", "memory_source", "entity", "mention", "observation"}
 
 CROWD = b"""
-INSERT INTO pool SELECT pool_id + 1, tenant_id, project_id, 'another', 0, 0, 1 FROM pool;
+INSERT INTO pool (pool_id, tenant_id, project_id, user_id, version, removed_version, generation)
+SELECT pool_id + 1, tenant_id, project_id, 'another', 0, 0, 1 FROM pool;
 INSERT INTO session (
-    session_id, tenant_id, external_id, project_id, pool_id, tags, metadata, next_sequence, message_count, changed_version,
-    rebuilt_version, created_at, updated_at
+    session_id, tenant_id, external_id, project_id, pool_id, user_id, tags, metadata, next_sequence, message_count,
+    changed_version, rebuilt_version, created_at, updated_at, observed_message_id
 ) SELECT
-    (session_id + n * 7919) %% 4000000000000 + 1, tenant_id, 'other ' || n, project_id, pool_id + 1, '[]', '{}', 1, 0, 1, 1, 1, n
+    (session_id + n * 7919) %% 4000000000000 + 1, tenant_id, 'other ' || n, project_id, pool_id + 1, 'another', '[]', '{}', 1,
+    0, 1, 1, 1, n, 1
 FROM session, generate_series(1, %(sessions)s) AS n;
 INSERT INTO message (
     message_id, tenant_id, session_id, role, status, created_at, generation, indexed_at, terms, episode_id, tokens,
@@ -35,6 +38,22 @@ INSERT INTO message (
 ) SELECT
     (session_id << 21) + n, tenant_id, session_id, 'user', 'completed', n, n %% 2, nullif(n %% 5, 0), 'x', 1, 1, '{}', 'x'
 FROM session, generate_series(2, %(messages)s) AS n;
+INSERT INTO memory (memory_id, tenant_id, session_id, digest, created_at, generation, terms, content)
+SELECT message_id, tenant_id, session_id, CAST(CAST(message_id AS TEXT) AS bytea), created_at, 1, 'x', 'x' FROM message
+ON CONFLICT DO NOTHING;
+INSERT INTO memory_source (tenant_id, message_id, memory_id)
+SELECT tenant_id, message_id, message_id FROM message ON CONFLICT DO NOTHING;
+INSERT INTO project (tenant_id, project_id, name, is_default, member_visibility, settings, created_at)
+SELECT tenant_id, project_id + 1, 'Other', 0, 'shared', '{}', 1 FROM project;
+INSERT INTO entity (entity_id, tenant_id, project_id, digest, name, type, created_at, generation, terms)
+SELECT m.message_id, m.tenant_id, p.project_id, CAST(CAST(message_id AS TEXT) AS bytea), 'x', 'other', m.created_at, 1, 'x'
+FROM message AS m JOIN project AS p ON p.tenant_id = m.tenant_id AND p.name = 'Other' ON CONFLICT DO NOTHING;
+INSERT INTO mention (tenant_id, message_id, entity_id, session_id, created_at, notes)
+SELECT tenant_id, message_id, message_id, session_id, 1, 'x' FROM message ON CONFLICT DO NOTHING;
+INSERT INTO observation (
+    observation_id, tenant_id, session_id, first_message_id, last_message_id, created_at, said_at, sources, content
+)
+SELECT message_id, tenant_id, session_id, message_id, message_id, 1, 1, '[]', 'x' FROM message ON CONFLICT DO NOTHING;
 ANALYZE
 """
 
@@ -56,22 +75,57 @@ def crowded(postgres_server: PostgresServer) -> Generator[tuple[str, Household]]
     "query",
     [
         "count_episodes",
+        "count_unchecked_again",
+        "delete_memory_sources",
+        "delete_message_mentions",
+        "delete_observations_from",
+        "delete_session_mentions",
+        "delete_session_observations",
+        "derived_state",
+        "entities",
+        "entities_of_message",
+        "entities_of_session",
+        "entity",
+        "entity_by_digest",
+        "entity_rows",
+        "first_observation_of",
+        "known_memories",
+        "mark_checked",
+        "memories_of_message",
+        "memory",
+        "memory_pool_rows",
+        "memory_sources",
+        "mentions",
         "message_session",
         "messages",
+        "oldest_unchecked",
         "points",
+        "pool_memories",
         "pool_messages",
         "pool_recent_messages",
         "pool_rows",
+        "present_messages",
+        "project_entities",
+        "projects_of_entities",
         "recent_messages",
+        "recent_observations",
+        "recent_observations_of_user",
+        "session_memories",
+        "session_memory_ids",
+        "session_observations",
         "session_rows",
         "set_indexed_at",
         "stale_in_pool",
+        "unchecked_messages",
+        "unmentioned_entities",
+        "unobserved_messages",
+        "user_memories",
         "wait_again",
         "waiting_words",
         "words",
     ],
 )
-def test_a_query_reads_no_more_messages_than_its_pool_holds(crowded: tuple[str, Household], query: str) -> None:
+def test_a_query_reads_no_more_rows_than_its_pool_holds(crowded: tuple[str, Household], query: str) -> None:
     url, household = crowded
     first = household.session << 21
     parameters: dict[str, Value] = {
@@ -81,6 +135,18 @@ def test_a_query_reads_no_more_messages_than_its_pool_holds(crowded: tuple[str, 
         "session_id": household.session,
         "message_id": household.message,
         "message_ids": integers([household.message, household.message + 1]),
+        "memory_id": household.message,
+        "memory_ids": integers([household.message]),
+        "entity_id": household.message,
+        "entity_ids": integers([household.message]),
+        "project_id": household.project,
+        "user_id": "ann",
+        "digest": bytes(16),
+        "after_created_at": 0,
+        "after_memory_id": 0,
+        "after_entity_id": 0,
+        "after_said_at": 0,
+        "after_observation_id": 0,
         "role": "user",
         "first": first,
         "window": 2_000,
@@ -99,13 +165,13 @@ def test_a_query_reads_no_more_messages_than_its_pool_holds(crowded: tuple[str, 
             [str(household.tenant)],
         )
         text = f"EXPLAIN (ANALYZE, FORMAT JSON) {load_queries(postgres=True)[query]}"
-        assert messages_read(connection, text, parameters) <= OURS_AT_MOST
+        assert rows_read(connection, text, parameters) <= OURS_AT_MOST
 
 
-def messages_read(connection: psycopg.Connection[TupleRow], text: str, parameters: dict[str, Value]) -> int:
+def rows_read(connection: psycopg.Connection[TupleRow], text: str, parameters: dict[str, Value]) -> int:
     row = connection.execute(text.encode(), parameters).fetchone()
     assert row is not None
-    scans = [node for node in nodes(row[0][0]["Plan"]) if node.get("Relation Name") == "message"]
+    scans = [node for node in nodes(row[0][0]["Plan"]) if node.get("Relation Name") in MANY]
     return sum(
         round(node["Actual Loops"] * (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)))
         for node in scans

@@ -18,13 +18,31 @@ from rows import Household, settle
 Connection = psycopg.Connection[TupleRow]
 TENANT_TABLES = (
     "api_key",
+    "entity",
     "idempotency",
     "index_removal",
+    "memory",
+    "memory_source",
+    "mention",
     "message",
+    "observation",
     "pool",
     "project",
     "session",
+    "session_past",
     "tenant",
+    "tenant_usage",
+)
+# Those that nothing else points at.
+LEAVES = (
+    "api_key",
+    "idempotency",
+    "index_removal",
+    "memory_source",
+    "mention",
+    "message",
+    "observation",
+    "session_past",
     "tenant_usage",
 )
 
@@ -122,6 +140,48 @@ def row_for(tenant: int, table: str) -> sql.Composed:
             "created_at": 1,
         },
         "tenant_usage": {"tenant_id": tenant, "part": 99, "sessions": 0, "messages": 0},
+        "memory": {
+            "memory_id": 7,
+            "tenant_id": tenant,
+            "session_id": 7,
+            "digest": b"",
+            "created_at": 1,
+            "generation": 1,
+            "terms": b"",
+            "content": "x",
+        },
+        "memory_source": {"tenant_id": tenant, "message_id": 7, "memory_id": 7},
+        "entity": {
+            "entity_id": 7,
+            "tenant_id": tenant,
+            "project_id": 7,
+            "digest": b"",
+            "name": "x",
+            "type": "other",
+            "created_at": 1,
+            "generation": 1,
+            "terms": b"",
+        },
+        "mention": {
+            "tenant_id": tenant,
+            "message_id": 7,
+            "entity_id": 7,
+            "session_id": 7,
+            "created_at": 1,
+            "notes": "x",
+        },
+        "observation": {
+            "observation_id": 7,
+            "tenant_id": tenant,
+            "session_id": 7,
+            "first_message_id": 7,
+            "last_message_id": 7,
+            "created_at": 1,
+            "said_at": 1,
+            "sources": "[]",
+            "content": "x",
+        },
+        "session_past": {"tenant_id": tenant, "session_id": 7, "last_message_id": 7},
     }[table]
     return sql.SQL("INSERT INTO {} ({}) VALUES ({})").format(
         sql.Identifier(table),
@@ -183,7 +243,7 @@ def test_an_update_that_forgets_its_tenant_changes_only_its_own(
     assert changed.rowcount == 1
 
 
-@pytest.mark.parametrize("table", ["message", "idempotency", "index_removal", "api_key", "tenant_usage"])
+@pytest.mark.parametrize("table", LEAVES)
 def test_a_delete_that_forgets_its_tenant_removes_only_its_own(
     tenant_connection: Connection, owner: Connection, ours: Household, theirs: Household, table: str
 ) -> None:

@@ -28,6 +28,7 @@ from cloister.storage.organisation import Projects, Tenants
 from cloister.storage.pools import PoolRows
 from cloister.storage.sessions import Sessions
 from cloister.storage.usage import UsageRows
+from derived_cases import DERIVED_CASES, forget_derived
 from twin_tenants import (
     GARDEN,
     GENERATION,
@@ -98,7 +99,7 @@ CASES: dict[str, Case] = {
         writes=True,
     ),
     "Sessions.note_appends": Case(
-        act=lambda t, h: Sessions(t).note_appends([(h.tail(h.first).grown(5, h.first.messages[0]), 9)], MOMENT + 9),
+        act=lambda t, h: Sessions(t).note_appends([(h.tail(h.first).grown(5, h.first.messages[0]), 9)], MOMENT + 9, {}),
         writes=True,
     ),
     "Sessions.note_removal": Case(
@@ -114,6 +115,7 @@ CASES: dict[str, Case] = {
     "Sessions.lock_of_project": Case(act=lambda t, h: Sessions(t).lock_of_project(h.cellar), nothing=[]),
     "Sessions.remove": Case(
         act=lambda t, h: (
+            forget_derived(t, h),
             Messages(t).remove_all(h.first.session),
             Sessions(t).remove(h.first.session, messages=2),
         ),
@@ -199,6 +201,7 @@ CASES: dict[str, Case] = {
     "UsageRows.projects": Case(act=lambda t, h: UsageRows(t).projects()),
     "UsageRows.api_keys": Case(act=lambda t, h: UsageRows(t).api_keys()),
     "UsageRows.set_limits": Case(act=lambda t, h: UsageRows(t).set_limits(Limits(messages=1)), writes=True),
+    **DERIVED_CASES,
 }
 
 

@@ -88,16 +88,20 @@ def test_every_write_of_eight_threads_lands(database: Database) -> None:
     def append(_: int) -> None:
         def work(transaction: Transaction) -> None:
             session = transaction.row("lock_session", external_id="first")
-            assert session is not None and isinstance(session[12], int)
-            insert_message(transaction, household.session, session[12] + 1, f"message {session[12]}")
+            assert session is not None
+            next_sequence = session[-3]
+            assert isinstance(next_sequence, int)
+            insert_message(transaction, household.session, next_sequence + 1, f"message {next_sequence}")
             transaction.execute(
                 "note_append",
                 session_id=household.session,
-                next_sequence=session[12] + 1,
+                next_sequence=next_sequence + 1,
                 episode_id=household.message,
                 appended=1,
                 version=1,
                 now=1,
+                unchecked=1,
+                threshold=4,
             )
 
         database.write(household.reach, work)

@@ -11,6 +11,7 @@ from cloister.domain.context import (
     HIGHEST_LIMIT,
     TOKENS_AROUND_A_MESSAGE,
     Context,
+    Derived,
     Item,
     Source,
     assemble,
@@ -51,8 +52,26 @@ def related(sequence: int, *, tokens: int = 6, created_at: int = 0, session: Ses
     return Item(message=found, session="elsewhere", source="semantic", score=1 / sequence)
 
 
-def put_together(said: Sequence[Message] = (), history: Sequence[Item] = (), budget: int | None = None) -> Context:
-    return assemble(session="here", project=None, said=said, related=history, budget=budget)
+def put_together(
+    said: Sequence[Message] = (),
+    history: Sequence[Item] = (),
+    budget: int | None = None,
+    derived: Derived | None = None,
+) -> Context:
+    return assemble(
+        session="here", project=None, said=said, related=history, derived=derived or Derived(), budget=budget
+    )
+
+
+def left_out(conversation: int, history: int, *derived: int) -> dict[str, int]:
+    memories, entities, observations = derived or (0, 0, 0)
+    return {
+        "current_conversation": conversation,
+        "relevant_history": history,
+        "memories": memories,
+        "entities": entities,
+        "observations": observations,
+    }
 
 
 def sequences(items: Sequence[Item]) -> list[int]:
@@ -89,7 +108,7 @@ def test_what_is_in_the_conversation_is_not_related_to_it() -> None:
     cut = put_together(said, own, budget=10)
     assert sequences(cut.current_conversation) == [2]
     assert sequences(cut.relevant_history) == []
-    assert cut.omitted == {"current_conversation": 1, "relevant_history": 1}
+    assert cut.omitted == left_out(1, 1)
 
 
 def test_chat_history_is_both_with_the_related_oldest_first_and_the_conversation_last() -> None:
@@ -109,7 +128,7 @@ def test_the_conversation_comes_before_what_is_related_in_the_budget() -> None:
     assert sequences(context.current_conversation) == [1, 2]
     assert context.relevant_history == ()
     assert context.tokens == 20
-    assert context.omitted == {"current_conversation": 0, "relevant_history": 1}
+    assert context.omitted == left_out(0, 1)
 
 
 def test_what_stays_of_the_conversation_is_an_unbroken_end() -> None:
@@ -123,7 +142,7 @@ def test_what_is_related_and_too_long_is_passed_over() -> None:
     """CTX-5."""
     context = put_together([message(1)], [related(7, tokens=100), related(8), related(9)], budget=25)
     assert sequences(context.relevant_history) == [8]
-    assert context.omitted == {"current_conversation": 0, "relevant_history": 2}
+    assert context.omitted == left_out(0, 2)
 
 
 def test_the_room_a_long_newest_message_leaves_goes_to_what_is_related() -> None:
@@ -131,18 +150,18 @@ def test_the_room_a_long_newest_message_leaves_goes_to_what_is_related() -> None
     context = put_together([message(1, tokens=100)], [related(7)], budget=50)
     assert context.current_conversation == ()
     assert sequences(context.relevant_history) == [7]
-    assert context.omitted == {"current_conversation": 1, "relevant_history": 0}
+    assert context.omitted == left_out(1, 0)
 
 
 def test_a_budget_of_nothing_leaves_everything_out() -> None:
     context = put_together([message(1, tokens=0)], [related(7, tokens=0)], budget=0)
     assert context.tokens == 0
-    assert context.omitted == {"current_conversation": 1, "relevant_history": 1}
+    assert context.omitted == left_out(1, 1)
 
 
 def test_nothing_is_left_out_without_a_budget() -> None:
     context = put_together([message(n, tokens=10**6) for n in range(1, 40)], [related(n) for n in range(1, 40)])
-    assert context.omitted == {"current_conversation": 0, "relevant_history": 0}
+    assert context.omitted == left_out(0, 0)
 
 
 COSTS = st.integers(0, 60)
@@ -173,10 +192,7 @@ def test_every_context_fits_its_budget_and_accounts_for_all_it_was_given(
     assert not set(current_ids) & set(relevant_ids)
     assert current_ids == said_ids[len(said_ids) - len(current_ids) :]
     assert relevant_ids == [identity for identity in offered if identity in relevant_ids]
-    assert context.omitted == {
-        "current_conversation": len(said) - len(current),
-        "relevant_history": len(offered) - len(relevant),
-    }
+    assert context.omitted == left_out(len(said) - len(current), len(offered) - len(relevant))
     assert sorted(item.message.id for item in context.chat_history) == sorted(current_ids + relevant_ids)
 
 

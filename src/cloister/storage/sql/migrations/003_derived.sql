@@ -101,7 +101,10 @@ CREATE TABLE observation (
 
 CREATE INDEX observation_by_session ON observation (tenant_id, session_id, last_message_id);
 
-UPDATE session SET unchecked_count = message_count;
+UPDATE session SET unchecked_count = (
+    SELECT count(*) FROM message
+    WHERE message_id BETWEEN session.session_id << 21 AND (session.session_id << 21) + 2097151 AND status = 'completed'
+) WHERE message_count > 0;
 
 -- Where a session was before it moved: messages up to `last_message_id` were said in `project_id`, and nobody has yet looked at them
 -- for entities.

@@ -47,7 +47,7 @@ SELECT observed_message_id FROM session WHERE tenant_id = :tenant_id AND session
 UPDATE session
 SET claim = NULL, claimed_until = NULL, failures = 0, extraction_error = NULL, unchecked_count = unchecked_count - :checked,
     observed_message_id = :observed,
-    due_at = CASE WHEN unchecked_count - :checked >= :threshold THEN :now ELSE NULL END
+    due_at = CASE WHEN unchecked_count - :checked >= :threshold THEN CAST(:now AS BIGINT) END
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND claim = :claim
 
 -- name: fail_extraction

@@ -1,0 +1,19 @@
+-- The planner guesses badly how many ids a list holds, and would read whole tables; as an array they are looked up one by one.
+
+-- name: mentions
+SELECT entity_id, notes, message_id FROM mention
+WHERE tenant_id = :tenant_id AND entity_id = ANY (ARRAY(SELECT value FROM json_each(CAST(:entity_ids AS TEXT))))
+ORDER BY entity_id, created_at, message_id
+
+-- name: unmentioned_entities
+SELECT e.entity_id FROM entity AS e
+WHERE e.tenant_id = :tenant_id AND e.entity_id = ANY (ARRAY(SELECT value FROM json_each(CAST(:entity_ids AS TEXT))))
+    AND NOT EXISTS (SELECT 1 FROM mention AS m WHERE m.tenant_id = :tenant_id AND m.entity_id = e.entity_id)
+
+-- name: projects_of_entities
+SELECT DISTINCT project_id FROM entity
+WHERE tenant_id = :tenant_id AND entity_id = ANY (ARRAY(SELECT value FROM json_each(CAST(:entity_ids AS TEXT))))
+
+-- name: delete_entities
+DELETE FROM entity
+WHERE tenant_id = :tenant_id AND entity_id = ANY (ARRAY(SELECT value FROM json_each(CAST(:entity_ids AS TEXT))))
