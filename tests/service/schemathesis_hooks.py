@@ -36,7 +36,7 @@ def before_call(_: schemathesis.HookContext, case: Any, **__: Any) -> None:
     _go_on_where_a_page_ended(query, case.operation.path)
     _expire_in_the_future(body)
     if case.meta.phase.name.value != "stateful" and case.method != "DELETE":
-        _name_what_is_there(path, body)
+        _name_what_is_there(path, query, body)
 
 
 def _fields(given: object) -> Fields:
@@ -63,12 +63,13 @@ def _name_a_project_that_is_there(headers: Fields) -> None:
         headers["X-Project-ID"] = _GROUND["project_id"]
 
 
-def _name_what_is_there(path: Fields, body: Fields) -> None:
+def _name_what_is_there(path: Fields, query: Fields, body: Fields) -> None:
     """Mostly: what is made up is well formed, and not found."""
     session = _GROUND["sessions"][next(_numbers) % len(_GROUND["sessions"])]
     project = _GROUND["project_id"]
     for fields, known in (
         (path, {"external_id": session, "project_id": project}),
+        (query, {"project_id": project}),
         (body, {"session_id": session, "project_id": project}),
     ):
         for name, value in known.items():

@@ -21,6 +21,7 @@ import pytest
 from cloister.interfaces.http.app import create_app
 from postgres_server import PostgresServer
 from servers import OPERATOR_KEY, Server, ServerProcess, Tenant, new_client, postgres_address, routes_of
+from waiting import eventually
 
 TENANTS, CLIENTS_EACH = 8, 4
 LONG = 60
@@ -299,8 +300,12 @@ def hammer(clients: list[Client]) -> None:
             raise client.failure
 
 
+def sessions(home: Home) -> list[Any]:
+    return home.tenant.admin.everything("/v1/sessions")
+
+
 def everything_is_there(home: Home) -> None:
-    """Once, and each client's words in the order in which it said them."""
+    """Once, and each client's words in the order in which it said them. Memories are counted where they are."""
     total = 0
     for name, told in home.acknowledged.items():
         held = home.tenant.admin.everything(f"/v1/sessions/{name}/messages")
@@ -313,7 +318,15 @@ def everything_is_there(home: Home) -> None:
         assert all(numbers == sorted(set(numbers)) for numbers in said.values())
         assert home.tenant.admin.get(f"/v1/sessions/{name}").json()["message_count"] == len(held)
         total += len(held)
-    passing = [entry for entry in home.tenant.admin.everything("/v1/sessions") if entry["external_id"] not in KEPT]
+    passing = [entry for entry in sessions(home) if entry["external_id"] not in KEPT]
     assert home.tenant.admin.get("/org/usage").json()["messages"] == total + sum(s["message_count"] for s in passing)
     projects = home.tenant.admin.everything("/org/projects")
+    assert eventually(lambda: not any(session["memory_job_pending"] for session in sessions(home)), seconds=60)
+    kept_in = Counter[str]()
+    for session in sessions(home):
+        held = home.tenant.admin.everything(f"/v1/sessions/{session['external_id']}/memories")
+        assert all(home.marker in memory["content"].lower() for memory in held)
+        kept_in[session["project_id"]] += len(held)
+    for project in home.tenant.admin.everything("/org/projects"):
+        assert project["memory_count"] == kept_in[project["project_id"]]
     assert [project["is_default"] for project in projects].count(True) == 1

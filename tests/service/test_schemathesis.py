@@ -20,6 +20,7 @@ from servers import OPERATOR_KEY, Server, serving
 SCHEMATHESIS = [sys.executable, "-m", "schemathesis.cli"]
 HOOKS = Path(__file__).with_name("schemathesis_hooks.py")
 SESSIONS = ["lisbon-in-may", "lisbon-tickets"]
+FACTS = ["Ada is allergic to shellfish.", "The hotel is in Alfama."]
 CONFIGURATION = """
 hooks = {hooks}
 warnings = false
@@ -58,6 +59,7 @@ def lay_ground(server: Server) -> tuple[str, dict[str, Any]]:
             for place in ("Cacilhas", "Belém"):
                 said = {"session_id": session, "user_message": f"The ferry to {place}?", "ai_response": "At ten past."}
                 assert admin.post("/v1/episodes", json=said).status_code == 201
+            assert admin.post("/v1/memories", json={"session_id": session, "contents": FACTS}).status_code == 201
         cursor = admin.get("/v1/sessions", params={"limit": 1}).json()["next_cursor"]
         behind = admin.get(f"/v1/sessions/{SESSIONS[0]}/messages", params={"limit": 1}).json()["next_cursor"]
     cursors = {"": cursor, "/v1/sessions/{external_id}/messages": behind}

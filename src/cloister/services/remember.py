@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cloister.domain.conversation import Session
 from cloister.domain.errors import InvalidRequest, NotFound, TooLarge
 from cloister.domain.extraction import ExtractedMemory
 from cloister.domain.identifiers import MemoryId, SessionId, memory_name, new_memory_id
-from cloister.domain.memory import HeldMemory, Memory, checked_memory, same_as
+from cloister.domain.memory import MAX_MEMORY, HeldMemory, Memory, checked_memory, same_as
 from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach
-from cloister.domain.text import checked_name, is_storable
+from cloister.domain.text import checked_name, checked_text, is_storable
 from cloister.services.indexing import Indexer
 from cloister.services.once import request, write_once
 from cloister.storage.interface import Database, Transaction
@@ -59,10 +60,10 @@ class Rememberer:
             session = Sessions(transaction).lock(external_id).session
             added = self.append_prepared(transaction, session.id, prepared)
             kept = [[memory.id, memory.session, memory.created_at, checked.index(memory.content)] for memory in added]
-            return _appended(external_id, added, len(prepared)), [*kept]
+            return _appended(session, added, len(prepared)), [*kept]
 
         def again(transaction: Transaction, kept: Sequence[Any]) -> Appended:
-            Sessions(transaction).get(external_id)
+            held_in = Sessions(transaction).get(external_id)
             added = [
                 Memory(
                     id=MemoryId(memory),
@@ -74,7 +75,7 @@ class Rememberer:
                 )
                 for memory, session, created_at, place in kept
             ]
-            return _appended(external_id, added, len(prepared))
+            return _appended(held_in, added, len(prepared))
 
         if idempotency_key is None:
             return self._database.write(reach, lambda transaction: first(transaction)[0])
@@ -170,7 +171,12 @@ def checked_memories(contents: Sequence[str]) -> list[str]:
         raise InvalidRequest("contents", "must not be empty.")
     if len(contents) > LARGEST_APPEND:
         raise TooLarge("contents", len(contents), LARGEST_APPEND, "memories")
-    return [checked_memory(content, f"contents[{at}]") for at, content in enumerate(contents)]
+    return [_checked(content, f"contents[{at}]") for at, content in enumerate(contents)]
+
+
+def _checked(content: str, field: str) -> str:
+    """Its length counts as it was given, so that what a caller is told of it can be told in one number."""
+    return checked_memory(checked_text(content, field, MAX_MEMORY), field)
 
 
 def _place(memories: Memories, behind: MemoryId | None) -> tuple[int, int]:
@@ -180,8 +186,11 @@ def _place(memories: Memories, behind: MemoryId | None) -> tuple[int, int]:
     return memory.created_at, memory.id
 
 
-def _appended(session: str, added: Sequence[Memory], given: int) -> Appended:
-    held = tuple(HeldMemory(memory=memory, session=session) for memory in added)
+def _appended(session: Session, added: Sequence[Memory], given: int) -> Appended:
+    held = tuple(
+        HeldMemory(memory=memory, session=session.external_id, user=session.user_id, project=session.project)
+        for memory in added
+    )
     return Appended(memories=held, duplicates=given - len(added))
 
 

@@ -162,7 +162,7 @@ def _described(session: Session, places: Places) -> Table:
         ("title", session.title or "–"),
         ("tags", ", ".join(session.tags) or "–"),
         ("messages", f"{session.message_count:,}"),
-        ("extraction", "running" if session.memory_job_pending else "–"),
+        ("extraction", "pending" if session.memory_job_pending else "–"),
         ("extraction failed", session.last_extraction_error or "–"),
         ("created", minute(session.created_at)),
         ("last activity", minute(session.updated_at)),

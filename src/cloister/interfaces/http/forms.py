@@ -19,6 +19,8 @@ Form = dict[str, Any]
 _BLANK = r"^[\u0009-\u000d\u001c-\u0020\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]*$"
 _CONTROL = r"[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]"
 _NUL = r"\u0000"
+# What is left out of a memory, alone.
+_NOTHING = r"^[\u0001-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]*$"
 
 
 def _text(longest: int, *refused: str) -> Form:
@@ -38,7 +40,7 @@ SYSTEM_PROMPT = _text(MAX_SYSTEM_PROMPT, _NUL)
 TIME: Form = {"format": "date-time"}
 TENANT_ID, PROJECT_ID, MESSAGE_ID, EPISODE_ID, KEY_ID = map(_id, ("ten", "proj", "msg", "ep", "key"))
 MEMORY_ID, ENTITY_ID, OBSERVATION_ID = map(_id, ("mem", "ent", "obs"))
-MEMORY = _text(MAX_MEMORY, _NUL)
+MEMORY = _text(MAX_MEMORY, _NOTHING, _NUL)
 PROJECT_OR_NONE: Form = {"pattern": f"^none$|{PROJECT_ID['pattern']}"}
 API_KEY: Form = {"pattern": f"^{PREFIX}[0-9A-Za-z]{{{LENGTH - len(PREFIX)}}}$"}
 CURSOR: Form = {"pattern": "^[0-9A-Za-z_-]+$"}

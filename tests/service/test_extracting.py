@@ -1,0 +1,112 @@
+"""Extraction over HTTP, against a model's server: one at a time, and a failure leaves nothing but its error."""
+
+import threading
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+from cloister.bootstrap import wire
+from cloister.models.endpoint import Endpoint
+from cloister.models.openai_compatible import OpenAiExtractor
+from engines import EMBEDDER, Engine, exact_index
+from fake_endpoint import Answer, Asked, FakeEndpoint, completed, fake_endpoint, refusal
+from servers import Server, Tenant, serving
+from waiting import eventually
+
+PATH = "/v1/sessions/talk"
+GRAZ = completed({"memories": [{"content": "Anna lives in Graz.", "importance": 7, "sources": [1]}]})
+NOTHING = completed({"memories": [], "entities": [], "notes": []})
+
+
+@pytest.fixture
+def model() -> Generator[FakeEndpoint]:
+    with fake_endpoint() as fake:
+        fake.follows(answer)
+        yield fake
+
+
+@pytest.fixture
+def server(engine: Engine, model: FakeEndpoint) -> Generator[Server]:
+    """One whose model is behind `model`."""
+    extractor = OpenAiExtractor(Endpoint(url=model.url, model="some-model", sleep=lambda _: None), context=4_096)
+    services = wire(engine.database(), index=exact_index(), embedder=EMBEDDER, extractor=extractor)
+    with serving(services) as running:
+        yield running
+    extractor.close()
+
+
+@pytest.fixture
+def home(server: Server) -> Tenant:
+    tenant = server.new_tenant()
+    tenant.new_session("talk", project_id=None)
+    tenant.say("talk", "I moved to Graz.")
+    return tenant
+
+
+def answer(asked: Asked) -> Answer:
+    return GRAZ if '"memories"' in str(asked.body).replace("'", '"') else NOTHING
+
+
+def session(home: Tenant) -> Any:
+    return home.admin.get(PATH).json()
+
+
+def test_mem_6_a_model_that_fails_is_503_and_leaves_nothing_but_its_error(home: Tenant, model: FakeEndpoint) -> None:
+    model.follows(lambda _: refusal(500, "the amulet is under the third floorboard"))
+    before = home.admin.everything(f"{PATH}/messages")
+
+    failed = home.admin.post(f"{PATH}/extract")
+
+    assert (failed.status_code, failed.json()["code"]) == (503, "model_unavailable")
+    assert failed.headers["content-type"] == "application/problem+json"
+    assert home.admin.everything(f"{PATH}/messages") == before, "all are unchecked still"
+    assert home.admin.everything(f"{PATH}/memories") == []
+    shown = session(home)
+    assert shown["last_extraction_error"] == failed.json()["detail"]
+    assert shown["memory_job_pending"] is True, "it is tried again"
+    assert "amulet" not in failed.text + str(shown), "what a server says is not repeated"
+
+    model.follows(answer)
+    assert home.admin.post(f"{PATH}/extract").json() == {"appended": 1, "checked_messages": 1}
+    assert (session(home)["last_extraction_error"], session(home)["memory_job_pending"]) == (None, False)
+    assert [memory["content"] for memory in home.admin.everything(f"{PATH}/memories")] == ["Anna lives in Graz."]
+
+
+def test_mem_4_while_one_runs_it_shows_and_another_is_refused(home: Tenant, model: FakeEndpoint) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slowly(asked: Asked) -> Answer:
+        begun.set()
+        assert go_on.wait(30)
+        return answer(asked)
+
+    model.follows(slowly)
+    answers: list[Any] = []
+    running = threading.Thread(target=lambda: answers.append(home.admin.post(f"{PATH}/extract").json()))
+    running.start()
+    try:
+        assert begun.wait(30)
+        assert session(home)["memory_job_pending"] is True
+        refused = home.admin.post(f"{PATH}/extract")
+        assert (refused.status_code, refused.json()["code"]) == (409, "conflict")
+        home.say("talk", "Meanwhile it rains.")
+    finally:
+        go_on.set()
+        running.join(30)
+    assert answers == [{"appended": 1, "checked_messages": 1}], "what came meanwhile waits for the next one"
+    assert eventually(lambda: not session(home)["memory_job_pending"])
+    assert [message["is_memory_checked"] for message in home.admin.everything(f"{PATH}/messages")] == [True, False]
+
+
+def test_mem_6_a_session_that_goes_while_it_is_read_leaves_nothing_behind(home: Tenant, model: FakeEndpoint) -> None:
+    """MEM-9"""
+
+    def deleting(asked: Asked) -> Answer:
+        home.admin.delete(PATH)
+        return answer(asked)
+
+    model.follows(deleting)
+    assert home.admin.post(f"{PATH}/extract").status_code in (404, 409)
+    home.new_session("talk", project_id=None)
+    assert home.admin.everything(f"{PATH}/memories") == []
