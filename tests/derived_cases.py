@@ -78,7 +78,7 @@ DERIVED_CASES: dict[str, Case] = {
     "Memories.held": Case(
         act=lambda t, h: [
             held.memory.sources
-            for held in Memories(t).held([(h.first.memory, h.first.session, "x", None, MOMENT, "first")])
+            for held in Memories(t).held([(h.first.memory, h.first.session, "x", None, MOMENT, "first", "ann", None)])
         ],
         nothing=[()],
     ),

@@ -16,6 +16,7 @@ from cloister.domain.moments import Clock, now
 from cloister.domain.usage import Limits
 from cloister.index.exact import ExactIndex
 from cloister.index.interface import Index
+from cloister.models.interface import Extractor
 from cloister.models.static_embedder import StaticEmbedder
 from cloister.storage.interface import Database
 from cloister.storage.postgres import open_postgres
@@ -58,10 +59,25 @@ class Engine:
         self.closing.callback(database.close)
         return database
 
-    def services(self, *, index: Index | None = None, clock: Clock = now, limits: Limits | None = None) -> Services:
+    def services(
+        self,
+        *,
+        index: Index | None = None,
+        clock: Clock = now,
+        limits: Limits | None = None,
+        extractor: Extractor | None = None,
+    ) -> Services:
         """A whole Cloister of its own over the same data."""
-        services = wire(self.database(), index=index or exact_index(), embedder=EMBEDDER, clock=clock, limits=limits)
+        services = wire(
+            self.database(),
+            index=index or exact_index(),
+            embedder=EMBEDDER,
+            clock=clock,
+            limits=limits,
+            extractor=extractor,
+        )
         self.closing.callback(services.index.close)
+        self.closing.callback(services.extractor.close)
         return services
 
     def dump(self, tenant: int | None = None) -> dict[str, Rows]:

@@ -259,7 +259,9 @@ def new_memory(memory: MemoryId, session: SessionId, *sources: MessageId, conten
 
 
 def new_entity(entity: EntityId, project: ProjectId, user: str | None, name: str = "Rosa") -> Entity:
-    return Entity(id=entity, project=project, user=user, name=name, type="person", notes="", created_at=MOMENT)
+    return Entity(
+        id=entity, project=project, user=user, name=name, type="person", notes="", sources=(), created_at=MOMENT
+    )
 
 
 def new_observation(observation: ObservationId, session: SessionId, source: MessageId) -> Observation:

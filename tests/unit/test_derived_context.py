@@ -17,12 +17,19 @@ EACH = 6
 
 def memory(number: int, content: str = "12345678") -> HeldMemory:
     held = Memory(id=MemoryId(number), session=SESSION, content=content, importance=None, sources=(), created_at=number)
-    return HeldMemory(memory=held, session="here")
+    return HeldMemory(memory=held, session="here", user=None, project=None)
 
 
 def entity(number: int) -> Entity:
     return Entity(
-        id=EntityId(number), project=ProjectId(1), user=None, name="123", type="other", notes="4567", created_at=number
+        id=EntityId(number),
+        project=ProjectId(1),
+        user=None,
+        name="123",
+        type="other",
+        notes="4567",
+        sources=(),
+        created_at=number,
     )
 
 

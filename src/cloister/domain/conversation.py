@@ -57,12 +57,7 @@ class Session:
     @property
     def stamped_tags(self) -> tuple[str, ...]:
         """What the runtime stamps on all that is said here (CTX-3): derived from the session, so it cannot be forged."""
-        stamps = [f"session:{self.external_id}"]
-        if self.user_id is not None:
-            stamps.append(f"user:{self.user_id}")
-        if self.project is not None:
-            stamps.append(f"project:{project_name(self.project)}")
-        return (*stamps, *self.tags)
+        return (*stamps(session=self.external_id, user=self.user_id, project=self.project), *self.tags)
 
     def scope(self, visibility: MemberVisibility) -> Scope:
         return Scope(
@@ -123,6 +118,13 @@ class Episode:
     session: SessionId
     messages: tuple[Message, ...]
     created_at: int
+
+
+def stamps(*, session: str | None = None, user: str | None, project: ProjectId | None) -> tuple[str, ...]:
+    """The tags that only the runtime gives (CTX-3)."""
+    name = None if project is None else project_name(project)
+    given = (("session", session), ("user", user), ("project", name))
+    return tuple(f"{kind}:{value}" for kind, value in given if value is not None)
 
 
 def opens_episode(role: Role, current: MessageId | None) -> bool:

@@ -5,7 +5,8 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cloister.domain.identifiers import EntityId, ProjectId
+from cloister.domain.conversation import stamps
+from cloister.domain.identifiers import EntityId, MessageId, ProjectId
 from cloister.domain.memory import same_as
 
 MAX_NOTES = 1_000
@@ -13,8 +14,8 @@ MAX_NOTES = 1_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entity:
-    """`notes` are merged over all mentions, oldest first. `user` is whose part of a private project it is in; none in a shared one,
-    and where nobody is named."""
+    """`notes` are merged over all mentions, oldest first, and `sources` are the messages that mention it. `user` is whose part of a
+    private project it is in; none in a shared one, and where nobody is named."""
 
     id: EntityId
     project: ProjectId
@@ -22,7 +23,18 @@ class Entity:
     name: str
     type: str
     notes: str
+    sources: tuple[MessageId, ...]
     created_at: int
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """What the runtime stamps on it (CTX-3): many sessions may mention it, but all in one project."""
+        return stamps(user=self.user, project=self.project)
+
+    @property
+    def trigger(self) -> MessageId | None:
+        """The message that mentioned it first."""
+        return self.sources[0] if self.sources else None
 
 
 def same_name(name: str) -> bytes:

@@ -10,8 +10,9 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from cloister.domain.conversation import stamps
 from cloister.domain.errors import InvalidRequest, TooLarge
-from cloister.domain.identifiers import MemoryId, MessageId, SessionId
+from cloister.domain.identifiers import MemoryId, MessageId, ProjectId, SessionId
 from cloister.domain.text import checked_content
 
 MAX_MEMORY = 2_000
@@ -36,10 +37,22 @@ class Memory:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HeldMemory:
-    """A memory with the outside id of its session."""
+    """A memory with the outside id of its session, and where that is now."""
 
     memory: Memory
     session: str
+    user: str | None
+    project: ProjectId | None
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """What the runtime stamps on it (CTX-3), as on the messages of its session."""
+        return stamps(session=self.session, user=self.user, project=self.project)
+
+    @property
+    def trigger(self) -> MessageId | None:
+        """The message that it came from first; none for one that was written by hand."""
+        return min(self.memory.sources, default=None)
 
 
 def normalised(content: str) -> str:

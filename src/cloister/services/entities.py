@@ -55,6 +55,7 @@ class EntityKeeper:
                     name=name,
                     type=extracted.type,
                     notes=notes,
+                    sources=extracted.sources,
                     created_at=now,
                 )
                 if not entities.add(entity, digest, self._indexed(entity)):

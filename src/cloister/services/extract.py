@@ -122,7 +122,7 @@ class MemoryWorker:
         claim = self._claims.claim(reach, session.id)
         if claim is None:
             raise Conflict("An extraction of this session is running already.")
-        outcome = self.run(claim)
+        outcome = self.run(replace(claim, reach=Reach(tenant=reach.tenant)))
         if outcome.error is not None:
             raise outcome.error
         if outcome.result == "lost":
@@ -196,13 +196,13 @@ class MemoryWorker:
             raise _LeaseLost
         checked = extraction.mark_checked(session, [one.id for one in work.unchecked])
         there = extraction.present(session, [one.id for one in (*work.unchecked, *work.unobserved)])
-        kept = [entry for entry in memories if there.issuperset(entry.extracted.sources)]
+        kept = [entry for entry in memories if _is_whole(entry.extracted.sources, there)]
         added = self._rememberer.append_prepared(transaction, session, kept)
         projects = Projects(transaction)
         for said_in, found in entities:
             project = projects.find(said_in)
             if project is not None:
-                whole = [entity for entity in found if there.issuperset(entity.sources)]
+                whole = [entity for entity in found if _is_whole(entity.sources, there)]
                 self._entities.mention(transaction, project, work.claimed.user, session, whole)
         if observed == work.claimed.observed:
             observed = self._keep_notes(transaction, work, notes, there)
@@ -275,6 +275,11 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, CloisterError):
         return f"What was extracted could not be kept ({error.code})."
     return f"The extractor failed ({type(error).__name__})."
+
+
+def _is_whole(sources: Sequence[MessageId], there: set[MessageId]) -> bool:
+    """What names no source could not go with it."""
+    return bool(sources) and there.issuperset(sources)
 
 
 def _evidence(statements: Sequence[Statement]) -> list[Statement]:

@@ -163,14 +163,15 @@ def merged(transaction: Transaction, rows: Sequence[Row]) -> list[Entity]:
     """Entities with the notes of all their mentions."""
     if not rows:
         return []
-    said: dict[int, list[str]] = {}
+    said: dict[int, list[tuple[str, MessageId]]] = {}
     ids = [cast(int, row[0]) for row in rows]
-    for entity, notes, _ in cast(list[tuple[int, str, int]], transaction.rows("mentions", entity_ids=integers(ids))):
-        said.setdefault(entity, []).append(notes)
-    return [_entity(row, merged_notes(said.get(cast(int, row[0]), ()))) for row in rows]
+    mentions = transaction.rows("mentions", entity_ids=integers(ids))
+    for entity, notes, message in cast(list[tuple[int, str, int]], mentions):
+        said.setdefault(entity, []).append((notes, MessageId(message)))
+    return [_entity(row, said.get(cast(int, row[0]), ())) for row in rows]
 
 
-def _entity(row: Row, notes: str) -> Entity:
+def _entity(row: Row, mentions: Sequence[tuple[str, MessageId]]) -> Entity:
     entity, project, user, name, kind, created_at = cast(tuple[Any, ...], row)
     return Entity(
         id=EntityId(entity),
@@ -178,7 +179,8 @@ def _entity(row: Row, notes: str) -> Entity:
         user=user,
         name=name,
         type=kind,
-        notes=notes,
+        notes=merged_notes(notes for notes, _ in mentions),
+        sources=tuple(message for _, message in mentions),
         created_at=created_at,
     )
 

@@ -68,9 +68,7 @@ class Memories:
             raise NotFound("memory", memory_name(memory))
         return self.held([row])[0]
 
-    def of_session(
-        self, session: SessionId, *, limit: int, after: tuple[int, int] = BEGINNING
-    ) -> list[HeldMemory]:
+    def of_session(self, session: SessionId, *, limit: int, after: tuple[int, int] = BEGINNING) -> list[HeldMemory]:
         """Oldest first, from behind the (created_at, id) of the last one seen."""
         rows = self._transaction.rows(
             "session_memories", session_id=session, limit=limit, after_created_at=after[0], after_memory_id=after[1]
@@ -148,7 +146,7 @@ def _ids(rows: Sequence[Row]) -> list[MemoryId]:
 
 
 def _held(row: Row, sources: tuple[MessageId, ...]) -> HeldMemory:
-    memory, session, content, importance, created_at, name = cast(tuple[Any, ...], row)
+    memory, session, content, importance, created_at, name, user, project = cast(tuple[Any, ...], row)
     return HeldMemory(
         memory=Memory(
             id=MemoryId(memory),
@@ -159,4 +157,6 @@ def _held(row: Row, sources: tuple[MessageId, ...]) -> HeldMemory:
             created_at=created_at,
         ),
         session=name,
+        user=user,
+        project=project,
     )

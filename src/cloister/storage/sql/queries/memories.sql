@@ -11,7 +11,7 @@ ON CONFLICT DO NOTHING
 
 -- name: session_memories
 -- A page of one session, oldest first.
-SELECT m.memory_id, m.session_id, m.content, m.importance, m.created_at, s.external_id
+SELECT m.memory_id, m.session_id, m.content, m.importance, m.created_at, s.external_id, s.user_id, s.project_id
 FROM memory AS m
 JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
 WHERE m.tenant_id = :tenant_id AND m.session_id = :session_id
@@ -21,7 +21,7 @@ LIMIT :limit
 
 -- name: user_memories
 -- A page across one user's sessions, oldest first.
-SELECT m.memory_id, m.session_id, m.content, m.importance, m.created_at, s.external_id
+SELECT m.memory_id, m.session_id, m.content, m.importance, m.created_at, s.external_id, s.user_id, s.project_id
 FROM memory AS m
 JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
 WHERE m.tenant_id = :tenant_id AND s.user_id = :user_id
@@ -41,7 +41,7 @@ ORDER BY m.created_at DESC, m.memory_id DESC
 LIMIT :limit
 
 -- name: memory
-SELECT m.memory_id, m.session_id, m.content, m.importance, m.created_at, s.external_id
+SELECT m.memory_id, m.session_id, m.content, m.importance, m.created_at, s.external_id, s.user_id, s.project_id
 FROM memory AS m
 JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
 WHERE m.tenant_id = :tenant_id AND m.memory_id = :memory_id
@@ -91,7 +91,7 @@ WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tena
 
 -- name: pool_memories
 -- Content by id, for ids that an index named: only what is in this pool now comes back.
-SELECT m.memory_id, m.session_id, m.content, m.importance, m.created_at, s.external_id
+SELECT m.memory_id, m.session_id, m.content, m.importance, m.created_at, s.external_id, s.user_id, s.project_id
 FROM json_each(CAST(:memory_ids AS TEXT)) AS named
 CROSS JOIN memory AS m
 CROSS JOIN session AS s

@@ -1,0 +1,125 @@
+"""A Cloister with one tenant, in which tests say things and look at what was derived from them."""
+
+from dataclasses import dataclass, field
+
+from cloister.bootstrap import Services
+from cloister.domain.context import Context
+from cloister.domain.conversation import Draft, Message, Session
+from cloister.domain.entity import Entity
+from cloister.domain.identifiers import ProjectId
+from cloister.domain.memory import HeldMemory
+from cloister.domain.scope import MemberVisibility, Reach
+from cloister.index.interface import Index
+from cloister.models.interface import Extractor
+from cloister.services.keep_sessions import SessionChange, SessionFields
+from cloister.services.search import Place
+from engines import Engine
+
+SECOND = 1_000_000
+HOUR = 3_600 * SECOND
+EVERYTHING = 200
+
+
+@dataclass(slots=True)
+class SteppingClock:
+    """Stands still until it is moved, but for a microsecond with every look."""
+
+    moment: int = 1_700_000_000 * SECOND
+
+    def __call__(self) -> int:
+        self.moment += 1
+        return self.moment
+
+
+@dataclass(kw_only=True, slots=True)
+class House:
+    services: Services
+    reach: Reach
+    clock: SteppingClock = field(default_factory=SteppingClock)
+
+    def project(self, name: str = "Garden", visibility: MemberVisibility = "shared", **settings: object) -> ProjectId:
+        made = self.services.organise.create_project(self.reach, name, visibility).id
+        if settings:
+            self.services.organise.change_project(self.reach, made, settings=settings)
+        return made
+
+    def session(self, name: str, project: ProjectId | None = None, user: str | None = None) -> None:
+        fields = SessionFields(external_id=name, project=project, user_id=user)
+        self.services.sessions.create(self.reach, fields)
+
+    def find(self, name: str) -> Session:
+        return self.services.sessions.get(self.reach, name)
+
+    def say(self, name: str, *words: str, reply: str = "I see.") -> list[Message]:
+        """Each as a user, each answered; gives what the user said."""
+        drafts = [
+            draft
+            for content in words
+            for draft in (Draft(role="user", content=content), Draft(role="assistant", content=reply))
+        ]
+        return list(self.services.record.messages(self.reach, name, drafts).messages)[::2]
+
+    def tell(self, name: str, *words: str) -> list[Message]:
+        """Said and extracted."""
+        said = self.say(name, *words)
+        self.services.memory_worker.extract_now(self.reach, name)
+        return said
+
+    def move(self, name: str, project: ProjectId | None) -> None:
+        self.services.sessions.change(self.reach, name, SessionChange(move=True, project=project))
+
+    def held(self, name: str) -> list[HeldMemory]:
+        return self.services.remember.of_session(self.reach, name, limit=EVERYTHING)
+
+    def memories(self, name: str) -> list[str]:
+        return [held.memory.content for held in self.held(name)]
+
+    def of_user(self, user: str) -> list[str]:
+        found = self.services.remember.of_user(self.reach, user, limit=EVERYTHING)
+        return [held.memory.content for held in found]
+
+    def entities(self, project: ProjectId, user: str | None = None) -> list[Entity]:
+        return self.services.entities.page(self.reach, project, user_id=user, limit=EVERYTHING)
+
+    def names(self, project: ProjectId, user: str | None = None) -> list[str]:
+        return [entity.name for entity in self.entities(project, user)]
+
+    def notes(self, name: str) -> list[str]:
+        found = self.services.observations.of_session(self.reach, name, limit=EVERYTHING)
+        return [held.observation.content for held in found]
+
+    def context(self, name: str, question: str) -> Context:
+        return self.services.context.build(self.reach, name, question=question)
+
+    def recalled(self, name: str, question: str) -> list[str]:
+        return [held.memory.content for held in self.context(name, question).derived.memories]
+
+    def recalled_entities(self, name: str, question: str) -> list[str]:
+        return [entity.name for entity in self.context(name, question).derived.entities]
+
+    def recalled_notes(self, name: str, question: str = "anything") -> list[str]:
+        return [held.observation.content for held in self.context(name, question).derived.observations]
+
+    def searched(self, question: str, place: Place) -> list[str]:
+        """Every word that a search of every kind shows."""
+        hits = self.services.search.search(self.reach, question, place, 50, kinds=("episodes", "memories", "entities"))
+        return [repr(hit) for hit in hits]
+
+    def is_pending(self, name: str) -> bool:
+        return self.find(name).memory_job_pending
+
+    def checked(self, name: str) -> list[bool]:
+        _, page = self.services.sessions.messages(self.reach, name, limit=EVERYTHING)
+        return [message.is_memory_checked for message in page]
+
+
+def settle_house(engine: Engine, *, extractor: Extractor | None = None, index: Index | None = None) -> House:
+    clock = SteppingClock()
+    services = engine.services(clock=clock, extractor=extractor, index=index)
+    tenant, _ = services.organise.create_tenant("House")
+    return House(services=services, reach=Reach(tenant=tenant), clock=clock)
+
+
+def long_talk(facts: int) -> list[str]:
+    """Enough of it to fall out of the recent window: facts that stand alone, each with a name of its own."""
+    return [f"My brother Xandor{number} works at Zentrix{number} in Vienna since March." for number in range(facts)]
