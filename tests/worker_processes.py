@@ -30,10 +30,11 @@ FACT = "I keep the bees of hive"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Place:
-    """Data of either engine: `address` is what `--data` takes."""
+    """Data of either engine. `address` is what `--data` takes, `url` what a driver takes: a file, or a connection string."""
 
     engine: Engine
     address: str
+    url: str
 
     def rows(self, statement: str) -> Rows:
         return self.engine.rows(statement)

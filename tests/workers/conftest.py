@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cloister.storage.sqlite import DATABASE_FILE
 from engines import postgres_engine, sqlite_engine
 from fake_endpoint import FakeEndpoint, fake_endpoint
 from model_server import model_server, the_model_server
@@ -18,10 +19,11 @@ __all__ = ["model_server", "the_model_server"]
 @pytest.fixture(params=["sqlite", "postgres"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[Place]:
     if request.param == "sqlite":
-        made = Place(engine=sqlite_engine(tmp_path / "data"), address=str(tmp_path / "data"))
+        data = tmp_path / "data"
+        made = Place(engine=sqlite_engine(data), address=str(data), url=str(data / DATABASE_FILE))
     else:
         url = request.getfixturevalue("migrated_postgres")
-        made = Place(engine=postgres_engine(url), address=postgres_address(url))
+        made = Place(engine=postgres_engine(url), address=postgres_address(url), url=url)
     with made.engine.closing:
         yield made
 
