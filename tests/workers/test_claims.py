@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -258,12 +259,12 @@ def test_work_that_cannot_be_stored_leaves_nothing_half_done(place: Place, monke
     claim = claimed(services)
     keep = services.remember.append_prepared
 
-    def broken(*given: object) -> object:
-        keep(*given)  # pyright: ignore[reportArgumentType]
+    def broken(_: object, *given: Any) -> None:
+        keep(*given)
         raise RuntimeError("in the middle")
 
     with monkeypatch.context() as patch:
-        patch.setattr(type(services.remember), "append_prepared", lambda _, *given: broken(*given))
+        patch.setattr(type(services.remember), "append_prepared", broken)
         assert services.memory_worker.run(claim).result == "failed"
     assert place.number("SELECT count(*) FROM memory") == 0
     assert place.number("SELECT count(*) FROM message WHERE is_memory_checked = 1") == 0
