@@ -9,7 +9,8 @@ from pydantic import TypeAdapter
 
 from cloister.domain.conversation import Role
 from cloister.domain.scope import MemberVisibility
-from cloister.interfaces import shapes
+from cloister.interfaces import derived_shapes, shapes
+from cloister.services.search import Kind
 from command_line import CommandLine
 from refusals import refusal
 
@@ -29,8 +30,8 @@ class OverCommands:
     def project(self, project_id: str) -> shapes.Project:
         return self._one(shapes.Project, "projects", "show", project_id)
 
-    def delete_project(self, project_id: str) -> int:
-        return self._printed("projects", "delete", project_id, "--yes")["sessions_moved"]
+    def delete_project(self, project_id: str) -> shapes.DeletedProject:
+        return self._one(shapes.DeletedProject, "projects", "delete", project_id, "--yes")
 
     def create_session(
         self,
@@ -105,10 +106,42 @@ class OverCommands:
         session_id: str | None = None,
         project_id: str | None = None,
         user_id: str | None = None,
+        kinds: Sequence[Kind] | None = None,
         limit: int = 10,
     ) -> list[shapes.Hit]:
         options = _options(session=session_id, project=project_id, user=user_id, limit=limit)
-        return self._many(shapes.Hit, "search", query, *options)
+        return self._many(
+            shapes.Hit, "search", query, *options, *(part for kind in kinds or () for part in ("--kind", kind))
+        )
+
+    def memories(self, session_id: str, *, limit: int = 50, after: str | None = None) -> list[derived_shapes.Memory]:
+        options = _options(limit=limit, after=after)
+        return self._many(derived_shapes.Memory, "memories", "list", session_id, *options)
+
+    def user_memories(self, user_id: str, *, limit: int = 50, after: str | None = None) -> list[derived_shapes.Memory]:
+        options = _options(user=user_id, limit=limit, after=after)
+        return self._many(derived_shapes.Memory, "memories", "list", *options)
+
+    def add_memories(self, session_id: str, contents: Sequence[str]) -> derived_shapes.Appended:
+        return self._one(derived_shapes.Appended, "memories", "add", session_id, *contents)
+
+    def forget_memory(self, memory_id: str) -> None:
+        assert self._printed("memories", "forget", memory_id, "--yes") == {"memories": 1}
+
+    def entities(
+        self, project_id: str, *, user_id: str | None = None, limit: int = 50, after: str | None = None
+    ) -> list[derived_shapes.Entity]:
+        options = _options(user=user_id, limit=limit, after=after)
+        return self._many(derived_shapes.Entity, "entities", "list", project_id, *options)
+
+    def retag_entity(self, entity_id: str, project_id: str, *, user_id: str | None = None) -> derived_shapes.Entity:
+        return self._one(derived_shapes.Entity, "entities", "retag", entity_id, project_id, *_options(user=user_id))
+
+    def observations(self, session_id: str, *, limit: int = 50) -> list[derived_shapes.Observation]:
+        return self._many(derived_shapes.Observation, "observations", session_id, *_options(limit=limit))
+
+    def extract(self, session_id: str) -> derived_shapes.Extraction:
+        return self._one(derived_shapes.Extraction, "extract", session_id)
 
     def _printed(self, *arguments: str) -> Any:
         outcome = self._shell.attempt(*arguments, "--json")

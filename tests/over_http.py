@@ -9,8 +9,9 @@ from pydantic import TypeAdapter
 
 from cloister.domain.conversation import Role
 from cloister.domain.scope import MemberVisibility
-from cloister.interfaces import shapes
+from cloister.interfaces import derived_shapes, shapes
 from cloister.interfaces.library import UNCHANGED
+from cloister.services.search import Kind
 from refusals import refusal
 from servers import Caller, segment
 
@@ -42,8 +43,8 @@ class OverHttp:
         body = _given(name=name, is_default=is_default, settings=settings)
         return _one(shapes.Project, self._caller.patch(f"/org/projects/{project_id}", body))
 
-    def delete_project(self, project_id: str) -> int:
-        return _read(self._caller.delete(f"/org/projects/{project_id}"))["sessions_moved"]
+    def delete_project(self, project_id: str) -> shapes.DeletedProject:
+        return _one(shapes.DeletedProject, self._caller.delete(f"/org/projects/{project_id}"))
 
     def create_session(
         self,
@@ -150,14 +151,51 @@ class OverHttp:
         session_id: str | None = None,
         project_id: str | None = None,
         user_id: str | None = None,
+        kinds: Sequence[Kind] | None = None,
         limit: int = 10,
     ) -> list[shapes.Hit]:
         """A project by the header, as callers of the contract name it; the shared pool by its null."""
-        body = _given(query=query, session_id=session_id, user_id=user_id, limit=limit)
+        body = _given(query=query, session_id=session_id, user_id=user_id, kinds=kinds, limit=limit)
         if project_id is None and session_id is None:
             body["project_id"] = None
         headers = {} if project_id is None else {"X-Project-ID": project_id}
         return _many(shapes.Hit, self._caller.post("/v1/search", body, headers=headers))
+
+    def memories(self, session_id: str, *, limit: int = 50, after: str | None = None) -> list[derived_shapes.Memory]:
+        answer = self._caller.get(f"{_session(session_id)}/memories", params=_given(limit=limit, after=after))
+        return _many(derived_shapes.Memory, answer)
+
+    def user_memories(self, user_id: str, *, limit: int = 50, after: str | None = None) -> list[derived_shapes.Memory]:
+        path = f"/v1/users/{segment(user_id)}/memories"
+        return _many(derived_shapes.Memory, self._caller.get(path, params=_given(limit=limit, after=after)))
+
+    def add_memories(
+        self, session_id: str, contents: Sequence[str], *, idempotency_key: str | None = None
+    ) -> derived_shapes.Appended:
+        body = {"session_id": session_id, "contents": contents}
+        answer = self._caller.post("/v1/memories", body, headers=_once(idempotency_key))
+        return _one(derived_shapes.Appended, answer)
+
+    def forget_memory(self, memory_id: str) -> None:
+        _read(self._caller.delete(f"/v1/memories/{memory_id}"))
+
+    def entities(
+        self, project_id: str, *, user_id: str | None = None, limit: int = 50, after: str | None = None
+    ) -> list[derived_shapes.Entity]:
+        params = _given(user_id=user_id, limit=limit, after=after)
+        answer = self._caller.get("/v1/entities", params=params, headers={"X-Project-ID": project_id})
+        return _many(derived_shapes.Entity, answer)
+
+    def retag_entity(self, entity_id: str, project_id: str, *, user_id: str | None = None) -> derived_shapes.Entity:
+        body = _given(project_id=project_id, user_id=user_id)
+        return _one(derived_shapes.Entity, self._caller.patch(f"/v1/entities/{entity_id}", body))
+
+    def observations(self, session_id: str, *, limit: int = 50) -> list[derived_shapes.Observation]:
+        answer = self._caller.get(f"{_session(session_id)}/observations", params={"limit": limit})
+        return _many(derived_shapes.Observation, answer)
+
+    def extract(self, session_id: str) -> derived_shapes.Extraction:
+        return _one(derived_shapes.Extraction, self._caller.post(f"{_session(session_id)}/extract"))
 
 
 def _given(**fields: Any) -> dict[str, Any]:

@@ -116,6 +116,10 @@ def test_both_libraries_answer_alike(both: Both) -> None:
         "beds", "user", "Peas – in the „north“ bed.", author="Ann", created_at="2026-01-31T09:30:00+01:00"
     )
     both.there.record_episode("beds", "And the beans?", "Beside them.")
+    both.there.record("beds", "user", "My neighbour Anna plays the cello.")
+    assert both.there.add_memories("beds", ["Ann likes peas."]).appended
+    assert both.there.extract("beds").appended == 1
+    assert len(both.here.memories("beds")) == 2 and both.here.entities(project.project_id, user_id="ann")
     both.there.create_key("pinned", project_id=project.project_id, confined=True, expires_at="2099-01-01T00:00:00Z")
     reads: list[Call] = [
         lambda memory: memory.project(project.project_id),
@@ -126,6 +130,14 @@ def test_both_libraries_answer_alike(both: Both) -> None:
         lambda memory: memory.context("beds", "peas"),
         lambda memory: memory.search("peas", session_id="beds"),
         lambda memory: memory.search("peas", project_id=project.project_id, user_id="ann"),
+        lambda memory: memory.search(
+            "Anna", project_id=project.project_id, user_id="ann", kinds=["entities", "memories"]
+        ),
+        lambda memory: memory.memories("beds", limit=2),
+        lambda memory: memory.memories("beds", after=memory.memories("beds", limit=1)[0].id),
+        lambda memory: memory.user_memories("ann", limit=1),
+        lambda memory: memory.entities(project.project_id, user_id="ann"),
+        lambda memory: memory.observations("beds"),
         lambda memory: memory.keys(),
         lambda memory: memory.usage(),
         lambda memory: memory.schema_version(),
@@ -149,6 +161,28 @@ REFUSED: dict[str, Call] = {
     "no message": lambda memory: memory.forget_message("msg_0000000000000001"),
     "no message id": lambda memory: memory.messages("s", after="peas"),
     "no key": lambda memory: memory.revoke_key("key_0000000000000001"),
+    "no session to add to": lambda memory: memory.add_memories("nobody", ["x"]),
+    "no session to extract": lambda memory: memory.extract("nobody"),
+    "no session's memories": lambda memory: memory.memories(""),
+    "no session's notes": lambda memory: memory.observations("\ud800"),
+    "no memory": lambda memory: memory.forget_memory("mem_0000000000000001"),
+    "no memory id": lambda memory: memory.forget_memory("peas"),
+    "no memory to go on from": lambda memory: memory.memories("s", after="mem_0000000000000001"),
+    "no user": lambda memory: memory.user_memories(""),
+    "no user's name": lambda memory: memory.user_memories("two\nlines"),
+    "no memories": lambda memory: memory.add_memories("s", []),
+    "one text": lambda memory: memory.add_memories("s", "x"),
+    "empty memory": lambda memory: memory.add_memories("s", ["x", " "]),
+    "large memory": lambda memory: memory.add_memories("s", ["x" * 2_001]),
+    "many memories": lambda memory: memory.add_memories("s", ["x"] * 101),
+    "memory of another type": lambda memory: memory.add_memories("s", [5]),  # pyright: ignore[reportArgumentType]
+    "no entity": lambda memory: memory.retag_entity("ent_0000000000000001", memory.projects()[0].project_id),
+    "no entity id": lambda memory: memory.retag_entity("peas", memory.projects()[0].project_id),
+    "no project of entities": lambda memory: memory.entities(MISSING),
+    "no project to retag to": lambda memory: memory.retag_entity("ent_0000000000000001", "garden"),
+    "no member": lambda memory: memory.entities(memory.projects()[0].project_id, user_id=" "),
+    "wrong kind": lambda memory: memory.search("peas", kinds=["secrets"]),  # pyright: ignore[reportArgumentType]
+    "no kind": lambda memory: memory.search("peas", kinds=[]),
     "empty content": lambda memory: memory.record("s", "user", "  "),
     "large content": lambda memory: memory.record_episode("s", "x" * 65_537, "y"),
     "wrong role": lambda memory: memory.record("s", "gardener", "x"),  # pyright: ignore[reportArgumentType]
