@@ -41,7 +41,7 @@ class EntityKeeper:
         member = _place(project, user).user
         entities = Entities(transaction)
         now = self._clock()
-        for extracted in found:
+        for position, extracted in enumerate(found):
             name, notes = normalised(extracted.name)[:_LONGEST_NAME], normalised(extracted.notes)[:_LONGEST_NOTES]
             if not name or not extracted.sources:
                 continue
@@ -56,7 +56,7 @@ class EntityKeeper:
                     type=extracted.type,
                     notes=notes,
                     sources=extracted.sources,
-                    created_at=now,
+                    created_at=now + position,
                 )
                 if not entities.add(entity, digest, self._indexed(entity)):
                     known = entities.find(project.id, member, digest)

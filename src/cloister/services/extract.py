@@ -225,12 +225,13 @@ class MemoryWorker:
         first, last = work.unobserved[0], work.unobserved[-1]
         observations = Observations(transaction)
         said_at = {one.id: one.created_at for one in work.unobserved}
-        for content, sources in notes:
+        ids = sorted(new_observation_id() for _ in notes)  # the order of notes on what was said at one moment
+        for identity, (content, sources) in zip(ids, notes, strict=True):
             own = tuple(source for source in sources if source in said_at)
             text = normalised(content)[:_LONGEST_NOTE]
             if own and text:
                 observation = Observation(
-                    id=new_observation_id(),
+                    id=identity,
                     session=work.claimed.session,
                     content=text,
                     sources=own,

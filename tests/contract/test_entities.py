@@ -1,0 +1,230 @@
+"""Entities: of the project in which they were said, and of nobody else's part of it (ISO-3, ISO-6, ISO-8 to ISO-10)."""
+
+import pytest
+
+from cloister.domain.errors import NotFound
+from cloister.domain.identifiers import EntityId, ProjectId
+from cloister.domain.scope import Reach
+from cloister.services.search import Place
+from engines import Engine
+from memory_house import House, settle_house
+
+BROTHER = "My brother Xandor works at Zentrix."
+HIRED = "The user's brother Xandor works at Zentrix."
+
+
+@pytest.fixture
+def house(engine: Engine) -> House:
+    return settle_house(engine)
+
+
+def test_iso_9_entities_are_extracted_with_the_project_of_that_moment(house: House) -> None:
+    garden = house.project()
+    house.session("a", garden)
+    (said,) = house.tell("a", BROTHER)
+    xandor, zentrix = house.entities(garden)
+    assert (xandor.name, xandor.type, xandor.notes) == ("Xandor", "person", HIRED)
+    assert (zentrix.name, zentrix.type) == ("Zentrix", "organisation")
+    assert xandor.project == garden
+    assert xandor.sources == (said.id,)
+
+
+def test_iso_3_there_are_no_entities_outside_a_project(house: House, engine: Engine) -> None:
+    garden = house.project()
+    house.session("out")
+    house.session("in", garden)
+    house.tell("out", BROTHER)
+    assert engine.rows("SELECT name FROM entity") == []
+    house.tell("in", BROTHER)
+    assert house.recalled_entities("in", "Xandor") == ["Xandor", "Zentrix"]
+    assert house.recalled_entities("out", "Xandor") == []
+    house.move("in", None)
+    assert house.recalled_entities("in", "Xandor") == []
+
+
+def test_iso_6_an_entity_stays_in_its_project_when_its_session_moves_and_new_ones_are_of_the_new(house: House) -> None:
+    garden, cellar = house.project(), house.project("Cellar")
+    house.session("a", garden)
+    house.session("stays", garden)
+    house.tell("a", BROTHER)
+    house.move("a", cellar)
+    assert house.names(garden) == ["Xandor", "Zentrix"]
+    assert house.names(cellar) == []
+    house.tell("a", "My sister Berta lives in Oslo.")
+    assert house.names(garden) == ["Xandor", "Zentrix"]
+    assert house.names(cellar) == ["Berta", "Oslo"]
+    assert set(house.recalled_entities("stays", "Xandor Berta")) == {"Xandor", "Zentrix"}
+    assert set(house.recalled_entities("a", "Xandor Berta")) == {"Berta", "Oslo"}
+
+
+def test_iso_6_what_was_said_before_a_move_and_is_read_after_it_belongs_where_it_was_said(house: House) -> None:
+    """However often the session moved meanwhile, and whether it was in a project or in none."""
+    garden, cellar, attic = house.project(), house.project("Cellar"), house.project("Attic")
+    house.session("a", garden)
+    for project, name in ((None, "Anna"), (cellar, "Berta"), (attic, "Clara"), (garden, "Dora"), (None, "Emma")):
+        house.move("a", project)
+        house.say("a", f"My sister {name} plays chess.")
+    house.move("a", cellar)
+    house.move("a", attic)
+    house.services.memory_worker.extract_now(house.reach, "a")
+    assert house.names(garden) == ["Dora"]
+    assert house.names(cellar) == ["Berta"]
+    assert house.names(attic) == ["Clara"]
+    assert len(house.memories("a")) == 5
+
+
+def test_iso_6_a_confined_caller_extracts_each_word_to_the_project_it_was_said_in(house: House) -> None:
+    garden, cellar = house.project(), house.project("Cellar")
+    house.session("a", garden)
+    house.say("a", "My sister Berta plays chess.")
+    house.move("a", cellar)
+    house.say("a", "My sister Clara plays chess.")
+    house.services.memory_worker.extract_now(Reach(tenant=house.reach.tenant, confined_to=cellar), "a")
+    assert house.names(garden) == ["Berta"]
+    assert house.names(cellar) == ["Clara"]
+
+
+def test_iso_6_what_was_said_in_a_project_that_is_gone_has_no_entities(house: House, engine: Engine) -> None:
+    """ORG-5: its words are org-wide now, where there are none (ISO-3)."""
+    garden = house.project()
+    house.session("a", garden)
+    house.say("a", BROTHER)
+    house.services.organise.delete_project(house.reach, garden)
+    house.services.memory_worker.extract_now(house.reach, "a")
+    assert engine.rows("SELECT name FROM entity") == []
+    assert house.memories("a") == [HIRED]
+
+
+def test_org_5_the_entities_of_a_deleted_project_are_shown_nowhere(house: House) -> None:
+    garden = house.project()
+    house.session("a", garden)
+    house.session("b")
+    house.tell("a", BROTHER)
+    house.services.organise.delete_project(house.reach, garden)
+    for name in ("a", "b"):
+        assert house.recalled_entities(name, "Xandor") == []
+        assert "Xandor" not in repr(
+            [hit for hit in house.searched("Xandor", Place(session=name)) if "EntityHit" in hit]
+        )
+    with pytest.raises(NotFound):
+        house.entities(garden)
+
+
+def test_notes_are_merged_over_the_mentions_of_all_sessions_of_the_project(house: House) -> None:
+    garden = house.project()
+    for name in ("a", "b"):
+        house.session(name, garden)
+    house.tell("a", BROTHER)
+    house.tell("b", "My brother Xandor lives in Oslo.")
+    xandor = house.entities(garden)[0]
+    assert xandor.notes == f"{HIRED} The user's brother Xandor lives in Oslo."
+    assert house.recalled_entities("a", "Oslo")[:2] == ["Oslo", "Xandor"]
+
+
+@pytest.mark.parametrize("how", ["message", "clear", "session"])
+def test_an_entity_loses_what_was_forgotten_and_goes_with_its_last_mention(
+    house: House, engine: Engine, how: str
+) -> None:
+    garden = house.project()
+    for name in ("a", "b"):
+        house.session(name, garden)
+    (said,) = house.tell("a", BROTHER)
+    house.tell("b", "My brother Xandor lives in Oslo.")
+    forget = house.services.forget
+    if how == "message":
+        forget.message(house.reach, said.id)
+    else:
+        (forget.contents if how == "clear" else forget.session)(house.reach, "a")
+    (xandor, oslo) = house.entities(garden)
+    assert (xandor.name, xandor.notes) == ("Xandor", "The user's brother Xandor lives in Oslo.")
+    assert oslo.name == "Oslo"
+    assert house.recalled_entities("b", "Zentrix") == house.recalled_entities("b", "Siemens")
+    forget.session(house.reach, "b")
+    assert house.entities(garden) == []
+    assert engine.rows("SELECT entity_id FROM entity") == engine.rows("SELECT entity_id FROM mention") == []
+
+
+def test_iso_10_entities_of_a_private_project_are_divided_by_user(house: House) -> None:
+    """They are never wider than the sessions that they came from."""
+    diary = house.project("Diary", "private")
+    for user in ("ann", "bob", None):
+        house.session(f"of {user}", diary, user)
+        house.tell(f"of {user}", f"My brother Xandor is a friend of Berta{user}.")
+    for user in ("ann", "bob", None):
+        assert house.names(diary, user) == ["Xandor", f"Berta{user}"]
+        recalled = house.recalled_entities(f"of {user}", "Xandor Bertaann Bertabob")
+        assert sorted(recalled) == [f"Berta{user}", "Xandor"]
+        (xandor, _) = house.entities(diary, user)
+        assert xandor.notes == f"The user: My brother Xandor is a friend of Berta{user}."
+        for place in (Place(session=f"of {user}"), Place(project=diary, user_id=user)):
+            shown = " ".join(house.searched("Xandor Berta", place))
+            assert {other for other in ("ann", "bob", None) if f"Berta{other}" in shown} == {user}
+
+
+def retag(house: House, entity: EntityId, project: ProjectId, user: str | None = None) -> str:
+    return house.services.entities.retag(house.reach, entity, project, user_id=user).name
+
+
+def test_iso_6_retagging_is_explicit_and_merges_what_has_the_same_name(house: House) -> None:
+    garden, cellar = house.project(), house.project("Cellar")
+    house.session("a", garden)
+    house.session("b", cellar)
+    house.tell("a", BROTHER)
+    house.tell("b", "My brother Xandor lives in Oslo.")
+    xandor, zentrix = house.entities(garden)
+    assert retag(house, zentrix.id, cellar) == "Zentrix"
+    assert retag(house, xandor.id, cellar) == "Xandor"
+    assert house.entities(garden) == []
+    assert house.names(cellar) == ["Zentrix", "Xandor", "Oslo"]
+    merged = house.entities(cellar)[1]
+    assert merged.id != xandor.id
+    assert merged.notes == f"{HIRED} The user's brother Xandor lives in Oslo."
+    assert house.recalled_entities("a", "Xandor Zentrix") == []
+    assert set(house.recalled_entities("b", "Xandor Zentrix")) == {"Zentrix", "Xandor", "Oslo"}
+    assert retag(house, merged.id, cellar) == "Xandor"
+    assert house.entities(cellar)[1] == merged
+
+
+def test_iso_4_retagging_reaches_no_foreign_entity_and_no_foreign_project(house: House) -> None:
+    garden, cellar = house.project(), house.project("Cellar")
+    house.session("a", garden)
+    house.tell("a", BROTHER)
+    xandor = house.entities(garden)[0]
+    other, theirs = house.services.organise.create_tenant("Other")
+    for reach, project in (
+        (Reach(tenant=other), theirs),
+        (house.reach, theirs),
+        (Reach(tenant=house.reach.tenant, confined_to=cellar), cellar),
+        (Reach(tenant=house.reach.tenant, confined_to=garden), cellar),
+    ):
+        with pytest.raises(NotFound):
+            house.services.entities.retag(reach, xandor.id, project)
+    assert house.entities(garden)[0] == xandor
+
+
+def test_iso_10_into_a_private_project_an_entity_goes_to_one_user(house: House) -> None:
+    garden, diary = house.project(), house.project("Diary", "private")
+    house.session("a", garden, "ann")
+    house.tell("a", BROTHER)
+    xandor, zentrix = house.entities(garden)
+    retag(house, xandor.id, diary, "ann")
+    retag(house, zentrix.id, diary)
+    assert house.names(diary, "ann") == ["Xandor"]
+    assert house.names(diary) == ["Zentrix"]
+    assert house.names(diary, "bob") == []
+    retag(house, xandor.id, garden)
+    assert house.names(garden) == ["Xandor"]
+
+
+def test_ctx_3_an_entity_bears_the_tags_of_its_project_and_the_message_that_named_it_first(house: House) -> None:
+    garden, diary = house.project(), house.project("Diary", "private")
+    house.session("a", garden, "ann")
+    house.session("b", diary, "ann")
+    (said,) = house.tell("a", BROTHER)
+    house.tell("b", BROTHER)
+    of_garden, of_diary = (house.find(name).stamped_tags[2] for name in ("a", "b"))
+    shared, private = house.entities(garden)[0], house.entities(diary, "ann")[0]
+    assert (shared.tags, shared.trigger) == ((of_garden,), said.id)
+    assert private.tags == ("user:ann", of_diary)
+    house.move("a", None)
+    assert house.entities(garden)[0].tags == (of_garden,)

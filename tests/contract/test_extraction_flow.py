@@ -1,0 +1,362 @@
+"""Extraction: when it is due, who may run it, and that all of it happens or nothing (MEM-3 to MEM-6, MEM-10)."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from cloister.domain.conversation import Draft, Role, Status
+from cloister.domain.errors import Conflict, ModelUnavailable, NotFound
+from cloister.domain.memory import quoted
+from cloister.domain.scope import Reach
+from cloister.models.endpoint import Endpoint
+from cloister.models.openai_compatible import OpenAiExtractor
+from engines import Engine
+from fake_endpoint import Answer, Asked, FakeEndpoint, completed, completion, fake_endpoint, refusal
+from memory_house import HOUR, House, settle_house
+
+
+@pytest.fixture
+def house(engine: Engine) -> House:
+    return settle_house(engine)
+
+
+@pytest.fixture
+def model() -> Generator[FakeEndpoint]:
+    with fake_endpoint() as endpoint:
+        yield endpoint
+
+
+def of_model(engine: Engine, model: FakeEndpoint) -> House:
+    def pass_over(seconds: float) -> None: ...
+
+    endpoint = Endpoint(url=model.url, model="m", tries=1, sleep=pass_over)
+    return settle_house(engine, extractor=OpenAiExtractor(endpoint))
+
+
+def memories_of(asked: Asked) -> Answer:
+    """One memory of each statement, and nothing else."""
+    kinds: list[str] = list(asked.body["response_format"]["json_schema"]["schema"]["properties"])
+    made = [{"content": f"Noted {text}", "sources": [number]} for number, text in asked.statements.items()]
+    return completed({kind: made if kind == "memories" else list[object]() for kind in kinds})
+
+
+def note(house: House, name: str, role: Role, status: Status = "completed", content: str = "Words.") -> None:
+    draft = Draft(role=role, content=content, status=status)
+    house.services.record.messages(house.reach, name, [draft])
+
+
+def test_mem_3_a_session_is_due_after_the_reply_that_makes_four_unchecked(house: House) -> None:
+    house.session("a")
+    roles: tuple[Role, ...] = ("user", "user", "assistant", "user", "assistant")
+    for role, pending in zip(roles, (False, False, False, False, True), strict=True):
+        note(house, "a", role)
+        assert house.is_pending("a") == pending
+    assert house.checked("a") == [False] * 5
+    assert house.services.memory_worker.run_due() == 1
+    assert house.checked("a") == [True] * 5
+    assert not house.is_pending("a")
+    assert house.services.memory_worker.run_due() == 0
+
+
+def test_mem_3_only_completed_messages_count_and_only_a_completed_reply_schedules(house: House) -> None:
+    house.session("a")
+    for _ in range(5):
+        note(house, "a", "user", "partial")
+        note(house, "a", "assistant", "failed")
+    assert not house.is_pending("a")
+    for _ in range(4):
+        note(house, "a", "user")
+    note(house, "a", "assistant", "partial")
+    assert not house.is_pending("a")
+    note(house, "a", "assistant")
+    assert house.is_pending("a")
+    house.services.memory_worker.run_due()
+    assert house.checked("a") == [False] * 10 + [True] * 4 + [False, True]
+
+
+def test_mem_3_a_project_says_how_many_are_enough(house: House) -> None:
+    garden = house.project(pending_message_count=2)
+    house.session("in", garden)
+    house.session("out")
+    for name in ("in", "out"):
+        house.say(name, "Hello.")
+    assert (house.is_pending("in"), house.is_pending("out")) == (True, False)
+    house.services.organise.change_project(house.reach, garden, settings={"pending_message_count": 3})
+    house.services.memory_worker.run_due()
+    house.say("in", "Hello.")
+    assert not house.is_pending("in")
+    house.say("in", "Hello.")
+    assert house.is_pending("in")
+
+
+def test_mem_3_a_batch_is_counted_as_what_is_in_it(house: House) -> None:
+    house.session("a")
+    house.say("a", *["Hello."] * 300)
+    assert house.services.memory_worker.run_due() == 3
+    assert all(house.checked("a"))
+
+
+def test_mem_4_one_extraction_at_a_time_and_everyone_can_see_it(engine: Engine, model: FakeEndpoint) -> None:
+    house = of_model(engine, model)
+    house.session("a")
+    house.say("a", "Hello.")
+    seen: list[bool] = []
+
+    def while_asked(asked: Asked) -> Answer:
+        seen.append(house.is_pending("a"))
+        with pytest.raises(Conflict, match="running already"):
+            house.services.memory_worker.extract_now(house.reach, "a")
+        assert house.services.memory_worker.run_due() == 0
+        return memories_of(asked)
+
+    model.follows(while_asked)
+    assert not house.is_pending("a")
+    house.services.memory_worker.extract_now(house.reach, "a")
+    assert seen == [True]
+    assert not house.is_pending("a")
+
+
+def test_mem_4_the_claim_of_a_worker_that_died_runs_out(engine: Engine) -> None:
+    house = settle_house(engine)
+    house.session("a")
+    house.say("a", "My name is Anna.", "I live in Graz.")
+    dead = house.services.claims.claim_due()
+    assert dead is not None
+    assert house.services.memory_worker.run_due() == 0
+    house.clock.moment += HOUR
+    assert house.services.memory_worker.run_due() == 1
+    assert len(house.memories("a")) == 2
+    assert house.services.memory_worker.run(dead).result == "lost"
+    assert len(house.memories("a")) == 2
+
+
+def test_mem_4_a_session_that_nobody_waits_for_is_taken_up_when_its_claimer_dies(house: House) -> None:
+    """One that was claimed below its threshold."""
+    house.session("a")
+    house.say("a", "My name is Anna.")
+    claim = house.services.claims.claim(house.reach, house.find("a").id)
+    assert claim is not None
+    assert house.is_pending("a")
+    house.clock.moment += HOUR
+    assert house.services.memory_worker.run_due() == 1
+    assert house.memories("a") == ["The user's name is Anna."]
+
+
+def test_mem_5_the_assistant_is_shown_what_is_new_and_what_is_known_in_the_same_pool(
+    engine: Engine, model: FakeEndpoint
+) -> None:
+    """ISO-4: of the user's other memories only those of this pool; of other users none."""
+    house = of_model(engine, model)
+    garden = house.project()
+    for name, project, user in (
+        ("a", garden, "ann"),
+        ("same pool", garden, "ann"),
+        ("another user", garden, "bob"),
+        ("another pool", None, "ann"),
+    ):
+        house.session(name, project, user)
+        house.services.remember.append(house.reach, name, [f"Known in {name}."])
+    house.say("a", "First words.")
+    house.services.remember.append(house.reach, "a", ["Known here."])
+    model.follows(memories_of)
+    house.services.memory_worker.extract_now(house.reach, "a")
+    house.say("a", "Second words.")
+    model.asked.clear()
+    house.services.memory_worker.extract_now(house.reach, "a")
+    question = next(asked.question for asked in model.asked if asked.statements)
+    assert "Second words." in question
+    assert "First words." not in question.replace("Noted First words.", "")
+    for known in ("Known in a.", "Known here.", "Known in same pool.", "Noted First words."):
+        assert known in question
+    for unknown in ("another user", "another pool"):
+        assert unknown not in question
+
+
+def test_mem_6_memories_and_flags_come_together(engine: Engine, model: FakeEndpoint) -> None:
+    house = of_model(engine, model)
+    house.session("a")
+    (said,) = house.say("a", "Hello.")
+    model.follows(memories_of)
+    extracted = house.services.memory_worker.extract_now(house.reach, "a")
+    assert (extracted.memories, extracted.checked_messages) == (2, 2)
+    assert house.memories("a") == ["Noted Hello.", "Noted I see."]
+    assert house.held("a")[0].memory.sources == (said.id,)
+    assert house.checked("a") == [True, True]
+
+
+FAILURES = {
+    "down": refusal(503, "no capacity"),
+    "forbidden": refusal(401, "wrong key"),
+    "no JSON": completion("I would rather not."),
+    "another shape": completed({"memories": [{"text": "?"}]}),
+    "nothing": completion(None),
+    "cut off": completion('{"memories": [', "length"),
+}
+
+
+@pytest.mark.parametrize("failure", FAILURES.values(), ids=FAILURES)
+def test_mem_6_a_failure_changes_nothing_shows_on_the_session_and_is_tried_again_later(
+    engine: Engine, model: FakeEndpoint, failure: Answer
+) -> None:
+    house = of_model(engine, model)
+    house.session("a")
+    house.say("a", "My secret word is xyzzy.", "Hello.")
+    before = tables(engine)
+    model.answers(failure)
+    assert house.services.memory_worker.run_due() == 1
+    assert tables(engine) == before
+    session = house.find("a")
+    assert session.last_extraction_error
+    assert "xyzzy" not in session.last_extraction_error
+    assert session.memory_job_pending
+    assert house.services.claims.failing() == 1
+    assert house.services.memory_worker.run_due() == 0
+    with pytest.raises(ModelUnavailable):
+        house.services.memory_worker.extract_now(house.reach, "a")
+
+    model.follows(memories_of)
+    house.clock.moment += HOUR
+    assert house.services.memory_worker.run_due() == 1
+    assert house.memories("a") == ["Noted My secret word is xyzzy.", "Noted I see.", "Noted Hello."]
+    session = house.find("a")
+    assert (session.last_extraction_error, session.memory_job_pending) == (None, False)
+    assert house.services.claims.failing() == 0
+
+
+def test_mem_6_every_failure_waits_longer_up_to_an_hour(engine: Engine, model: FakeEndpoint) -> None:
+    house = of_model(engine, model)
+    house.session("a")
+    house.say("a", "Hello.", "Hello.")
+    model.answers(refusal(503, "no"))
+    waits: list[int] = []
+    for _ in range(14):
+        assert house.services.memory_worker.run_due() == 1
+        ((due,),) = engine.rows("SELECT due_at FROM session")
+        assert isinstance(due, int)
+        waits.append(due - house.clock.moment)
+        house.clock.moment = due
+    assert all(later > sooner for sooner, later in pairwise(waits[:9]))
+    assert waits[0] < HOUR // 300
+    assert all(HOUR * 0.99 <= wait <= HOUR * 1.25 for wait in waits[-3:])
+
+
+@contextmanager
+def meanwhile(model: FakeEndpoint, act: Any) -> Generator[None]:
+    """While the model is asked for memories, something happens."""
+    done: list[None] = []
+
+    def script(asked: Asked) -> Answer:
+        if not done:
+            done.append(None)
+            act()
+        return memories_of(asked)
+
+    model.follows(script)
+    yield
+    assert done
+
+
+def test_mem_6_what_is_said_while_the_model_thinks_is_read_the_next_time(engine: Engine, model: FakeEndpoint) -> None:
+    house = of_model(engine, model)
+    house.session("a")
+    house.say("a", "Hello.")
+    with meanwhile(model, lambda: house.say("a", "Late.", "Later.")):
+        house.services.memory_worker.extract_now(house.reach, "a")
+    assert house.memories("a") == ["Noted Hello.", "Noted I see."]
+    assert house.checked("a") == [True, True, False, False, False, False]
+    assert house.services.memory_worker.run_due() == 1
+    assert "Noted Late." in house.memories("a")
+
+
+def test_iso_4_a_message_forgotten_while_the_model_thinks_leaves_nothing(engine: Engine, model: FakeEndpoint) -> None:
+    house = of_model(engine, model)
+    house.session("a")
+    first, second = house.say("a", "Hello.", "Goodbye.")
+    with meanwhile(model, lambda: house.services.forget.message(house.reach, first.id)):
+        house.services.memory_worker.extract_now(house.reach, "a")
+    assert house.memories("a") == ["Noted I see.", "Noted Goodbye."]
+    assert house.find("a").memory_count == 2
+    sources = engine.rows("SELECT message_id FROM memory_source")
+    assert (first.id,) not in sources
+    assert (second.id,) in sources
+
+
+def test_iso_4_a_session_cleared_while_the_model_thinks_stays_empty(engine: Engine, model: FakeEndpoint) -> None:
+    house = of_model(engine, model)
+    house.session("a")
+    house.say("a", "Hello.", "Goodbye.")
+    with meanwhile(model, lambda: house.services.forget.contents(house.reach, "a")):
+        house.services.memory_worker.extract_now(house.reach, "a")
+    assert house.memories("a") == []
+    assert house.find("a").memory_count == 0
+    assert not house.is_pending("a")
+
+
+def test_iso_4_a_session_deleted_while_the_model_thinks_stays_deleted(engine: Engine, model: FakeEndpoint) -> None:
+    house = of_model(engine, model)
+    house.session("a")
+    house.say("a", "Hello.", "Goodbye.")
+    with meanwhile(model, lambda: house.services.forget.session(house.reach, "a")), pytest.raises(Conflict):
+        house.services.memory_worker.extract_now(house.reach, "a")
+    assert engine.rows("SELECT content FROM memory") == []
+    assert house.services.memory_worker.run_due() == 0
+
+
+def test_iso_4_what_was_known_in_one_pool_does_not_come_into_another_with_a_session_that_moves(
+    engine: Engine, model: FakeEndpoint
+) -> None:
+    """The model was told of the old pool: nothing that it says then is kept, and it is asked again in the new one."""
+    house = of_model(engine, model)
+    garden = house.project()
+    house.session("a", garden, "ann")
+    house.session("b", garden, "ann")
+    house.services.remember.append(house.reach, "b", ["Garden secret."])
+    house.say("a", "Hello.", "Hello again.")
+    with meanwhile(model, lambda: house.move("a", None)), pytest.raises(Conflict, match="moved"):
+        house.services.memory_worker.extract_now(house.reach, "a")
+    assert house.memories("a") == []
+    assert not any(house.checked("a"))
+    assert house.is_pending("a")
+    model.asked.clear()
+    assert house.services.memory_worker.run_due() == 1
+    assert not any("Garden secret." in asked.question for asked in model.asked)
+    assert len(house.memories("a")) == 3
+
+
+def test_mem_10_what_was_recalled_and_comes_back_is_no_evidence(house: House) -> None:
+    house.session("a")
+    house.session("b")
+    house.tell("a", "My brother Xandor works at Siemens.")
+    recalled = house.context("b", "Xandor").memory_context
+    house.tell("b", f"{recalled}\nI live in Graz.", quoted(["I work at Zentrix."]), "<recalled-memory>I love tea.")
+    assert house.memories("b") == ["The user lives in Graz."]
+    assert all(house.checked("b"))
+
+
+def test_mem_10_a_model_never_sees_what_was_recalled(engine: Engine, model: FakeEndpoint) -> None:
+    house = of_model(engine, model)
+    garden = house.project()
+    house.session("a", garden)
+    model.follows(memories_of)
+    house.tell("a", f"{quoted(['Old secret.'])} New words.")
+    assert model.asked
+    assert not any("Old secret." in text for asked in model.asked for text in asked.statements.values())
+
+
+def test_iso_4_extraction_of_what_is_not_there_is_refused_like_what_is_not_ours(house: House) -> None:
+    garden = house.project()
+    house.session("a")
+    house.say("a", "My name is Anna.")
+    other, _ = house.services.organise.create_tenant("Other")
+    for reach in (Reach(tenant=other), Reach(tenant=house.reach.tenant, confined_to=garden)):
+        with pytest.raises(NotFound):
+            house.services.memory_worker.extract_now(reach, "a")
+    assert house.memories("a") == []
+
+
+def tables(engine: Engine) -> dict[str, object]:
+    dump = engine.dump()
+    return {table: dump[table] for table in ("message", "memory", "memory_source", "entity", "mention", "observation")}
