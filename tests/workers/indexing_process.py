@@ -1,0 +1,45 @@
+"""A worker whose index is Qdrant, in a process of its own. It says when it is about to put points there, or has just done so, and
+then waits to be killed."""
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from qdrant_client import QdrantClient
+
+from cloister.bootstrap import wire
+from cloister.index.interface import Point
+from cloister.index.qdrant import QdrantIndex
+from cloister.interfaces.worker import Worker
+from cloister.models.static_embedder import StaticEmbedder
+from cloister.storage.postgres import open_postgres
+from cloister.storage.sqlite import open_sqlite
+
+
+class Hesitant(QdrantIndex):
+    def __init__(self, client: QdrantClient, embedder: StaticEmbedder, moment: str) -> None:
+        super().__init__(client, embedder)
+        self._moment = moment
+
+    def put(self, run: Sequence[Point], first: int, last: int) -> None:
+        self._wait_at("before")
+        super().put(run, first, last)
+        self._wait_at("after")
+
+    def _wait_at(self, moment: Literal["before", "after"]) -> None:
+        if moment == self._moment:
+            print(moment, flush=True)
+            time.sleep(3_600)
+
+
+def main(engine: str, url: str, points: str, moment: str) -> None:
+    embedder = StaticEmbedder()
+    database = open_postgres(url) if engine == "postgres" else open_sqlite(Path(url).parent)
+    index = Hesitant(QdrantClient(path=points), embedder, moment)
+    Worker(wire(database, index=index, embedder=embedder)).drain()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

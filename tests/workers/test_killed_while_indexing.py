@@ -1,0 +1,66 @@
+"""A worker is killed between the commit of a message and its index, and between the index and the note that it is there."""
+
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from qdrant_client import QdrantClient
+
+from cloister.bootstrap import Services, wire
+from cloister.domain.scope import Reach
+from cloister.index.qdrant import QdrantIndex
+from cloister.interfaces.worker import Worker
+from cloister.services.search import Place as Where
+from engines import EMBEDDER
+from worker_processes import FACT, Place, converse
+
+INDEXING = Path(__file__).with_name("indexing_process.py")
+UNINDEXED = "SELECT count(*) FROM message WHERE indexed_at IS NULL"
+
+
+@contextmanager
+def house(place: Place, points: Path) -> Generator[tuple[Services, QdrantClient, QdrantIndex]]:
+    """Open for as long as no other process is: Qdrant's own file is for one at a time."""
+    client = QdrantClient(path=str(points))
+    index = QdrantIndex(client, EMBEDDER)
+    services = wire(place.engine.open(), index=index, embedder=EMBEDDER)
+    try:
+        yield services, client, index
+    finally:
+        services.close()
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_what_a_killed_worker_left_out_of_the_index_another_puts_there_once(
+    place: Place, tmp_path: Path, moment: str
+) -> None:
+    points = tmp_path / "points"
+    with house(place, points) as (services, _, _):
+        reach = Reach(tenant=services.organise.create_tenant("Beekeepers")[0])
+        for name in ("bees", "wasps"):
+            converse(services, reach, name)
+    assert place.number(UNINDEXED) == 8
+    command = [sys.executable, str(INDEXING), place.engine.name, place.url, str(points), moment]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == f"{moment}\n"
+        process.kill()
+    assert place.number(UNINDEXED) == 8, "nothing says that it is indexed"
+    with house(place, points) as (services, client, index):
+        worker = Worker(services)
+        worker.drain()
+        worker.stop()
+        assert worker.done.indexed == 8
+        records, _ = client.scroll(index.collection, limit=100)
+        stored = sorted(int(str(identity)) for (identity,) in place.rows("SELECT message_id FROM message"))
+        assert sorted(int(record.id) for record in records) == stored
+        assert services.queue.waiting() == 0
+        found = services.search.search(reach, f"{FACT} wasps-1", Where(project=None), limit=1)
+        assert "wasps-1" in repr(found)
+        again = Worker(services)
+        again.drain()
+        again.stop()
+        assert again.done.indexed == 0

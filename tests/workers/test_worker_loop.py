@@ -1,0 +1,118 @@
+"""The loop inside a process: woken by a reply and otherwise asleep, patient with trouble, and gone when told to go."""
+
+import logging
+import threading
+from collections.abc import Generator
+from itertools import count
+
+import pytest
+
+from cloister.bootstrap import Services
+from cloister.domain.conversation import Draft
+from cloister.domain.errors import StorageUnavailable
+from cloister.domain.scope import Reach
+from cloister.interfaces import worker as loop
+from cloister.interfaces.worker import Worker
+from cloister.services.claims import Claim, Claims
+from waiting import eventually
+from worker_processes import FACT, Place, converse
+
+AN_HOUR = 3_600.0
+
+
+@pytest.fixture
+def services(place: Place, monkeypatch: pytest.MonkeyPatch) -> Services:
+    """Nobody looks into the database by the clock: only the bell is left."""
+    monkeypatch.setattr(loop, "_LOOK_EVERY_SECONDS", AN_HOUR)
+    return place.engine.services()
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """One entry for each time that somebody asks whether anything is due."""
+    found: list[int] = []
+    numbers = count()
+    ask = Claims.is_any_due
+
+    def counted(claims: Claims) -> bool:
+        found.append(next(numbers))
+        return ask(claims)
+
+    monkeypatch.setattr(Claims, "is_any_due", counted)
+    return found
+
+
+@pytest.fixture
+def reach(services: Services) -> Reach:
+    return Reach(tenant=services.organise.create_tenant("One")[0])
+
+
+@pytest.fixture
+def running(services: Services) -> Generator[Worker]:
+    worker = Worker(services, threads=3)
+    worker.start()
+    yield worker
+    worker.stop()
+
+
+def test_mem_3_a_reply_wakes_the_worker_of_its_process(services: Services, reach: Reach, running: Worker) -> None:
+    for number in range(5):
+        converse(services, reach, f"s{number}")
+        eventually(lambda: not services.claims.waiting())
+    assert running.done.succeeded == 5
+
+
+def test_an_idle_worker_asks_nothing(services: Services, reach: Reach, looks: list[int], running: Worker) -> None:
+    """Each thread looks once when it starts; what is no reply wakes nobody."""
+    eventually(lambda: len(looks) == 3)
+    converse(services, reach, "s", exchanges=1)
+    eventually(lambda: len(looks) == 4)
+    for number in range(20):
+        services.record.messages(reach, "s", [Draft(role="user", content=f"Still here {number}.")])
+    assert len(looks) == 4
+    assert running.done.succeeded == 0
+
+
+def test_a_stopped_worker_has_left_no_thread_behind(services: Services) -> None:
+    before = set(threading.enumerate())
+    worker = Worker(services, threads=3)
+    worker.start()
+    assert len(set(threading.enumerate()) - before) == 5
+    assert worker.stop() == 0
+    assert set(threading.enumerate()) == before
+
+
+def test_trouble_with_the_database_is_waited_out(
+    services: Services, reach: Reach, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(loop, "_AFTER_TROUBLE_SECONDS", 0.01)
+    claim_due, failures = Claims.claim_due, count(1)
+
+    def troubled(claims: Claims) -> Claim | None:
+        if next(failures) <= 3:
+            raise StorageUnavailable(f"cannot store {FACT}")
+        return claim_due(claims)
+
+    converse(services, reach, "s")
+    monkeypatch.setattr(Claims, "claim_due", troubled)
+    worker = Worker(services)
+    with caplog.at_level(logging.INFO, "cloister.worker"):
+        worker.start()
+        eventually(lambda: worker.done.succeeded == 1)
+        worker.stop()
+    fields = [getattr(record, "fields", {}) for record in caplog.records]
+    assert [each["problem"] for each in fields if "problem" in each] == ["storage_unavailable"] * 3
+    assert FACT not in repr(fields)
+
+
+def test_trouble_with_the_database_ends_a_worker_that_runs_once(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(_: Claims) -> bool:
+        raise StorageUnavailable("The database is away.")
+
+    monkeypatch.setattr(Claims, "is_any_due", away)
+    worker = Worker(services, threads=2)
+    with pytest.raises(StorageUnavailable):
+        worker.drain()
+    worker.stop()
