@@ -44,6 +44,26 @@ class Recorded:
     messages: tuple[Message, ...]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Append:
+    """Messages on their way to the end of a session; making one checks it."""
+
+    reach: Reach
+    session: str
+    drafts: Sequence[Draft]
+
+    def __post_init__(self) -> None:
+        if not is_storable(self.session):
+            raise NotFound("session", self.session)
+        if not self.drafts:
+            raise InvalidRequest("messages", "must not be empty.")
+        if len(self.drafts) > LARGEST_BATCH:
+            raise TooLarge("messages", len(self.drafts), LARGEST_BATCH, "messages")
+        for draft in self.drafts:
+            if draft.metadata:
+                checked_metadata(draft.metadata)
+
+
 class _Appending:
     """The messages that one transaction adds, gathered and then written: a pool's version rises once, however many come to it."""
 
@@ -93,21 +113,24 @@ class Recorder:
         self, reach: Reach, session: str, drafts: Sequence[Draft], *, idempotency_key: str | None = None
     ) -> Recorded:
         """Append in the order given, all or none."""
-        if not is_storable(session):
-            raise NotFound("session", session)
-        if not drafts:
-            raise InvalidRequest("messages", "must not be empty.")
-        if len(drafts) > LARGEST_BATCH:
-            raise TooLarge("messages", len(drafts), LARGEST_BATCH, "messages")
-        for draft in drafts:
-            if draft.metadata:
-                checked_metadata(draft.metadata)
+        append = Append(reach=reach, session=session, drafts=drafts)
         if idempotency_key is not None:
             return self._once(reach, session, drafts, idempotency_key)
         if sum(len(draft.content) for draft in drafts) > _LARGE:
             (prepared,) = self._prepare([drafts])
             return self._database.write(reach, lambda transaction: self._append(transaction, session, prepared))
-        return self._database.write_together(reach, (session, drafts), self._prepare_requests, self._append_requests)
+        (recorded,) = self.all([append])
+        if isinstance(recorded, BaseException):
+            raise recorded
+        return recorded
+
+    def all(self, appends: Sequence[Append]) -> list[Recorded | BaseException]:
+        """What many callers want to append, with one sync for all of it: one answer each, or why it was not done."""
+        return self._database.write_together(
+            [(append.reach, (append.session, append.drafts)) for append in appends],
+            self._prepare_requests,
+            self._append_requests,
+        )
 
     def episode(
         self, reach: Reach, session: str, user_message: Draft, reply: Draft, *, idempotency_key: str | None = None
