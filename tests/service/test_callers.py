@@ -225,6 +225,8 @@ ROWS = (
     Row("POST", "/v1/search", "200 403 200 404 200 200 403", {"query": "roses"}, in_garden=True),
     Row("POST", "/v1/search", "200 403 200 404 200 200 404", {"query": "roses", "session_id": SESSION}),
     Row("POST", "/v1/search", "200 403 200 200 200 200 200", {"query": "roses", "project_id": None}),
+    Row("POST", "/console/links", "200 403 200 200 200 200 200"),
+    Row("GET", "/console/session", "200 403 200 200 200 200 200"),
 )
 # What anybody may ask, with any key or none.
 OPEN = {
@@ -233,7 +235,8 @@ OPEN = {
     ("GET", "/metrics"): 200,
     ("GET", "/openapi.json"): 200,
     ("GET", "/docs"): 200,
-    ("GET", "/"): 307,
+    ("POST", "/console/sign-in"): 422,
+    ("POST", "/console/sign-out"): 204,
 }
 OPERATORS = {("POST", "/operator/tenants")}
 

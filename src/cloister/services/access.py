@@ -81,6 +81,14 @@ class Gatekeeper:
             raise Unauthenticated
         return held.key
 
+    def still_valid(self, tenant: TenantId, key: KeyId) -> ApiKey:
+        """The key that somebody showed before, by its name, as it is now; the answer is the same whatever became of it."""
+        with self._database.read(Reach(tenant=tenant)) as transaction:
+            held = ApiKeys(transaction).find(key)
+        if held is None or not held.key.is_valid(self._clock()):
+            raise Unauthenticated
+        return held.key
+
     def create(
         self, reach: Reach, fields: KeyFields, *, idempotency_key: str | None = None, root: str | None = None
     ) -> CreatedKey:

@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 from cloister.domain.errors import CloisterError
 from cloister.interfaces.cli import care, entities, keys, memories, projects, sessions, tenants
+from cloister.interfaces.cli.console import console
 from cloister.interfaces.cli.demo import demo
 from cloister.interfaces.cli.doctor import doctor
 from cloister.interfaces.cli.extract import extract, observations
@@ -82,6 +83,7 @@ def root(
 
 
 app.command()(serve)
+app.command()(console)
 app.command()(worker)
 app.command()(demo)
 app.command()(remember)

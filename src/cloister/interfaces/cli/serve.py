@@ -1,6 +1,6 @@
 """`cloister serve`: answer over HTTP."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Annotated
 
 import typer
@@ -30,7 +30,7 @@ def serve(
 
     The first start makes an admin key, shows it once, and keeps it in the data directory as local.key.
     """
-    from cloister.interfaces.http.serve import LOCAL_KEY_FILE
+    from cloister.interfaces.http.serve import LOCAL_KEY_FILE, Announcement
     from cloister.interfaces.http.serve import serve as serve_http
 
     settings = read_settings(data)
@@ -41,10 +41,12 @@ def serve(
         worker=settings.worker if work is None else work,
     )
 
-    def announce(address: str, new_key: str | None) -> None:
+    def announce(told: Announcement) -> None:
         kept = "" if settings.postgres else f" It is kept in {settings.data}/{LOCAL_KEY_FILE}."
-        if new_key is not None:
-            remark(f"Your admin key, shown this once:\n\n  {new_key}\n\n{kept.strip()}")
-        answer({"address": address, "key": new_key}, json, f"Cloister answers on {address} – open {address}/docs")
+        if told.key is not None:
+            remark(f"Your admin key, shown this once:\n\n  {told.key}\n\n{kept.strip()}")
+        if told.console is not None:
+            remark(f"The console opens with this link, once; `cloister console` makes another:\n\n  {told.console}\n")
+        answer(asdict(told), json, f"Cloister answers on {told.address} – open {told.address}/docs")
 
     serve_http(chosen, announce=announce)

@@ -9,8 +9,9 @@ from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 
 from cloister.bootstrap import Services
-from cloister.interfaces.http import derived, operation, organisation, recall, sessions
+from cloister.interfaces.http import derived, operation, organisation, recall, sessions, sign_in
 from cloister.interfaces.http.callers import Gate
+from cloister.interfaces.http.console_pages import ConsolePages
 from cloister.interfaces.http.edge import Edge
 from cloister.interfaces.http.finding import finder
 from cloister.interfaces.http.metrics import Metrics
@@ -18,6 +19,7 @@ from cloister.interfaces.http.openapi import DescribedApp
 from cloister.interfaces.http.problems import on_http_error
 from cloister.interfaces.http.rate_limit import RateLimit
 from cloister.interfaces.http.routes import Lanes
+from cloister.interfaces.http.sign_ins import SignIns
 
 _THREADS = 64
 
@@ -27,6 +29,7 @@ def create_app(
     *,
     operator_key: str | None = None,
     requests_per_second: int = 0,
+    sign_ins: SignIns | None = None,
     at_end: Callable[[], object] = lambda: None,
 ) -> FastAPI:
     """The app over services that are open; `at_end` runs after its last request."""
@@ -52,10 +55,16 @@ def create_app(
     metrics = Metrics(services)
     app.state.metrics = metrics
     app.state.lanes = None
-    app.state.gate = Gate(services=services, rate_limit=RateLimit(requests_per_second), operator_key=operator_key)
-    for part in (recall, sessions, derived, organisation, operation):
+    app.state.gate = Gate(
+        services=services,
+        rate_limit=RateLimit(requests_per_second),
+        sign_ins=sign_ins or SignIns(),
+        operator_key=operator_key,
+    )
+    for part in (recall, sessions, derived, organisation, operation, sign_in):
         # Not by `include_router`, which keeps routers inside routers and looks through them at every request.
         app.router.routes.extend(part.router.routes)
     app.add_exception_handler(HTTPException, on_http_error)
-    app.add_middleware(Edge, metrics=metrics, find=finder(app.router.routes))
+    find, find_page = finder(app.router.routes), ConsolePages().find
+    app.add_middleware(Edge, metrics=metrics, find=lambda scope: find(scope) or find_page(scope))
     return app

@@ -15,7 +15,9 @@ from cloister.domain.access import ApiKey, Permission, resolve_project
 from cloister.domain.errors import Forbidden, InvalidProjectId, Unauthenticated
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import Reach
+from cloister.interfaces.http.cookies import refuse_other_origins, token_of
 from cloister.interfaces.http.rate_limit import RateLimit
+from cloister.interfaces.http.sign_ins import SignIns
 
 Need = Permission | Literal["operator", "nothing"]
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
@@ -41,7 +43,7 @@ def need_of(endpoint: Callable[..., Any]) -> Need:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CallerInfo:
-    """An admitted caller. `text` is the key as it came; it leaves this object only to derive another key from it."""
+    """An admitted caller. `text` is the credential as it came; it leaves this object only to derive another key from it."""
 
     services: Services
     key: ApiKey
@@ -81,17 +83,27 @@ class Gate:
 
     services: Services
     rate_limit: RateLimit
+    sign_ins: SignIns
     operator_key: str | None
 
     def admit(self, request: Request, need: Permission) -> CallerInfo:
-        text = _bearer(request)
-        key = self.services.access.authenticate(text)
+        text, key = self._credential(request)
         self.rate_limit.count(key.id)
         key.require(need)
         caller = CallerInfo(services=self.services, key=key, project_header=_project_header(request), text=text)
         if caller.project_header is not None:
             caller.project(required=True)
         return caller
+
+    def _credential(self, request: Request) -> tuple[str, ApiKey]:
+        """A key, or else the cookie of a browser that was signed in with one."""
+        token = None if "authorization" in request.headers else token_of(request)
+        if token is None:
+            text = _bearer(request)
+            return text, self.services.access.authenticate(text)
+        refuse_other_origins(request)
+        holder = self.sign_ins.holder(token)
+        return token, self.services.access.still_valid(holder.tenant, holder.key)
 
     def admit_operator(self, request: Request) -> None:
         if self.operator_key is None:

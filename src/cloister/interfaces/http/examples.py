@@ -35,6 +35,7 @@ SESSION, USER = "lisbon-in-may", "ada"
 MESSAGE, REPLY, EPISODE = "msg_1d9c3b7a2e600001", "msg_1d9c3b7a2e600002", "ep_1d9c3b7a2e600001"
 KEY_ID, KEY = "key_62d8f03ac5b7194e", "clo_4LHo1dPzk9R0a7XcT2mWq5EbYs8GvNfJ3uQ6iZxCwBtKhDrMpAyOlVgSeUnFj"
 MEMORY, ENTITY, OBSERVATION = "mem_3a81c05e7be00001", "ent_2c94d7f018a00001", "obs_5d02f1a9c3e7b846"
+CODE = "Wm0Yb3Vp7cQ2hT9xK4sN8aL1rD6fJ5gE0uZiB_oXyPk"
 BEGAN, SAID, ANSWERED = "2026-05-02T09:30:00Z", "2026-05-02T09:31:12.250000Z", "2026-05-02T09:31:14.100000Z"
 
 _PROJECT: dict[str, Any] = {
@@ -259,7 +260,18 @@ EXAMPLES: Mapping[str, Example] = {
     "metrics": Example(answer=_METRICS),
     "openapi": Example(answer={"openapi": "3.1.0", "info": {"title": "Cloister", "version": "0.1.0"}, "paths": {}}),
     "docs": Example(answer="<!doctype html><title>Cloister</title>"),
-    "home": Example(),
+    "create_console_link": Example(answer={"path": f"/sign-in#{CODE}", "expires_in": 900}),
+    "sign_in": Example(request={"code": CODE}),
+    "sign_out": Example(),
+    "get_console_session": Example(
+        answer={
+            "tenant_id": TENANT,
+            "name": "local admin",
+            "permissions": ["read", "write", "admin"],
+            "project_id": None,
+            "confined": False,
+        }
+    ),
 }
 
 PARAMETERS: Mapping[str, Any] = {

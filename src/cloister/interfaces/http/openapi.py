@@ -39,6 +39,8 @@ SECTIONS: Mapping[str, str] = {
     "What is kept of it": "Memories, entities and observations: what derives from what was said, is never wider than it, and goes "
     "when it goes.",
     "Recall": "What was said, found again: only ever inside the walls that the session or the project stands in.",
+    "Console": "How a browser signs in. The console itself uses the other routes, with a cookie that stands for a key and is "
+    "taken from pages of this origin alone.",
     "Operation": "How the server is doing. These routes are open: keep `/metrics` behind your proxy.",
 }
 _SUCCESS = {"200": "Done.", "201": "Created.", "204": "Done; there is nothing to add.", "307": "It is elsewhere."}

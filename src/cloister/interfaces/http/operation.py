@@ -4,7 +4,7 @@ from typing import Any, Literal, cast
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from cloister.domain.errors import CloisterError
 from cloister.interfaces.http.answers import answer
@@ -68,10 +68,3 @@ def openapi(request: Request) -> Response:
 def docs(request: Request) -> Response:
     """All of this, for people: one page, with nothing from elsewhere."""
     return HTMLResponse(cast(DescribedApp, request.app).page, headers={"Content-Security-Policy": POLICY})
-
-
-@router.get("/", status_code=307, response_class=RedirectResponse)
-@needs("nothing")
-async def home() -> Response:
-    """Leads to the documentation."""
-    return RedirectResponse("/docs")

@@ -5,40 +5,58 @@ import signal
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
 
 from cloister.bootstrap import Services, build_services, ensure_local_tenant
 from cloister.domain.errors import StorageUnavailable
+from cloister.domain.moments import now
 from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.logs import log_to_stderr
+from cloister.interfaces.http.sign_in import link_path
+from cloister.interfaces.http.sign_ins import SignIns
 from cloister.interfaces.worker import Worker
 from cloister.services.access import KeyFields
 from cloister.settings import Settings
 
 LOCAL_KEY_FILE = "local.key"
+_MOST_KEYS_LOOKED_AT = 200
 
 
-def serve(settings: Settings, *, announce: Callable[[str, str | None], None]) -> None:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Announcement:
+    """Where the server answers, the key where it was made just now, and the link that opens the console, once."""
+
+    address: str
+    key: str | None
+    console: str | None
+
+
+def serve(settings: Settings, *, announce: Callable[[Announcement], None]) -> None:
     """Blocks until SIGINT or SIGTERM; requests under way are finished, then the worker of this process, unless it is turned off.
-    `announce` is told the address, and the key where it was made just now."""
+    `announce` is told what there is to know of it."""
     services = build_services(settings)
     try:
         listening = _listen(settings.host, settings.port)
         new_key = first_key(services, settings)
+        sign_ins = SignIns()
+        link = _console_link(services, sign_ins)
         worker = Worker(services, threads=settings.worker_threads)
         app = create_app(
             services,
             operator_key=settings.operator_key,
             requests_per_second=settings.requests_per_second,
+            sign_ins=sign_ins,
             at_end=worker.stop,
         )
         log_to_stderr()
         if settings.worker:
             worker.start()
         host, port = listening.getsockname()[:2]
-        announce(f"http://{f'[{host}]' if ':' in host else host}:{port}", new_key)
+        address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        announce(Announcement(address=address, key=new_key, console=None if link is None else address + link))
         config = uvicorn.Config(
             app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=30
         )
@@ -67,6 +85,14 @@ def first_key(services: Services, settings: Settings) -> str | None:
     if not settings.postgres:
         _keep(Path(settings.data).expanduser() / LOCAL_KEY_FILE, created.text)
     return created.text
+
+
+def _console_link(services: Services, sign_ins: SignIns) -> str | None:
+    """For the oldest admin key of the local tenant that reaches all of it; whoever starts the server has its data anyway."""
+    for key in services.access.page(ensure_local_tenant(services), limit=_MOST_KEYS_LOOKED_AT):
+        if "admin" in key.permissions and key.project is None and key.is_valid(now()):
+            return link_path(sign_ins.new_code(key))
+    return None
 
 
 def _keep(path: Path, key: str) -> None:

@@ -1,0 +1,85 @@
+"""Signing in to the console: a link that works once becomes a cookie that no script can read. No key ever reaches the browser."""
+
+from typing import cast
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from cloister.domain.identifiers import project_name, tenant_name
+from cloister.interfaces.http import bodies, cookies
+from cloister.interfaces.http.answers import answer, nothing
+from cloister.interfaces.http.callers import Caller, Gate, needs
+from cloister.interfaces.http.routes import GuardedRoute
+from cloister.interfaces.http.sign_ins import LINK_SECONDS
+
+router = APIRouter(route_class=GuardedRoute, tags=["Console"])
+
+
+class ConsoleLink(BaseModel):
+    """`path` is to be opened in a browser, on this server; its end, behind the #, is the code."""
+
+    path: str
+    expires_in: int
+
+
+class SignedIn(BaseModel):
+    """Of which key a caller speaks."""
+
+    tenant_id: str
+    name: str
+    permissions: list[str]
+    project_id: str | None
+    confined: bool
+
+
+def link_path(code: str) -> str:
+    """Behind the # nothing is sent, logged, or fetched ahead: only the page itself reads the code, and gives it back once."""
+    return f"/sign-in#{code}"
+
+
+@router.post("/console/links", response_model=ConsoleLink)
+@needs("read")
+def create_console_link(caller: Caller, request: Request) -> Response:
+    """A link that signs a browser in to the console, once. The browser may then do what the key of this request may."""
+    code = cast(Gate, request.app.state.gate).sign_ins.new_code(caller.key)
+    return answer(ConsoleLink(path=link_path(code), expires_in=LINK_SECONDS))
+
+
+@router.post("/console/sign-in", status_code=204, response_model=None)
+@needs("nothing")
+def sign_in(body: bodies.SignIn, request: Request) -> Response:
+    """Redeem the code of a link for a cookie that stands for its key. A code works once, and not for long."""
+    token = cast(Gate, request.app.state.gate).sign_ins.redeem(body.code)
+    response = nothing()
+    cookies.give(response, request, token)
+    return response
+
+
+@router.post("/console/sign-out", status_code=204, response_model=None)
+@needs("nothing")
+def sign_out(request: Request) -> Response:
+    """End what the cookie of this browser stands for, if anything."""
+    token = cookies.token_of(request)
+    response = nothing()
+    if token is not None:
+        cookies.refuse_other_origins(request)
+        cast(Gate, request.app.state.gate).sign_ins.end(token)
+        cookies.take(response, request)
+    return response
+
+
+@router.get("/console/session", response_model=SignedIn)
+@needs("read")
+def get_console_session(caller: Caller) -> Response:
+    """Who is signed in: the key that this caller speaks for."""
+    key = caller.key
+    return answer(
+        SignedIn(
+            tenant_id=tenant_name(key.tenant),
+            name=key.name,
+            permissions=[*key.permissions],
+            project_id=None if key.project is None else project_name(key.project),
+            confined=key.confined,
+        )
+    )

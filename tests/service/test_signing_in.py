@@ -1,0 +1,198 @@
+"""Signing in to the console: a link that works once, a cookie that only our own pages can use, and nothing wider than its key."""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from cloister.interfaces.http.sign_ins import IDLE_SECONDS, LINK_SECONDS, SignIns
+from command_line import CommandLine
+from engines import Engine
+from servers import Server, ServerProcess, Tenant, new_client, serving
+
+
+class Watch:
+    """A clock that tests turn."""
+
+    def __init__(self) -> None:
+        self.seconds = 1_000.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Browser:
+    """Keeps its cookies, and says where its pages are from."""
+
+    http: httpx2.Client
+    origin: str
+
+    def ask(self, method: str, path: str, json: Any = None, **headers: str) -> httpx2.Response:
+        return self.http.request(method, path, json=json, headers={"Origin": self.origin, **headers})
+
+    def sign_in(self, link: str) -> httpx2.Response:
+        return self.ask("POST", "/console/sign-in", {"code": link.partition("#")[2]})
+
+
+@pytest.fixture
+def watch() -> Watch:
+    return Watch()
+
+
+@pytest.fixture
+def house(engine: Engine, watch: Watch) -> Generator[Server]:
+    with serving(engine.services(), sign_ins=SignIns(watch)) as running:
+        yield running
+
+
+@pytest.fixture
+def browser(house: Server) -> Generator[Browser]:
+    with new_client(house.address) as http:
+        yield Browser(http=http, origin=house.address)
+
+
+def link_for(tenant: Tenant, *permissions: str, **fields: Any) -> str:
+    return tenant.with_key(*permissions, **fields).post("/console/links").json()["path"]
+
+
+def test_a_link_works_once_and_its_cookie_stays_out_of_reach_of_scripts(house: Server, browser: Browser) -> None:
+    link = link_for(house.new_tenant())
+    assert browser.ask("GET", "/v1/sessions").status_code == 401
+
+    answer = browser.sign_in(link)
+
+    assert answer.status_code == 204
+    (cookie,) = answer.headers.get_list("set-cookie")
+    port = house.address.rpartition(":")[2]
+    assert cookie.startswith(f"cloister_{port}=")
+    assert {part.strip().lower() for part in cookie.split(";")[1:]} == {"httponly", "path=/", "samesite=strict"}
+    assert browser.ask("GET", "/v1/sessions").status_code == 200
+    assert browser.sign_in(link).status_code == 401
+
+
+def test_a_link_is_good_for_a_quarter_of_an_hour(house: Server, browser: Browser, watch: Watch) -> None:
+    tenant = house.new_tenant()
+    early, late = link_for(tenant), link_for(tenant)
+    watch.seconds += LINK_SECONDS - 1
+    assert browser.sign_in(early).status_code == 204
+    watch.seconds += 1
+    assert browser.sign_in(late).status_code == 401
+
+
+def test_a_browser_that_is_not_used_is_signed_out(house: Server, browser: Browser, watch: Watch) -> None:
+    browser.sign_in(link_for(house.new_tenant()))
+    for _ in range(3):
+        watch.seconds += IDLE_SECONDS - 1
+        assert browser.ask("GET", "/v1/sessions").status_code == 200
+    watch.seconds += IDLE_SECONDS
+    assert browser.ask("GET", "/v1/sessions").status_code == 401
+
+
+@pytest.mark.parametrize("code", ["", "x", "sign-in", "é" * 40, "\u0000", "x" * 100_000])
+def test_what_is_no_code_signs_nobody_in(browser: Browser, code: str) -> None:
+    answer = browser.ask("POST", "/console/sign-in", {"code": code})
+    assert answer.status_code == 401
+    assert "set-cookie" not in answer.headers
+
+
+def test_signing_out_ends_it_on_the_server(house: Server, browser: Browser) -> None:
+    browser.sign_in(link_for(house.new_tenant()))
+    kept = dict(browser.http.cookies)
+    assert browser.ask("POST", "/console/sign-out").status_code == 204
+    assert dict(browser.http.cookies) == {}
+    browser.http.cookies.update(kept)
+    assert browser.ask("GET", "/v1/sessions").status_code == 401
+
+
+def test_a_browser_may_do_what_its_key_may_and_only_as_long_as_that_is_valid(house: Server, browser: Browser) -> None:
+    """ORG-4, ORG-8, ISO-4: no wider than the key, and gone with it."""
+    tenant = house.new_tenant()
+    garden = tenant.new_project("Garden")
+    tenant.new_session("roses", project_id=garden)
+    tenant.new_session("elsewhere", project_id=None)
+    made = tenant.admin.made(
+        "/org/api-keys", {"name": "gardener", "permissions": ["read"], "project_id": garden, "confined": True}
+    )
+    browser.sign_in(house.caller(made["key"]).post("/console/links").json()["path"])
+
+    assert browser.ask("GET", "/console/session").json() == {
+        "tenant_id": tenant.tenant_id,
+        "name": "gardener",
+        "permissions": ["read"],
+        "project_id": garden,
+        "confined": True,
+    }
+    assert [entry["external_id"] for entry in browser.ask("GET", "/v1/sessions").json()["data"]] == ["roses"]
+    assert browser.ask("GET", "/v1/sessions/elsewhere").status_code == 404
+    assert browser.ask("DELETE", "/v1/sessions/roses").status_code == 403
+    assert tenant.admin.delete(f"/org/api-keys/{made['key_id']}").status_code == 204
+    assert browser.ask("GET", "/v1/sessions").status_code == 401
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://127.0.0.1:1"},
+        {"Origin": "https://elsewhere.example"},
+        {"Origin": "null"},
+        {"Origin": ""},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Sec-Fetch-Site": "cross-site"},
+    ],
+)
+def test_no_page_of_another_origin_can_use_the_cookie(house: Server, browser: Browser, headers: dict[str, str]) -> None:
+    """Not even one on another port of this host, which browsers count as the same site."""
+    tenant = house.new_tenant()
+    tenant.new_session("roses")
+    browser.sign_in(link_for(tenant))
+    for method, path in (("DELETE", "/v1/sessions/roses"), ("POST", "/console/sign-out"), ("POST", "/console/links")):
+        answer = browser.ask(method, path, **headers)
+        assert (path, answer.status_code) == (path, 403)
+    if "Sec-Fetch-Site" in headers:
+        assert browser.ask("GET", "/v1/sessions", **headers).status_code == 403
+    assert browser.ask("GET", "/v1/sessions/roses").status_code == 200
+
+
+def test_a_key_in_the_request_wins_over_the_cookie(house: Server, browser: Browser) -> None:
+    """ISO-4: nobody is answered as somebody else."""
+    mine, other = house.new_tenant(), house.new_tenant()
+    browser.sign_in(link_for(mine))
+    other.new_session("theirs")
+    seen = browser.ask("GET", "/v1/sessions", Authorization=f"Bearer {other.key}").json()["data"]
+    assert [entry["external_id"] for entry in seen] == ["theirs"]
+    assert browser.ask("GET", "/v1/sessions", Authorization="Bearer nonsense").status_code == 401
+
+
+@pytest.mark.parametrize("cookie", ["", "=", "cloister=", ";;;", "a=b; cloister_1=x", "cloister_{port}=x"])
+def test_odd_cookies_are_nobody(house: Server, cookie: str) -> None:
+    port = house.address.rpartition(":")[2]
+    given = {"Cookie": cookie.replace("{port}", port), "Origin": house.address}
+    assert house.nobody.get("/v1/sessions", headers=given).status_code == 401
+
+
+def test_serve_and_console_print_links_and_a_restart_signs_out(data: Path) -> None:
+    with ServerProcess(data) as first:
+        link = next(line.strip() for line in first.complaints.splitlines() if "/sign-in#" in line)
+        address, _, _ = link.partition("/sign-in#")
+        assert address == first.address
+        with new_client(first.address) as http:
+            browser = Browser(http=http, origin=first.address)
+            assert browser.sign_in(link).status_code == 204
+            assert browser.ask("GET", "/console/session").json()["name"] == "local admin"
+            key = (data / "local.key").read_text().strip()
+            made = CommandLine(data=first.address, key=key).json("console")["link"]
+            assert made.startswith(f"{first.address}/sign-in#")
+            assert browser.sign_in(made).status_code == 204
+            assert key not in first.complaints.replace(key, "", 1)
+            cookies = dict(http.cookies)
+        assert first.stop() == 0
+    with ServerProcess(data, options=("--port", address.rpartition(":")[2])) as second:
+        answer = second.server.nobody.get(
+            "/v1/sessions", headers={"Cookie": "; ".join(f"{n}={v}" for n, v in cookies.items())}
+        )
+        assert answer.status_code == 401
+        assert "/sign-in#" in second.complaints
