@@ -19,6 +19,7 @@ from cloister.storage.messages import Messages
 from cloister.storage.observations import Observations
 from cloister.storage.pools import Pools
 from cloister.storage.sessions import Sessions
+from cloister.storage.turns import Turns
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,6 +99,7 @@ class Forgetter:
         for entity in Entities(transaction).forget_session(session.id):
             self._entities.index_again(transaction, entity.id)
         Extraction(transaction).forget_past(session.id)
+        Turns(transaction).revoke(session.id)
         episodes = messages.count_episodes(session.id)
         removed = messages.remove_all(session.id)
         self._note_removal(transaction, session.id)

@@ -68,15 +68,15 @@ class SessionKeeper:
         self, reach: Reach, fields: SessionFields, *, idempotency_key: str | None = None
     ) -> tuple[Session, bool]:
         """The session, and whether it is new. The same outside id with the same fields is the same session."""
-        wanted = _checked(fields)
+        wanted = checked_fields(fields)
 
         def work(transaction: Transaction) -> tuple[Session, bool]:
             sessions = Sessions(transaction)
             existing = sessions.find(wanted.external_id) if wanted.external_id else None
-            if existing is None:
-                return self._add(transaction, wanted)
-            _refuse_other(existing, wanted)
-            return existing, False
+            session, is_new = self.add(transaction, wanted) if existing is None else (existing, False)
+            if not is_new:
+                _refuse_other(session, wanted)
+            return session, is_new
 
         if idempotency_key is None:
             return self._database.write(reach, work)
@@ -182,7 +182,8 @@ class SessionKeeper:
 
         return self._database.write(reach, work)
 
-    def _add(self, transaction: Transaction, wanted: SessionFields) -> tuple[Session, bool]:
+    def add(self, transaction: Transaction, wanted: SessionFields) -> tuple[Session, bool]:
+        """Inside a transaction of a larger use case; the fields are checked. Not new where another was faster."""
         held = UsageRows(transaction).held()
         refuse_over("sessions", held.sessions, 1, held.limits.over(self._limits).sessions)
         pools = Pools(transaction, self._generation)
@@ -204,7 +205,6 @@ class SessionKeeper:
             if sessions.add(new):
                 return sessions.get(new.external_id), True
             if (existing := sessions.find(new.external_id)) is not None:
-                _refuse_other(existing, wanted)
                 return existing, False
             new = replace(new, id=new_session_id())
         raise Conflict(f"The external_id {new.external_id!r} is taken.")
@@ -221,7 +221,8 @@ def _scope_in(transaction: Transaction, project: ProjectId | None, user: str | N
     return Scope(tenant=transaction.reach.tenant, project=project, user=user, visibility=visibility)
 
 
-def _checked(fields: SessionFields) -> SessionFields:
+def checked_fields(fields: SessionFields) -> SessionFields:
+    """As they are stored; the error names the one that cannot be."""
     for field, value in (("external_id", fields.external_id), ("user_id", fields.user_id), ("title", fields.title)):
         if value is not None:
             checked_name(value, field)
