@@ -20,6 +20,7 @@ from cloister.services.build_context import ContextBuilder
 from cloister.services.claims import LEASE_SECONDS, Claims
 from cloister.services.diagnose import Diagnoser
 from cloister.services.entities import EntityKeeper
+from cloister.services.events import Bus
 from cloister.services.extract import MemoryWorker
 from cloister.services.forget import Forgetter
 from cloister.services.index_queue import IndexQueue
@@ -67,6 +68,7 @@ class Services:
     memory_worker: MemoryWorker
     claims: Claims
     bell: Bell
+    events: Bus
     extractor: Extractor
     immediate: bool
     """Whether what was recorded can be recalled at once, with no queue to drain."""
@@ -115,6 +117,7 @@ def wire(
     limits = limits or Limits()
     extractor = extractor or Rules()
     claims, bell = Claims(database, clock, lease_seconds=lease_seconds), Bell()
+    events = Bus(database, clock)
     indexer = Indexer(database, embedder, immediate_index=index.immediate)
     generation = indexer.generation
     recaller = Recaller(index, generation)
@@ -123,19 +126,19 @@ def wire(
     derived = DerivedRecaller(derived_index, generation)
     rememberer = Rememberer(database, indexer, clock)
     entities = EntityKeeper(database, indexer, clock)
-    organiser = Organiser(database, generation, clock, limits)
+    organiser = Organiser(database, generation, clock, limits, events)
     reindexer = Reindexer(database, indexer, queue, clock)
     return Services(
         database=database,
         index=index,
         organise=organiser,
-        sessions=SessionKeeper(database, generation, clock, limits),
-        record=Recorder(database, indexer, clock, limits, bell),
+        sessions=SessionKeeper(database, generation, clock, limits, events),
+        record=Recorder(database, indexer, clock, limits, bell, events),
         recall=recaller,
         recall_derived=derived,
         context=ContextBuilder(database, recaller, derived, generation),
         search=Searcher(database, recaller, derived),
-        forget=Forgetter(database, index, queue, entities, generation),
+        forget=Forgetter(database, index, queue, entities, generation, events),
         queue=queue,
         reindex=reindexer,
         diagnose=Diagnoser(database, queue, reindexer, claims, clock, embedder=embedder.name, extractor=extractor.name),
@@ -146,6 +149,7 @@ def wire(
         memory_worker=MemoryWorker(database, rememberer, entities, extractor, clock, claims),
         claims=claims,
         bell=bell,
+        events=events,
         extractor=extractor,
         immediate=embedder.immediate and index.immediate,
     )

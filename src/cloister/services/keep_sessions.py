@@ -18,6 +18,7 @@ from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import Metadata, checked_metadata, checked_name, checked_tags
 from cloister.domain.usage import Limits, refuse_over
+from cloister.services.events import Bus
 from cloister.services.move import SessionMover
 from cloister.services.once import request, write_once
 from cloister.storage.interface import Database, Transaction
@@ -58,11 +59,12 @@ class SessionChange:
 class SessionKeeper:
     """One use case a method; each is one transaction."""
 
-    def __init__(self, database: Database, generation: int, clock: Clock, limits: Limits) -> None:
+    def __init__(self, database: Database, generation: int, clock: Clock, limits: Limits, events: Bus) -> None:
         self._database = database
         self._generation = generation
         self._clock = clock
         self._limits = limits
+        self._events = events
 
     def create(
         self, reach: Reach, fields: SessionFields, *, idempotency_key: str | None = None
@@ -79,14 +81,15 @@ class SessionKeeper:
             return session, is_new
 
         if idempotency_key is None:
-            return self._database.write(reach, work)
+            session, is_new = self._database.write(reach, work)
+            return self._noted(session, is_new), is_new
 
-        def first(transaction: Transaction) -> tuple[tuple[Session, bool], list[object]]:
+        def first(transaction: Transaction) -> tuple[tuple[Session, bool, bool], list[object]]:
             session, is_new = work(transaction)
             counts = [session.message_count, session.created_at, session.updated_at]
-            return (session, is_new), [is_new, session.external_id, session.id, session.pool, *counts]
+            return (session, is_new, False), [is_new, session.external_id, session.id, session.pool, *counts]
 
-        def again(transaction: Transaction, kept: Sequence[Any]) -> tuple[Session, bool]:
+        def again(transaction: Transaction, kept: Sequence[Any]) -> tuple[Session, bool, bool]:
             """The first answer, whatever became of the session: what it said is in the repeated request."""
             is_new, external_id, identity, pool, message_count, created_at, updated_at = kept
             session = Session(
@@ -103,7 +106,7 @@ class SessionKeeper:
                 created_at=created_at,
                 updated_at=updated_at,
             )
-            return session, is_new
+            return session, is_new, True
 
         given = request(
             idempotency_key,
@@ -117,7 +120,13 @@ class SessionKeeper:
                 dict(wanted.metadata or {}),
             ),
         )
-        return write_once(self._database, reach, given, self._clock, first=first, again=again)
+        session, is_new, is_repeated = write_once(self._database, reach, given, self._clock, first=first, again=again)
+        return self._noted(session, is_new and not is_repeated), is_new
+
+    def _noted(self, session: Session, is_new: bool) -> Session:
+        if is_new:
+            self._events.created(session)
+        return session
 
     def get(self, reach: Reach, external_id: str) -> Session:
         with self._database.read(reach) as transaction:
@@ -163,7 +172,7 @@ class SessionKeeper:
         if change.metadata is not None:
             checked_metadata(change.metadata)
 
-        def work(transaction: Transaction) -> Session:
+        def work(transaction: Transaction) -> tuple[Session, Session]:
             if change.move and change.project is not None:
                 Projects(transaction).hold(change.project)
             sessions = Sessions(transaction)
@@ -178,9 +187,11 @@ class SessionKeeper:
                 tags=session.tags if tags is None else tags,
                 metadata=checked_metadata(session.metadata if change.metadata is None else change.metadata),
             )
-            return sessions.get(external_id)
+            return session, sessions.get(external_id)
 
-        return self._database.write(reach, work)
+        before, after = self._database.write(reach, work)
+        self._events.moved([before], after.project)
+        return after
 
     def add(self, transaction: Transaction, wanted: SessionFields) -> tuple[Session, bool]:
         """Inside a transaction of a larger use case; the fields are checked. Not new where another was faster."""

@@ -14,6 +14,7 @@ from cloister.domain.scope import Reach
 from cloister.domain.text import checked_metadata, is_storable
 from cloister.domain.usage import Limits, refuse_over
 from cloister.services.bell import Bell
+from cloister.services.events import Bus
 from cloister.services.indexing import Indexer
 from cloister.services.once import request, write_once
 from cloister.storage.interface import Database, Transaction
@@ -45,6 +46,8 @@ class Recorded:
 
     session: Session
     messages: tuple[Message, ...]
+    is_repeated: bool = False
+    """Whether it was recorded before, by the same request."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -126,12 +129,15 @@ class _Appending:
 class Recorder:
     """One transaction a call. Embedding happens before it, so the writer only writes."""
 
-    def __init__(self, database: Database, indexer: Indexer, clock: Clock, limits: Limits, bell: Bell) -> None:
+    def __init__(
+        self, database: Database, indexer: Indexer, clock: Clock, limits: Limits, bell: Bell, events: Bus
+    ) -> None:
         self._database = database
         self._indexer = indexer
         self._clock = clock
         self._limits = limits
         self._bell = bell
+        self._events = events
 
     def messages(
         self, reach: Reach, session: str, drafts: Sequence[Draft], *, idempotency_key: str | None = None
@@ -146,6 +152,8 @@ class Recorder:
         return self._noted(self._recorded_alone(append, idempotency_key))
 
     def _noted(self, recorded: Recorded) -> Recorded:
+        if not recorded.is_repeated:
+            self._events.added(recorded.session, recorded.messages)
         if any(message.role == "assistant" for message in recorded.messages):
             self.ring()
         return recorded
@@ -243,7 +251,8 @@ class Recorder:
             return recorded, [*kept]
 
         def again(transaction: Transaction, kept: Sequence[Any]) -> Recorded:
-            return Recorded(session=Sessions(transaction).get(session), messages=_repeated(kept, prepared))
+            messages = _repeated(kept, prepared)
+            return Recorded(session=Sessions(transaction).get(session), messages=messages, is_repeated=True)
 
         return write_once(self._database, reach, given, self._clock, first=first, again=again)
 
