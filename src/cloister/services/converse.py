@@ -14,12 +14,14 @@ from typing import Protocol, TypeVar
 
 from cloister.domain.context import Context
 from cloister.domain.conversation import Message, Status
-from cloister.domain.errors import CloisterError, ModelUnavailable, StorageError
+from cloister.domain.errors import CloisterError, ModelUnavailable, NotFound, StorageError
 from cloister.domain.prompt import prompt
 from cloister.domain.reply import ChatRequest, TextDelta, ToolCallDelta, Usage
+from cloister.domain.scope import Reach
 from cloister.models.endpoint import TooLongForTheModel
 from cloister.models.interface import ChatModel
 from cloister.services.build_context import ContextBuilder
+from cloister.services.forget import Forgetter
 from cloister.services.turns import Turn, TurnKeeper
 from cloister.services.writing import Writing, Written
 
@@ -70,12 +72,14 @@ class Converser:
         self,
         turns: TurnKeeper,
         contexts: ContextBuilder,
+        forgetter: Forgetter,
         model: ChatModel,
         *,
         context_tokens: int = CONTEXT_TOKENS,
     ) -> None:
         self._turns = turns
         self._contexts = contexts
+        self._forgetter = forgetter
         self._context_tokens = context_tokens
         self.model = model
 
@@ -139,9 +143,10 @@ class Converser:
         """Within the caller's reach: a session that has moved out of it since is not found."""
         asked = turn.question.content if turn.question.role == "user" else None
         context = self._contexts.build(turn.reach, turn.session.external_id, question=asked, budget=budget)
-        own = {message.id for message in turn.messages}
-        related = tuple(item for item in context.relevant_history if item.message.id not in own)
-        return replace(context, relevant_history=related)
+        known = {message.id for message in turn.messages}
+        said = tuple(item for item in context.current_conversation if item.message.id not in turn.replaces)
+        related = tuple(item for item in context.relevant_history if item.message.id not in known.union(turn.replaces))
+        return replace(context, current_conversation=said, relevant_history=related)
 
     async def _lose(self, turn: Turn, elsewhere: Elsewhere) -> None:
         """Renews the turn; ends when it was lost."""
@@ -164,12 +169,19 @@ class Converser:
         for attempt in range(1, _TRIES + 1):
             try:
                 message = await elsewhere.write(partial(self._turns.end, turn, written.draft))
+                if message is not None and written.status == "completed":
+                    await self._forget_replaced(turn, elsewhere)
                 return replace(finished, message=message)
             except CloisterError as failed:
                 if attempt == _TRIES or not isinstance(failed, StorageError):
                     return replace(finished, status="failed", error=failed)
             await asyncio.sleep(_FIRST_WAIT * 2**attempt)
         raise AssertionError
+
+    async def _forget_replaced(self, turn: Turn, elsewhere: Elsewhere) -> None:
+        for message in turn.replaces:
+            with suppress(NotFound):
+                await elsewhere.write(partial(self._forgetter.message, Reach(tenant=turn.reach.tenant), message))
 
 
 def _own_request(turn: Turn, context: Context) -> ChatRequest:

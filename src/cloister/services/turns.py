@@ -11,19 +11,22 @@ from dataclasses import dataclass
 
 from cloister.domain.conversation import Draft, Message, Session
 from cloister.domain.errors import Conflict, InvalidRequest, QuotaExceeded, TurnInProgress
-from cloister.domain.identifiers import ProjectId, SessionId
+from cloister.domain.identifiers import MessageId, ProjectId, SessionId
 from cloister.domain.moments import Clock
 from cloister.domain.project_settings import system_prompt
 from cloister.domain.scope import Reach
+from cloister.services.events import Bus
 from cloister.services.keep_sessions import SessionFields, SessionKeeper, checked_fields
 from cloister.services.record import Recorder
 from cloister.storage.extraction import Extraction
 from cloister.storage.interface import Database, Transaction
+from cloister.storage.messages import Messages
 from cloister.storage.organisation import Projects
 from cloister.storage.sessions import Sessions
 from cloister.storage.turns import Turns
 
 LEASE_SECONDS = 60
+_MOST_REPLACED = 100
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,7 +49,7 @@ class Ask:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Turn:
     """A turn that was taken. `session` is as it was then, `reach` its caller's, `messages` what was appended; the last of them is
-    the question."""
+    the question. A completed reply takes the place of those in `replaces`."""
 
     reach: Reach
     number: int
@@ -54,6 +57,7 @@ class Turn:
     is_new: bool
     messages: tuple[Message, ...]
     system_prompt: str | None
+    replaces: tuple[MessageId, ...] = ()
 
     @property
     def name(self) -> str:
@@ -77,6 +81,7 @@ class TurnKeeper:
         sessions: SessionKeeper,
         recorder: Recorder,
         clock: Clock,
+        events: Bus,
         *,
         lease_seconds: float = LEASE_SECONDS,
     ) -> None:
@@ -84,6 +89,7 @@ class TurnKeeper:
         self._sessions = sessions
         self._recorder = recorder
         self._clock = clock
+        self._events = events
         self.lease_seconds = lease_seconds
 
     def begin(self, reach: Reach, ask: Ask) -> Turn:
@@ -108,7 +114,40 @@ class TurnKeeper:
                 system_prompt=_system_prompt(transaction, session),
             )
 
-        return self._database.write(reach, work)
+        turn = self._database.write(reach, work)
+        if turn.is_new:
+            self._events.created(turn.session)
+        self._events.turn_started(turn.session)
+        self._events.added(turn.session, turn.messages)
+        return turn
+
+    def begin_again(self, reach: Reach, session: str) -> Turn:
+        """To answer the user's last message anew. Nothing is appended, and the replies that it has stay until there is another."""
+        number = secrets.randbits(62) + 1
+
+        def work(transaction: Transaction) -> Turn:
+            found = Sessions(transaction).lock(session).session
+            now = self._clock()
+            if not Turns(transaction).take(found.id, number, now=now, until=self._until(now)):
+                raise TurnInProgress(session)
+            messages = Messages(transaction)
+            asked = messages.recent(found.id, "user", 1)
+            if not asked:
+                raise Conflict(f"Nobody has said anything in the session {session!r} that could be answered again.")
+            later = messages.page(found.id, limit=_MOST_REPLACED, after=asked[0].id)
+            return Turn(
+                reach=reach,
+                number=number,
+                session=found,
+                is_new=False,
+                messages=(asked[0],),
+                system_prompt=_system_prompt(transaction, found),
+                replaces=tuple(message.id for message in later if message.role == "assistant"),
+            )
+
+        turn = self._database.write(reach, work)
+        self._events.turn_started(turn.session)
+        return turn
 
     def renew(self, turn: Turn) -> bool:
         """False when it was lost."""
@@ -122,25 +161,34 @@ class TurnKeeper:
         one's any more. Where the reply does not fit, the turn is given back all the same."""
         prepared = None if reply is None else self._recorder.prepare([reply])
 
-        def work(transaction: Transaction) -> Message | None:
+        def work(transaction: Transaction) -> tuple[Session, Message | None]:
             name = Turns(transaction).end(turn.session.id, turn.number)
             if name is None or not Extraction(transaction).present(turn.session.id, [turn.question.id]):
                 raise TurnLost("What this reply answers was forgotten, or another turn was begun: it is not kept.")
             if prepared is None:
-                return None
+                return Sessions(transaction).get(name), None
             recorded = self._recorder.append(transaction, name, prepared, answering=turn.question.episode)
-            return recorded.messages[0]
+            return recorded.session, recorded.messages[0]
 
         try:
-            message = self._database.write(_tenant_of(turn), work)
+            session, message = self._database.write(_tenant_of(turn), work)
         except (QuotaExceeded, Conflict):
-            self._database.write(
-                _tenant_of(turn), lambda transaction: Turns(transaction).end(turn.session.id, turn.number)
-            )
+            self._give_back(turn)
             raise
         if message is not None:
             self._recorder.ring()
+            self._events.added(session, [message])
+        self._events.turn_finished(session, "failed" if message is None else message.status)
         return message
+
+    def _give_back(self, turn: Turn) -> None:
+        def work(transaction: Transaction) -> Session | None:
+            name = Turns(transaction).end(turn.session.id, turn.number)
+            return None if name is None else Sessions(transaction).get(name)
+
+        session = self._database.write(_tenant_of(turn), work)
+        if session is not None:
+            self._events.turn_finished(session, "failed")
 
     def current(self, reach: Reach, session: SessionId) -> int | None:
         """The number of the turn that stands in a session, in this process or another."""

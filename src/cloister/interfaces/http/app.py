@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 
 from cloister.bootstrap import Services
-from cloister.interfaces.http import derived, operation, organisation, recall, sessions
+from cloister.interfaces.http import chat, derived, operation, organisation, recall, sessions
 from cloister.interfaces.http.callers import Gate
 from cloister.interfaces.http.edge import Edge
 from cloister.interfaces.http.finding import finder
@@ -18,6 +18,7 @@ from cloister.interfaces.http.openapi import DescribedApp
 from cloister.interfaces.http.problems import on_http_error
 from cloister.interfaces.http.rate_limit import RateLimit
 from cloister.interfaces.http.routes import Lanes
+from cloister.interfaces.http.turns import RunningTurns
 
 _THREADS = 64
 
@@ -36,7 +37,10 @@ def create_app(
         anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
         lanes = Lanes(services) if services.database.embedded else None
         app.state.lanes = lanes
+        app.state.turns = RunningTurns(services, None if lanes is None else lanes.reads)
         yield
+        await app.state.turns.close()
+        await services.converse.model.close()
         if lanes is not None:
             await anyio.to_thread.run_sync(lanes.close)
         await anyio.to_thread.run_sync(at_end)
@@ -53,7 +57,7 @@ def create_app(
     app.state.metrics = metrics
     app.state.lanes = None
     app.state.gate = Gate(services=services, rate_limit=RateLimit(requests_per_second), operator_key=operator_key)
-    for part in (recall, sessions, derived, organisation, operation):
+    for part in (recall, sessions, derived, chat, organisation, operation):
         # Not by `include_router`, which keeps routers inside routers and looks through them at every request.
         app.router.routes.extend(part.router.routes)
     app.add_exception_handler(HTTPException, on_http_error)

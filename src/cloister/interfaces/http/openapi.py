@@ -39,6 +39,7 @@ SECTIONS: Mapping[str, str] = {
     "What is kept of it": "Memories, entities and observations: what derives from what was said, is never wider than it, and goes "
     "when it goes.",
     "Recall": "What was said, found again: only ever inside the walls that the session or the project stands in.",
+    "Chat": "A conversation with memory: what was said is recorded, what belongs to it is recalled, a model answers.",
     "Operation": "How the server is doing. These routes are open: keep `/metrics` behind your proxy.",
 }
 _SUCCESS = {"200": "Done.", "201": "Created.", "204": "Done; there is nothing to add.", "307": "It is elsewhere."}
@@ -82,6 +83,7 @@ _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
     "search": ("project_required",),
     "list_entities": ("project_required",),
     "extract": ("conflict", "model_unavailable"),
+    "chat": ("turn_in_progress", "conflict", "quota_exceeded"),
     "readyz": _OF_STORAGE,
     "metrics": _OF_STORAGE,
 }
