@@ -11,15 +11,18 @@ from cloister.domain.usage import Limits
 from cloister.index.derived import DerivedIndex
 from cloister.index.exact import ExactIndex
 from cloister.index.interface import Index
-from cloister.models.interface import Embedder, Extractor
+from cloister.models.interface import ChatModel, Embedder, Extractor
+from cloister.models.recall_only import RecallOnly
 from cloister.models.rules import Rules
 from cloister.models.static_embedder import StaticEmbedder
 from cloister.services.access import Gatekeeper
 from cloister.services.bell import Bell
 from cloister.services.build_context import ContextBuilder
 from cloister.services.claims import LEASE_SECONDS, Claims
+from cloister.services.converse import CONTEXT_TOKENS, Converser
 from cloister.services.diagnose import Diagnoser
 from cloister.services.entities import EntityKeeper
+from cloister.services.events import Bus
 from cloister.services.extract import MemoryWorker
 from cloister.services.forget import Forgetter
 from cloister.services.index_queue import IndexQueue
@@ -33,6 +36,7 @@ from cloister.services.record import Recorder
 from cloister.services.reindex import Reindexer
 from cloister.services.remember import Rememberer
 from cloister.services.search import Searcher
+from cloister.services.turns import TurnKeeper
 from cloister.settings import Settings
 from cloister.storage.interface import Database
 from cloister.storage.organisation import Tenants
@@ -66,7 +70,10 @@ class Services:
     observations: ObservationReader
     memory_worker: MemoryWorker
     claims: Claims
+    turns: TurnKeeper
+    converse: Converser
     bell: Bell
+    events: Bus
     extractor: Extractor
     immediate: bool
     """Whether what was recorded can be recalled at once, with no queue to drain."""
@@ -95,6 +102,8 @@ def build_services(
             limits=settings.limits,
             extractor=_open_extractor(settings),
             lease_seconds=settings.lease_seconds,
+            chat_model=_open_chat_model(settings),
+            context_tokens=settings.context_tokens,
         )
     except CloisterError:
         database.close()
@@ -110,11 +119,14 @@ def wire(
     limits: Limits | None = None,
     extractor: Extractor | None = None,
     lease_seconds: float = LEASE_SECONDS,
+    chat_model: ChatModel | None = None,
+    context_tokens: int = CONTEXT_TOKENS,
 ) -> Services:
     """Services over parts that are already open; `limits` hold for tenants without limits of their own."""
     limits = limits or Limits()
     extractor = extractor or Rules()
     claims, bell = Claims(database, clock, lease_seconds=lease_seconds), Bell()
+    events = Bus(database, clock)
     indexer = Indexer(database, embedder, immediate_index=index.immediate)
     generation = indexer.generation
     recaller = Recaller(index, generation)
@@ -123,19 +135,24 @@ def wire(
     derived = DerivedRecaller(derived_index, generation)
     rememberer = Rememberer(database, indexer, clock)
     entities = EntityKeeper(database, indexer, clock)
-    organiser = Organiser(database, generation, clock, limits)
+    organiser = Organiser(database, generation, clock, limits, events)
     reindexer = Reindexer(database, indexer, queue, clock)
+    sessions = SessionKeeper(database, generation, clock, limits, events)
+    recorder = Recorder(database, indexer, clock, limits, bell, events)
+    contexts = ContextBuilder(database, recaller, derived, generation)
+    forgetter = Forgetter(database, index, queue, entities, generation, events)
+    turns = TurnKeeper(database, sessions, recorder, clock, events, lease_seconds=lease_seconds)
     return Services(
         database=database,
         index=index,
         organise=organiser,
-        sessions=SessionKeeper(database, generation, clock, limits),
-        record=Recorder(database, indexer, clock, limits, bell),
+        sessions=sessions,
+        record=recorder,
         recall=recaller,
         recall_derived=derived,
-        context=ContextBuilder(database, recaller, derived, generation),
+        context=contexts,
         search=Searcher(database, recaller, derived),
-        forget=Forgetter(database, index, queue, entities, generation),
+        forget=forgetter,
         queue=queue,
         reindex=reindexer,
         diagnose=Diagnoser(database, queue, reindexer, claims, clock, embedder=embedder.name, extractor=extractor.name),
@@ -145,7 +162,10 @@ def wire(
         observations=ObservationReader(database),
         memory_worker=MemoryWorker(database, rememberer, entities, extractor, clock, claims),
         claims=claims,
+        turns=turns,
+        converse=Converser(turns, contexts, forgetter, chat_model or RecallOnly(), context_tokens=context_tokens),
         bell=bell,
+        events=events,
         extractor=extractor,
         immediate=embedder.immediate and index.immediate,
     )
@@ -175,6 +195,16 @@ def _open_index(settings: Settings, embedder: Embedder) -> Index:
 
         return open_qdrant(settings.qdrant_url, settings.qdrant_key, embedder)
     return ExactIndex(embedder.embed_query, embedder.dimension, settings.pool_cache_megabytes * 1_000_000)
+
+
+def _open_chat_model(settings: Settings) -> ChatModel:
+    """Without a model, replies that quote what is remembered."""
+    if settings.model_url is None:
+        return RecallOnly()
+    from cloister.models.chat_model import OpenAiChatModel
+    from cloister.models.endpoint import Endpoint
+
+    return OpenAiChatModel(Endpoint(url=settings.model_url, model=settings.model_name, key=settings.model_key))
 
 
 def _open_extractor(settings: Settings) -> Extractor:

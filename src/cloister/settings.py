@@ -33,6 +33,7 @@ class Settings:
     worker: bool = True
     worker_threads: int = 1
     lease_seconds: int = 60
+    context_tokens: int = 16_000
 
     @property
     def postgres(self) -> bool:
@@ -68,7 +69,8 @@ VARIABLES: Mapping[str, str] = {
     "CLOISTER_MODEL_NAME": "model to ask there (default: the only one it has)",
     "CLOISTER_WORKER": "whether `serve` extracts too: on (default), or off where `cloister worker` does",
     "CLOISTER_WORKER_THREADS": "sessions that one process extracts at once (default: 4 with a model, 1 without)",
-    "CLOISTER_WORKER_LEASE": "seconds after which the session of a worker that died goes to another (default: 60)",
+    "CLOISTER_WORKER_LEASE": "seconds after which a session that a process held when it died is free again (default: 60)",
+    "CLOISTER_CONTEXT_TOKENS": "tokens of conversation and memory that a chat model is given (default: 16000)",
 }
 
 
@@ -100,6 +102,7 @@ def read_settings(data: str | os.PathLike[str] | None = None, environment: Mappi
         worker=_on(env, "CLOISTER_WORKER"),
         worker_threads=_whole_number(env, "CLOISTER_WORKER_THREADS", 4 if model_url else 1, lowest=1, highest=256),
         lease_seconds=_whole_number(env, "CLOISTER_WORKER_LEASE", 60, lowest=1, highest=86_400, unit=" of seconds"),
+        context_tokens=_whole_number(env, "CLOISTER_CONTEXT_TOKENS", 16_000, highest=10_000_000, unit=" of tokens"),
     )
 
 

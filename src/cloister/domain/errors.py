@@ -10,6 +10,7 @@ CloisterError
 │   └── IdempotencyMismatch  idempotency_mismatch the same key came with another request
 ├── TooLarge                 too_large            over a size limit; nothing was changed
 ├── Conflict                 conflict             the request contradicts what is there
+│   └── TurnInProgress       turn_in_progress     the session is being answered just now
 ├── QuotaExceeded            quota_exceeded       the tenant may not keep more; nothing was changed
 ├── RateLimited              rate_limited         too many requests for one key; try again after a moment
 ├── ModelUnavailable         model_unavailable    the model cannot be reached, was too slow, or failed
@@ -109,6 +110,17 @@ class Conflict(CloisterError):
     """The request contradicts what is already there; nothing was changed."""
 
     code = "conflict"
+
+
+class TurnInProgress(Conflict):
+    """The assistant is answering in this session just now; one turn at a time."""
+
+    code = "turn_in_progress"
+
+    def __init__(self, session: str) -> None:
+        super().__init__(
+            f"The session {session!r} is being answered just now: follow that reply, stop it, or wait for its end."
+        )
 
 
 class QuotaExceeded(CloisterError):

@@ -38,6 +38,12 @@ def observation_scope(settings: Mapping[str, object]) -> ObservationScope:
     return "user" if settings.get("observation_scope") == "user" else "session"
 
 
+def system_prompt(settings: Mapping[str, object]) -> str | None:
+    """The template of the project's prompts; none where it has none of its own."""
+    given = settings.get("system_prompt")
+    return given if isinstance(given, str) else None
+
+
 def _check_observation_scope(given: object, field: str) -> None:
     if given not in get_args(ObservationScope):
         raise InvalidRequest(field, f"must be one of {', '.join(get_args(ObservationScope))}.")

@@ -46,7 +46,9 @@ class _Taken:
             return replace(self, lengths=False) if self.lengths else replace(self, schema=False)
         if refused == "max_tokens":
             return replace(self, max_tokens=False) if self.max_tokens else None
-        return replace(self, temperature=False) if self.temperature else None
+        if refused == "temperature":
+            return replace(self, temperature=False) if self.temperature else None
+        return None
 
 
 class ChatEndpoint:
@@ -60,7 +62,7 @@ class ChatEndpoint:
             timeout=httpx2.Timeout(endpoint.seconds, connect=min(endpoint.seconds, _LONGEST_CONNECTING)),
             http_client=DefaultHttpxClient(follow_redirects=False),
         )
-        self._headers = _own_headers(endpoint.key)
+        self._headers = own_headers(endpoint.key)
         self._endpoint = endpoint
         self._model = endpoint.model
         self._taken = _Taken()
@@ -155,7 +157,7 @@ def _format(schema: Schema) -> ResponseFormatJSONSchema:
     return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": dict(schema)}}
 
 
-def _own_headers(key: str | None) -> Mapping[str, str | Omit]:
+def own_headers(key: str | None) -> Mapping[str, str | Omit]:
     """Named here, so that what the environment holds for other programs (OPENAI_ORG_ID and the like) is not sent."""
     return {
         "Authorization": f"Bearer {key}" if key else omit,

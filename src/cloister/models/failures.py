@@ -27,7 +27,7 @@ _CONTEXT_WORDS = (
     "maximum context",
 )
 
-OptionalField = Literal["response_format", "max_tokens", "temperature"]
+OptionalField = Literal["response_format", "max_tokens", "temperature", "stream_options"]
 
 
 class CallFailed(Exception):
@@ -87,6 +87,8 @@ class Failure:
         if 300 <= self.status < 400:
             return "has moved: set CLOISTER_MODEL_URL to its new address; what was said is not sent after it."
         why = f"HTTP {self.status}" if self.code is None else f"HTTP {self.status}, {self.code}"
+        if self.status == 503:
+            return f"is not ready{often}: it is still being loaded, or overloaded; try again in a moment ({why})."
         if self.status >= 500:
             return f"failed{often}: look into the log of its server ({why})."
         return f"refused the request: check that CLOISTER_MODEL_URL is an OpenAI-compatible endpoint ({why})."
@@ -111,6 +113,8 @@ def failure_of(error: APIError | httpx2.RequestError | BrokenAnswer) -> Failure:
 
 
 def _refused_field(said: str) -> OptionalField | None:
+    if "stream_options" in said:
+        return "stream_options"
     if any(word in said for word in _SCHEMA_WORDS):
         return "response_format"
     if "max_tokens" in said:

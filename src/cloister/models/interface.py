@@ -1,6 +1,6 @@
-"""What an embedder is to the rest of Cloister. No model is named here."""
+"""What models are to the rest of Cloister. No model is named here."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Statement
 from cloister.domain.identifiers import MessageId
 from cloister.domain.passage import Passage
+from cloister.domain.reply import ChatRequest, Piece
 
 Weigh = Callable[[Sequence[str]], Sequence[float]]
 
@@ -62,5 +63,23 @@ class Extractor(Protocol):
         ...
 
     def close(self) -> None:
+        """Let go of what it holds open."""
+        ...
+
+
+class ChatModel(Protocol):
+    """Whoever answers in a conversation. Used on one event loop."""
+
+    @property
+    def name(self) -> str:
+        """What it goes by, for people and for `/v1/models`."""
+        ...
+
+    def stream(self, request: ChatRequest) -> AsyncGenerator[Piece]:
+        """The reply as it comes, with an `End` as its last piece. Raises `ModelUnavailable`, with a sentence for people, before the
+        first piece or between two, and `TooLongForTheModel` before the first. Closing it stops the model."""
+        ...
+
+    async def close(self) -> None:
         """Let go of what it holds open."""
         ...

@@ -9,6 +9,7 @@ from cloister.domain.identifiers import MessageId, SessionId, message_name
 from cloister.domain.scope import Reach
 from cloister.index.interface import NEIGHBOURS, Index
 from cloister.services.entities import EntityKeeper
+from cloister.services.events import Bus
 from cloister.services.index_queue import IndexQueue
 from cloister.storage.entities import Entities
 from cloister.storage.extraction import Extraction
@@ -19,6 +20,7 @@ from cloister.storage.messages import Messages
 from cloister.storage.observations import Observations
 from cloister.storage.pools import Pools
 from cloister.storage.sessions import Sessions
+from cloister.storage.turns import Turns
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,45 +37,48 @@ class Forgetter:
     """One transaction a call."""
 
     def __init__(
-        self, database: Database, index: Index, queue: IndexQueue, entities: EntityKeeper, generation: int
+        self, database: Database, index: Index, queue: IndexQueue, entities: EntityKeeper, generation: int, events: Bus
     ) -> None:
         self._database = database
         self._entities = entities
         self._index = index
         self._queue = queue
         self._generation = generation
+        self._events = events
 
     def session(self, reach: Reach, external_id: str) -> Forgotten:
         """The session and all that was said in it."""
 
-        def work(transaction: Transaction) -> Forgotten:
+        def work(transaction: Transaction) -> tuple[Session, Forgotten]:
             session, forgotten = self._empty(transaction, external_id)
             Pools(transaction, self._generation).note_departure(session.pool)
             Sessions(transaction).remove(session.id, messages=forgotten.messages)
-            return forgotten
+            return session, forgotten
 
-        forgotten = self._database.write(reach, work)
+        session, forgotten = self._database.write(reach, work)
+        self._events.deleted(session)
         self._clean_up()
         return forgotten
 
     def contents(self, reach: Reach, external_id: str) -> Forgotten:
         """All that was said in a session; the session itself stays, empty."""
 
-        def work(transaction: Transaction) -> Forgotten:
+        def work(transaction: Transaction) -> tuple[Session, Forgotten]:
             session, forgotten = self._empty(transaction, external_id)
             version = Pools(transaction, self._generation).raise_version(session.pool)
             Sessions(transaction).note_removal(session.id, removed=forgotten.messages, version=version)
             Extraction(transaction).count_again(session.id)
-            return forgotten
+            return session, forgotten
 
-        forgotten = self._database.write(reach, work)
+        session, forgotten = self._database.write(reach, work)
+        self._events.changed(session)
         self._clean_up()
         return forgotten
 
     def message(self, reach: Reach, message: MessageId) -> None:
         """One message."""
 
-        def work(transaction: Transaction) -> None:
+        def work(transaction: Transaction) -> Session:
             messages = Messages(transaction)
             external_id = messages.session_name(message)
             sessions = Sessions(transaction)
@@ -86,8 +91,9 @@ class Forgetter:
             sessions.note_removal(session.id, removed=removed, version=version)
             Extraction(transaction).count_again(session.id)
             self._note_removal(transaction, session.id, message)
+            return session
 
-        self._database.write(reach, work)
+        self._events.changed(self._database.write(reach, work))
         self._clean_up()
 
     def _empty(self, transaction: Transaction, external_id: str) -> tuple[Session, Forgotten]:
@@ -98,6 +104,7 @@ class Forgetter:
         for entity in Entities(transaction).forget_session(session.id):
             self._entities.index_again(transaction, entity.id)
         Extraction(transaction).forget_past(session.id)
+        Turns(transaction).revoke(session.id)
         episodes = messages.count_episodes(session.id)
         removed = messages.remove_all(session.id)
         self._note_removal(transaction, session.id)

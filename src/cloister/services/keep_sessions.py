@@ -18,6 +18,7 @@ from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import Metadata, checked_metadata, checked_name, checked_tags
 from cloister.domain.usage import Limits, refuse_over
+from cloister.services.events import Bus
 from cloister.services.move import SessionMover
 from cloister.services.once import request, write_once
 from cloister.storage.interface import Database, Transaction
@@ -58,35 +59,37 @@ class SessionChange:
 class SessionKeeper:
     """One use case a method; each is one transaction."""
 
-    def __init__(self, database: Database, generation: int, clock: Clock, limits: Limits) -> None:
+    def __init__(self, database: Database, generation: int, clock: Clock, limits: Limits, events: Bus) -> None:
         self._database = database
         self._generation = generation
         self._clock = clock
         self._limits = limits
+        self._events = events
 
     def create(
         self, reach: Reach, fields: SessionFields, *, idempotency_key: str | None = None
     ) -> tuple[Session, bool]:
         """The session, and whether it is new. The same outside id with the same fields is the same session."""
-        wanted = _checked(fields)
+        wanted = checked_fields(fields)
 
         def work(transaction: Transaction) -> tuple[Session, bool]:
             sessions = Sessions(transaction)
             existing = sessions.find(wanted.external_id) if wanted.external_id else None
-            if existing is None:
-                return self._add(transaction, wanted)
-            _refuse_other(existing, wanted)
-            return existing, False
+            session, is_new = self.add(transaction, wanted) if existing is None else (existing, False)
+            if not is_new:
+                _refuse_other(session, wanted)
+            return session, is_new
 
         if idempotency_key is None:
-            return self._database.write(reach, work)
+            session, is_new = self._database.write(reach, work)
+            return self._noted(session, is_new), is_new
 
-        def first(transaction: Transaction) -> tuple[tuple[Session, bool], list[object]]:
+        def first(transaction: Transaction) -> tuple[tuple[Session, bool, bool], list[object]]:
             session, is_new = work(transaction)
             counts = [session.message_count, session.created_at, session.updated_at]
-            return (session, is_new), [is_new, session.external_id, session.id, session.pool, *counts]
+            return (session, is_new, False), [is_new, session.external_id, session.id, session.pool, *counts]
 
-        def again(transaction: Transaction, kept: Sequence[Any]) -> tuple[Session, bool]:
+        def again(transaction: Transaction, kept: Sequence[Any]) -> tuple[Session, bool, bool]:
             """The first answer, whatever became of the session: what it said is in the repeated request."""
             is_new, external_id, identity, pool, message_count, created_at, updated_at = kept
             session = Session(
@@ -103,7 +106,7 @@ class SessionKeeper:
                 created_at=created_at,
                 updated_at=updated_at,
             )
-            return session, is_new
+            return session, is_new, True
 
         given = request(
             idempotency_key,
@@ -117,7 +120,13 @@ class SessionKeeper:
                 dict(wanted.metadata or {}),
             ),
         )
-        return write_once(self._database, reach, given, self._clock, first=first, again=again)
+        session, is_new, is_repeated = write_once(self._database, reach, given, self._clock, first=first, again=again)
+        return self._noted(session, is_new and not is_repeated), is_new
+
+    def _noted(self, session: Session, is_new: bool) -> Session:
+        if is_new:
+            self._events.created(session)
+        return session
 
     def get(self, reach: Reach, external_id: str) -> Session:
         with self._database.read(reach) as transaction:
@@ -163,7 +172,7 @@ class SessionKeeper:
         if change.metadata is not None:
             checked_metadata(change.metadata)
 
-        def work(transaction: Transaction) -> Session:
+        def work(transaction: Transaction) -> tuple[Session, Session]:
             if change.move and change.project is not None:
                 Projects(transaction).hold(change.project)
             sessions = Sessions(transaction)
@@ -178,11 +187,14 @@ class SessionKeeper:
                 tags=session.tags if tags is None else tags,
                 metadata=checked_metadata(session.metadata if change.metadata is None else change.metadata),
             )
-            return sessions.get(external_id)
+            return session, sessions.get(external_id)
 
-        return self._database.write(reach, work)
+        before, after = self._database.write(reach, work)
+        self._events.moved([before], after.project)
+        return after
 
-    def _add(self, transaction: Transaction, wanted: SessionFields) -> tuple[Session, bool]:
+    def add(self, transaction: Transaction, wanted: SessionFields) -> tuple[Session, bool]:
+        """Inside a transaction of a larger use case; the fields are checked. Not new where another was faster."""
         held = UsageRows(transaction).held()
         refuse_over("sessions", held.sessions, 1, held.limits.over(self._limits).sessions)
         pools = Pools(transaction, self._generation)
@@ -204,7 +216,6 @@ class SessionKeeper:
             if sessions.add(new):
                 return sessions.get(new.external_id), True
             if (existing := sessions.find(new.external_id)) is not None:
-                _refuse_other(existing, wanted)
                 return existing, False
             new = replace(new, id=new_session_id())
         raise Conflict(f"The external_id {new.external_id!r} is taken.")
@@ -221,7 +232,8 @@ def _scope_in(transaction: Transaction, project: ProjectId | None, user: str | N
     return Scope(tenant=transaction.reach.tenant, project=project, user=user, visibility=visibility)
 
 
-def _checked(fields: SessionFields) -> SessionFields:
+def checked_fields(fields: SessionFields) -> SessionFields:
+    """As they are stored; the error names the one that cannot be."""
     for field, value in (("external_id", fields.external_id), ("user_id", fields.user_id), ("title", fields.title)):
         if value is not None:
             checked_name(value, field)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cloister.domain.access import ApiKey
-from cloister.domain.conversation import Project
+from cloister.domain.conversation import Project, Session
 from cloister.domain.errors import Conflict, Forbidden, InvalidRequest, NotFound
 from cloister.domain.identifiers import (
     ProjectId,
@@ -19,6 +19,7 @@ from cloister.domain.project_settings import checked_settings
 from cloister.domain.scope import MemberVisibility, Reach, Scope
 from cloister.domain.text import checked_name
 from cloister.domain.usage import Limits, Usage, refuse_over
+from cloister.services.events import Bus
 from cloister.services.move import SessionMover
 from cloister.services.once import request, write_once
 from cloister.storage.interface import Database, Transaction
@@ -47,11 +48,12 @@ class Moved:
 class Organiser:
     """One use case a method; each is one transaction."""
 
-    def __init__(self, database: Database, generation: int, clock: Clock, limits: Limits) -> None:
+    def __init__(self, database: Database, generation: int, clock: Clock, limits: Limits, events: Bus) -> None:
         self._database = database
         self._generation = generation
         self._clock = clock
         self._limits = limits
+        self._events = events
 
     def create_tenant(
         self, name: str, *, tenant: TenantId | None = None, key: NewKey | None = None
@@ -196,7 +198,7 @@ class Organiser:
         """Soft: its sessions and their memories go back to the shared pool, nothing is deleted (ORG-5)."""
         _refuse_confined(reach)
 
-        def work(transaction: Transaction) -> Moved:
+        def work(transaction: Transaction) -> list[Session]:
             projects = Projects(transaction)
             projects.lock()
             if projects.get(project).is_default:
@@ -206,9 +208,11 @@ class Organiser:
             for tail in moved:
                 mover.move(tail, Scope(tenant=reach.tenant, project=None, user=tail.session.user_id))
             projects.soft_delete(project, self._clock())
-            return Moved(sessions=len(moved), memories=sum(tail.session.memory_count for tail in moved))
+            return [tail.session for tail in moved]
 
-        return self._database.write(reach, work)
+        moved = self._database.write(reach, work)
+        self._events.moved(moved, None)
+        return Moved(sessions=len(moved), memories=sum(session.memory_count for session in moved))
 
 
 def _refuse_confined(reach: Reach) -> None:

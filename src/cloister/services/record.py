@@ -14,6 +14,7 @@ from cloister.domain.scope import Reach
 from cloister.domain.text import checked_metadata, is_storable
 from cloister.domain.usage import Limits, refuse_over
 from cloister.services.bell import Bell
+from cloister.services.events import Bus
 from cloister.services.indexing import Indexer
 from cloister.services.once import request, write_once
 from cloister.storage.interface import Database, Transaction
@@ -28,7 +29,7 @@ LARGEST_BATCH = 1_000
 _LARGE = 4_000
 
 
-class _Prepared(NamedTuple):
+class Prepared(NamedTuple):
     """A draft with everything that can be known before the transaction."""
 
     draft: Draft
@@ -36,7 +37,7 @@ class _Prepared(NamedTuple):
     indexed: Indexed
 
 
-_Request = tuple[str, Sequence[_Prepared]]
+_Request = tuple[str, Sequence[Prepared]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,6 +46,8 @@ class Recorded:
 
     session: Session
     messages: tuple[Message, ...]
+    is_repeated: bool = False
+    """Whether it was recorded before, by the same request."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,13 +84,15 @@ class _Appending:
         self._tails: dict[str, Tail] = {}
         self._added: list[tuple[Message, Indexed]] = []
 
-    def add(self, name: str, prepared: Sequence[_Prepared]) -> Recorded:
+    def add(
+        self, name: str, prepared: Sequence[Prepared], answering: MessageId | None = None, room_for: int = 0
+    ) -> Recorded:
         tail = self._tails.get(name) or self._sessions.lock(name)
         if tail.next_sequence + len(prepared) - 1 > MAX_SEQUENCE:
             raise Conflict(f"The session {name!r} is full ({MAX_SEQUENCE:,} messages): go on in a new one.")
-        refuse_over("messages", self._held, len(prepared), self._limit)
+        refuse_over("messages", self._held, len(prepared) + room_for, self._limit)
         self._held += len(prepared)
-        session, episode = tail.session, tail.episode
+        session, episode = tail.session, answering or tail.episode
         messages: list[Message] = []
         for sequence, entry in enumerate(prepared, tail.next_sequence):
             message = _message(session.id, sequence, episode, entry)
@@ -97,7 +102,7 @@ class _Appending:
         done = [message for message in messages if message.status == "completed"]
         self._tails[name] = tail.grown(
             len(messages),
-            episode,
+            tail.episode if answering else episode,
             completed=len(done),
             replied=any(message.role == "assistant" for message in done),
         )
@@ -124,12 +129,15 @@ class _Appending:
 class Recorder:
     """One transaction a call. Embedding happens before it, so the writer only writes."""
 
-    def __init__(self, database: Database, indexer: Indexer, clock: Clock, limits: Limits, bell: Bell) -> None:
+    def __init__(
+        self, database: Database, indexer: Indexer, clock: Clock, limits: Limits, bell: Bell, events: Bus
+    ) -> None:
         self._database = database
         self._indexer = indexer
         self._clock = clock
         self._limits = limits
         self._bell = bell
+        self._events = events
 
     def messages(
         self, reach: Reach, session: str, drafts: Sequence[Draft], *, idempotency_key: str | None = None
@@ -143,12 +151,19 @@ class Recorder:
             return recorded
         return self._noted(self._recorded_alone(append, idempotency_key))
 
+    def _noted(self, recorded: Recorded) -> Recorded:
+        if not recorded.is_repeated:
+            self._events.added(recorded.session, recorded.messages)
+        if any(message.role == "assistant" for message in recorded.messages):
+            self.ring()
+        return recorded
+
     def _recorded_alone(self, append: Append, idempotency_key: str | None) -> Recorded:
         reach, session, drafts = append.reach, append.session, append.drafts
         if idempotency_key is not None:
             return self._once(reach, session, drafts, idempotency_key)
-        (prepared,) = self._prepare([drafts])
-        return self._database.write(reach, lambda transaction: self._append(transaction, session, prepared))
+        prepared = self.prepare(drafts)
+        return self._database.write(reach, lambda transaction: self.append(transaction, session, prepared))
 
     def all(self, appends: Sequence[Append]) -> list[Recorded | BaseException]:
         """What many callers want to append, with one sync for all of it: one answer each, or why it was not done."""
@@ -159,12 +174,6 @@ class Recorder:
         )
         return [answer if isinstance(answer, BaseException) else self._noted(answer) for answer in answers]
 
-    def _noted(self, recorded: Recorded) -> Recorded:
-        """A reply may have made its session due for extraction (MEM-3): the bell is rung."""
-        if any(message.role == "assistant" for message in recorded.messages):
-            self._bell.ring()
-        return recorded
-
     def episode(
         self, reach: Reach, session: str, user_message: Draft, reply: Draft, *, idempotency_key: str | None = None
     ) -> Episode:
@@ -173,11 +182,36 @@ class Recorder:
         opening = messages[0]
         return Episode(id=opening.id, session=opening.session, messages=messages, created_at=opening.created_at)
 
+    def prepare(self, drafts: Sequence[Draft]) -> list[Prepared]:
+        """All that can be done before a transaction that will `append` them."""
+        (prepared,) = self._prepare([drafts])
+        return prepared
+
+    def append(
+        self,
+        transaction: Transaction,
+        session: str,
+        prepared: Sequence[Prepared],
+        *,
+        answering: MessageId | None = None,
+        room_for: int = 0,
+    ) -> Recorded:
+        """Inside a transaction of a larger use case. `answering` names the message that opened the exchange, where others may have
+        been said since; with `room_for` so many more must fit into the quota. After the commit, `ring` for a reply."""
+        appending = _Appending(transaction, Pools(transaction, self._indexer.generation), self._limits)
+        recorded = appending.add(session, prepared, answering, room_for)
+        appending.write(self._clock())
+        return recorded
+
+    def ring(self) -> None:
+        """A reply was recorded, and may have made its session due for extraction (MEM-3)."""
+        self._bell.ring()
+
     def _prepare_requests(self, requests: Sequence[tuple[str, Sequence[Draft]]]) -> list[_Request]:
         prepared = self._prepare([drafts for _, drafts in requests])
         return [(session, entries) for (session, _), entries in zip(requests, prepared, strict=True)]
 
-    def _prepare(self, requests: Sequence[Sequence[Draft]]) -> list[list[_Prepared]]:
+    def _prepare(self, requests: Sequence[Sequence[Draft]]) -> list[list[Prepared]]:
         """The drafts of one or more requests, embedded together: many at once cost little more than one."""
         now = self._clock()
         drafts = [draft for request in requests for draft in request]
@@ -185,14 +219,8 @@ class Recorder:
         indexed = self._indexer.prepare(
             [(draft.content, draft.author, time) for draft, time in zip(drafts, times, strict=True)], now
         )
-        prepared = map(_Prepared, drafts, times, indexed)
+        prepared = map(Prepared, drafts, times, indexed)
         return [list(islice(prepared, len(request))) for request in requests]
-
-    def _append(self, transaction: Transaction, session: str, prepared: Sequence[_Prepared]) -> Recorded:
-        (recorded,) = self._append_requests(transaction, [(session, prepared)])
-        if isinstance(recorded, Exception):
-            raise recorded
-        return recorded
 
     def _append_requests(
         self, transaction: Transaction, requests: Sequence[_Request]
@@ -215,20 +243,21 @@ class Recorder:
             for draft in drafts
         ]
         given = request(key, ("messages", session), parts)
-        (prepared,) = self._prepare([drafts])
+        prepared = self.prepare(drafts)
 
         def first(transaction: Transaction) -> tuple[Recorded, list[object]]:
-            recorded = self._append(transaction, session, prepared)
+            recorded = self.append(transaction, session, prepared)
             kept = [[message.id, message.session, message.episode, message.created_at] for message in recorded.messages]
             return recorded, [*kept]
 
         def again(transaction: Transaction, kept: Sequence[Any]) -> Recorded:
-            return Recorded(session=Sessions(transaction).get(session), messages=_repeated(kept, prepared))
+            messages = _repeated(kept, prepared)
+            return Recorded(session=Sessions(transaction).get(session), messages=messages, is_repeated=True)
 
         return write_once(self._database, reach, given, self._clock, first=first, again=again)
 
 
-def _message(session: SessionId, sequence: int, episode: MessageId | None, entry: _Prepared) -> Message:
+def _message(session: SessionId, sequence: int, episode: MessageId | None, entry: Prepared) -> Message:
     draft = entry.draft
     identity = message_id(session, sequence)
     return Message(
@@ -246,7 +275,7 @@ def _message(session: SessionId, sequence: int, episode: MessageId | None, entry
     )
 
 
-def _repeated(kept: Sequence[Sequence[int]], prepared: Sequence[_Prepared]) -> tuple[Message, ...]:
+def _repeated(kept: Sequence[Sequence[int]], prepared: Sequence[Prepared]) -> tuple[Message, ...]:
     """The first answer again, made of what was kept and the words that came with the repeated request."""
     return tuple(
         Message(

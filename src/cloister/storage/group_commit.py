@@ -100,6 +100,13 @@ class GroupCommit:
         self._complete(jobs)
         return [cast(T, job.result) if job.error is None else job.error for job in jobs]
 
+    def between_writes(self, work: Callable[[], T]) -> T:
+        """Look at the write connection while nobody writes; no transaction is opened for it."""
+        with self._writing:
+            if self._closed:
+                raise Closed
+            return work()
+
     def _complete(self, jobs: Sequence[_Job[Any]]) -> None:
         if threading.get_ident() == self._writer:
             raise RuntimeError("a write inside a write would wait for itself")

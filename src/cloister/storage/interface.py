@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from cloister.domain.scope import Reach
+from cloister.storage.neighbours import Neighbours
 
 Value = int | str | bytes | None
 Row = tuple[Value, ...]
@@ -92,6 +93,9 @@ class Database(Protocol):
 
     @property
     def maintenance(self) -> Maintenance: ...
+
+    @property
+    def neighbours(self) -> Neighbours: ...
 
     def close(self) -> None: ...
 

@@ -26,6 +26,7 @@ from cloister.storage.postgres_connections import (
     sql,
     translated,
 )
+from cloister.storage.postgres_neighbours import PostgresNeighbours
 from cloister.storage.queries import load_queries, split_queries
 
 A = TypeVar("A")
@@ -47,8 +48,10 @@ def open_postgres(url: str, *, connections: int = 16) -> "PostgresDatabase":
             _migrate(connection)
     except psycopg.Error as error:
         raise translated(error, server) from error
+    tenants = Connections(conninfo, server, role=walls.TENANT_ROLE, fewest=1, most=connections)
     return PostgresDatabase(
-        tenants=Connections(conninfo, server, role=walls.TENANT_ROLE, fewest=1, most=connections),
+        neighbours=PostgresNeighbours(conninfo, tenants),
+        tenants=tenants,
         maintenance=Connections(conninfo, server, role=walls.MAINTENANCE_ROLE, fewest=0, most=2),
     )
 
@@ -58,7 +61,8 @@ class PostgresDatabase:
 
     embedded = False
 
-    def __init__(self, *, tenants: "Connections", maintenance: "Connections") -> None:
+    def __init__(self, *, neighbours: PostgresNeighbours, tenants: "Connections", maintenance: "Connections") -> None:
+        self.neighbours = neighbours
         scoped, unscoped = split_queries(load_queries(postgres=True))
         self._queries = {name: text.encode() for name, text in scoped.items()}
         self._unscoped_queries = {name: text.encode() for name, text in unscoped.items()}
@@ -118,6 +122,7 @@ class PostgresDatabase:
         return PostgresMaintenance(self._tenants, self._maintenance, self._unscoped_queries)
 
     def close(self) -> None:
+        self.neighbours.close()
         self._tenants.close()
         self._maintenance.close()
 

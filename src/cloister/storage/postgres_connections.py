@@ -22,7 +22,8 @@ try:
     import psycopg as psycopg
     from psycopg import errors as errors
     from psycopg import sql as sql
-    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+    from psycopg.conninfo import conninfo_to_dict as conninfo_to_dict
+    from psycopg.conninfo import make_conninfo as make_conninfo
     from psycopg.pq import TransactionStatus
     from psycopg.rows import TupleRow as TupleRow
     from psycopg.types.numeric import Int8BinaryDumper

@@ -27,6 +27,7 @@ from cloister.domain.scope import Reach
 from cloister.storage import migrate
 from cloister.storage.group_commit import GroupCommit, Together
 from cloister.storage.interface import Row, Transaction, Value
+from cloister.storage.neighbours import SilentNeighbours
 from cloister.storage.queries import load_queries, split_queries
 
 A = TypeVar("A")
@@ -76,6 +77,7 @@ class SqliteDatabase:
         self._writer = GroupCommit(_WriteConnection(connection))
         self._readers: deque[apsw.Connection] = deque()
         self._closed = False
+        self.neighbours = SilentNeighbours(lambda: self._writer.between_writes(self._data_version))
 
     def read(self, reach: Reach) -> AbstractContextManager[Transaction]:
         return _Reading(self, reach)
@@ -107,6 +109,7 @@ class SqliteDatabase:
 
     def close(self) -> None:
         self._closed = True
+        self.neighbours.close()
         self._writer.close()
         while self._readers:
             self._readers.pop().close()
@@ -138,6 +141,12 @@ class SqliteDatabase:
 
     def unscoped_query(self, name: str) -> str:
         return self._unscoped_queries[name]
+
+    def _data_version(self) -> int:
+        try:
+            return cast(int, self._write_connection.pragma("data_version"))
+        except apsw.Error as error:
+            raise translated(error) from error
 
 
 class _SqliteTransaction:

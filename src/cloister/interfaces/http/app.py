@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 
 from cloister.bootstrap import Services
-from cloister.interfaces.http import derived, operation, organisation, recall, sessions, sign_in
+from cloister.interfaces.http import chat, derived, operation, organisation, recall, sessions, sign_in
 from cloister.interfaces.http.callers import Gate
 from cloister.interfaces.http.console_pages import ConsolePages
 from cloister.interfaces.http.edge import Edge
@@ -20,6 +20,7 @@ from cloister.interfaces.http.problems import on_http_error
 from cloister.interfaces.http.rate_limit import RateLimit
 from cloister.interfaces.http.routes import Lanes
 from cloister.interfaces.http.sign_ins import SignIns
+from cloister.interfaces.http.turns import RunningTurns
 
 _THREADS = 64
 
@@ -39,7 +40,10 @@ def create_app(
         anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
         lanes = Lanes(services) if services.database.embedded else None
         app.state.lanes = lanes
+        app.state.turns = RunningTurns(services, None if lanes is None else lanes.reads)
         yield
+        await app.state.turns.close()
+        await services.converse.model.close()
         if lanes is not None:
             await anyio.to_thread.run_sync(lanes.close)
         await anyio.to_thread.run_sync(at_end)
@@ -61,7 +65,7 @@ def create_app(
         sign_ins=sign_ins or SignIns(),
         operator_key=operator_key,
     )
-    for part in (recall, sessions, derived, organisation, operation, sign_in):
+    for part in (recall, sessions, derived, chat, organisation, operation, sign_in):
         # Not by `include_router`, which keeps routers inside routers and looks through them at every request.
         app.router.routes.extend(part.router.routes)
     app.add_exception_handler(HTTPException, on_http_error)

@@ -39,6 +39,7 @@ SECTIONS: Mapping[str, str] = {
     "What is kept of it": "Memories, entities and observations: what derives from what was said, is never wider than it, and goes "
     "when it goes.",
     "Recall": "What was said, found again: only ever inside the walls that the session or the project stands in.",
+    "Chat": "A conversation with memory: what was said is recorded, what belongs to it is recalled, a model answers.",
     "Console": "How a browser signs in. The console itself uses the other routes, with a cookie that stands for a key and is "
     "taken from pages of this origin alone.",
     "Operation": "How the server is doing. These routes are open: keep `/metrics` behind your proxy.",
@@ -84,6 +85,7 @@ _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
     "search": ("project_required",),
     "list_entities": ("project_required",),
     "extract": ("conflict", "model_unavailable"),
+    "chat": ("turn_in_progress", "conflict", "quota_exceeded"),
     "readyz": _OF_STORAGE,
     "metrics": _OF_STORAGE,
 }

@@ -1,5 +1,7 @@
 """Sessions, and what was said in them."""
 
+from typing import Protocol
+
 from fastapi import APIRouter
 from starlette.responses import Response
 
@@ -45,7 +47,7 @@ def create_session(body: bodies.NewSession, caller: Caller, idempotency_key: Ide
     pool. The same `external_id` with equal fields again is the same session, answered with 200."""
     fields = SessionFields(
         external_id=body.external_id,
-        project=_project_of(body, caller),
+        project=project_of(body, caller),
         user_id=body.user_id,
         title=body.title,
         tags=tuple(body.tags),
@@ -223,7 +225,18 @@ def _behind(cursor: str | None, after: str | None) -> MessageId | None:
     return None if after is None else parse_message(after)
 
 
-def _project_of(body: bodies.NewSession, caller: CallerInfo) -> ProjectId | None:
+class OfAProject(Protocol):
+    """A body that may say in which project a new session is to be."""
+
+    @property
+    def project_id(self) -> str | None: ...
+
+    @property
+    def model_fields_set(self) -> set[str]: ...
+
+
+def project_of(body: OfAProject, caller: CallerInfo) -> ProjectId | None:
+    """The project of a new session: what the body says, even if that is none, else the request's."""
     if "project_id" not in body.model_fields_set:
         return caller.project(required=False)
     return None if body.project_id is None else parse_project(body.project_id)

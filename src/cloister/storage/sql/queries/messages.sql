@@ -17,11 +17,11 @@ ORDER BY message_id
 LIMIT :limit
 
 -- name: recent_messages
--- The last ones of a role, newest first, looked for among the last :window of the session.
+-- The last ones of a role that came to their end, newest first, looked for among the last :window of the session.
 SELECT
     message_id, session_id, role, content, author, status, episode_id, is_memory_checked, tokens, metadata, created_at
 FROM message
-WHERE tenant_id = :tenant_id AND role = :role AND message_id <= :last
+WHERE tenant_id = :tenant_id AND role = :role AND status = 'completed' AND message_id <= :last
     AND message_id > (
         SELECT CASE WHEN max(message_id) - :window > :first THEN max(message_id) - :window ELSE :first END
         FROM message

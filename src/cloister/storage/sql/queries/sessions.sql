@@ -81,5 +81,5 @@ WHERE tenant_id = :tenant_id AND project_id = :project_id ORDER BY session_id
 UPDATE session
 SET external_id = NULL, project_id = NULL, pool_id = NULL, user_id = NULL, title = NULL, tags = '[]', metadata = '{}',
     episode_id = NULL, message_count = 0, memory_count = 0, unchecked_count = 0, due_at = NULL, claim = NULL,
-    claimed_until = NULL, failures = 0, extraction_error = NULL, observed_message_id = 0
+    claimed_until = NULL, failures = 0, extraction_error = NULL, observed_message_id = 0, turn = NULL, turn_until = NULL
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND pool_id IS NOT NULL

@@ -1,0 +1,83 @@
+"""What happened, in ids and names and never in words, and who may be told of it."""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from cloister.domain.conversation import Message, Session, Status
+from cloister.domain.identifiers import MessageId, ProjectId
+from cloister.domain.scope import Reach
+
+Kind = Literal[
+    "session.created",
+    "session.changed",
+    "session.deleted",
+    "message.added",
+    "turn.started",
+    "turn.finished",
+    "reset",
+]
+
+
+class Event(NamedTuple):
+    """Of one session of a tenant. `project` is where the session is, or was last; `origin` where it came from, if it `moved`.
+    The messages added are so many behind the first. A `reset` says that more happened than can be told: in `project`, or, if it is
+    `wide`, anywhere in the tenant."""
+
+    kind: Kind
+    session: str
+    project: ProjectId | None
+    user: str | None
+    at: int
+    moved: bool = False
+    origin: ProjectId | None = None
+    first_message: MessageId | None = None
+    messages: int = 0
+    status: Status | None = None
+    wide: bool = False
+
+    @property
+    def message_ids(self) -> list[MessageId]:
+        """What is appended together has ids that follow each other."""
+        if self.first_message is None:
+            return []
+        return [MessageId(self.first_message + step) for step in range(self.messages)]
+
+
+def told(event: Event, reach: Reach, user: str | None) -> Event | None:
+    """The event as a reader within this reach, of this user's sessions or of all, may know it; none where it may not. A session
+    that moves out of sight is told as deleted, one that comes into sight as created, and nobody learns where the other end is."""
+    if event.kind != "reset" and user not in (None, event.user):
+        return None
+    project = reach.confined_to
+    if project is None or event.wide:
+        return event
+    is_here = event.project == project
+    if not event.moved:
+        return event if is_here else None
+    if is_here:
+        return event._replace(kind="session.created", moved=False, origin=None)
+    if event.origin == project:
+        return event._replace(kind="session.deleted", project=project, moved=False, origin=None)
+    return None
+
+
+def of_session(kind: Kind, session: Session, at: int) -> Event:
+    return Event(kind, session.external_id, session.project, session.user_id, at)
+
+
+def of_messages(session: Session, messages: Sequence[Message], at: int) -> Event:
+    """Messages that were appended in one transaction."""
+    event = of_session("message.added", session, at)
+    return event._replace(first_message=messages[0].id, messages=len(messages))
+
+
+def of_move(session: Session, project: ProjectId | None, at: int) -> Event:
+    """A session, as it was before, that is now in this project."""
+    event = of_session("session.changed", session, at)
+    if project == session.project:
+        return event
+    return event._replace(project=project, moved=True, origin=session.project)
+
+
+def reset(at: int, *, project: ProjectId | None = None, wide: bool = False) -> Event:
+    return Event("reset", "", project, None, at, wide=wide)

@@ -1,0 +1,188 @@
+"""Converse: what happens between the two ends of a turn. It is recalled what belongs to it, and the model answers; meanwhile no
+transaction is open.
+
+Only a reply that came to its end is `completed`. One that was cut is `partial`, one without words `failed`; neither is ever
+recalled, becomes a memory, or is shown to a model.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol, TypeVar
+
+from cloister.domain.context import Context
+from cloister.domain.conversation import Message, Status
+from cloister.domain.errors import CloisterError, ModelUnavailable, NotFound, StorageError
+from cloister.domain.prompt import prompt
+from cloister.domain.reply import ChatRequest, TextDelta, ToolCallDelta, Usage
+from cloister.domain.scope import Reach
+from cloister.models.endpoint import TooLongForTheModel
+from cloister.models.interface import ChatModel
+from cloister.services.build_context import ContextBuilder
+from cloister.services.forget import Forgetter
+from cloister.services.turns import Turn, TurnKeeper
+from cloister.services.writing import Writing, Written
+
+CONTEXT_TOKENS = 16_000
+# A turn is renewed so often before it would run out: one renewal may fail, or come late, without harm.
+_RENEWALS = 3
+_SHORTENINGS = 5
+_TRIES = 5
+_FIRST_WAIT = 0.1
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Recalled:
+    """What the reply will know. It comes before the first words, and again where the model could not read that much."""
+
+    context: Context
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finished:
+    """The end of a turn; it comes last. `message` is the reply as it is stored: none where it was only calls of tools, or could not
+    be stored. `error` is why it is not completed, and none where somebody stopped it."""
+
+    status: Status
+    message: Message | None
+    finish_reason: str
+    usage: Usage | None = None
+    error: CloisterError | None = None
+
+
+Happening = Recalled | TextDelta | ToolCallDelta | Finished
+BuildRequest = Callable[[Context], ChatRequest]
+
+
+class Elsewhere(Protocol):
+    """Runs what may block away from the event loop."""
+
+    def read(self, call: Callable[[], T], /) -> Awaitable[T]: ...
+
+    def write(self, call: Callable[[], T], /) -> Awaitable[T]: ...
+
+
+class Converser:
+    """Replies of one process, on one event loop."""
+
+    def __init__(
+        self,
+        turns: TurnKeeper,
+        contexts: ContextBuilder,
+        forgetter: Forgetter,
+        model: ChatModel,
+        *,
+        context_tokens: int = CONTEXT_TOKENS,
+    ) -> None:
+        self._turns = turns
+        self._contexts = contexts
+        self._forgetter = forgetter
+        self._context_tokens = context_tokens
+        self.model = model
+
+    async def reply(
+        self,
+        turn: Turn,
+        tell: Callable[[Happening], None],
+        *,
+        stop: asyncio.Event,
+        elsewhere: Elsewhere,
+        build: BuildRequest | None = None,
+    ) -> Finished:
+        """Recall, answer, store; each happening is told as it comes. When `stop` is set, what was said so far is stored as it is.
+        `build` makes the model's request where the prompt is the client's own."""
+        writing = Writing(tell)
+        answering = asyncio.create_task(self._answer(turn, writing, tell, elsewhere, build))
+        losing = asyncio.create_task(self._lose(turn, elsewhere))
+        stopping = asyncio.create_task(stop.wait())
+        tasks = (answering, losing, stopping)
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        broke = None if answering.cancelled() else answering.exception()
+        written = writing.cut() if answering.cancelled() else writing.ended(broke)
+        finished = await self._store(turn, written, elsewhere)
+        tell(finished)
+        if broke is not None and not isinstance(broke, CloisterError):
+            raise broke
+        return finished
+
+    async def _answer(
+        self,
+        turn: Turn,
+        writing: Writing,
+        tell: Callable[[Happening], None],
+        elsewhere: Elsewhere,
+        build: BuildRequest | None,
+    ) -> None:
+        """With less and less of what was recalled, where the model cannot read it all."""
+        budget = self._context_tokens
+        for _ in range(_SHORTENINGS):
+            context = await elsewhere.read(partial(self._recalled, turn, budget))
+            tell(Recalled(context=context))
+            request = _own_request(turn, context) if build is None else build(context)
+            try:
+                async with aclosing(self.model.stream(request)) as pieces:
+                    async for piece in pieces:
+                        if not writing.take(piece):
+                            return
+                return
+            except TooLongForTheModel:
+                if not context.tokens:
+                    break
+                budget = context.tokens // 2
+        raise ModelUnavailable(f"The message is too long for the model ({self.model.name}): send a shorter one.")
+
+    def _recalled(self, turn: Turn, budget: int) -> Context:
+        """Within the caller's reach: a session that has moved out of it since is not found."""
+        asked = turn.question.content if turn.question.role == "user" else None
+        context = self._contexts.build(turn.reach, turn.session.external_id, question=asked, budget=budget)
+        known = {message.id for message in turn.messages}
+        said = tuple(item for item in context.current_conversation if item.message.id not in turn.replaces)
+        related = tuple(item for item in context.relevant_history if item.message.id not in known.union(turn.replaces))
+        return replace(context, current_conversation=said, relevant_history=related)
+
+    async def _lose(self, turn: Turn, elsewhere: Elsewhere) -> None:
+        """Renews the turn; ends when it was lost."""
+        while True:
+            await asyncio.sleep(self._turns.lease_seconds / _RENEWALS)
+            # What fails now may succeed the next time; if it runs out before, that is noticed at the end.
+            with suppress(StorageError):
+                if not await elsewhere.write(partial(self._turns.renew, turn)):
+                    return
+
+    async def _store(self, turn: Turn, written: Written, elsewhere: Elsewhere) -> Finished:
+        """Persistently: these words exist nowhere else."""
+        finished = Finished(
+            status=written.status,
+            message=None,
+            finish_reason=written.finish_reason,
+            usage=written.usage,
+            error=written.error,
+        )
+        for attempt in range(1, _TRIES + 1):
+            try:
+                message = await elsewhere.write(partial(self._turns.end, turn, written.draft))
+                if message is not None and written.status == "completed":
+                    await self._forget_replaced(turn, elsewhere)
+                return replace(finished, message=message)
+            except CloisterError as failed:
+                if attempt == _TRIES or not isinstance(failed, StorageError):
+                    return replace(finished, status="failed", error=failed)
+            await asyncio.sleep(_FIRST_WAIT * 2**attempt)
+        raise AssertionError
+
+    async def _forget_replaced(self, turn: Turn, elsewhere: Elsewhere) -> None:
+        for message in turn.replaces:
+            with suppress(NotFound):
+                await elsewhere.write(partial(self._forgetter.message, Reach(tenant=turn.reach.tenant), message))
+
+
+def _own_request(turn: Turn, context: Context) -> ChatRequest:
+    return ChatRequest(messages=prompt(turn.system_prompt, context, turn.question), context=context)

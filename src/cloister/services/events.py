@@ -1,0 +1,258 @@
+"""Events: what happened in a tenant, told to whoever reads along, in this process and, where the database can carry it, in others.
+
+Told after the commit, in ids and names. Where nobody reads, nothing is kept. Of a tenant with readers the last events are kept,
+once for all of them: a reader is a place in that row, not a queue, and one that fell too far behind is told to look again. A place
+goes out as an id that says nothing to anybody: numbers would tell a confined reader how much happens where it may not look.
+"""
+
+import re
+import secrets
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from hmac import compare_digest
+from itertools import count, islice
+from typing import NamedTuple
+
+from cloister.domain.conversation import Message, Session, Status
+from cloister.domain.events import Event, of_messages, of_move, of_session, reset, told
+from cloister.domain.identifiers import ProjectId, TenantId
+from cloister.domain.moments import Clock
+from cloister.domain.scope import Reach
+from cloister.services.look_around import Lookout, Versions
+from cloister.storage.interface import Database
+
+KEPT = 1_024
+_KEPT_SECONDS = 300.0
+# A change of more sessions at once is told as one reset.
+_MOST_AT_ONCE = 100
+_ID = re.compile(r"[0-9a-f]{48}")
+# Rows of different times never share a place.
+_ROW_LENGTH = 1 << 40
+_NOWHERE = -1
+
+News = Callable[[TenantId], None]
+
+
+class Told(NamedTuple):
+    """What a reader gets. `id` is the place behind it; `event` is none where so much happened that it has to look again."""
+
+    id: str
+    event: Event | None
+
+
+class _Row:
+    """The last events of one tenant. Places count up; `end` is the place behind the last."""
+
+    def __init__(self, begin: int) -> None:
+        self.end = begin
+        self.readers = 0
+        self.left_at = 0.0
+        self.seen: Versions | None = None
+        self._events: deque[Event] = deque(maxlen=KEPT)
+        self._lock = threading.Lock()
+
+    def add(self, events: Sequence[Event]) -> None:
+        with self._lock:
+            self._events.extend(events)
+            self.end += len(events)
+
+    def since(self, place: int) -> tuple[list[Event], int] | None:
+        """What came behind the place, and the place behind that; none where some of it is no longer here."""
+        with self._lock:
+            new = self.end - place
+            if not 0 <= new <= len(self._events):
+                return None
+            return list(islice(self._events, len(self._events) - new, None)), self.end
+
+    @property
+    def is_forgotten(self) -> bool:
+        return not self.readers and time.monotonic() - self.left_at > _KEPT_SECONDS
+
+
+class Bus:
+    """Safe to use from any thread. Telling takes no longer than a look into a table, and with readers a few steps more."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._neighbours = database.neighbours
+        self._lookout = Lookout(database, clock)
+        self._clock = clock
+        self._rows: dict[TenantId, _Row] = {}
+        self._begins = count(_ROW_LENGTH, _ROW_LENGTH)
+        self._secret = secrets.token_bytes(32)
+        self._lock = threading.Lock()
+        self._looking = threading.Lock()
+        self._listening = False
+        self._news: list[News] = []
+
+    def created(self, session: Session) -> None:
+        if self._is_wanted(session.tenant):
+            self._tell(session.tenant, [of_session("session.created", session, self._clock())])
+
+    def changed(self, session: Session) -> None:
+        if self._is_wanted(session.tenant):
+            self._tell(session.tenant, [of_session("session.changed", session, self._clock())])
+
+    def moved(self, sessions: Sequence[Session], project: ProjectId | None) -> None:
+        """Sessions of one project, as they were before, that are now in this one."""
+        if not sessions or not self._is_wanted(sessions[0].tenant):
+            return
+        at = self._clock()
+        if len(sessions) <= _MOST_AT_ONCE:
+            events = [of_move(session, project, at) for session in sessions]
+        else:
+            events = [reset(at, project=each) for each in (sessions[0].project, project)]
+        self._tell(sessions[0].tenant, events)
+
+    def deleted(self, session: Session) -> None:
+        if self._is_wanted(session.tenant):
+            self._tell(session.tenant, [of_session("session.deleted", session, self._clock())])
+
+    def added(self, session: Session, messages: Sequence[Message]) -> None:
+        if self._is_wanted(session.tenant):
+            self._tell(session.tenant, [of_messages(session, messages, self._clock())])
+
+    def turn_started(self, session: Session) -> None:
+        if self._is_wanted(session.tenant):
+            self._tell(session.tenant, [of_session("turn.started", session, self._clock())])
+
+    def turn_finished(self, session: Session, status: Status) -> None:
+        if self._is_wanted(session.tenant):
+            self._tell(session.tenant, [of_session("turn.finished", session, self._clock())._replace(status=status)])
+
+    def on_news(self, call: News) -> Callable[[], None]:
+        """Whenever a tenant with readers has news: called on the thread that tells, so it must only pass it on. Gives its end."""
+        self._news = [*self._news, call]
+
+        def end() -> None:
+            self._news = [each for each in self._news if each is not call]
+
+        return end
+
+    def read_along(self, reach: Reach, *, user: str | None = None, behind: str | None = None) -> "Reader":
+        """From now on, or from behind the event of this id. What happens from when this returns is told."""
+        row = self._join(reach.tenant)
+        place = row.end if behind is None else self._opened(reach.tenant, behind)
+        return Reader(self, row, reach, user, _NOWHERE if place is None else place)
+
+    def leave(self, row: _Row) -> None:
+        with self._lock:
+            row.readers -= 1
+            row.left_at = time.monotonic()
+
+    def sealed(self, tenant: TenantId, place: int) -> str:
+        """A place as an id: no two are alike, none tells anything, and none can be made up."""
+        nonce = secrets.token_bytes(8)
+        veiled = place ^ int.from_bytes(self._digest(b"veil", nonce), "big")
+        body = nonce + veiled.to_bytes(8, "big")
+        return (body + self._digest(b"mark", body + b"%d" % tenant)).hex()
+
+    def _opened(self, tenant: TenantId, given: str) -> int | None:
+        """None for what was not given to this tenant by this process."""
+        if not _ID.fullmatch(given):
+            return None
+        whole = bytes.fromhex(given)
+        body, mark = whole[:16], whole[16:]
+        if not compare_digest(mark, self._digest(b"mark", body + b"%d" % tenant)):
+            return None
+        return int.from_bytes(body[8:], "big") ^ int.from_bytes(self._digest(b"veil", body[:8]), "big")
+
+    def _digest(self, purpose: bytes, data: bytes) -> bytes:
+        return blake2b(data, key=self._secret, person=purpose, digest_size=8).digest()
+
+    def _is_wanted(self, tenant: TenantId) -> bool:
+        return self._neighbours.speak or tenant in self._rows
+
+    def _tell(self, tenant: TenantId, events: Sequence[Event]) -> None:
+        self._keep(tenant, events)
+        self._neighbours.tell(tenant, events)
+
+    def _keep(self, tenant: TenantId, events: Sequence[Event]) -> None:
+        row = self._rows.get(tenant)
+        if row is None:
+            return
+        if row.is_forgotten:
+            self._drop_forgotten()
+        row.add(events)
+        for call in self._news:
+            call(tenant)
+
+    def _join(self, tenant: TenantId) -> _Row:
+        self._listen()
+        self._drop_forgotten()
+        with self._lock:
+            row = self._rows.get(tenant)
+            if row is None:
+                row = self._rows[tenant] = _Row(next(self._begins))
+            row.readers += 1
+        try:
+            self._see(tenant, row)
+        except BaseException:
+            self.leave(row)
+            raise
+        return row
+
+    def _listen(self) -> None:
+        with self._looking:
+            if not self._listening:
+                self._neighbours.listen(self._keep, self._missed)
+                self._listening = True
+
+    def _see(self, tenant: TenantId, row: _Row) -> None:
+        """What is there now need not be told later."""
+        if self._neighbours.speak or row.seen is not None:
+            return
+        with self._looking:
+            if row.seen is None:
+                row.seen = self._lookout.versions(tenant)
+
+    def _missed(self) -> None:
+        with self._lock:
+            rows = list(self._rows.items())
+        for tenant, row in rows:
+            if self._neighbours.speak:
+                self._keep(tenant, [reset(self._clock(), wide=True)])
+                continue
+            with self._looking:
+                if row.seen is None:
+                    continue
+                events, row.seen = self._lookout.changes(tenant, row.seen)
+            if events:
+                self._keep(tenant, events)
+
+    def _drop_forgotten(self) -> None:
+        with self._lock:
+            for tenant in [tenant for tenant, row in self._rows.items() if row.is_forgotten]:
+                del self._rows[tenant]
+
+
+class Reader:
+    """One who reads along: a place in the row of a tenant, and what may be seen from there."""
+
+    def __init__(self, bus: Bus, row: _Row, reach: Reach, user: str | None, place: int) -> None:
+        self._bus = bus
+        self._row = row
+        self._reach = reach
+        self._user = user
+        self._place = place
+
+    @property
+    def id(self) -> str:
+        """The place of now: what was told so far is behind it."""
+        return self._bus.sealed(self._reach.tenant, self._place)
+
+    def read(self) -> list[Told]:
+        """All that is new and may be known here."""
+        found = self._row.since(self._place)
+        if found is None:
+            self._place = self._row.end
+            return [Told(self.id, None)]
+        events, end = found
+        first, self._place = self._place, end
+        seen = [(first + number, told(event, self._reach, self._user)) for number, event in enumerate(events, 1)]
+        return [Told(self._bus.sealed(self._reach.tenant, place), event) for place, event in seen if event is not None]
+
+    def close(self) -> None:
+        self._bus.leave(self._row)

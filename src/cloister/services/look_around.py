@@ -1,0 +1,45 @@
+"""Look around: what other processes changed in a tenant, where they do not say so themselves."""
+
+from collections.abc import Mapping
+
+from cloister.domain.events import Event, reset
+from cloister.domain.identifiers import PoolId, TenantId
+from cloister.domain.moments import Clock
+from cloister.domain.scope import Reach
+from cloister.storage.changes import Changes, PoolVersion
+from cloister.storage.interface import Database
+
+Versions = Mapping[PoolId, PoolVersion]
+# More changed sessions of one pool are not worth being told one by one.
+_MOST_TOLD = 100
+_NEVER_SEEN = PoolVersion(None, 0, 0)
+
+
+class Lookout:
+    """Tells of sessions that changed, pool by pool. What left a pool is not there to be named: then its readers look again."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def versions(self, tenant: TenantId) -> Versions:
+        with self._database.read(Reach(tenant=tenant)) as transaction:
+            return Changes(transaction).versions()
+
+    def changes(self, tenant: TenantId, seen: Versions) -> tuple[list[Event], Versions]:
+        """Since these versions; and the versions of now."""
+        at = self._clock()
+        found: list[Event] = []
+        with self._database.read(Reach(tenant=tenant)) as transaction:
+            changes = Changes(transaction)
+            current = changes.versions()
+            for pool, now in current.items():
+                before = seen.get(pool, _NEVER_SEEN)
+                if now.version == before.version:
+                    continue
+                sessions = changes.sessions(pool, since=before.version, limit=_MOST_TOLD + 1)
+                if now.removed > before.version or len(sessions) > _MOST_TOLD:
+                    found.append(reset(at, project=now.project))
+                else:
+                    found += (Event("session.changed", name, project, user, at) for name, project, user in sessions)
+        return found, current

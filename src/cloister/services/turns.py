@@ -1,0 +1,218 @@
+"""Turns: one assistant turn at a time in a session, taken with the user's words and given back with the reply.
+
+A turn begins in one transaction: the session is found, or made in its project (ISO-7), the turn is taken, and what the user said
+is appended. It ends in one transaction: the reply is appended, and the turn given back. Between them it is a lease: renewed while
+somebody answers, and free again some time after whoever answered died.
+"""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cloister.domain.conversation import Draft, Message, Session
+from cloister.domain.errors import Conflict, InvalidRequest, QuotaExceeded, TurnInProgress
+from cloister.domain.identifiers import MessageId, ProjectId, SessionId
+from cloister.domain.moments import Clock
+from cloister.domain.project_settings import system_prompt
+from cloister.domain.scope import Reach
+from cloister.services.events import Bus
+from cloister.services.keep_sessions import SessionFields, SessionKeeper, checked_fields
+from cloister.services.record import Recorder
+from cloister.storage.extraction import Extraction
+from cloister.storage.interface import Database, Transaction
+from cloister.storage.messages import Messages
+from cloister.storage.organisation import Projects
+from cloister.storage.sessions import Sessions
+from cloister.storage.turns import Turns
+
+LEASE_SECONDS = 60
+_MOST_REPLACED = 100
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ask:
+    """What a user says, and where; making one checks it. A session that is not there is made, in `project`; without a name it gets
+    one. Of a session that is there nothing is changed: with `must_be_in` it has to be in `project` already, and a `user_id` has to
+    be its own."""
+
+    session: str | None
+    drafts: Sequence[Draft]
+    project: ProjectId | None = None
+    must_be_in: bool = False
+    user_id: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.drafts:
+            raise InvalidRequest("messages", "must hold a message of the user.")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Turn:
+    """A turn that was taken. `session` is as it was then, `reach` its caller's, `messages` what was appended; the last of them is
+    the question. A completed reply takes the place of those in `replaces`."""
+
+    reach: Reach
+    number: int
+    session: Session
+    is_new: bool
+    messages: tuple[Message, ...]
+    system_prompt: str | None
+    replaces: tuple[MessageId, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return f"turn_{self.number:016x}"
+
+    @property
+    def question(self) -> Message:
+        return self.messages[-1]
+
+
+class TurnLost(Conflict):
+    """The turn is not this one's any more: what it answers was forgotten, or it took too long and another was begun."""
+
+
+class TurnKeeper:
+    """Takes turns, renews them, and gives them back. Each is one transaction."""
+
+    def __init__(
+        self,
+        database: Database,
+        sessions: SessionKeeper,
+        recorder: Recorder,
+        clock: Clock,
+        events: Bus,
+        *,
+        lease_seconds: float = LEASE_SECONDS,
+    ) -> None:
+        self._database = database
+        self._sessions = sessions
+        self._recorder = recorder
+        self._clock = clock
+        self._events = events
+        self.lease_seconds = lease_seconds
+
+    def begin(self, reach: Reach, ask: Ask) -> Turn:
+        """Durable when it returns, all of it or nothing. Raises `TurnInProgress` while another turn stands. The quota must have
+        room for the reply too."""
+        wanted = checked_fields(SessionFields(external_id=ask.session, project=ask.project, user_id=ask.user_id))
+        prepared = self._recorder.prepare(ask.drafts)
+        number = secrets.randbits(62) + 1
+
+        def work(transaction: Transaction) -> Turn:
+            session, is_new = self._place(transaction, ask, wanted)
+            now = self._clock()
+            if not Turns(transaction).take(session.id, number, now=now, until=self._until(now)):
+                raise TurnInProgress(session.external_id)
+            recorded = self._recorder.append(transaction, session.external_id, prepared, room_for=1)
+            return Turn(
+                reach=reach,
+                number=number,
+                session=recorded.session,
+                is_new=is_new,
+                messages=recorded.messages,
+                system_prompt=_system_prompt(transaction, session),
+            )
+
+        turn = self._database.write(reach, work)
+        if turn.is_new:
+            self._events.created(turn.session)
+        self._events.turn_started(turn.session)
+        self._events.added(turn.session, turn.messages)
+        return turn
+
+    def begin_again(self, reach: Reach, session: str) -> Turn:
+        """To answer the user's last message anew. Nothing is appended, and the replies that it has stay until there is another."""
+        number = secrets.randbits(62) + 1
+
+        def work(transaction: Transaction) -> Turn:
+            found = Sessions(transaction).lock(session).session
+            now = self._clock()
+            if not Turns(transaction).take(found.id, number, now=now, until=self._until(now)):
+                raise TurnInProgress(session)
+            messages = Messages(transaction)
+            asked = messages.recent(found.id, "user", 1)
+            if not asked:
+                raise Conflict(f"Nobody has said anything in the session {session!r} that could be answered again.")
+            later = messages.page(found.id, limit=_MOST_REPLACED, after=asked[0].id)
+            return Turn(
+                reach=reach,
+                number=number,
+                session=found,
+                is_new=False,
+                messages=(asked[0],),
+                system_prompt=_system_prompt(transaction, found),
+                replaces=tuple(message.id for message in later if message.role == "assistant"),
+            )
+
+        turn = self._database.write(reach, work)
+        self._events.turn_started(turn.session)
+        return turn
+
+    def renew(self, turn: Turn) -> bool:
+        """False when it was lost."""
+        until = self._until(self._clock())
+        return self._database.write(
+            _tenant_of(turn), lambda transaction: Turns(transaction).renew(turn.session.id, turn.number, until=until)
+        )
+
+    def end(self, turn: Turn, reply: Draft | None) -> Message | None:
+        """Append the reply, where there is one, and give the turn back; raises `TurnLost` and appends nothing when it is not this
+        one's any more. Where the reply does not fit, the turn is given back all the same."""
+        prepared = None if reply is None else self._recorder.prepare([reply])
+
+        def work(transaction: Transaction) -> tuple[Session, Message | None]:
+            name = Turns(transaction).end(turn.session.id, turn.number)
+            if name is None or not Extraction(transaction).present(turn.session.id, [turn.question.id]):
+                raise TurnLost("What this reply answers was forgotten, or another turn was begun: it is not kept.")
+            if prepared is None:
+                return Sessions(transaction).get(name), None
+            recorded = self._recorder.append(transaction, name, prepared, answering=turn.question.episode)
+            return recorded.session, recorded.messages[0]
+
+        try:
+            session, message = self._database.write(_tenant_of(turn), work)
+        except (QuotaExceeded, Conflict):
+            self._give_back(turn)
+            raise
+        if message is not None:
+            self._recorder.ring()
+            self._events.added(session, [message])
+        self._events.turn_finished(session, "failed" if message is None else message.status)
+        return message
+
+    def _give_back(self, turn: Turn) -> None:
+        def work(transaction: Transaction) -> Session | None:
+            name = Turns(transaction).end(turn.session.id, turn.number)
+            return None if name is None else Sessions(transaction).get(name)
+
+        session = self._database.write(_tenant_of(turn), work)
+        if session is not None:
+            self._events.turn_finished(session, "failed")
+
+    def current(self, reach: Reach, session: SessionId) -> int | None:
+        """The number of the turn that stands in a session, in this process or another."""
+        with self._database.read(reach) as transaction:
+            return Turns(transaction).current(session, self._clock())
+
+    def _place(self, transaction: Transaction, ask: Ask, wanted: SessionFields) -> tuple[Session, bool]:
+        sessions = Sessions(transaction)
+        existing = sessions.find(wanted.external_id) if wanted.external_id else None
+        session, is_new = self._sessions.add(transaction, wanted) if existing is None else (existing, False)
+        if not is_new and ask.must_be_in and session.project != ask.project:
+            raise Conflict(f"The session {session.external_id!r} exists already with another project_id.")
+        if not is_new and ask.user_id is not None and session.user_id != ask.user_id:
+            raise Conflict(f"The session {session.external_id!r} exists already with another user_id.")
+        return session, is_new
+
+    def _until(self, now: int) -> int:
+        return now + round(self.lease_seconds * 1_000_000)
+
+
+def _tenant_of(turn: Turn) -> Reach:
+    """A session that moved while it was answered still gets its reply, though its caller may not follow it there."""
+    return Reach(tenant=turn.reach.tenant)
+
+
+def _system_prompt(transaction: Transaction, session: Session) -> str | None:
+    return None if session.project is None else system_prompt(Projects(transaction).get(session.project).settings)

@@ -1,0 +1,106 @@
+"""A reply while it is written, and what is stored of it when it ends."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from cloister.domain.conversation import Draft, Status
+from cloister.domain.errors import CloisterError, ModelUnavailable
+from cloister.domain.reply import End, Piece, TextDelta, ToolCallDelta, Usage
+from cloister.domain.text import MAX_CONTENT
+
+# The reply is not all that the model would have said.
+_CUT = ("length", "content_filter")
+_STOPPED = "Stopped before the first word."
+_CRASHED = "Something broke on our side before the first word."
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Written:
+    """How a reply ended. `draft` is what to store: none for a reply that was only calls of tools."""
+
+    status: Status
+    finish_reason: str
+    draft: Draft | None
+    usage: Usage | None = None
+    error: CloisterError | None = None
+
+
+class Writing:
+    """Gathers the pieces, and tells each as it comes."""
+
+    def __init__(self, tell: Callable[[Any], None]) -> None:
+        self._tell = tell
+        self._said: list[str] = []
+        self._length = 0
+        self._calls = False
+        self._end: End | None = None
+
+    def take(self, piece: Piece) -> bool:
+        """False when no more is wanted."""
+        match piece:
+            case TextDelta(text=text):
+                return self._say(_storable(text))
+            case ToolCallDelta():
+                self._calls = True
+                self._tell(piece)
+            case End():
+                self._end = piece
+        return self._end is None
+
+    def ended(self, broke: BaseException | None) -> Written:
+        """The model has ended, or what it raised ended it."""
+        if broke is None and self._end is None:
+            broke = ModelUnavailable(
+                "The model broke off in the middle of its answer: look into the log of its server."
+            )
+        if broke is not None:
+            known = broke if isinstance(broke, CloisterError) else None
+            return self._unfinished("error", known, str(known) if known else _CRASHED)
+        end = self._end or End()
+        if end.finish_reason in _CUT and self._has_words:
+            return self._written("partial", end.finish_reason)
+        if self._has_words:
+            return self._written("completed", end.finish_reason)
+        if self._calls:
+            return Written(status="completed", finish_reason=end.finish_reason, draft=None, usage=end.usage)
+        empty = ModelUnavailable("The model answered with nothing at all: ask again, or ask in other words.")
+        return self._unfinished("error", empty, str(empty))
+
+    def cut(self) -> Written:
+        """Somebody stopped it, or the server stops."""
+        return self._unfinished("stopped", None, _STOPPED)
+
+    @property
+    def _has_words(self) -> bool:
+        return any(not text.isspace() for text in self._said)
+
+    def _say(self, text: str) -> bool:
+        text = text[: MAX_CONTENT - self._length]
+        if text:
+            self._length += len(text)
+            self._said.append(text)
+            self._tell(TextDelta(text))
+        if self._length < MAX_CONTENT:
+            return True
+        self._end = End(finish_reason="length")
+        return False
+
+    def _unfinished(self, reason: str, error: CloisterError | None, sentence: str) -> Written:
+        if self._has_words:
+            return self._written("partial", reason, error)
+        draft = Draft(role="assistant", content=sentence, status="failed", metadata={"finish_reason": reason})
+        return Written(status="failed", finish_reason=reason, draft=draft, error=error)
+
+    def _written(self, status: Status, reason: str, error: CloisterError | None = None) -> Written:
+        metadata: dict[str, object] = {} if status == "completed" else {"finish_reason": reason}
+        if error is not None:
+            metadata["error"] = str(error)
+        draft = Draft(role="assistant", content="".join(self._said), status=status, metadata=metadata)
+        usage = None if self._end is None else self._end.usage
+        return Written(status=status, finish_reason=reason, draft=draft, usage=usage, error=error)
+
+
+def _storable(text: str) -> str:
+    """Without what no database takes; a model's server may send anything."""
+    return text.encode("utf-8", "replace").decode().replace("\x00", "")

@@ -1,0 +1,175 @@
+"""Events between the processes of one PostgreSQL database, by NOTIFY and LISTEN.
+
+Writers do not wait for it: a thread gathers what was told and sends it in one small transaction, which writes nothing. A NOTIFY
+inside each write would make all commits of the database follow one another. Whoever listens has a connection of its own.
+"""
+
+import json
+import logging
+import secrets
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from cloister.domain.errors import CloisterError
+from cloister.domain.events import Event, reset
+from cloister.domain.identifiers import TenantId
+from cloister.domain.moments import now
+from cloister.storage.neighbours import Heard
+from cloister.storage.postgres_connections import Connection, Connections, conninfo_to_dict, make_conninfo, psycopg
+from cloister.storage.walls import TENANT_ROLE
+
+LOGGER = logging.getLogger("cloister.events")
+_GATHER_SECONDS = 0.02
+_NOTICE_SECONDS = 0.5
+_AFTER_TROUBLE_SECONDS = 1.0
+_PATIENCE_SECONDS = 5.0
+# PostgreSQL refuses a payload of 8,000 bytes.
+_LARGEST_PAYLOAD = 7_900
+_FORM = 1
+# By the schema too: another Cloister in the same database may have a tenant of the same number.
+_CHANNEL = "'cloister_events_' || CAST(CAST(to_regnamespace(quote_ident(current_schema())) AS oid) AS text)"
+_NOTIFY = f"SELECT count(pg_notify({_CHANNEL}, payload)) FROM unnest(CAST(%s AS text[])) AS payload".encode()
+_OWN_CHANNEL = f"SELECT {_CHANNEL}".encode()
+# A server that is gone without a word is noticed within half a minute.
+_KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
+
+_Told = tuple[TenantId, Sequence[Event]]
+
+
+class PostgresNeighbours:
+    """Starts no thread and no connection before it is used."""
+
+    speak = True
+
+    def __init__(self, conninfo: str, connections: Connections) -> None:
+        self._conninfo = make_conninfo("", **{**_KEEPALIVE, **conninfo_to_dict(conninfo)})
+        self._connections = connections
+        self._origin = secrets.token_hex(8)
+        self._stopping = threading.Event()
+        self._lock = threading.Lock()
+        self._told: SimpleQueue[_Told | None] = SimpleQueue()
+        self._sender: threading.Thread | None = None
+        self._listener: threading.Thread | None = None
+        self._untold: set[TenantId] = set()
+
+    def tell(self, tenant: TenantId, events: Sequence[Event]) -> None:
+        self._told.put((tenant, events))
+        if self._sender is None:
+            with self._lock:
+                if self._sender is None and not self._stopping.is_set():
+                    self._sender = _started("cloister-notify", self._keep_sending)
+
+    def listen(self, heard: Heard, missed: Callable[[], None]) -> None:
+        ready = threading.Event()
+        self._listener = _started("cloister-listen", lambda: self._keep_listening(heard, missed, ready))
+        # Where the server cannot be reached now, `missed` is called as soon as it can.
+        ready.wait(_PATIENCE_SECONDS)
+
+    def close(self) -> None:
+        with self._lock:
+            self._stopping.set()
+            self._told.put(None)
+        for thread in (self._sender, self._listener):
+            if thread is not None:
+                thread.join(_PATIENCE_SECONDS)
+
+    def _keep_sending(self) -> None:
+        while (first := self._told.get()) is not None:
+            self._stopping.wait(_GATHER_SECONDS)
+            told, is_last = self._gathered(first)
+            self._send(told)
+            if is_last:
+                return
+
+    def _gathered(self, first: _Told) -> tuple[list[_Told], bool]:
+        told = [first]
+        while True:
+            try:
+                following = self._told.get_nowait()
+            except Empty:
+                return told, False
+            if following is None:
+                return told, True
+            told.append(following)
+
+    def _send(self, told: Sequence[_Told]) -> None:
+        """What could not be sent is made good by a `reset` with the next that can."""
+        lost = [(tenant, [reset(now(), wide=True)]) for tenant in self._untold]
+        try:
+            with self._connections.transaction("BEGIN") as connection:
+                connection.execute(_NOTIFY, [list(packed(self._origin, [*told, *lost]))])
+            self._untold.clear()
+        except CloisterError:
+            self._untold.update(tenant for tenant, _ in told)
+
+    def _keep_listening(self, heard: Heard, missed: Callable[[], None], ready: threading.Event) -> None:
+        while not self._stopping.is_set():
+            try:
+                with psycopg.connect(self._conninfo, autocommit=True) as connection:
+                    self._open(connection)
+                    missed()
+                    ready.set()
+                    self._hear(connection, heard, missed)
+            except psycopg.Error as error:
+                LOGGER.warning("listening was interrupted", extra={"fields": {"problem": type(error).__name__}})
+                self._stopping.wait(_AFTER_TROUBLE_SECONDS)
+
+    def _open(self, connection: Connection) -> None:
+        """Under the role that sees nothing where no tenant is named: this connection only listens."""
+        row = connection.execute(_OWN_CHANNEL).fetchone()
+        assert row is not None
+        connection.execute(f"SET ROLE {TENANT_ROLE}".encode())
+        connection.execute(f'LISTEN "{row[0]}"'.encode())
+
+    def _hear(self, connection: Connection, heard: Heard, missed: Callable[[], None]) -> None:
+        while not self._stopping.is_set():
+            for notice in connection.notifies(timeout=_NOTICE_SECONDS):
+                told = unpacked(notice.payload, self._origin)
+                if told is None:
+                    missed()
+                for tenant, events in told or ():
+                    heard(tenant, events)
+
+
+def packed(origin: str, told: Iterable[_Told]) -> Iterator[str]:
+    """As few payloads as hold all, in order."""
+    head = json.dumps([_FORM, origin])[:-1]
+    entries: list[str] = []
+    size = 0
+    for tenant, events in told:
+        for event in events:
+            entry = json.dumps([tenant, *event], ensure_ascii=False, separators=(",", ":"))
+            if entries and size + len(entry.encode()) + 1 > _LARGEST_PAYLOAD - len(head) - 1:
+                yield f"{head},{','.join(entries)}]"
+                entries, size = [], 0
+            entries.append(entry)
+            size += len(entry.encode()) + 1
+    if entries:
+        yield f"{head},{','.join(entries)}]"
+
+
+def unpacked(payload: str, own: str) -> list[_Told] | None:
+    """What another process said, nothing where it was ourselves; none where it cannot be read, because it is of another version."""
+    try:
+        form, origin, *entries = json.loads(payload)
+        if origin == own:
+            return []
+        if form != _FORM:
+            return None
+        return [(tenant, [_event(*fields)]) for tenant, *fields in entries]
+    except (ValueError, TypeError, RecursionError):
+        return None
+
+
+def _event(*fields: Any) -> Event:
+    if len(fields) != len(Event._fields):
+        raise ValueError("an event of another form")
+    return Event(*fields)
+
+
+def _started(name: str, work: Callable[[], None]) -> threading.Thread:
+    thread = threading.Thread(target=work, name=name, daemon=True)
+    thread.start()
+    return thread
