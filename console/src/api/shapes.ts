@@ -1,0 +1,137 @@
+/** What the API answers, as far as the console reads it. Names are those of the HTTP interface. */
+
+export interface Project {
+  project_id: string;
+  name: string;
+  is_default: boolean;
+  member_visibility: "shared" | "private";
+  memory_count: number;
+  settings: ProjectSettings;
+  created_at: string;
+}
+
+export interface ProjectSettings {
+  observation_scope?: "session" | "user";
+  pending_message_count?: number;
+  system_prompt?: string | null;
+}
+
+export interface Session {
+  external_id: string;
+  project_id: string | null;
+  user_id: string | null;
+  title: string | null;
+  message_count: number;
+  memory_job_pending: boolean;
+  last_extraction_error: string | null;
+  created_at: string;
+  updated_at: string;
+}
+
+export type Status = "completed" | "partial" | "failed";
+
+export interface StoredMessage {
+  id: string;
+  session_id: string;
+  seq: number;
+  role: "user" | "assistant" | "system" | "tool";
+  content: string;
+  author: string | null;
+  status: Status;
+  metadata: Record<string, unknown>;
+  created_at: string;
+}
+
+export interface RecalledItem {
+  id: string;
+  session_id: string;
+  role: string;
+  content: string;
+  author: string | null;
+  created_at: string;
+  score: number | null;
+}
+
+export interface Memory {
+  id: string;
+  content: string;
+  session_id: string;
+  importance: number | null;
+  source_message_ids: string[];
+  created_at: string;
+}
+
+export interface Entity {
+  id: string;
+  name: string;
+  type: string;
+  notes: string;
+}
+
+export interface Observation {
+  id: string;
+  content: string;
+  session_id: string;
+  source_message_ids: string[];
+  created_at: string;
+}
+
+export interface Context {
+  session_id: string;
+  project_id: string | null;
+  relevant_history: RecalledItem[];
+  memories: Memory[];
+  entities: Entity[];
+  observations: Observation[];
+  tokens: number;
+}
+
+export interface Hit {
+  kind: "episode" | "memory" | "entity";
+  id: string;
+  session_id: string | null;
+  role: string | null;
+  content: string;
+  score: number;
+  created_at: string;
+}
+
+export interface Forgotten {
+  messages: number;
+  episodes: number;
+  memories: number;
+  observations: number;
+}
+
+export type Permission = "read" | "write" | "admin";
+
+export interface ApiKey {
+  key_id: string;
+  name: string;
+  project_id: string | null;
+  confined: boolean;
+  permissions: Permission[];
+  expires_at: string | null;
+  created_at: string;
+}
+
+export interface Usage {
+  messages: number;
+  sessions: number;
+  projects: number;
+  api_keys: number;
+  limits: { messages: number | null; sessions: number | null; projects: number | null };
+}
+
+export interface SignedIn {
+  tenant_id: string;
+  name: string;
+  permissions: Permission[];
+  project_id: string | null;
+  confined: boolean;
+}
+
+export interface Page<T> {
+  data: T[];
+  next_cursor: string | null;
+}

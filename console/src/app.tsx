@@ -1,0 +1,113 @@
+import { useCallback, useEffect, useState } from "react";
+
+import { get, onSignedOut, Refusal } from "./api/client";
+import { events } from "./api/events";
+import type { SignedIn } from "./api/shapes";
+import { Chat } from "./chat/chat";
+import { House, HouseContext, useHouseState } from "./house";
+import { MemoryPage } from "./memory/memory-page";
+import { Dialog } from "./parts/dialog";
+import { Icon } from "./parts/icon";
+import { Toasts } from "./parts/toasts";
+import { go, usePath } from "./router";
+import { SettingsPage } from "./settings/settings-page";
+import { Sidebar } from "./sidebar/sidebar";
+import { SignIn } from "./sign-in";
+import { tab, useTab } from "./tab";
+
+const TRY_AGAIN = 2_000;
+
+type Who = SignedIn | "unknown" | "nobody" | "unreachable";
+
+export function App() {
+  const [who, setWho] = useState<Who>(location.hash.length > 1 && location.pathname === "/sign-in" ? "nobody" : "unknown");
+  const ask = useCallback(() => {
+    get<SignedIn>("/console/session")
+      .then(setWho)
+      .catch((error: unknown) => setWho(error instanceof Refusal ? "nobody" : "unreachable"));
+  }, []);
+  useEffect(() => {
+    if (who === "unknown") ask();
+    if (who !== "unreachable") return;
+    const timer = setInterval(ask, TRY_AGAIN);
+    return () => clearInterval(timer);
+  }, [who, ask]);
+  useEffect(
+    () =>
+      onSignedOut(() => {
+        events.close();
+        setWho("nobody");
+      }),
+    [],
+  );
+  if (who === "unknown") return null;
+  if (who === "nobody" || who === "unreachable") return <SignIn onSignedIn={ask} unreachable={who === "unreachable"} />;
+  return <SignedInApp key={who.tenant_id + who.name} me={who} />;
+}
+
+function SignedInApp({ me }: { me: SignedIn }) {
+  const [house] = useState(() => new House(me));
+  useEffect(() => house.open(), [house]);
+  return (
+    <HouseContext value={house}>
+      <Shell />
+      <Toasts />
+    </HouseContext>
+  );
+}
+
+function Shell() {
+  const path = usePath();
+  const { loaded } = useHouseState();
+  const { turn } = useTab();
+  const [aside, setAside] = useState(false);
+  const [over, setOver] = useState<string | null>(null);
+  const onChat = !path.startsWith("/memory") && !path.startsWith("/settings");
+  // Over one page and one conversation: on another it is gone.
+  const here = `${path} ${turn}`;
+  const isOver = over === here;
+  const close = useCallback(() => setAside(false), []);
+
+  useEffect(() => {
+    if (path.startsWith("/sign-in")) go("/");
+  }, [path]);
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.altKey && !event.ctrlKey && !event.metaKey && event.code === "KeyN") {
+        event.preventDefault();
+        tab.begin();
+        go("/");
+      }
+      if (event.key === "Escape") setAside(false);
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, []);
+
+  return (
+    <div className={aside ? "shell aside-open" : "shell"}>
+      <a className="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById("composer")?.focus(); document.getElementById("main")?.scrollIntoView(); }}>Skip to the conversation</a>
+      <div className="bar">
+        <button type="button" className="quiet" onClick={() => setAside(!aside)} aria-label="Conversations" aria-expanded={aside} aria-controls="aside">
+          <Icon name="menu" />
+        </button>
+        <span className="bar-name">Cloister</span>
+        <button type="button" className="quiet" onClick={() => { tab.begin(); go("/"); close(); }} aria-label="New chat">
+          <Icon name="plus" />
+        </button>
+      </div>
+      <div id="aside" className="aside"><Sidebar onLeave={close} /></div>
+      {aside && <button type="button" className="veil" aria-label="Close the list" onClick={close} />}
+      <main id="main">
+        {!loaded ? null : path.startsWith("/memory") ? <MemoryPage /> : path.startsWith("/settings") ? <SettingsPage /> : <Chat />}
+        {loaded && !onChat && !isOver && (
+          <button type="button" className="over-button" onClick={() => setOver(here)}>
+            <Icon name="arch" />
+            Conversation
+          </button>
+        )}
+        {isOver && <Dialog title="Conversation" className="over" onClose={() => setOver(null)}><Chat inside /></Dialog>}
+      </main>
+    </div>
+  );
+}

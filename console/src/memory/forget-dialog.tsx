@@ -1,0 +1,39 @@
+import { useState, type ReactNode } from "react";
+
+import { sentence } from "../api/client";
+import { Dialog } from "../parts/dialog";
+
+interface Props {
+  title: string;
+  /** What goes, as a list for people to read before it does. */
+  going: ReactNode[];
+  stays?: string;
+  act: () => Promise<unknown>;
+  onDone: () => void;
+  onClose: () => void;
+}
+
+export function ForgetDialog({ title, going, stays, act, onDone, onClose }: Props) {
+  const [problem, setProblem] = useState<string | null>(null);
+  const forget = async () => {
+    try {
+      await act();
+      onDone();
+      onClose();
+    } catch (error) {
+      setProblem(sentence(error));
+    }
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>These are forgotten, for good:</p>
+      <ul className="going">{going.map((item, number) => <li key={number}>{item}</li>)}</ul>
+      {stays && <p className="hint">{stays}</p>}
+      {problem && <p className="trouble" role="alert">{problem}</p>}
+      <div className="actions">
+        <button type="button" onClick={onClose} autoFocus>Keep them</button>
+        <button type="button" className="grave" onClick={() => void forget()}>Forget</button>
+      </div>
+    </Dialog>
+  );
+}

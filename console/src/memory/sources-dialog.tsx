@@ -1,0 +1,87 @@
+import { useState } from "react";
+
+import { all, remove, sentence, sessionPath } from "../api/client";
+import type { Memory, Observation, StoredMessage } from "../api/shapes";
+import { Source } from "../chat/recalled";
+import { useHouse } from "../house";
+import { Dialog } from "../parts/dialog";
+import { useAnswer } from "../parts/use-answer";
+import { go } from "../router";
+import { tab } from "../tab";
+import { dayAndTime } from "../words";
+
+interface Props {
+  item: Memory | Observation;
+  onChanged: () => void;
+  onClose: () => void;
+}
+
+/** The messages something came from. Forgetting one takes all that came from it along, and says so first. */
+export function SourcesDialog({ item, onChanged, onClose }: Props) {
+  const house = useHouse();
+  const [forgetting, setForgetting] = useState<StoredMessage | null>(null);
+  const messages = useAnswer(item.session_id, (id, signal) => all<StoredMessage>(sessionPath(id, "/messages"), 10_000, signal));
+  const wanted = new Set(item.source_message_ids);
+  const sources = messages.answer?.filter((message) => wanted.has(message.id));
+  return (
+    <Dialog title="Where it came from" onClose={onClose}>
+      <blockquote className="statement">{item.content}</blockquote>
+      <p className="hint">Said in <Source session={item.session_id} onOpen={(id) => { onClose(); tab.open(id); go("/"); }} />:</p>
+      {messages.problem && <p className="trouble" role="alert">{messages.problem}</p>}
+      <ul className="kept">
+        {sources?.map((message) => (
+          <li key={message.id}>
+            <p>{message.content}</p>
+            <footer>
+              <span>{message.author ?? (message.role === "user" ? "you" : "reply")}</span>
+              <time dateTime={message.created_at}>{dayAndTime(message.created_at)}</time>
+              {house.mayWrite && <span className="actions"><button type="button" className="link grave" onClick={() => setForgetting(message)}>Forget it</button></span>}
+            </footer>
+          </li>
+        ))}
+      </ul>
+      {sources?.length === 0 && <p className="empty">It is not there any more.</p>}
+      {forgetting && (
+        <ForgetMessage
+          message={forgetting}
+          onDone={() => {
+            setForgetting(null);
+            onChanged();
+            onClose();
+          }}
+          onCancel={() => setForgetting(null)}
+        />
+      )}
+    </Dialog>
+  );
+}
+
+function ForgetMessage({ message, onDone, onCancel }: { message: StoredMessage; onDone: () => void; onCancel: () => void }) {
+  const memories = useAnswer(message.session_id, (id, signal) => all<Memory>(sessionPath(id, "/memories"), 10_000, signal));
+  const notes = useAnswer(message.session_id, (id, signal) => all<Observation>(sessionPath(id, "/observations"), 10_000, signal));
+  const [problem, setProblem] = useState<string | null>(null);
+  const from = (item: Memory | Observation) => item.source_message_ids.includes(message.id);
+  const going = [...(memories.answer?.filter(from) ?? []), ...(notes.answer?.filter(from) ?? [])];
+  const forget = async () => {
+    try {
+      await remove(`/v1/messages/${message.id}`);
+      onDone();
+    } catch (error) {
+      setProblem(sentence(error));
+    }
+  };
+  return (
+    <div className="consequence" role="alertdialog" aria-label="Forget a message">
+      <p>These are forgotten, for good:</p>
+      <ul>
+        <li>the message “{message.content}”</li>
+        {going.map((item) => <li key={item.id}>{item.id.startsWith("mem_") ? "the memory" : "the note"} “{item.content}”</li>)}
+      </ul>
+      {problem && <p className="trouble" role="alert">{problem}</p>}
+      <div className="actions">
+        <button type="button" onClick={onCancel}>Keep them</button>
+        <button type="button" className="grave" onClick={() => void forget()} disabled={memories.answer === null || notes.answer === null}>Forget</button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,28 @@
+import { useEffect, type ReactNode } from "react";
+
+import { follow, go, usePath } from "../router";
+
+interface Props {
+  title: string;
+  parts: readonly (readonly [path: string, label: string])[];
+  children: ReactNode;
+}
+
+/** A page with parts, each at an address of its own. */
+export function Page({ title, parts, children }: Props) {
+  const path = usePath();
+  useEffect(() => {
+    document.title = `${title} · Cloister`;
+  }, [title]);
+  return (
+    <div className="page">
+      <h1>{title}</h1>
+      <nav className="parts" aria-label={title}>
+        {parts.map(([to, label]) => (
+          <a key={to} href={to} aria-current={path === to ? "page" : undefined} onClick={(event) => follow(event, () => go(to))}>{label}</a>
+        ))}
+      </nav>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,98 @@
+import { useState } from "react";
+
+import { post, sentence } from "../api/client";
+import type { ApiKey, Permission } from "../api/shapes";
+import { useHouseState } from "../house";
+import { CopyButton } from "../parts/copy-button";
+import { Dialog } from "../parts/dialog";
+
+const PERMISSIONS: readonly [Permission, string][] = [
+  ["read", "read what is kept, and recall"],
+  ["write", "record, change and forget"],
+  ["admin", "everything, keys and projects too"],
+];
+
+export function KeyForm({ onMade, onClose }: { onMade: () => void; onClose: () => void }) {
+  const { projects } = useHouseState();
+  const [name, setName] = useState("");
+  const [permissions, setPermissions] = useState<readonly Permission[]>(["read", "write"]);
+  const [project, setProject] = useState("");
+  const [confined, setConfined] = useState(true);
+  const [expires, setExpires] = useState("");
+  const [made, setMade] = useState<string | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const create = async () => {
+    try {
+      const key = await post<ApiKey & { key: string }>("/org/api-keys", {
+        name: name.trim(),
+        permissions,
+        ...(project ? { project_id: project, confined } : {}),
+        ...(expires ? { expires_at: new Date(`${expires}T23:59:59`).toISOString() } : {}),
+      });
+      setMade(key.key);
+      onMade();
+    } catch (error) {
+      setProblem(sentence(error));
+    }
+  };
+  if (made !== null) {
+    return (
+      <Dialog title="Your new key" onClose={onClose}>
+        <p>Copy it now: it is shown this once, and kept nowhere.</p>
+        <p className="secret"><code>{made}</code><CopyButton text={() => made} label="Copy the key" /></p>
+        <div className="actions"><button type="button" className="primary" onClick={onClose}>I have it</button></div>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title="New key" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void create();
+        }}
+      >
+        <label className="field">
+          <span>Name</span>
+          <input value={name} autoFocus maxLength={255} placeholder="who or what will use it" onChange={(event) => setName(event.target.value)} />
+        </label>
+        <fieldset className="field">
+          <legend>It may</legend>
+          {PERMISSIONS.map(([permission, meaning]) => (
+            <label key={permission}>
+              <input
+                type="checkbox"
+                checked={permissions.includes(permission)}
+                onChange={(event) => setPermissions(event.target.checked ? [...permissions, permission] : permissions.filter((each) => each !== permission))}
+              />{" "}
+              <strong>{permission}</strong>: {meaning}
+            </label>
+          ))}
+        </fieldset>
+        <label className="field">
+          <span>Project</span>
+          <select value={project} onChange={(event) => setProject(event.target.value)}>
+            <option value="">all of them</option>
+            {projects.map((each) => <option key={each.project_id} value={each.project_id}>{each.name}</option>)}
+          </select>
+        </label>
+        {project && (
+          <fieldset className="field">
+            <legend>And other projects</legend>
+            <label><input type="radio" name="confined" checked={confined} onChange={() => setConfined(true)} /> it can reach none (confined)</label>
+            <label><input type="radio" name="confined" checked={!confined} onChange={() => setConfined(false)} /> it can reach by naming them (pinned)</label>
+          </fieldset>
+        )}
+        <label className="field">
+          <span>Valid until</span>
+          <input type="date" value={expires} onChange={(event) => setExpires(event.target.value)} />
+        </label>
+        {problem && <p className="trouble" role="alert">{problem}</p>}
+        <div className="actions">
+          <button type="button" onClick={onClose}>Cancel</button>
+          <button type="submit" className="primary" disabled={!name.trim() || permissions.length === 0}>Create</button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,76 @@
+import { useState } from "react";
+
+import { sentence } from "../api/client";
+import type { Project, ProjectSettings } from "../api/shapes";
+import { Dialog } from "../parts/dialog";
+
+interface Fields {
+  name: string;
+  member_visibility: "shared" | "private";
+  settings: ProjectSettings;
+}
+
+interface Props {
+  project: Project | null;
+  save: (fields: Fields) => Promise<void>;
+  onClose: () => void;
+}
+
+const PLACEHOLDERS = ["{MEMORY.CONTEXT}", "{RELEVANT.HISTORY}", "{ENTITIES}", "{OBSERVATIONS}"];
+
+export function ProjectForm({ project, save, onClose }: Props) {
+  const [name, setName] = useState(project?.name ?? "");
+  const [visibility, setVisibility] = useState(project?.member_visibility ?? "shared");
+  const [scope, setScope] = useState(project?.settings.observation_scope ?? "session");
+  const [prompt, setPrompt] = useState(project?.settings.system_prompt ?? "");
+  const [problem, setProblem] = useState<string | null>(null);
+  const submit = async () => {
+    const settings: ProjectSettings = { ...project?.settings, observation_scope: scope, system_prompt: prompt.trim() ? prompt : null };
+    try {
+      await save({ name: name.trim(), member_visibility: visibility, settings });
+      onClose();
+    } catch (error) {
+      setProblem(sentence(error));
+    }
+  };
+  return (
+    <Dialog title={project ? `Change ${project.name}` : "New project"} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void submit();
+        }}
+      >
+        <label className="field">
+          <span>Name</span>
+          <input value={name} autoFocus maxLength={255} onChange={(event) => setName(event.target.value)} />
+        </label>
+        <fieldset className="field" disabled={project !== null}>
+          <legend>Its users</legend>
+          <label><input type="radio" name="visibility" checked={visibility === "shared"} onChange={() => setVisibility("shared")} /> share what is said in it</label>
+          <label><input type="radio" name="visibility" checked={visibility === "private"} onChange={() => setVisibility("private")} /> each recall only their own part</label>
+          {project && <p className="hint">Chosen when a project is made, and never changed: otherwise what was private could become shared.</p>}
+        </fieldset>
+        {project && (
+          <>
+            <fieldset className="field">
+              <legend>Notes are shown to</legend>
+              <label><input type="radio" name="scope" checked={scope === "session"} onChange={() => setScope("session")} /> their own conversation</label>
+              <label><input type="radio" name="scope" checked={scope === "user"} onChange={() => setScope("user")} /> all conversations of the same user in this project</label>
+            </fieldset>
+            <label className="field">
+              <span>Prompt</span>
+              <textarea rows={7} value={prompt} maxLength={20_000} placeholder="Empty: the one that comes with Cloister." onChange={(event) => setPrompt(event.target.value)} />
+            </label>
+            <p className="hint">A prompt is given what it asks for, where it asks for it: {PLACEHOLDERS.map((each) => <code key={each}>{each} </code>)}</p>
+          </>
+        )}
+        {problem && <p className="trouble" role="alert">{problem}</p>}
+        <div className="actions">
+          <button type="button" onClick={onClose}>Cancel</button>
+          <button type="submit" className="primary" disabled={!name.trim()}>{project ? "Save" : "Create"}</button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

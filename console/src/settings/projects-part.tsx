@@ -1,0 +1,90 @@
+import { useState } from "react";
+
+import { patch, post, remove, sentence } from "../api/client";
+import type { Project } from "../api/shapes";
+import { useHouse, useHouseState } from "../house";
+import { Dialog } from "../parts/dialog";
+import { PlaceMark } from "../parts/place";
+import { toast } from "../parts/toasts";
+import { count } from "../words";
+import { ProjectForm } from "./project-form";
+
+export function ProjectsPart() {
+  const house = useHouse();
+  const { projects, sessions } = useHouseState();
+  const [editing, setEditing] = useState<Project | "new" | null>(null);
+  const [deleting, setDeleting] = useState<Project | null>(null);
+  const inside = (project: Project) => [...sessions.values()].filter((session) => session.project_id === project.project_id).length;
+  const makeDefault = async (project: Project) => {
+    try {
+      await patch(`/org/projects/${project.project_id}`, { is_default: true });
+      await house.readProjects();
+    } catch (error) {
+      toast(sentence(error));
+    }
+  };
+  return (
+    <>
+      <p className="hint">A project is a wall around a group of conversations: what is said inside is recalled inside, and nowhere else. There is no switch for that.</p>
+      <ul className="cards">
+        {projects.map((project) => (
+          <li key={project.project_id}>
+            <h2><PlaceMark project={project.project_id} />{project.name}{project.is_default && <span className="kind">default</span>}</h2>
+            <p>
+              {count(inside(project), "conversation")}, {count(project.memory_count, "memory", "memories")}.{" "}
+              {project.member_visibility === "private" ? "Each user recalls only their own part." : "Its users share what is said in it."}
+            </p>
+            <code>{project.project_id}</code>
+            {house.isAdmin && (
+              <div className="actions">
+                <button type="button" onClick={() => setEditing(project)}>Change</button>
+                {!project.is_default && <button type="button" onClick={() => void makeDefault(project)}>Make default</button>}
+                {!project.is_default && <button type="button" className="grave" onClick={() => setDeleting(project)}>Delete</button>}
+              </div>
+            )}
+          </li>
+        ))}
+      </ul>
+      {house.isAdmin && !house.me.confined && <button type="button" className="primary" onClick={() => setEditing("new")}>New project</button>}
+      {editing && (
+        <ProjectForm
+          project={editing === "new" ? null : editing}
+          save={async (fields) => {
+            if (editing === "new") await post("/org/projects", { name: fields.name, member_visibility: fields.member_visibility });
+            else await patch(`/org/projects/${editing.project_id}`, { name: fields.name, settings: fields.settings });
+            await house.readProjects();
+          }}
+          onClose={() => setEditing(null)}
+        />
+      )}
+      {deleting && <DeleteProject project={deleting} sessions={inside(deleting)} onClose={() => setDeleting(null)} />}
+    </>
+  );
+}
+
+function DeleteProject({ project, sessions, onClose }: { project: Project; sessions: number; onClose: () => void }) {
+  const house = useHouse();
+  const [problem, setProblem] = useState<string | null>(null);
+  const act = async () => {
+    try {
+      const moved = await remove<{ sessions_moved: number; memories_moved: number }>(`/org/projects/${project.project_id}`);
+      toast(`${project.name} is gone; ${count(moved.sessions_moved, "conversation")} moved to the shared pool.`);
+      await house.readAll();
+      onClose();
+    } catch (error) {
+      setProblem(sentence(error));
+    }
+  };
+  return (
+    <Dialog title={`Delete ${project.name}`} onClose={onClose}>
+      <p className="consequence">
+        Nothing that was said is deleted. Its {count(sessions, "conversation")} move to the shared pool: from then on every conversation there can recall them.
+      </p>
+      {problem && <p className="trouble" role="alert">{problem}</p>}
+      <div className="actions">
+        <button type="button" onClick={onClose} autoFocus>Keep it</button>
+        <button type="button" className="grave" onClick={() => void act()}>Delete the project</button>
+      </div>
+    </Dialog>
+  );
+}
