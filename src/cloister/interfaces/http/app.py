@@ -9,10 +9,11 @@ from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 
 from cloister.bootstrap import Services
-from cloister.interfaces.http import chat, derived, operation, organisation, recall, sessions
+from cloister.interfaces.http import chat, derived, events, operation, organisation, recall, sessions
 from cloister.interfaces.http.callers import Gate
 from cloister.interfaces.http.edge import Edge
 from cloister.interfaces.http.finding import finder
+from cloister.interfaces.http.hall import Hall
 from cloister.interfaces.http.metrics import Metrics
 from cloister.interfaces.http.openapi import DescribedApp
 from cloister.interfaces.http.problems import on_http_error
@@ -38,7 +39,9 @@ def create_app(
         lanes = Lanes(services) if services.database.embedded else None
         app.state.lanes = lanes
         app.state.turns = RunningTurns(services, None if lanes is None else lanes.reads)
+        hall.open()
         yield
+        hall.close()
         await app.state.turns.close()
         await services.converse.model.close()
         if lanes is not None:
@@ -56,8 +59,9 @@ def create_app(
     metrics = Metrics(services)
     app.state.metrics = metrics
     app.state.lanes = None
+    hall = app.state.hall = Hall(services)
     app.state.gate = Gate(services=services, rate_limit=RateLimit(requests_per_second), operator_key=operator_key)
-    for part in (recall, sessions, derived, chat, organisation, operation):
+    for part in (recall, sessions, derived, chat, events, organisation, operation):
         # Not by `include_router`, which keeps routers inside routers and looks through them at every request.
         app.router.routes.extend(part.router.routes)
     app.add_exception_handler(HTTPException, on_http_error)

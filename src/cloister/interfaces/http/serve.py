@@ -13,6 +13,7 @@ from cloister.bootstrap import Services, build_services, ensure_local_tenant
 from cloister.domain.errors import StorageUnavailable
 from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.logs import log_to_stderr
+from cloister.interfaces.http.server import Server
 from cloister.interfaces.worker import Worker
 from cloister.services.access import KeyFields
 from cloister.settings import Settings
@@ -43,7 +44,7 @@ def serve(settings: Settings, *, announce: Callable[[str, str | None], None]) ->
             app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=30
         )
         _stop_quietly()
-        uvicorn.Server(config).run(sockets=[listening])
+        Server(config).run(sockets=[listening])
     finally:
         services.close()
 
