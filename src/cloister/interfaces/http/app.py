@@ -9,14 +9,24 @@ from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 
 from cloister.bootstrap import Services
-from cloister.interfaces.http import chat, derived, events, operation, organisation, recall, sessions
+from cloister.interfaces.http import (
+    chat,
+    derived,
+    events,
+    openai_chat,
+    openai_models,
+    operation,
+    organisation,
+    recall,
+    sessions,
+)
 from cloister.interfaces.http.callers import Gate
 from cloister.interfaces.http.edge import Edge
 from cloister.interfaces.http.finding import finder
 from cloister.interfaces.http.hall import Hall
 from cloister.interfaces.http.metrics import Metrics
+from cloister.interfaces.http.openai_errors import on_http_error
 from cloister.interfaces.http.openapi import DescribedApp
-from cloister.interfaces.http.problems import on_http_error
 from cloister.interfaces.http.rate_limit import RateLimit
 from cloister.interfaces.http.routes import Lanes
 from cloister.interfaces.http.turns import RunningTurns
@@ -61,7 +71,7 @@ def create_app(
     app.state.lanes = None
     hall = app.state.hall = Hall(services)
     app.state.gate = Gate(services=services, rate_limit=RateLimit(requests_per_second), operator_key=operator_key)
-    for part in (recall, sessions, derived, chat, events, organisation, operation):
+    for part in (recall, sessions, derived, chat, openai_chat, openai_models, events, organisation, operation):
         # Not by `include_router`, which keeps routers inside routers and looks through them at every request.
         app.router.routes.extend(part.router.routes)
     app.add_exception_handler(HTTPException, on_http_error)
