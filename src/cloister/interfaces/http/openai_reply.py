@@ -94,6 +94,8 @@ class TurnReply(Response):
     def _head(self, status: int, media_type: str, more: Mapping[str, str] | None = None) -> dict[str, Any]:
         """A session's name is UTF-8, here as in requests."""
         kept = {name: value for name, value in (more or {}).items() if not name.startswith("content-")}
+        if media_type == EVENTS:
+            kept["x-accel-buffering"] = "no"
         named = Response(status_code=status, headers=kept, media_type=media_type).raw_headers
         headers = [(name, value) for name, value in named if name != b"content-length"]
         headers.append((SESSION_HEADER, self._answering.turn.session.external_id.encode()))
