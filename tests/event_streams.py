@@ -9,7 +9,11 @@ from http.client import HTTPConnection, HTTPException
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from servers import Tenant
+from cloister.domain.conversation import Session
+from cloister.domain.identifiers import parse_tenant
+from cloister.domain.scope import Reach
+from cloister.services.events import Bus
+from servers import Server, Tenant
 
 PATIENCE = 30
 
@@ -30,9 +34,7 @@ class Told:
 class Stream:
     """`events` is all that came so far, `raw` every byte of it. Use it in a `with`, or close it."""
 
-    def __init__(
-        self, address: str, key: str, headers: Mapping[str, str] | None = None, **parameters: str
-    ) -> None:
+    def __init__(self, address: str, key: str, headers: Mapping[str, str] | None = None, **parameters: str) -> None:
         place = urlsplit(address)
         self.events: list[Told] = []
         self.raw = b""
@@ -138,3 +140,10 @@ def following(tenant: Tenant, key: str | None = None, behind: str | None = None,
         stream.until_kind("ready")
         stream.events.clear()
     return stream
+
+
+def inside(server: Server, tenant: Tenant, name: str) -> tuple[Bus, Session]:
+    """Where a server tells what happens, and a session: for tests that need more events than requests could make in good time."""
+    assert server.services is not None
+    reach = Reach(tenant=parse_tenant(tenant.tenant_id))
+    return server.services.events, server.services.sessions.get(reach, name)
