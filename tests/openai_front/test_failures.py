@@ -172,7 +172,7 @@ def test_a_real_model_killed_in_the_middle(engine: Engine, model_server: ModelSe
                 client.chat.completions.create(**story)
             model_server.start()
             story["max_tokens"] = 8
-            reply = client.chat.completions.create(**story)
+            reply: Any = client.chat.completions.create(**story)
             assert words(reply)
             users = [entry for entry in said_in(tenant, "here") if entry[0] == "user"]
             assert users == [("user", "Tell a very long story.")]
