@@ -16,7 +16,7 @@ from cloister.domain.moments import Clock, now
 from cloister.domain.usage import Limits
 from cloister.index.exact import ExactIndex
 from cloister.index.interface import Index
-from cloister.models.interface import Extractor
+from cloister.models.interface import ChatModel, Extractor
 from cloister.models.static_embedder import StaticEmbedder
 from cloister.storage.interface import Database
 from cloister.storage.postgres import open_postgres
@@ -66,6 +66,7 @@ class Engine:
         clock: Clock = now,
         limits: Limits | None = None,
         extractor: Extractor | None = None,
+        chat_model: ChatModel | None = None,
     ) -> Services:
         """A whole Cloister of its own over the same data."""
         services = wire(
@@ -75,6 +76,7 @@ class Engine:
             clock=clock,
             limits=limits,
             extractor=extractor,
+            chat_model=chat_model,
         )
         self.closing.callback(services.index.close)
         self.closing.callback(services.extractor.close)

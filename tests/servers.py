@@ -24,6 +24,7 @@ from starlette.applications import Starlette
 
 from cloister.bootstrap import Services
 from cloister.interfaces.http.app import create_app
+from cloister.interfaces.http.server import Server as WebServer
 from cloister.interfaces.http.sign_ins import SignIns
 
 OPERATOR_KEY = "the-operator-of-these-tests-0123456789"
@@ -168,7 +169,7 @@ def serving(
     """The app over these services, on a thread of this process and a free port. The services stay open."""
     listening = socket.create_server(("127.0.0.1", 0), backlog=512)
     app = create_app(services, operator_key=operator_key, requests_per_second=requests_per_second, sign_ins=sign_ins)
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, server_header=False))
+    server = WebServer(uvicorn.Config(app, log_config=None, access_log=False, server_header=False))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     try:

@@ -44,6 +44,7 @@ from cloister.storage.observations import Observations
 from cloister.storage.organisation import Projects, Tenants
 from cloister.storage.pools import PoolRows, Pools
 from cloister.storage.sessions import NewSession, Sessions, Tail
+from cloister.storage.turns import Turns
 from cloister.storage.usage import UsageRows
 from engines import Engine
 
@@ -64,6 +65,7 @@ STORES = (
     EntityRows,
     Observations,
     Extraction,
+    Turns,
 )
 MOMENT = 1_700_000_000_000_000
 GENERATION = 1

@@ -21,6 +21,7 @@ from cloister.services.build_context import ContextBuilder
 from cloister.services.claims import LEASE_SECONDS, Claims
 from cloister.services.converse import CONTEXT_TOKENS, Converser
 from cloister.services.diagnose import Diagnoser
+from cloister.services.embed import TextEmbedder
 from cloister.services.entities import EntityKeeper
 from cloister.services.events import Bus
 from cloister.services.extract import MemoryWorker
@@ -72,6 +73,7 @@ class Services:
     claims: Claims
     turns: TurnKeeper
     converse: Converser
+    embed: TextEmbedder
     bell: Bell
     events: Bus
     extractor: Extractor
@@ -164,6 +166,7 @@ def wire(
         claims=claims,
         turns=turns,
         converse=Converser(turns, contexts, forgetter, chat_model or RecallOnly(), context_tokens=context_tokens),
+        embed=TextEmbedder(embedder),
         bell=bell,
         events=events,
         extractor=extractor,

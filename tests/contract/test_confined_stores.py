@@ -17,6 +17,7 @@ from cloister.storage.observations import Observations
 from cloister.storage.organisation import Projects
 from cloister.storage.pools import PoolRows
 from cloister.storage.sessions import Sessions
+from cloister.storage.turns import Turns
 from twin_tenants import GARDEN, GENERATION, MOMENT, Case, Home, World, methods_of_stores, pools
 
 CONFINED: dict[str, Case] = {
@@ -48,6 +49,12 @@ CONFINED: dict[str, Case] = {
     "Extraction.claim": Case(
         act=lambda t, h: [
             Extraction(t).claim(place.session, 1, now=MOMENT, until=MOMENT + 1) for place in (h.second, h.places[2])
+        ],
+        nothing=[False, False],
+    ),
+    "Turns.take": Case(
+        act=lambda t, h: [
+            Turns(t).take(place.session, 1, now=MOMENT, until=MOMENT + 1) for place in (h.second, h.places[2])
         ],
         nothing=[False, False],
     ),
@@ -132,6 +139,10 @@ BY_FOUND_ID = {
     "Sessions.place",
     "Sessions.lock_of_project",
     "Sessions.remove",
+    "Turns.renew",
+    "Turns.end",
+    "Turns.revoke",
+    "Turns.current",
     "Messages.append",
     "Messages.page",
     "Messages.recent",

@@ -173,6 +173,7 @@ class Row(NamedTuple):
 
 ONE = {"role": "user", "content": "And the beans."}
 TURN = {"session_id": SESSION, "user_message": "And the beans?", "ai_response": "Those too."}
+ASK = {"id": SESSION, "messages": [{"role": "user", "parts": [{"type": "text", "text": "And the beans?"}]}]}
 ROWS = (
     #                                                         reader, writer, admin,
     #                                                         stranger, pinned elsewhere, confined here, confined elsewhere
@@ -220,6 +221,14 @@ ROWS = (
     ),
     Row("POST", "/v1/sessions/{external_id}/extract", "403 200 200 404 200 200 404"),
     Row("GET", "/v1/sessions/{external_id}/observations", "200 403 200 404 200 200 404"),
+    Row("GET", "/v1/events", "200 403 200 200 200 200 200"),
+    Row("GET", "/v1/events", "200 403 200 404 200 200 403", in_garden=True),
+    Row("POST", "/v1/chat/stream", "403 200 200 200 200 200 409", ASK),
+    Row("POST", "/v1/chat/stream", "403 200 200 404 200 200 403", ASK, in_garden=True),
+    Row("POST", "/v1/chat/stream", "403 200 200 404 200 200 404", {**ASK, "id": "new", "project_id": "{project_id}"}),
+    Row("POST", "/v1/chat/stream", "403 409 409 200 409 409 403", {**ASK, "project_id": None}),
+    Row("GET", "/v1/chat/{external_id}/stream", "204 403 204 404 204 204 404"),
+    Row("POST", "/v1/chat/{external_id}/stop", "403 200 200 404 200 200 404"),
     Row("POST", "/v1/context", "200 403 200 404 200 200 404", {"session_id": SESSION}),
     Row("POST", "/v1/search", "400 403 400 400 200 200 200", {"query": "roses"}),
     Row("POST", "/v1/search", "200 403 200 404 200 200 403", {"query": "roses"}, in_garden=True),
@@ -267,7 +276,7 @@ def test_each_caller_gets_exactly_this_status(
     asking = called(server, CALLERS[caller](house))
     before = shared_engine.dump(house.reach.tenant)
 
-    answer = asking.request(
+    answer = asking.begun(
         row.method,
         row.path.format(**house.names),
         json=row.sent(house),

@@ -32,6 +32,7 @@ from servers import Caller, Server, Tenant, operations_of
 
 ONE = {"role": "user", "content": "The roses need water."}
 TURN = {"session_id": "{id}", "user_message": "Roses?", "ai_response": "They need water."}
+ASK = {"id": "never", "messages": [{"role": "user", "parts": [{"type": "text", "text": "Roses?"}]}]}
 # These differ in every answer, and tell nothing.
 RANDOM_HEADERS = ("date", "x-request-id")
 
@@ -110,6 +111,10 @@ PROBES = (
     in_header("GET", "/v1/users/ada/memories"),
     in_header("POST", "/v1/memories", {"session_id": "own-session", "contents": ["Roses need water."]}),
     in_header("POST", "/v1/sessions/own-session/extract"),
+    in_path("GET", "/v1/chat/{external_id}/stream", "session"),
+    in_path("POST", "/v1/chat/{external_id}/stop", "session"),
+    in_body("POST", "/v1/chat/stream", "project_id", {**ASK, "project_id": "{id}"}),
+    in_header("POST", "/v1/chat/stream", ASK),
     in_body("POST", "/v1/episodes", "session_id", TURN),
     in_body("POST", "/v1/context", "session_id", {"session_id": "{id}", "query": "roses"}),
     in_body("POST", "/v1/search", "session_id", {"session_id": "{id}", "query": "roses"}),

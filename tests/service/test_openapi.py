@@ -141,8 +141,9 @@ def test_what_a_conflict_a_quota_or_a_missing_project_can_refuse_says_so(documen
         }
 
     writing = {"create_session", "record_message", "record_messages", "record_episode"}
-    assert with_code("conflict") == {*writing, "delete_project", "extract"}
-    assert with_code("quota_exceeded") == {*writing, "create_project"}
+    assert with_code("conflict") == {*writing, "delete_project", "extract", "chat"}
+    assert with_code("turn_in_progress") == {"chat"}
+    assert with_code("quota_exceeded") == {*writing, "create_project", "chat"}
     assert with_code("project_required") == {"search", "list_entities"}
     assert with_code("model_unavailable") == {"extract"}
 

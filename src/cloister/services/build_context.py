@@ -1,6 +1,7 @@
 """Build a session's context: what was just said in it, and what its pool knows of the question."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from cloister.domain.context import (
     HIGHEST_BUDGET,
@@ -17,6 +18,7 @@ from cloister.domain.conversation import Message, Project, Session
 from cloister.domain.identifiers import MessageId
 from cloister.domain.observation import HeldObservation
 from cloister.domain.project_settings import context_sources, observation_scope
+from cloister.domain.resent import words_key
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_content, checked_limit
 from cloister.services.recall import Pick, Recaller
@@ -32,6 +34,7 @@ from cloister.storage.sessions import Sessions
 _MOST_MEMORIES = 10
 _MOST_ENTITIES = 10
 _MOST_OBSERVATIONS = 20
+_MOST_KNOWN = 100
 
 
 class ContextBuilder:
@@ -55,9 +58,10 @@ class ContextBuilder:
         recent_limit: int | None = None,
         semantic_limit: int | None = None,
         budget: int | None = None,
+        known: frozenset[str] = frozenset(),
     ) -> Context:
         """Without a question the user's last message is the question. Sources given here replace the project's own; limits
-        given here replace those of the sources."""
+        given here replace those of the sources. Words that are `known` are not recalled, and others take their place."""
         if question is not None:
             checked_content(question, "query")
         if budget is not None:
@@ -69,7 +73,7 @@ class ContextBuilder:
             project = None if session.project is None else Projects(transaction).get(session.project)
             chosen = with_limits(_sources_of(project) if sources is None else sources, limits)
             asked = question or _last_question(Messages(transaction), session)
-            said, related = self._gather(transaction, session, project, asked, chosen)
+            said, related = self._gather(transaction, session, project, asked, chosen, known)
             return assemble(
                 session=session.external_id,
                 project=session.project,
@@ -88,6 +92,7 @@ class ContextBuilder:
         project: Project | None,
         question: str | None,
         sources: Sequence[Source],
+        known: frozenset[str],
     ) -> tuple[list[Message], list[Item]]:
         messages = Messages(transaction)
         said = [
@@ -109,7 +114,8 @@ class ContextBuilder:
         ]
         if picks and question:
             held: set[MessageId] = {message.id for message in said}
-            related += self._recaller.best(transaction, scope, question, picks, without=held)
+            found = self._recaller.best(transaction, scope, question, _wider(picks, known), without=held)
+            related += _unknown(found, picks, known) if known else found
         return said, related
 
     def _derived(
@@ -150,6 +156,21 @@ def _notes(transaction: Transaction, session: Session, user: str | None) -> tupl
     if user is None:
         return tuple(observations.recent(session.id, session.pool, limit=_MOST_OBSERVATIONS))
     return tuple(observations.recent_of_user(user, session.pool, limit=_MOST_OBSERVATIONS))
+
+
+def _wider(picks: Sequence[Pick], known: frozenset[str]) -> Sequence[Pick]:
+    """With room for what is known, should all of it be among the best."""
+    more = min(len(known), _MOST_KNOWN)
+    return [replace(pick, limit=pick.limit + more) for pick in picks] if more else picks
+
+
+def _unknown(found: Sequence[Item], picks: Sequence[Pick], known: frozenset[str]) -> list[Item]:
+    """Of what was found, what is not known; for each pick as many as it wants."""
+    new = [item for item in found if words_key(item.message.content) not in known]
+    kept: set[MessageId] = set()
+    for pick in picks:
+        kept.update([item.message.id for item in new if pick.takes(item.message)][: pick.limit])
+    return [item for item in new if item.message.id in kept]
 
 
 def _last_question(messages: Messages, session: Session) -> str | None:

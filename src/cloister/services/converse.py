@@ -142,7 +142,9 @@ class Converser:
     def _recalled(self, turn: Turn, budget: int) -> Context:
         """Within the caller's reach: a session that has moved out of it since is not found."""
         asked = turn.question.content if turn.question.role == "user" else None
-        context = self._contexts.build(turn.reach, turn.session.external_id, question=asked, budget=budget)
+        context = self._contexts.build(
+            turn.reach, turn.session.external_id, question=asked, budget=budget, known=turn.known
+        )
         known = {message.id for message in turn.messages}
         said = tuple(item for item in context.current_conversation if item.message.id not in turn.replaces)
         related = tuple(item for item in context.relevant_history if item.message.id not in known.union(turn.replaces))

@@ -28,6 +28,7 @@ KEPT = 1_024
 _KEPT_SECONDS = 300.0
 # A change of more sessions at once is told as one reset.
 _MOST_AT_ONCE = 100
+_MOST_READ = 64
 _ID = re.compile(r"[0-9a-f]{48}")
 # Rows of different times never share a place.
 _ROW_LENGTH = 1 << 40
@@ -37,7 +38,7 @@ News = Callable[[TenantId], None]
 
 
 class Told(NamedTuple):
-    """What a reader gets. `id` is the place behind it; `event` is none where so much happened that it has to look again."""
+    """What a reader gets. `id` is the place behind it; `event` is none where the reader missed some, and has to look again."""
 
     id: str
     event: Event | None
@@ -59,13 +60,14 @@ class _Row:
             self._events.extend(events)
             self.end += len(events)
 
-    def since(self, place: int) -> tuple[list[Event], int] | None:
-        """What came behind the place, and the place behind that; none where some of it is no longer here."""
+    def since(self, place: int, most: int) -> list[Event] | None:
+        """What came behind the place; none where some of it is no longer here."""
         with self._lock:
             new = self.end - place
             if not 0 <= new <= len(self._events):
                 return None
-            return list(islice(self._events, len(self._events) - new, None)), self.end
+            first = len(self._events) - new
+            return list(islice(self._events, first, first + most))
 
     @property
     def is_forgotten(self) -> bool:
@@ -243,16 +245,22 @@ class Reader:
         """The place of now: what was told so far is behind it."""
         return self._bus.sealed(self._reach.tenant, self._place)
 
+    @property
+    def has_news(self) -> bool:
+        return self._place != self._row.end
+
     def read(self) -> list[Told]:
-        """All that is new and may be known here."""
-        found = self._row.since(self._place)
-        if found is None:
+        """What is new and may be known here, not too much at once."""
+        events = self._row.since(self._place, _MOST_READ)
+        if events is None:
             self._place = self._row.end
             return [Told(self.id, None)]
-        events, end = found
-        first, self._place = self._place, end
-        seen = [(first + number, told(event, self._reach, self._user)) for number, event in enumerate(events, 1)]
-        return [Told(self._bus.sealed(self._reach.tenant, place), event) for place, event in seen if event is not None]
+        seen: list[Told] = []
+        for event in events:
+            self._place += 1
+            if (visible := told(event, self._reach, self._user)) is not None:
+                seen.append(Told(self.id, visible))
+        return seen
 
     def close(self) -> None:
         self._bus.leave(self._row)

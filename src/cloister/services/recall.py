@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister.domain.context import Item
-from cloister.domain.conversation import ROLES, Role
+from cloister.domain.conversation import ROLES, Message, Role
 from cloister.domain.identifiers import MessageId, SessionId
 from cloister.domain.ranking import Evidence, best, rank
 from cloister.domain.scope import Scope
@@ -24,6 +24,9 @@ class Pick:
     limit: int
     role: Role | None = None
     session: SessionId | None = None
+
+    def takes(self, message: Message) -> bool:
+        return self.role in (None, message.role) and self.session in (None, message.session)
 
 
 class Recaller:

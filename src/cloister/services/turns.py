@@ -7,6 +7,7 @@ somebody answers, and free again some time after whoever answered died.
 
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from cloister.domain.conversation import Draft, Message, Session
@@ -14,10 +15,12 @@ from cloister.domain.errors import Conflict, InvalidRequest, QuotaExceeded, Turn
 from cloister.domain.identifiers import MessageId, ProjectId, SessionId
 from cloister.domain.moments import Clock
 from cloister.domain.project_settings import system_prompt
+from cloister.domain.resent import Resent
 from cloister.domain.scope import Reach
 from cloister.services.events import Bus
 from cloister.services.keep_sessions import SessionFields, SessionKeeper, checked_fields
 from cloister.services.record import Recorder
+from cloister.services.resent import compared
 from cloister.storage.extraction import Extraction
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.messages import Messages
@@ -27,19 +30,24 @@ from cloister.storage.turns import Turns
 
 LEASE_SECONDS = 60
 _MOST_REPLACED = 100
+_ATTEMPTS = 5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ask:
     """What a user says, and where; making one checks it. A session that is not there is made, in `project`; without a name it gets
     one. Of a session that is there nothing is changed: with `must_be_in` it has to be in `project` already, and a `user_id` has to
-    be its own."""
+    be its own. With `resent` the drafts are a client's whole history, and only what the session does not hold yet is appended;
+    `continues` says that since the last reply only tools have spoken. `known` are the words that the model will be shown anyway."""
 
     session: str | None
     drafts: Sequence[Draft]
     project: ProjectId | None = None
     must_be_in: bool = False
     user_id: str | None = None
+    resent: bool = False
+    continues: bool = False
+    known: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         if not self.drafts:
@@ -48,8 +56,8 @@ class Ask:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Turn:
-    """A turn that was taken. `session` is as it was then, `reach` its caller's, `messages` what was appended; the last of them is
-    the question. A completed reply takes the place of those in `replaces`."""
+    """A turn that was taken. `session` is as it was then, `reach` its caller's, `messages` what was appended, or what waited for
+    its reply already; the last of them is the question. A completed reply takes the place of those in `replaces`."""
 
     reach: Reach
     number: int
@@ -58,6 +66,7 @@ class Turn:
     messages: tuple[Message, ...]
     system_prompt: str | None
     replaces: tuple[MessageId, ...] = ()
+    known: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -66,6 +75,10 @@ class Turn:
     @property
     def question(self) -> Message:
         return self.messages[-1]
+
+
+class _Overtaken(Exception):
+    """Another turn was faster, and what is new is not what it was."""
 
 
 class TurnLost(Conflict):
@@ -96,7 +109,13 @@ class TurnKeeper:
         """Durable when it returns, all of it or nothing. Raises `TurnInProgress` while another turn stands. The quota must have
         room for the reply too."""
         wanted = checked_fields(SessionFields(external_id=ask.session, project=ask.project, user_id=ask.user_id))
-        prepared = self._recorder.prepare(ask.drafts)
+        for _ in range(_ATTEMPTS):
+            with suppress(_Overtaken):
+                return self._begin(reach, ask, wanted, self._unknown(reach, ask))
+        raise TurnInProgress(ask.session or "")
+
+    def _begin(self, reach: Reach, ask: Ask, wanted: SessionFields, resent: Resent) -> Turn:
+        prepared = self._recorder.prepare(resent.new)
         number = secrets.randbits(62) + 1
 
         def work(transaction: Transaction) -> Turn:
@@ -104,22 +123,37 @@ class TurnKeeper:
             now = self._clock()
             if not Turns(transaction).take(session.id, number, now=now, until=self._until(now)):
                 raise TurnInProgress(session.external_id)
-            recorded = self._recorder.append(transaction, session.external_id, prepared, room_for=1)
+            if ask.resent and compared(transaction, session, ask.drafts, continues=ask.continues) != resent:
+                raise _Overtaken
+            messages = () if resent.answering is None else (resent.answering,)
+            if prepared:
+                recorded = self._recorder.append(transaction, session.external_id, prepared, room_for=1)
+                session, messages = recorded.session, recorded.messages
             return Turn(
                 reach=reach,
                 number=number,
-                session=recorded.session,
+                session=session,
                 is_new=is_new,
-                messages=recorded.messages,
+                messages=messages,
                 system_prompt=_system_prompt(transaction, session),
+                known=ask.known,
             )
 
         turn = self._database.write(reach, work)
         if turn.is_new:
             self._events.created(turn.session)
         self._events.turn_started(turn.session)
-        self._events.added(turn.session, turn.messages)
+        if prepared:
+            self._events.added(turn.session, turn.messages)
         return turn
+
+    def _unknown(self, reach: Reach, ask: Ask) -> Resent:
+        """What is to be appended; read before the transaction, so that it can be embedded before it."""
+        if not ask.resent or ask.session is None:
+            return Resent(new=tuple(ask.drafts))
+        with self._database.read(reach) as transaction:
+            session = Sessions(transaction).find(ask.session)
+            return compared(transaction, session, ask.drafts, continues=ask.continues)
 
     def begin_again(self, reach: Reach, session: str) -> Turn:
         """To answer the user's last message anew. Nothing is appended, and the replies that it has stay until there is another."""
@@ -178,7 +212,8 @@ class TurnKeeper:
         if message is not None:
             self._recorder.ring()
             self._events.added(session, [message])
-        self._events.turn_finished(session, "failed" if message is None else message.status)
+        # Without a message it was a completed call of tools: all others have words to store.
+        self._events.turn_finished(session, "completed" if message is None else message.status)
         return message
 
     def _give_back(self, turn: Turn) -> None:

@@ -77,7 +77,7 @@ class SqliteDatabase:
         self._writer = GroupCommit(_WriteConnection(connection))
         self._readers: deque[apsw.Connection] = deque()
         self._closed = False
-        self.neighbours = SilentNeighbours(lambda: self._writer.between_writes(self._data_version))
+        self.neighbours = SilentNeighbours(lambda: self.between_writes(lambda own: own.pragma("data_version")))
 
     def read(self, reach: Reach) -> AbstractContextManager[Transaction]:
         return _Reading(self, reach)
@@ -142,9 +142,9 @@ class SqliteDatabase:
     def unscoped_query(self, name: str) -> str:
         return self._unscoped_queries[name]
 
-    def _data_version(self) -> int:
+    def between_writes(self, work: Callable[[apsw.Connection], T]) -> T:
         try:
-            return cast(int, self._write_connection.pragma("data_version"))
+            return self._writer.between_writes(lambda: work(self._write_connection))
         except apsw.Error as error:
             raise translated(error) from error
 
@@ -300,8 +300,8 @@ class SqliteMaintenance:
         self._borrowed(copy)
 
     def scrub(self) -> None:
-        """Empty the log, which may still hold what was deleted; the pages themselves were overwritten. While another process
-        reads an older state the log has to stay, and goes with the next time."""
+        """Empty the log, which may still hold what was deleted; while somebody reads an older state it goes with the next time. On
+        the write connection, which knows its own doings from those of others."""
 
         def empty(connection: apsw.Connection) -> None:
             connection.set_busy_timeout(_SCRUB_MILLISECONDS)
@@ -309,7 +309,7 @@ class SqliteMaintenance:
                 connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             connection.set_busy_timeout(BUSY_MILLISECONDS)
 
-        self._borrowed(empty)
+        self._database.between_writes(empty)
 
     def _borrowed(self, work: Callable[[apsw.Connection], T]) -> T:
         connection = self._database.lend_reader()

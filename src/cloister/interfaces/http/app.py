@@ -9,14 +9,26 @@ from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 
 from cloister.bootstrap import Services
-from cloister.interfaces.http import chat, derived, operation, organisation, recall, sessions, sign_in
+from cloister.interfaces.http import (
+    chat,
+    derived,
+    events,
+    openai_chat,
+    openai_models,
+    operation,
+    organisation,
+    recall,
+    sessions,
+    sign_in,
+)
 from cloister.interfaces.http.callers import Gate
 from cloister.interfaces.http.console_pages import ConsolePages
 from cloister.interfaces.http.edge import Edge
 from cloister.interfaces.http.finding import finder
+from cloister.interfaces.http.hall import Hall
 from cloister.interfaces.http.metrics import Metrics
+from cloister.interfaces.http.openai_errors import on_http_error
 from cloister.interfaces.http.openapi import DescribedApp
-from cloister.interfaces.http.problems import on_http_error
 from cloister.interfaces.http.rate_limit import RateLimit
 from cloister.interfaces.http.routes import Lanes
 from cloister.interfaces.http.sign_ins import SignIns
@@ -41,7 +53,9 @@ def create_app(
         lanes = Lanes(services) if services.database.embedded else None
         app.state.lanes = lanes
         app.state.turns = RunningTurns(services, None if lanes is None else lanes.reads)
+        hall.open()
         yield
+        hall.close()
         await app.state.turns.close()
         await services.converse.model.close()
         if lanes is not None:
@@ -59,13 +73,14 @@ def create_app(
     metrics = Metrics(services)
     app.state.metrics = metrics
     app.state.lanes = None
+    hall = app.state.hall = Hall(services)
     app.state.gate = Gate(
         services=services,
         rate_limit=RateLimit(requests_per_second),
         sign_ins=sign_ins or SignIns(),
         operator_key=operator_key,
     )
-    for part in (recall, sessions, derived, chat, organisation, operation, sign_in):
+    for part in (recall, sessions, derived, chat, openai_chat, openai_models, events, organisation, operation, sign_in):
         # Not by `include_router`, which keeps routers inside routers and looks through them at every request.
         app.router.routes.extend(part.router.routes)
     app.add_exception_handler(HTTPException, on_http_error)

@@ -49,6 +49,8 @@ class CallerInfo:
     key: ApiKey
     project_header: str | None
     text: str = field(repr=False)
+    check: Callable[[], ApiKey] = field(repr=False, compare=False)
+    """Whether that credential still stands: the key as it is now, or `Unauthenticated`."""
 
     @property
     def reach(self) -> Reach:
@@ -87,23 +89,32 @@ class Gate:
     operator_key: str | None
 
     def admit(self, request: Request, need: Permission) -> CallerInfo:
-        text, key = self._credential(request)
+        text, check = self._credential(request)
+        key = check()
         self.rate_limit.count(key.id)
         key.require(need)
-        caller = CallerInfo(services=self.services, key=key, project_header=_project_header(request), text=text)
+        caller = CallerInfo(
+            services=self.services, key=key, project_header=_project_header(request), text=text, check=check
+        )
         if caller.project_header is not None:
             caller.project(required=True)
         return caller
 
-    def _credential(self, request: Request) -> tuple[str, ApiKey]:
-        """A key, or else the cookie of a browser that was signed in with one."""
+    def _credential(self, request: Request) -> tuple[str, Callable[[], ApiKey]]:
+        """A key, or else the cookie of a browser that was signed in with one, and how it is checked."""
+        access = self.services.access
         token = None if "authorization" in request.headers else token_of(request)
         if token is None:
             text = _bearer(request)
-            return text, self.services.access.authenticate(text)
+            return text, lambda: access.authenticate(text)
         refuse_other_origins(request)
-        holder = self.sign_ins.holder(token)
-        return token, self.services.access.still_valid(holder.tenant, holder.key)
+        self.sign_ins.keep(token)
+
+        def check() -> ApiKey:
+            holder = self.sign_ins.holder(token)
+            return access.still_valid(holder.tenant, holder.key)
+
+        return token, check
 
     def admit_operator(self, request: Request) -> None:
         if self.operator_key is None:

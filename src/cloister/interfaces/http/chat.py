@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -33,12 +33,16 @@ _LONGEST_STOP_SECONDS = 30
 class UiPart(BaseModel):
     """One part of a message: words where its type is `text`; files are refused, all others are the client's own."""
 
+    model_config = ConfigDict(extra="allow")
+
     type: str
     text: str | None = None
 
 
 class UiMessage(BaseModel):
     """A message as the AI SDK sends it."""
+
+    model_config = ConfigDict(extra="allow")
 
     role: Literal["system", "user", "assistant"]
     parts: list[UiPart]
@@ -83,7 +87,7 @@ class StartedTurn(Response):
         await ui_stream(self._turns.start(self._turn))(scope, receive, send)
 
 
-@router.post("/v1/chat/stream", response_model=None, responses={200: STREAM})
+@router.post("/v1/chat/stream", response_class=Response, responses={200: STREAM})
 @needs("write")
 def chat(body: ChatRequest, caller: Caller, request: Request) -> Response:
     """Say something, and stream the reply as the AI SDK's UI message stream: `start`, `data-context` with what was recalled and
@@ -100,7 +104,7 @@ def chat(body: ChatRequest, caller: Caller, request: Request) -> Response:
 
 @router.get(
     "/v1/chat/{external_id}/stream",
-    response_model=None,
+    response_class=Response,
     responses={200: STREAM, 204: {"description": "No turn is running."}},
 )
 @needs("read")

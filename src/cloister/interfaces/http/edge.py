@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cloister.interfaces.http.logs import log
 from cloister.interfaces.http.metrics import Metrics
+from cloister.interfaces.http.openai_errors import shaped
 from cloister.interfaces.http.paths import as_routed
 from cloister.interfaces.http.problems import CRASH, METHODS, problem
 
@@ -116,7 +117,7 @@ class _Exchange:
     async def _answer(self, code: str, detail: str) -> None:
         """Unless an answer is already under way: then all that is left is to cut it."""
         if not self.status:
-            await problem(code, detail)(self._scope, self._receive, self.send)
+            await shaped(self._scope["path"], problem(code, detail))(self._scope, self._receive, self.send)
 
 
 def _route(scope: Scope) -> str:

@@ -24,6 +24,7 @@ from cloister.domain.errors import (
     StorageReadOnly,
     StorageUnavailable,
     TooLarge,
+    TurnInProgress,
     Unauthenticated,
 )
 from cloister.domain.memory import quoted
@@ -123,6 +124,13 @@ _OBSERVATION = {
     "source_message_ids": [MESSAGE],
     "created_at": SAID,
 }
+_ADDED = {
+    "type": "message.added",
+    "session_id": SESSION,
+    "project_id": PROJECT,
+    "user_id": USER,
+    "created_at": SAID,
+}
 _USAGE = {
     "messages": 2,
     "sessions": 1,
@@ -130,6 +138,27 @@ _USAGE = {
     "api_keys": 2,
     "limits": {"messages": 100_000, "sessions": None, "projects": None},
 }
+EVENT_ID = "5d0b9f2c8e7a41660c1f4be29d83a7f5b2e6c80a914d37fe"
+_EVENTS = f"""\
+id: {EVENT_ID}
+event: message.added
+data: {json.dumps({**_ADDED, "message_ids": [MESSAGE]})}
+"""
+_REPLY_STREAM = f"""\
+data: {{"type": "start", "messageId": "turn_2c19f0a87b3e54d6"}}
+
+data: {{"type": "data-context", "id": "context", "data": {{"session_id": "{SESSION}", "relevant_history": [], "memories": []}}}}
+
+data: {{"type": "text-start", "id": "reply"}}
+
+data: {{"type": "text-delta", "id": "reply", "delta": "Noted: ten past."}}
+
+data: {{"type": "text-end", "id": "reply"}}
+
+data: {{"type": "finish", "messageMetadata": {{"session_id": "{SESSION}", "message_id": "{REPLY}", "status": "completed"}}}}
+
+data: [DONE]
+"""
 _METRICS = """\
 # HELP cloister_http_requests_total Requests answered.
 # TYPE cloister_http_requests_total counter
@@ -255,8 +284,20 @@ EXAMPLES: Mapping[str, Example] = {
     "retag_entity": Example(request={"project_id": DEFAULT}, answer=_ENTITY),
     "extract": Example(answer={"appended": 1, "checked_messages": 2}),
     "list_observations": _page(_OBSERVATION),
+    "follow_events": Example(answer=_EVENTS),
+    "chat": Example(
+        request={
+            "id": SESSION,
+            "messages": [{"role": "user", "parts": [{"type": "text", "text": _NEW_MESSAGE["content"]}]}],
+            "project_id": PROJECT,
+            "user_id": USER,
+        },
+        answer=_REPLY_STREAM,
+    ),
+    "follow_chat": Example(answer=_REPLY_STREAM),
+    "stop_chat": Example(answer={"stopped": True}),
     "livez": Example(answer={"status": "alive"}),
-    "readyz": Example(answer={"status": "ready", "schema_version": 3, "waiting": 0}),
+    "readyz": Example(answer={"status": "ready", "schema_version": 4, "waiting": 0}),
     "metrics": Example(answer=_METRICS),
     "openapi": Example(answer={"openapi": "3.1.0", "info": {"title": "Cloister", "version": "0.1.0"}, "paths": {}}),
     "docs": Example(answer="<!doctype html><title>Cloister</title>"),
@@ -286,6 +327,8 @@ PARAMETERS: Mapping[str, Any] = {
     "limit": 20,
     "cursor": encode_cursor(1_777_714_200_000_000, 4_096),
     "wait": "indexed",
+    "last_event_id": EVENT_ID,
+    "Last-Event-ID": EVENT_ID,
     "Idempotency-Key": "0b6f1c1e-3f5e-4a51-9a53-0e9b6f3f7f5c",
     "X-Project-ID": PROJECT,
 }
@@ -303,6 +346,7 @@ _ERRORS: tuple[CloisterError, ...] = (
     Forbidden("This key does not have the permission 'write'."),
     NotFound("session", "lisbon-in-june"),
     Conflict(f"The session {SESSION!r} exists already with another title."),
+    TurnInProgress(SESSION),
     TooLarge("content", 70_000, 65_536),
     InvalidRequest("title", "must not be empty."),
     IdempotencyMismatch("0b6f1c1e-3f5e-4a51-9a53-0e9b6f3f7f5c"),

@@ -169,7 +169,7 @@ def _schemas(found: Node) -> Node:
 
 
 def _detailed(name: str, schema: Node) -> Node:
-    if schema.get("additionalProperties") is False:
+    if "additionalProperties" in schema:
         return schema
     properties = {
         field: _narrowed(said, forms.ANSWERS.get(f"{name}.{field}") or forms.ANSWERS.get(field, {}))

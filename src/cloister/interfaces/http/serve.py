@@ -15,6 +15,7 @@ from cloister.domain.errors import StorageUnavailable
 from cloister.domain.moments import now
 from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.logs import log_to_stderr
+from cloister.interfaces.http.server import Server
 from cloister.interfaces.http.sign_in import link_path
 from cloister.interfaces.http.sign_ins import SignIns
 from cloister.interfaces.worker import Worker
@@ -61,7 +62,7 @@ def serve(settings: Settings, *, announce: Callable[[Announcement], None]) -> No
             app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=30
         )
         _stop_quietly()
-        uvicorn.Server(config).run(sockets=[listening])
+        Server(config).run(sockets=[listening])
     finally:
         services.close()
 

@@ -52,14 +52,20 @@ class SignIns:
         return self._keep(self._browsers, found[0], IDLE_SECONDS)
 
     def holder(self, token: str) -> Holder:
-        """Of whom a browser speaks; each look keeps it signed in for as long again."""
+        """Of whom a browser speaks."""
+        with self._lock:
+            found = self._browsers.get(_trace(token))
+        if found is None or found[1] <= self._clock():
+            raise Unauthenticated
+        return found[0]
+
+    def keep(self, token: str) -> None:
+        """It was used: it stays signed in for as long again."""
         trace, now = _trace(token), self._clock()
         with self._lock:
             found = self._browsers.pop(trace, None)
-            if found is None or found[1] <= now:
-                raise Unauthenticated
-            self._browsers[trace] = (found[0], now + IDLE_SECONDS)
-        return found[0]
+            if found is not None and found[1] > now:
+                self._browsers[trace] = (found[0], now + IDLE_SECONDS)
 
     def end(self, token: str) -> None:
         with self._lock:

@@ -1,0 +1,75 @@
+"""Clients that send their whole history with every turn: which of it a session does not hold yet.
+
+What was said is kept as it was said. A client may send all of it again, a part of it, or an edited copy: only what comes after the
+last message that both know is new. Replies were made here, so an edited copy of one is not a new one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cloister.domain.conversation import Draft, Message, Role
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Resent:
+    """`new` is to be appended, in order. Where that is nothing, `answering` is the stored message that waits for a reply."""
+
+    new: tuple[Draft, ...]
+    answering: Message | None = None
+
+
+def compare(sent: Sequence[Draft], stored: Sequence[Message], *, continues: bool) -> Resent:
+    """`stored` is the end of the session, in order. `continues` says that since the last reply only tools have spoken; else the
+    last of `sent` is what is said now, and new unless it waits for its reply already."""
+    history = sent if continues else sent[:-1]
+    new = _after_the_last_known(history, stored)
+    if continues:
+        asked = _last_asked(stored)
+        if asked is None and not _asks(new):
+            new = tuple(draft for draft in sent if draft.role == "user")[-1:]
+        return Resent(new=new, answering=None if new else asked)
+    waiting = _unanswered(stored)
+    if not new and waiting is not None and _key(sent[-1]) == _key(waiting):
+        return Resent(new=(), answering=waiting)
+    return Resent(new=(*new, sent[-1]))
+
+
+def words_key(content: str) -> str:
+    """Equal for texts that differ in their spaces alone: clients trim."""
+    return " ".join(content.split())
+
+
+def _after_the_last_known(history: Sequence[Draft], stored: Sequence[Message]) -> tuple[Draft, ...]:
+    places = {_key(message): place for place, message in enumerate(stored)}
+    for last in range(len(history) - 1, -1, -1):
+        place = places.get(_key(history[last]))
+        if place is None:
+            continue
+        new = history[last + 1 :]
+        if place + 1 < len(stored) and stored[place + 1].role == "assistant":
+            while new and new[0].role == "assistant":
+                new = new[1:]
+        return tuple(new)
+    return tuple(history)
+
+
+def _unanswered(stored: Sequence[Message]) -> Message | None:
+    """The user's last message, where no reply to it came to its end."""
+    for message in reversed(stored):
+        if message.role == "user":
+            return message
+        if message.role == "assistant" and message.status == "completed":
+            return None
+    return None
+
+
+def _last_asked(stored: Sequence[Message]) -> Message | None:
+    return next((message for message in reversed(stored) if message.role == "user"), None)
+
+
+def _asks(drafts: Sequence[Draft]) -> bool:
+    return any(draft.role == "user" for draft in drafts)
+
+
+def _key(said: Draft | Message) -> tuple[Role, str]:
+    return said.role, words_key(said.content)

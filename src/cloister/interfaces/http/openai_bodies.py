@@ -1,0 +1,125 @@
+"""What OpenAI's clients send. They send many fields that mean nothing here: those are let pass, and go no further. Our own names
+are not fields of these requests, and are refused: a project that is not read would be the wrong project.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from cloister.domain.errors import InvalidRequest
+from cloister.interfaces.http.bodies import Body, Whole
+
+MOST_INPUTS = 2_048
+# What shapes the reply, and goes on to the model as it came.
+_PASSED_ON = (
+    "temperature",
+    "top_p",
+    "max_tokens",
+    "max_completion_tokens",
+    "tools",
+    "tool_choice",
+    "parallel_tool_calls",
+    "response_format",
+    "stop",
+    "seed",
+    "frequency_penalty",
+    "presence_penalty",
+    "logit_bias",
+    "reasoning_effort",
+    "verbosity",
+)
+_OURS = {
+    "session_id": "belongs into the header X-Session-ID, or into metadata.",
+    "project_id": "belongs into the header X-Project-ID.",
+    "user_id": "is called `user` here.",
+}
+
+
+class OpenAiBody(Body):
+    """Unknown fields are let pass, but for those that mean something elsewhere in this interface."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+    def refuse_ours(self) -> None:
+        for field in self.model_extra or ():
+            if field in _OURS:
+                raise InvalidRequest(field, _OURS[field])
+
+
+class StreamOptions(BaseModel):
+    include_usage: bool = Field(default=False, description="One more chunk at the end, with the tokens.")
+
+
+class ChatCompletionRequest(OpenAiBody):
+    """Chat messages as OpenAI spells them. What shapes the reply (`tools`, `temperature`, `max_tokens`, `response_format` …) goes
+    on to the model; other fields are let pass."""
+
+    model: str | None = Field(default=None, description="Any: the server's own model answers, and says its name.")
+    messages: list[dict[str, Any]] = Field(
+        json_schema_extra={
+            "minItems": 1,
+            "items": {
+                "type": "object",
+                "required": ["role"],
+                "properties": {
+                    "role": {"enum": ["system", "developer", "user", "assistant", "tool", "function"]},
+                    "content": {"description": "Text, or a list of parts. What is no text goes on to the model."},
+                },
+            },
+        },
+        description="The conversation as you hold it. What the session does not hold yet is recorded.",
+    )
+    stream: bool | None = None
+    stream_options: StreamOptions | None = None
+    n: Annotated[Whole, Field(json_schema_extra={"const": 1})] | None = Field(
+        default=None, description="One reply is recorded for one message."
+    )
+    user: str | None = Field(
+        default=None, description="The user of a new session; that of another one must be the same."
+    )
+    metadata: dict[str, Any] | None = Field(
+        default=None, description="`session_id` names the session, where the header X-Session-ID does not."
+    )
+
+    @property
+    def options(self) -> dict[str, Any]:
+        given = self.model_extra or {}
+        return {name: given[name] for name in _PASSED_ON if given.get(name) is not None}
+
+    @property
+    def wants_usage(self) -> bool:
+        return self.stream_options is not None and self.stream_options.include_usage
+
+
+class EmbeddingsRequest(OpenAiBody):
+    """Texts to embed with the embedder that recall uses."""
+
+    input: str | list[Any] = Field(
+        description="A text, or a list of them; lists of tokens are refused.",
+        json_schema_extra={
+            "anyOf": [
+                {"type": "string", "minLength": 1},
+                {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1, "maxItems": MOST_INPUTS},
+            ]
+        },
+    )
+    model: str | None = Field(default=None, description="Any: the server's own embedder answers, and says its name.")
+    encoding_format: Literal["float", "base64"] = Field(
+        default="float", description="`base64`: 32-bit floats, the lowest byte first."
+    )
+    dimensions: Whole | None = Field(default=None, description="Only ever the embedder's own.")
+
+    @field_validator("encoding_format", mode="before")
+    @classmethod
+    def _usual(cls, given: object) -> object:
+        return "float" if given is None else given
+
+    @property
+    def texts(self) -> list[str]:
+        given: list[Any] = [self.input] if isinstance(self.input, str) else self.input
+        if not given or len(given) > MOST_INPUTS:
+            raise InvalidRequest("input", f"must hold 1 to {MOST_INPUTS:,} texts, not {len(given)}.")
+        for place, text in enumerate(given):
+            if not isinstance(text, str):
+                raise InvalidRequest(f"input[{place}]", "must be text: tokens of another model mean nothing here.")
+        return given

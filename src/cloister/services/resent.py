@@ -1,0 +1,30 @@
+"""What a client that sends its whole history has to say that its session does not hold yet (see `domain/resent.py`)."""
+
+from collections.abc import Sequence
+
+from cloister.domain.conversation import Draft, Message, Role, Session
+from cloister.domain.resent import Resent, compare
+from cloister.storage.interface import Transaction
+from cloister.storage.messages import Messages
+
+_MOST_COMPARED = 1_000
+_MOST_REPLIES = 100
+_SPOKEN: tuple[Role, ...] = ("user", "assistant")
+
+
+def compared(transaction: Transaction, session: Session | None, sent: Sequence[Draft], *, continues: bool) -> Resent:
+    """A session that is not there yet holds nothing."""
+    stored = [] if session is None or not session.message_count else _stored(transaction, session, len(sent))
+    return compare(sent, stored, continues=continues)
+
+
+def _stored(transaction: Transaction, session: Session, sent: int) -> list[Message]:
+    """As much of the session's end as was sent, and the replies to the user's last message, also those that were cut."""
+    messages = Messages(transaction)
+    limit = min(sent + 1, _MOST_COMPARED)
+    found = [message for role in _SPOKEN for message in messages.recent(session.id, role, limit)]
+    asked = max((message.id for message in found if message.role == "user"), default=None)
+    if asked is not None:
+        found += messages.page(session.id, limit=_MOST_REPLIES, after=asked)
+    spoken = {message.id: message for message in found if message.role in _SPOKEN}
+    return [spoken[place] for place in sorted(spoken)]

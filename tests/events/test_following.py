@@ -1,0 +1,93 @@
+"""What is told: each change once, after it can be read, in order, and never in the words that were said."""
+
+from typing import Any
+
+from event_streams import following
+from servers import Server, Tenant
+
+SECRET = "The safe is behind the painting."
+
+
+def test_what_happens_to_a_session_is_told_in_order(tenant: Tenant) -> None:
+    project = tenant.default_project_id
+    with following(tenant) as stream:
+        tenant.new_session("roses", user_id="ada", title=SECRET, tags=["hidden"], metadata={"note": SECRET})
+        said = tenant.say("roses", SECRET)
+        batch = tenant.admin.made(
+            "/v1/sessions/roses/messages/batch", {"messages": [{"role": "user", "content": SECRET}] * 3}
+        )["data"]
+        episode = tenant.admin.made(
+            "/v1/episodes", {"session_id": "roses", "user_message": SECRET, "ai_response": SECRET}
+        )
+        tenant.admin.patch("/v1/sessions/roses", {"title": "Other"})
+        tenant.admin.delete(f"/v1/messages/{said['id']}")
+        tenant.admin.post("/v1/sessions/roses/clear")
+        tenant.admin.delete("/v1/sessions/roses")
+        stream.until_kind("session.deleted")
+        assert [(told.kind, told.data.get("message_ids")) for told in stream.events] == [
+            ("session.created", None),
+            ("message.added", [said["id"]]),
+            ("message.added", [each["id"] for each in batch]),
+            ("message.added", episode["message_ids"]),
+            ("session.changed", None),
+            ("session.changed", None),
+            ("session.changed", None),
+            ("session.deleted", None),
+        ]
+        for told in stream.events:
+            assert (told.session, told.data["user_id"], told.data["project_id"]) == ("roses", "ada", project)
+            assert told.data["created_at"].endswith("Z")
+        for word in (b"safe", b"hidden", b"note", b"Other"):
+            assert word not in stream.raw
+
+
+def test_what_is_told_can_be_read(tenant: Tenant) -> None:
+    tenant.new_session("roses")
+    with following(tenant) as stream:
+        for number in range(1, 20):
+            tenant.say("roses", "More water.")
+            told = stream.until_kind("message.added", number=number)
+            messages = tenant.admin.everything("/v1/sessions/roses/messages")
+            assert told.data["message_ids"] == [messages[-1]["id"]]
+
+
+def test_what_was_refused_or_asked_again_is_not_told(tenant: Tenant) -> None:
+    reader = tenant.with_key("read")
+    with following(tenant) as stream:
+        once = {"Idempotency-Key": "once"}
+        for _ in range(3):
+            tenant.admin.post("/v1/sessions", {"external_id": "roses"}, headers=once)
+            tenant.admin.post("/v1/sessions", {"external_id": "roses"})
+            tenant.admin.post("/v1/sessions/roses/messages", {"role": "user", "content": "Water."}, headers=once)
+            tenant.admin.post("/v1/sessions/roses/messages", {"role": "nobody", "content": "Water."})
+            tenant.admin.post("/v1/sessions/beans/messages", {"role": "user", "content": "Water."})
+            reader.post("/v1/sessions", {"external_id": "beans"})
+            reader.delete("/v1/sessions/roses")
+        tenant.new_session("fence")
+        assert stream.up_to("fence") == [("session.created", "roses"), ("message.added", "roses")]
+
+
+def test_a_turn_is_told_with_its_messages(tenant: Tenant) -> None:
+    ask: Any = {"id": "roses", "messages": [{"role": "user", "parts": [{"type": "text", "text": SECRET}]}]}
+    with following(tenant) as stream:
+        assert tenant.admin.post("/v1/chat/stream", ask).status_code == 200
+        finished = stream.until_kind("turn.finished")
+        assert [told.kind for told in stream.events] == [
+            "session.created",
+            "turn.started",
+            "message.added",
+            "message.added",
+            "turn.finished",
+        ]
+        assert finished.data["status"] == "completed"
+        assert b"safe" not in stream.raw
+
+
+def test_a_stream_says_how_it_is_to_be_treated(server: Server, tenant: Tenant) -> None:
+    with tenant.client() as client, client.stream("GET", "/v1/events") as answer:
+        assert answer.headers["cache-control"] == "no-store"
+        assert answer.headers["x-accel-buffering"] == "no"
+        lines = answer.iter_lines()
+        assert [next(lines) for _ in range(2)] == ["retry: 2000", ""]
+        assert next(lines).startswith("id: ")
+        assert [next(lines) for _ in range(3)] == ["event: ready", 'data: {"type": "ready"}', ""]

@@ -1,0 +1,59 @@
+"""A running server whose model is faked at the network's edge, on each engine. Every test makes tenants of its own."""
+
+from collections.abc import Generator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from engines import Engine, postgres_engine, sqlite_engine
+from fake_endpoint import FakeEndpoint, completion, fake_endpoint
+from fronts import Front, front_over
+from model_server import model_server, the_model_server
+from postgres_server import PostgresServer
+
+__all__ = ["model_server", "the_model_server"]
+
+
+@pytest.fixture(scope="session")
+def folder() -> Generator[Path]:
+    memory = Path("/dev/shm")
+    with TemporaryDirectory(prefix="cloister-front-", dir=memory if memory.is_dir() else None) as made:
+        yield Path(made)
+
+
+@pytest.fixture(scope="session")
+def the_endpoint() -> Generator[FakeEndpoint]:
+    with fake_endpoint() as fake:
+        yield fake
+
+
+@pytest.fixture(scope="session")
+def sqlite_front(folder: Path, the_endpoint: FakeEndpoint) -> Generator[Front]:
+    engine = sqlite_engine(folder / "front")
+    with engine.closing, front_over(engine, the_endpoint) as front:
+        yield front
+
+
+@pytest.fixture(scope="session")
+def postgres_front(postgres_server: PostgresServer, the_endpoint: FakeEndpoint) -> Generator[Front]:
+    with postgres_server.migrated_database() as url:
+        engine = postgres_engine(url)
+        with engine.closing, front_over(engine, the_endpoint) as front:
+            yield front
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def front(request: pytest.FixtureRequest) -> Front:
+    """The same on each engine; the model says `Understood.` until a test has it say something else."""
+    found: Front = request.getfixturevalue(f"{request.param}_front")
+    found.model.asked.clear()
+    found.model.answers(completion("Understood."))
+    return found
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Generator[Engine]:
+    made = sqlite_engine(tmp_path / "data")
+    with made.closing:
+        yield made

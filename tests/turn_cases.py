@@ -1,0 +1,29 @@
+"""The store of turns, method by method, as `test_store_isolation` runs it: with our own ids, and with foreign ones."""
+
+from cloister.storage.interface import Transaction
+from cloister.storage.turns import Turns
+from twin_tenants import MOMENT, Case, Home
+
+TURN = 78
+
+
+def taken(transaction: Transaction, home: Home) -> Turns:
+    """The first session, being answered; a foreign one cannot be."""
+    turns = Turns(transaction)
+    turns.take(home.first.session, TURN, now=MOMENT, until=MOMENT + 10)
+    return turns
+
+
+TURN_CASES: dict[str, Case] = {
+    "Turns.take": Case(
+        act=lambda t, h: Turns(t).take(h.first.session, TURN, now=MOMENT, until=MOMENT + 10),
+        nothing=False,
+        writes=True,
+    ),
+    "Turns.renew": Case(
+        act=lambda t, h: taken(t, h).renew(h.first.session, TURN, until=MOMENT + 20), nothing=False, writes=True
+    ),
+    "Turns.end": Case(act=lambda t, h: taken(t, h).end(h.first.session, TURN), nothing=None),
+    "Turns.revoke": Case(act=lambda t, h: taken(t, h).revoke(h.first.session)),
+    "Turns.current": Case(act=lambda t, h: taken(t, h).current(h.first.session, MOMENT), nothing=None, writes=True),
+}
