@@ -52,7 +52,8 @@ export function useConversation(session: string, place: string | null): Conversa
   const [returned, setReturned] = useState<Returned | null>(null);
   const [waiting, setWaiting] = useState(false);
   const exists = useRef(false);
-  const kept = useRef(0);
+  /** What the user said, as the server keeps it. */
+  const kept = useRef<readonly string[]>([]);
   const pending = useRef<string | null>(null);
   const failure = useRef<Error | null>(null);
   const running = useRef(false);
@@ -96,7 +97,7 @@ export function useConversation(session: string, place: string | null): Conversa
       const stored = await all<StoredMessage>(sessionPath(session, "/messages"));
       if (running.current) return true;
       exists.current = true;
-      kept.current = stored.filter((message) => message.role === "user").length;
+      kept.current = stored.flatMap((message) => (message.role === "user" ? message.content : []));
       chat.setMessages(stored.flatMap((message) => fromStored(message, contexts.current.get(message.id)) ?? []));
       setPhase("here");
       return true;
@@ -105,7 +106,7 @@ export function useConversation(session: string, place: string | null): Conversa
         if (running.current) return true;
         const was = exists.current;
         exists.current = false;
-        kept.current = 0;
+        kept.current = [];
         chat.setMessages([]);
         setPhase(was ? "gone" : "new");
         return true;
@@ -118,10 +119,9 @@ export function useConversation(session: string, place: string | null): Conversa
   /** What the server keeps, and the turn that runs there, if one does. */
   async function catchUp(): Promise<void> {
     if (running.current) return;
-    const before = kept.current;
+    const before = kept.current.length;
     if (!(await reload())) return;
-    if (pending.current !== null && kept.current === before) setReturned({ text: pending.current });
-    pending.current = null;
+    giveBack(before);
     if (exists.current && !isBusy() && (await isRunning(session)) && !isBusy()) {
       await run(async () => {
         chat.setMessages(upToTheQuestion);
@@ -130,12 +130,19 @@ export function useConversation(session: string, place: string | null): Conversa
     }
   }
 
+  /** What was typed, where the server has not kept it among what is new there. */
+  function giveBack(before: number): void {
+    const words = pending.current;
+    pending.current = null;
+    if (words !== null && !kept.current.slice(before).includes(words)) setReturned({ text: words });
+  }
+
   async function run(act: () => Promise<void>): Promise<void> {
     running.current = true;
     failure.current = null;
     setWaiting(true);
     chat.clearError();
-    const before = kept.current;
+    const before = kept.current.length;
     try {
       await act();
     } catch (error) {
@@ -149,8 +156,7 @@ export function useConversation(session: string, place: string | null): Conversa
     else if (error !== null) setNotice({ tone: "trouble", text: sentence(error) });
     const known = await reload();
     if (error === null || !known) return;
-    if (pending.current !== null && kept.current === before) setReturned({ text: pending.current });
-    pending.current = null;
+    giveBack(before);
     await catchUp();
   }
 
@@ -210,7 +216,7 @@ export function useConversation(session: string, place: string | null): Conversa
         return;
       }
       chat.setMessages((messages) => messages.slice(0, from));
-      kept.current = 0;
+      kept.current = [];
       await send(text);
     },
     stop: async () => {

@@ -1,0 +1,78 @@
+"""A running server whose model is a fake endpoint, and a desk with a signed-in browser in front of it."""
+
+from collections.abc import Generator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from playwright.sync_api import Browser
+
+from cloister.interfaces.http.sign_ins import SignIns
+from cloister.models.chat_model import OpenAiChatModel
+from cloister.models.endpoint import Endpoint
+from desk import WIDE, Desk, system_chromium
+from engines import sqlite_engine
+from fake_endpoint import FakeEndpoint, fake_endpoint
+from servers import Server, Tenant, serving
+from talking import words
+
+
+class Watch:
+    """The clock of those who are signed in; tests turn it."""
+
+    def __init__(self) -> None:
+        self.seconds = 1_000.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+@pytest.fixture(scope="session")
+def browser() -> Generator[Browser]:
+    with system_chromium() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def the_model() -> Generator[FakeEndpoint]:
+    with fake_endpoint() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture
+def model(the_model: FakeEndpoint) -> FakeEndpoint:
+    """Says “Noted.” until a test has it say something else."""
+    the_model.asked.clear()
+    the_model.answers(words("Noted."))
+    return the_model
+
+
+@pytest.fixture(scope="session")
+def watch() -> Watch:
+    return Watch()
+
+
+@pytest.fixture(scope="session")
+def server(the_model: FakeEndpoint, watch: Watch) -> Generator[Server]:
+    memory = Path("/dev/shm")
+    with TemporaryDirectory(prefix="cloister-browser-", dir=memory if memory.is_dir() else None) as folder:
+        engine = sqlite_engine(Path(folder) / "data")
+        chat = OpenAiChatModel(Endpoint(url=the_model.url, model="fake", tries=1))
+        with engine.closing, serving(engine.services(chat_model=chat), sign_ins=SignIns(watch)) as running:
+            yield running
+
+
+@pytest.fixture
+def tenant(server: Server) -> Tenant:
+    return server.new_tenant()
+
+
+@pytest.fixture
+def desk(browser: Browser, tenant: Tenant, model: FakeEndpoint) -> Generator[Desk]:
+    """Nothing that it shows comes from elsewhere, and nothing breaks in it unseen."""
+    context = browser.new_context(viewport=WIDE, base_url=tenant.address)
+    made = Desk(context=context, tenant=tenant)
+    yield made
+    context.close()
+    assert made.strayed == []
+    assert made.trouble == []
