@@ -34,6 +34,16 @@ def system_chromium() -> Generator[Browser]:
         browser.close()
 
 
+class Watch:
+    """The clock of those who are signed in; tests turn it."""
+
+    def __init__(self) -> None:
+        self.seconds = 1_000.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
 def console_link(tenant: Tenant, key: str | None = None) -> str:
     """A link that signs a browser in, once."""
     made = tenant.caller(key or tenant.key).post("/console/links").json()
@@ -133,7 +143,9 @@ class Desk:
         kept: dict[str, str] = tab.page.evaluate("({...sessionStorage})")
         page = self.context.new_page()
         page.goto(f"{self.tenant.address}/livez")
-        page.evaluate("kept => Object.entries(kept).forEach(([key, value]) => sessionStorage.setItem(key, value))", kept)
+        page.evaluate(
+            "kept => Object.entries(kept).forEach(([key, value]) => sessionStorage.setItem(key, value))", kept
+        )
         page.goto(tab.page.url)
         return Tab(page=page)
 

@@ -14,12 +14,14 @@ export function titleOf(session: Pick<Session, "title" | "external_id"> | undefi
   return id.startsWith("chat-") ? "Untitled conversation" : id;
 }
 
-/** A title made of the first words that were said. */
+/** A title made of the first words that were said; no character is cut in two. */
 export function titleFrom(words: string): string {
-  const line = words.replaceAll(/\s+/g, " ").trim();
-  if (line.length <= 60) return line;
-  const cut = line.slice(0, 60);
-  return `${cut.slice(0, Math.max(cut.lastIndexOf(" "), 30)).trimEnd()}…`;
+  const text = words.replaceAll(/\s+/g, " ").trim();
+  const line = Array.from(new Intl.Segmenter().segment(text), (each) => each.segment);
+  if (line.length <= 60) return line.join("");
+  const cut = line.slice(0, 60).join("");
+  const end = cut.lastIndexOf(" ");
+  return `${end < 30 ? cut : cut.slice(0, end)}…`;
 }
 
 export function recallSentence(project: string | null, projects: readonly Project[]): string {

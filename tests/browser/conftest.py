@@ -10,21 +10,11 @@ from playwright.sync_api import Browser
 from cloister.interfaces.http.sign_ins import SignIns
 from cloister.models.chat_model import OpenAiChatModel
 from cloister.models.endpoint import Endpoint
-from desk import WIDE, Desk, system_chromium
+from desk import WIDE, Desk, Watch, system_chromium
 from engines import sqlite_engine
 from fake_endpoint import FakeEndpoint, fake_endpoint
 from servers import Server, Tenant, serving
 from talking import words
-
-
-class Watch:
-    """The clock of those who are signed in; tests turn it."""
-
-    def __init__(self) -> None:
-        self.seconds = 1_000.0
-
-    def __call__(self) -> float:
-        return self.seconds
 
 
 @pytest.fixture(scope="session")

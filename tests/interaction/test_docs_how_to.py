@@ -40,6 +40,7 @@ VARYING = (
     (re.compile(r'("milliseconds": )[\d.]+'), r"\1MILLISECONDS"),
     (re.compile(r'("schema_version": )\d+'), r"\1VERSION"),
     (re.compile(r"\S*/data/local\.key"), "KEY FILE"),
+    (re.compile(r"(?<=/sign-in#)[\w-]{43}"), "CODE"),
 )
 
 

@@ -38,6 +38,7 @@ VARYING = (
     (re.compile(r"\d[\d,]*\.\d GB"), "SIZE"),
     (re.compile(r"SQLite 3[\d.]+"), "SQLite"),
     (re.compile(r"\S*/data/local\.key"), "KEY FILE"),
+    (re.compile(r"(?<=/sign-in#)[\w-]{43}"), "CODE"),
 )
 # Shown, and tried elsewhere: they install or run the whole project.
 NOT_RUN_HERE = ("pip install ", "python3 -m venv ", "./scripts/", ".ci/run", "python docs/")

@@ -176,7 +176,7 @@ def test_odd_cookies_are_nobody(house: Server, cookie: str) -> None:
 
 def test_serve_and_console_print_links_and_a_restart_signs_out(data: Path) -> None:
     with ServerProcess(data) as first:
-        link = next(line.strip() for line in first.complaints.splitlines() if "/sign-in#" in line)
+        link = first.printed.rpartition(" open ")[2].strip()
         address, _, _ = link.partition("/sign-in#")
         assert address == first.address
         with new_client(first.address) as http:
@@ -195,4 +195,4 @@ def test_serve_and_console_print_links_and_a_restart_signs_out(data: Path) -> No
             "/v1/sessions", headers={"Cookie": "; ".join(f"{n}={v}" for n, v in cookies.items())}
         )
         assert answer.status_code == 401
-        assert "/sign-in#" in second.complaints
+        assert "/sign-in#" in second.printed

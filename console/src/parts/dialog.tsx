@@ -1,4 +1,5 @@
 import { useEffect, useId, useRef, type ReactNode } from "react";
+import { createPortal } from "react-dom";
 
 import { Icon } from "./icon";
 
@@ -18,7 +19,8 @@ export function Dialog({ title, onClose, children, className }: Props) {
     if (dialog && !dialog.open) dialog.showModal();
     return () => dialog?.close();
   }, []);
-  return (
+  // Outside of what opened it, so that it looks the same wherever that is.
+  return createPortal(
     <dialog
       ref={shown}
       className={className}
@@ -40,6 +42,7 @@ export function Dialog({ title, onClose, children, className }: Props) {
         </header>
         {children}
       </div>
-    </dialog>
+    </dialog>,
+    document.body,
   );
 }

@@ -28,7 +28,8 @@ def serve(
 ) -> None:
     """Serve the memory over HTTP, until stopped.
 
-    The first start makes an admin key, shows it once, and keeps it in the data directory as local.key.
+    The first start makes an admin key, shows it once, and keeps it in the data directory as local.key. The link that is printed opens
+    the console, once; `cloister console` makes another.
     """
     from cloister.interfaces.http.serve import LOCAL_KEY_FILE, Announcement
     from cloister.interfaces.http.serve import serve as serve_http
@@ -45,8 +46,7 @@ def serve(
         kept = "" if settings.postgres else f" It is kept in {settings.data}/{LOCAL_KEY_FILE}."
         if told.key is not None:
             remark(f"Your admin key, shown this once:\n\n  {told.key}\n\n{kept.strip()}")
-        if told.console is not None:
-            remark(f"The console opens with this link, once; `cloister console` makes another:\n\n  {told.console}\n")
-        answer(asdict(told), json, f"Cloister answers on {told.address} – open {told.address}/docs")
+        opened = told.console or f"{told.address}/docs"
+        answer(asdict(told), json, f"Cloister answers on {told.address} – open {opened}")
 
     serve_http(chosen, announce=announce)

@@ -1,0 +1,150 @@
+"""Memory pages: what is kept, where it came from, and what goes with it. Settings: projects, keys, usage, model."""
+
+from playwright.sync_api import expect
+
+from desk import Desk
+from servers import Tenant, new_client
+from talking import messages
+
+
+def furnish(tenant: Tenant) -> str:
+    garden = tenant.new_project("Garden")
+    tenant.new_session("gate", project_id=garden, title="The gate", user_id="ada")
+    tenant.say("gate", "My neighbour Anna plays the cello.")
+    tenant.say("gate", "Noted.", role="assistant")
+    tenant.admin.post("/v1/sessions/gate/extract")
+    return garden
+
+
+def test_a_memory_has_its_source_one_click_away_and_is_forgotten_alone(desk: Desk) -> None:
+    """MEM-1."""
+    furnish(desk.tenant)
+    tab = desk.sign_in()
+    tab.open("The gate")
+    tab.page.get_by_role("link", name="Memory").click()
+    main = tab.page.get_by_role("main")
+    expect(main).to_contain_text("The user's neighbour Anna plays the cello.")
+    main.get_by_role("button", name="Its source").click()
+    dialog = tab.page.get_by_role("dialog")
+    expect(dialog.get_by_role("listitem")).to_contain_text("My neighbour Anna plays the cello.")
+    tab.page.keyboard.press("Escape")
+    main.get_by_role("button", name="Forget it").click()
+    expect(dialog).to_contain_text("the memory “The user's neighbour Anna plays the cello.”")
+    expect(dialog).to_contain_text("What it came from stays")
+    dialog.get_by_role("button", name="Forget", exact=True).click()
+    expect(main).to_contain_text("Nothing is kept of it yet.")
+    assert len(messages(desk.tenant, "gate")) == 2
+
+
+def test_forgetting_a_source_lists_all_that_goes_with_it(desk: Desk) -> None:
+    """MEM-9."""
+    furnish(desk.tenant)
+    tab = desk.sign_in()
+    tab.open("The gate")
+    tab.page.goto("/memory")
+    tab.page.get_by_role("button", name="Its source").click()
+    dialog = tab.page.get_by_role("dialog").first
+    dialog.get_by_role("button", name="Forget it").click()
+    going = tab.page.get_by_role("alertdialog")
+    expect(going.get_by_role("listitem")).to_have_text(
+        ["the message “My neighbour Anna plays the cello.”", "the memory “The user's neighbour Anna plays the cello.”"]
+    )
+    going.get_by_role("button", name="Forget", exact=True).click()
+    expect(tab.page.get_by_role("main")).to_contain_text("Nothing is kept of it yet.")
+    assert [entry["content"] for entry in messages(desk.tenant, "gate")] == ["Noted."]
+
+
+def test_a_users_memories_and_a_projects_entities(desk: Desk) -> None:
+    """MEM-8, ISO-6."""
+    furnish(desk.tenant)
+    tab = desk.sign_in()
+    tab.page.goto("/memory/user")
+    main = tab.page.get_by_role("main")
+    expect(main).to_contain_text("The user's neighbour Anna plays the cello.")
+    tab.page.goto("/memory/entities")
+    tab.page.get_by_label("Project").select_option(label="Garden")
+    expect(main).to_contain_text("Anna")
+    main.get_by_role("button", name="Its sources").first.click()
+    expect(tab.page.get_by_role("dialog")).to_contain_text("My neighbour Anna plays the cello.")
+    tab.page.keyboard.press("Escape")
+    main.get_by_role("button", name="Move").first.click()
+    tab.page.get_by_role("dialog").get_by_role("button", name="Move").click()
+    expect(main).to_contain_text("No entities yet in Garden.")
+
+
+def test_all_that_was_said_in_a_conversation_can_be_forgotten(desk: Desk) -> None:
+    furnish(desk.tenant)
+    tab = desk.sign_in()
+    tab.open("The gate")
+    tab.page.goto("/memory")
+    tab.page.get_by_role("button", name="Forget all that was said in it…").click()
+    dialog = tab.page.get_by_role("dialog")
+    expect(dialog.get_by_role("listitem")).to_have_text(
+        ["2 messages", "the memory “The user's neighbour Anna plays the cello.”"]
+    )
+    dialog.get_by_role("button", name="Forget", exact=True).click()
+    expect(tab.page.get_by_role("main")).to_contain_text("Nothing is kept of it yet.")
+    assert messages(desk.tenant, "gate") == []
+
+
+def test_projects_are_made_changed_made_default_and_deleted(desk: Desk) -> None:
+    """ORG-2, ORG-5, TAB-7."""
+    tab = desk.sign_in()
+    tab.page.goto("/settings")
+    main, dialog = tab.page.get_by_role("main"), tab.page.get_by_role("dialog")
+    main.get_by_role("button", name="New project").click()
+    dialog.get_by_label("Name").fill("Garden")
+    dialog.get_by_label("each recall only their own part").check()
+    dialog.get_by_role("button", name="Create").click()
+    card = main.get_by_role("listitem").filter(has=tab.page.get_by_role("heading", name="Garden"))
+    expect(card).to_contain_text("Each user recalls only their own part.")
+    card.get_by_role("button", name="Change").click()
+    dialog.get_by_label("all conversations of the same user").check()
+    dialog.get_by_label("Prompt").fill("You are a gardener.\n{MEMORY.CONTEXT}")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+    made = next(project for project in desk.tenant.admin.everything("/org/projects") if project["name"] == "Garden")
+    assert made["settings"]["observation_scope"] == "user"
+    assert made["settings"]["system_prompt"] == "You are a gardener.\n{MEMORY.CONTEXT}"
+    card.get_by_role("button", name="Make default").click()
+    expect(card).to_contain_text("default")
+    old = main.get_by_role("listitem").filter(has=tab.page.get_by_role("heading", name="Default"))
+    old.get_by_role("button", name="Delete").click()
+    expect(dialog).to_contain_text("Nothing that was said is deleted.")
+    dialog.get_by_role("button", name="Delete the project").click()
+    expect(old).to_have_count(0)
+
+
+def test_a_key_is_shown_once_and_revoked_at_once(desk: Desk) -> None:
+    """ORG-4, ORG-8."""
+    garden = furnish(desk.tenant)
+    tab = desk.sign_in()
+    tab.page.goto("/settings/keys")
+    main, dialog = tab.page.get_by_role("main"), tab.page.get_by_role("dialog")
+    main.get_by_role("button", name="New key").click()
+    dialog.get_by_label("Name").fill("phone")
+    dialog.get_by_label("write").uncheck()
+    dialog.get_by_label("Project").select_option(label="Garden")
+    dialog.get_by_role("button", name="Create").click()
+    key = dialog.locator(".secret code").inner_text()
+    dialog.get_by_role("button", name="I have it").click()
+    expect(tab.page.get_by_text(key)).to_have_count(0)
+    with new_client(desk.tenant.address, key) as phone:
+        seen = phone.get("/console/session").json()
+        assert (seen["permissions"], seen["project_id"], seen["confined"]) == (["read"], garden, True)
+        card = main.get_by_role("listitem").filter(has_text="phone")
+        expect(card).to_contain_text("May read; confined to Garden")
+        card.get_by_role("button", name="Revoke").click()
+        dialog.get_by_role("button", name="Revoke").click()
+        expect(card).to_have_count(0)
+        assert phone.get("/console/session").status_code == 401
+
+
+def test_usage_and_the_model_are_told(desk: Desk) -> None:
+    furnish(desk.tenant)
+    tab = desk.sign_in()
+    tab.page.goto("/settings/usage")
+    expect(tab.page.get_by_role("row", name="Messages")).to_contain_text("2")
+    tab.page.goto("/settings/model")
+    expect(tab.page.get_by_role("main")).to_contain_text("Replies are written by fake.")
+    expect(tab.page.get_by_role("main")).to_contain_text("CLOISTER_MODEL_URL")

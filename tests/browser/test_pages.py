@@ -1,0 +1,190 @@
+"""Every page, wide and narrow, light and dark: looked at by axe, kept as pictures to be looked at by people."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from desk import NARROW, PICTURES, WIDE, Desk, Tab, console_link
+from fake_endpoint import FakeEndpoint
+from servers import Tenant
+from talking import words
+
+AXE = Path(__file__).parents[2] / "console" / "node_modules" / "axe-core" / "axe.min.js"
+REPLY = """The climbing rose wants **cutting back by a third**, in late February, after the last hard frost:
+
+1. Take out what is dead or crosses.
+2. Cut above a bud that looks outwards.
+3. Tie the long shoots *flat*: they flower along their whole length.
+
+| month | what to do |
+|---|---|
+| February | cut back |
+| May | feed |
+
+```python
+def days_until(frost: date, today: date) -> int:
+    # The last frost here is usually in the third week.
+    return (frost - today).days
+```
+
+> “Prune hard, and pray.” — the neighbour
+"""
+Open = Callable[[Tab], object]
+
+
+def furnish(tenant: Tenant, model: FakeEndpoint) -> None:
+    """A household in which something was said."""
+    garden, kitchen = tenant.new_project("Garden"), tenant.new_project("Kitchen")
+    model.answers(words("Noted. Anna's cello stands in the hall, and the code is 4417."))
+    for session, project, title, said in (
+        (
+            "gate",
+            garden,
+            "The gate and its code",
+            "The gate code is 4417. My neighbour Anna plays the cello in the garden house.",
+        ),
+        ("beans", garden, "Beans along the south wall", "The beans go along the south wall, next to the roses."),
+        (
+            "bread",
+            kitchen,
+            "Bread without kneading",
+            "I am allergic to walnuts, so the bread gets sunflower seeds.",
+        ),
+        ("diary", None, "Rain all day", "It rained all day, and I read."),
+    ):
+        tenant.new_session(session, project_id=project, title=title, user_id="ada" if session == "bread" else None)
+        body = {"id": session, "messages": [{"role": "user", "parts": [{"type": "text", "text": said}]}]}
+        assert tenant.admin.post("/v1/chat/stream", body).status_code == 200
+        tenant.admin.post(f"/v1/sessions/{session}/extract")
+    tenant.admin.made(
+        "/org/api-keys", {"name": "kitchen display", "permissions": ["read"], "project_id": kitchen, "confined": True}
+    )
+    model.answers(words(REPLY))
+
+
+def talk(tab: Tab) -> None:
+    tab.choose_place("Garden")
+    tab.say("How do I cut back the roses by the gate? And what was the gate code?")
+    expect(tab.replies.last).to_contain_text("Prune hard")
+    expect(tab.page.get_by_role("heading", name="How do I cut back")).to_be_visible()
+    tab.is_idle()
+
+
+def recalled(tab: Tab) -> None:
+    tab.page.get_by_role("button", name="Recalled").last.click()
+    expect(tab.page.get_by_role("complementary", name="Recalled")).to_contain_text("4417")
+
+
+def sidebar(tab: Tab) -> None:
+    if tab.page.get_by_role("button", name="Conversations").is_visible():
+        tab.page.get_by_role("button", name="Conversations").click()
+    expect(tab.sidebar).to_be_visible()
+
+
+def moving(tab: Tab) -> None:
+    sidebar(tab)
+    tab.menu("Beans along the south wall", "Move…")
+    expect(tab.page.get_by_role("dialog")).to_contain_text("can then be recalled by every conversation in")
+
+
+def searching(tab: Tab) -> None:
+    sidebar(tab)
+    tab.page.get_by_label("Search conversations").fill("neighbour")
+    expect(tab.page.get_by_role("region", name="Search results")).to_contain_text("Anna plays the cello")
+
+
+def at(path: str, shown: str) -> Open:
+    def go(tab: Tab) -> None:
+        tab.page.goto(path)
+        expect(tab.page.get_by_role("main")).to_contain_text(shown)
+
+    return go
+
+
+def in_dialog(path: str, button: str, shown: str) -> Open:
+    def go(tab: Tab) -> None:
+        tab.page.goto(path)
+        tab.page.get_by_role("button", name=button, exact=True).first.click()
+        expect(tab.page.get_by_role("dialog").last).to_contain_text(shown)
+
+    return go
+
+
+PAGES: dict[str, Open] = {
+    "new": lambda tab: expect(tab.composer).to_be_enabled(),
+    "chat": talk,
+    "recalled": lambda tab: (talk(tab), recalled(tab)),
+    "sidebar": sidebar,
+    "moving": moving,
+    "searching": searching,
+    "memory": lambda tab: (sidebar(tab), tab.open("The gate and its code"), at("/memory", "cello")(tab)),
+    "sources": lambda tab: (
+        sidebar(tab),
+        tab.open("The gate and its code"),
+        in_dialog("/memory", "Its source", "The gate code is")(tab),
+    ),
+    "user": at("/memory/user", "walnuts"),
+    "entities": at("/memory/entities", "default"),
+    "projects": at("/settings", "Kitchen"),
+    "project": in_dialog("/settings", "Change", "Notes are shown to"),
+    "keys": at("/settings/keys", "kitchen display"),
+    "new key": in_dialog("/settings/keys", "New key", "Valid until"),
+    "model": at("/settings/model", "Connect a model"),
+    "usage": at("/settings/usage", "Messages"),
+    "this browser": at("/settings/browser", "Alt+N"),
+    "over": in_dialog("/settings", "Conversation", "What is said here stays in"),
+}
+LOOKS = [("wide", "light"), ("wide", "dark"), ("narrow", "light"), ("narrow", "dark")]
+
+
+def findings(tab: Tab) -> list[str]:
+    """What axe finds grave."""
+    tab.page.evaluate(AXE.read_text())
+    report: dict[str, Any] = tab.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{found['id']}: {node['html']} {node['failureSummary']}"
+        for found in report["violations"]
+        if found["impact"] in ("serious", "critical")
+        for node in found["nodes"]
+    ]
+
+
+@pytest.mark.parametrize(("width", "scheme"), LOOKS, ids=[" ".join(look) for look in LOOKS])
+def test_every_page_is_accessible_and_fits(
+    browser: Browser, tenant: Tenant, model: FakeEndpoint, width: str, scheme: Any
+) -> None:
+    """No serious or critical finding, and nothing wider than the window."""
+    furnish(tenant, model)
+    PICTURES.mkdir(exist_ok=True)
+    size: Any = WIDE if width == "wide" else NARROW
+    context = browser.new_context(
+        viewport=size,
+        color_scheme=scheme,
+        base_url=tenant.address,
+        reduced_motion="reduce",
+        has_touch=width == "narrow",
+    )
+    desk = Desk(context=context, tenant=tenant)
+    desk.sign_in().page.close()
+    found: dict[str, list[str]] = {}
+    for name, go in PAGES.items():
+        tab = desk.tab()
+        expect(tab.composer).to_be_enabled()
+        go(tab)
+        tab.page.wait_for_timeout(150)
+        tab.page.screenshot(path=PICTURES / f"{name.replace(' ', '-')}-{width}-{scheme}.png")
+        found[name] = findings(tab)
+        if tab.page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            found[name].append("wider than the window")
+        tab.page.close()
+    context.clear_cookies()
+    out = desk.tab(console_link(tenant).replace("#", "#x"))
+    expect(out.page.get_by_role("main")).to_contain_text("has been used already")
+    out.page.screenshot(path=PICTURES / f"sign-in-{width}-{scheme}.png")
+    found["sign in"] = findings(out)
+    context.close()
+    assert {name: grave for name, grave in found.items() if grave} == {}
+    assert (desk.strayed, desk.trouble) == ([], [])

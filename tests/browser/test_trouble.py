@@ -1,0 +1,157 @@
+"""When things go wrong: links used up, cookies expired, servers restarted, networks cut. Nothing that was typed is lost."""
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import Browser, Route, expect
+
+from cloister.interfaces.http.sign_ins import IDLE_SECONDS
+from desk import Desk, Tab, Watch, console_link
+from fake_endpoint import FakeEndpoint
+from servers import ServerProcess, Tenant
+from talking import Gate, said, words
+
+
+def test_a_link_works_once_and_leaves_no_code_behind(desk: Desk) -> None:
+    link = console_link(desk.tenant)
+    tab = desk.tab(link)
+    expect(tab.composer).to_be_enabled()
+    assert "#" not in tab.page.url
+    code = link.partition("#")[2]
+    stored = str(
+        tab.page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href])")
+    )
+    assert code not in stored
+    assert desk.tenant.key not in stored
+    (cookie,) = desk.context.cookies()
+    assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
+    desk.context.clear_cookies()
+    again = desk.tab(link)
+    expect(again.page.get_by_role("alert")).to_contain_text("has been used already, or is too old")
+    expect(again.page.get_by_role("main")).to_contain_text("cloister console")
+
+
+def test_signing_out_signs_out_every_tab(desk: Desk) -> None:
+    one, other = desk.sign_in(), desk.tab()
+    expect(other.composer).to_be_enabled()
+    one.page.goto("/settings/browser")
+    one.page.get_by_role("button", name="Sign out").click()
+    expect(one.page.get_by_text("This browser is not signed in")).to_be_visible()
+    other.say("Is anybody there?")
+    expect(other.page.get_by_text("This browser is not signed in")).to_be_visible()
+
+
+def test_an_expired_cookie_asks_to_sign_in_again_and_the_conversation_is_still_there(desk: Desk, watch: Watch) -> None:
+    tab = desk.sign_in()
+    tab.converse("The gate code is 4417.", "Noted.")
+    watch.seconds += IDLE_SECONDS
+    tab.say("Still here?")
+    expect(tab.page.get_by_text("This browser is not signed in")).to_be_visible()
+    tab.page.goto(console_link(desk.tenant))
+    expect(tab.questions).to_have_text(["The gate code is 4417."])
+
+
+def test_a_cut_network_gives_back_what_was_typed(desk: Desk) -> None:
+    tab = desk.sign_in()
+    tab.converse("The gate code is 4417.", "Noted.")
+    tab.page.route("**/v1/chat/stream", lambda route: route.abort("connectionfailed"))
+    tab.say("Not lost.")
+    expect(tab.page.get_by_role("alert")).to_contain_text("The server cannot be reached")
+    expect(tab.composer).to_have_value("Not lost.")
+    expect(tab.questions).to_have_count(1)
+    tab.page.unroute("**/v1/chat/stream")
+    tab.composer.press("Enter")
+    expect(tab.questions).to_have_text(["The gate code is 4417.", "Not lost."])
+    tab.is_idle()
+    assert len(said(desk.tenant, tab.session)) == 4
+
+
+def test_a_reply_goes_on_while_the_network_is_cut_and_is_followed_when_it_is_back(
+    desk: Desk, model: FakeEndpoint
+) -> None:
+    tab = desk.sign_in()
+    gate = Gate()
+    model.answers(words("All ", "of ", "it.", gate=gate))
+    tab.say("Say all of it.")
+    gate.let(1)
+    expect(tab.replies.last).to_contain_text("All")
+    tab.page.reload()
+    expect(tab.replies.last).to_contain_text("All")
+    expect(tab.questions).to_have_text(["Say all of it."])
+    gate.let(1)
+    expect(tab.replies.last).to_contain_text("All of")
+    gate.open()
+    expect(tab.replies.last).to_contain_text("All of it.")
+    tab.is_idle()
+    expect(tab.replies).to_have_count(1)
+
+
+def test_a_slow_network_is_waited_for(desk: Desk) -> None:
+    tab = desk.sign_in()
+    asked: list[Route] = []
+    tab.page.route("**/messages?*", asked.append)
+    tab.page.reload()
+    expect(tab.page.locator(".conversation")).to_be_visible()
+    expect(tab.composer).to_be_disabled()
+    tab.page.unroute("**/messages?*")
+    for route in asked:
+        route.continue_()
+    expect(tab.composer).to_be_enabled()
+
+
+def test_a_key_that_may_only_read_is_shown_only_what_it_may_do(desk: Desk) -> None:
+    """ORG-4, ORG-8."""
+    garden = desk.tenant.new_project("Garden")
+    desk.tenant.new_session("gate", project_id=garden, title="The gate")
+    desk.tenant.say("gate", "The gate code is 4417.")
+    desk.tenant.new_session("diary", project_id=None, title="Rain")
+    reader = desk.tenant.new_key("read", project_id=garden, confined=True)
+    tab = desk.tab(console_link(desk.tenant, reader))
+    expect(tab.row("The gate")).to_be_visible()
+    expect(tab.row("Rain")).to_have_count(0)
+    expect(tab.sidebar.get_by_role("region", name="the shared pool")).to_have_count(0)
+    tab.open("The gate")
+    expect(tab.questions).to_have_text(["The gate code is 4417."])
+    expect(tab.composer).to_be_disabled()
+    tab.page.goto("/settings/keys")
+    expect(tab.page.get_by_role("main")).to_contain_text("Only an admin key")
+
+
+def test_a_restarted_server_asks_to_sign_in_again_and_says_how(browser: Browser, tmp_path: Path) -> None:
+    """Also: from the link that `serve` prints to a conversation, with no model at all."""
+    data = tmp_path / "data"
+    with ServerProcess(data) as first:
+        link, key = printed_link(first), (data / "local.key").read_text().strip()
+        context = browser.new_context()
+        tenant = Tenant(tenant_id="", default_project_id="", key=key, address=first.address, http=first.server.http)
+        desk = Desk(context=context, tenant=tenant)
+        tab = desk.tab(link)
+        tab.converse("The gate code is 4417.", "Recall only")
+        held = tab.session
+        port = first.address.rpartition(":")[2]
+        assert first.stop() == 0
+    expect(tab.page.get_by_text("Not connected. Trying again…")).to_be_visible()
+    with ServerProcess(data, options=("--port", port)) as second:
+        expect(tab.page.get_by_text("the server was started again since")).to_be_visible()
+        tab.page.goto(printed_link(second))
+        expect(tab.questions).to_have_text(["The gate code is 4417."])
+        assert tab.session == held
+        context.close()
+        assert second.stop() == 0
+
+
+def printed_link(server: ServerProcess) -> str:
+    found = re.search(r"http://\S+/sign-in#\S+", server.printed)
+    assert found is not None
+    return found[0]
+
+
+def test_tabs_of_two_servers_on_one_machine_do_not_sign_each_other_out(desk: Desk, tmp_path: Path) -> None:
+    tab = desk.sign_in()
+    with ServerProcess(tmp_path / "data") as other:
+        page = desk.context.new_page()
+        page.goto(printed_link(other))
+        expect(Tab(page=page).composer).to_be_enabled()
+        page.close()
+        tab.converse("Still here.", "Noted.")
+        desk.strayed.clear()
