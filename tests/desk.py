@@ -16,8 +16,9 @@ from servers import Tenant
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-dev-shm-usage"]
 WIDE, NARROW = {"width": 1_600, "height": 1_000}, {"width": 360, "height": 740}
 PICTURES = Path(__file__).parent / "browser" / "screenshots"
-# A modern machine under load still does in this time what a browser does in one step.
-expect.set_options(timeout=15_000)
+# Patience for a machine that does much else; what comes earlier is not waited for.
+PATIENCE = 90_000
+expect.set_options(timeout=PATIENCE)
 
 
 @contextmanager
@@ -124,6 +125,7 @@ class Desk:
     trouble: list[str] = field(default_factory=list[str])
 
     def __post_init__(self) -> None:
+        self.context.set_default_timeout(PATIENCE)
         self.context.on("request", self._note)
         self.context.on("weberror", lambda error: self.trouble.append(str(error.error)))
         self.context.on("console", lambda message: self._hear(message.type, message.text))

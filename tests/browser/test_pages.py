@@ -96,6 +96,12 @@ def searching(tab: Tab) -> None:
     expect(tab.page.get_by_role("region", name="Search results")).to_contain_text("Anna plays the cello")
 
 
+def entities(tab: Tab) -> None:
+    tab.page.goto("/memory/entities")
+    tab.page.get_by_label("Project").select_option(label="Garden")
+    expect(tab.page.get_by_role("main")).to_contain_text("Anna")
+
+
 def at(path: str, shown: str) -> Open:
     def go(tab: Tab) -> None:
         tab.page.goto(path)
@@ -127,7 +133,7 @@ PAGES: dict[str, Open] = {
         in_dialog("/memory", "Its source", "The gate code is")(tab),
     ),
     "user": at("/memory/user", "walnuts"),
-    "entities": at("/memory/entities", "default"),
+    "entities": entities,
     "projects": at("/settings", "Kitchen"),
     "project": in_dialog("/settings", "Change", "Notes are shown to"),
     "keys": at("/settings/keys", "kitchen display"),

@@ -143,3 +143,17 @@ def test_tab_8_the_sidebar_is_live_and_marks_what_other_tabs_hold(desk: Desk) ->
     expect(one.row("Renamed by a program")).to_be_visible()
     desk.tenant.admin.delete("/v1/sessions/from-afar")
     expect(one.row("Renamed by a program")).to_have_count(0)
+
+
+def test_many_tabs_share_one_stream_of_events_and_survive_the_one_that_listens(desk: Desk) -> None:
+    """TAB-8. A browser has six connections to a server: a stream for each tab would starve the seventh."""
+    tabs = [desk.sign_in(), *(desk.tab() for _ in range(8))]
+    for tab in tabs:
+        expect(tab.composer).to_be_enabled()
+    tabs[-1].converse("The gate code is 4417.", "Noted.")
+    for tab in tabs:
+        expect(tab.row("The gate code is 4417.")).to_be_visible()
+    tabs[0].page.close()
+    desk.tenant.new_session("from-afar", title="Made by a program", project_id=None)
+    for tab in tabs[1:]:
+        expect(tab.row("Made by a program")).to_be_visible()

@@ -11,7 +11,7 @@ import { titleOf } from "../words";
 
 const AFTER = 220;
 const MOST_PLACES = 12;
-const MOST_HITS = 4;
+const MOST_HITS = 3;
 
 interface Found {
   project: string | null;
