@@ -126,7 +126,7 @@ def test_a_model_that_fails_is_said_plainly_and_can_be_asked_again(desk: Desk, m
     tab = desk.sign_in()
     model.answers(words("Half of ", finish_reason=None))
     tab.say("Say all of it.")
-    expect(tab.page.get_by_role("alert")).to_contain_text("The model broke off")
+    expect(tab.page.get_by_role("alert")).to_contain_text("broke off")
     expect(tab.replies.last).to_contain_text("Cut off here.")
     model.answers(words("All of it."))
     tab.page.get_by_role("button", name="Answer again").click()

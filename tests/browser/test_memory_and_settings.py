@@ -108,7 +108,7 @@ def test_projects_are_made_changed_made_default_and_deleted(desk: Desk) -> None:
     assert made["settings"]["system_prompt"] == "You are a gardener.\n{MEMORY.CONTEXT}"
     card.get_by_role("button", name="Make default").click()
     expect(card).to_contain_text("default")
-    old = main.get_by_role("listitem").filter(has=tab.page.get_by_role("heading", name="Default"))
+    old = main.get_by_role("listitem").filter(has=tab.page.get_by_role("heading", name="Default", exact=True))
     old.get_by_role("button", name="Delete").click()
     expect(dialog).to_contain_text("Nothing that was said is deleted.")
     dialog.get_by_role("button", name="Delete the project").click()
@@ -124,7 +124,7 @@ def test_a_key_is_shown_once_and_revoked_at_once(desk: Desk) -> None:
     main.get_by_role("button", name="New key").click()
     dialog.get_by_label("Name").fill("phone")
     dialog.get_by_label("write").uncheck()
-    dialog.get_by_label("Project").select_option(label="Garden")
+    dialog.get_by_role("combobox").select_option(label="Garden")
     dialog.get_by_role("button", name="Create").click()
     key = dialog.locator(".secret code").inner_text()
     dialog.get_by_role("button", name="I have it").click()

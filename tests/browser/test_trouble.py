@@ -88,13 +88,21 @@ def test_a_reply_goes_on_while_the_network_is_cut_and_is_followed_when_it_is_bac
 
 def test_a_slow_network_is_waited_for(desk: Desk) -> None:
     tab = desk.sign_in()
-    asked: list[Route] = []
-    tab.page.route("**/messages?*", asked.append)
+    held: list[Route] = []
+    slow = [True]
+
+    def pass_on(route: Route) -> None:
+        if slow[0]:
+            held.append(route)
+        else:
+            route.continue_()
+
+    tab.page.route("**/messages?*", pass_on)
     tab.page.reload()
     expect(tab.page.locator(".conversation")).to_be_visible()
     expect(tab.composer).to_be_disabled()
-    tab.page.unroute("**/messages?*")
-    for route in asked:
+    slow[0] = False
+    for route in held:
         route.continue_()
     expect(tab.composer).to_be_enabled()
 

@@ -5,6 +5,8 @@
  * When it goes away, another takes its place.
  */
 
+import { checkedFetch } from "./client";
+
 export interface SessionEvent {
   type: "session.created" | "session.changed" | "session.deleted" | "message.added" | "turn.started" | "turn.finished";
   session_id: string;
@@ -88,8 +90,9 @@ export class EventStream {
     }
     source.addEventListener("error", () => {
       this.become("lost");
-      // A browser gives up after an answer that is no stream; we do not.
+      // A browser gives up after an answer that is no stream; we do not. It may say that nobody is signed in here any more.
       if (source.readyState === EventSource.CLOSED && this.source === source) {
+        checkedFetch("/console/session").catch(() => undefined);
         clearTimeout(this.again);
         this.again = setTimeout(() => this.open(), AGAIN_AFTER);
       }
