@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize, expect, sync_playwright
 
 from servers import Tenant
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-dev-shm-usage"]
-WIDE, NARROW = {"width": 1_600, "height": 1_000}, {"width": 360, "height": 740}
+WIDE, NARROW = ViewportSize(width=1_600, height=1_000), ViewportSize(width=360, height=740)
 PICTURES = Path(__file__).parent / "browser" / "screenshots"
 # Patience for a machine that does much else; what comes earlier is not waited for.
 PATIENCE = 90_000

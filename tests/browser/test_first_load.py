@@ -14,7 +14,11 @@ def test_the_first_load_is_small_packed_and_from_here_alone(desk: Desk) -> None:
     session: Any = desk.context.new_cdp_session(page)
     session.send("Network.enable")
     received: list[float] = []
-    session.on("Network.loadingFinished", lambda event: received.append(event["encodedDataLength"]))
+
+    def count(event: dict[str, Any]) -> None:
+        received.append(event["encodedDataLength"])
+
+    session.on("Network.loadingFinished", count)
     page.goto(console_link(desk.tenant))
     expect(page.get_by_label("Message", exact=True)).to_be_enabled()
     page.evaluate("document.fonts.ready")

@@ -165,7 +165,7 @@ def test_every_page_is_accessible_and_fits(
     """No serious or critical finding, and nothing wider than the window."""
     furnish(tenant, model)
     PICTURES.mkdir(exist_ok=True)
-    size: Any = WIDE if width == "wide" else NARROW
+    size = WIDE if width == "wide" else NARROW
     context = browser.new_context(
         viewport=size,
         color_scheme=scheme,

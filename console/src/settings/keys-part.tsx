@@ -37,7 +37,7 @@ export function KeysPart() {
           </li>
         ))}
       </ul>
-      <button type="button" className="primary" onClick={() => setMaking(true)}>New key</button>
+      <p><button type="button" className="primary" onClick={() => setMaking(true)}>New key</button></p>
       {making && <KeyForm onMade={keys.again} onClose={() => setMaking(false)} />}
       {revoking && <RevokeKey apiKey={revoking} onDone={keys.again} onClose={() => setRevoking(null)} />}
     </>

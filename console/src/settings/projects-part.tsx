@@ -45,7 +45,7 @@ export function ProjectsPart() {
           </li>
         ))}
       </ul>
-      {house.isAdmin && !house.me.confined && <button type="button" className="primary" onClick={() => setEditing("new")}>New project</button>}
+      {house.isAdmin && !house.me.confined && <p><button type="button" className="primary" onClick={() => setEditing("new")}>New project</button></p>}
       {editing && (
         <ProjectForm
           project={editing === "new" ? null : editing}
