@@ -32,6 +32,7 @@ from cloister.domain.memory import Memory, same_as
 from cloister.domain.observation import Observation
 from cloister.domain.scope import MemberVisibility, PoolKey, Reach, Scope
 from cloister.index import terms
+from cloister.storage.changes import Changes
 from cloister.storage.entities import Entities, EntityRows
 from cloister.storage.extraction import Extraction
 from cloister.storage.idempotency import Idempotency
@@ -65,6 +66,7 @@ STORES = (
     EntityRows,
     Observations,
     Extraction,
+    Changes,
     Turns,
 )
 MOMENT = 1_700_000_000_000_000

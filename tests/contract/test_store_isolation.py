@@ -19,6 +19,7 @@ from cloister.domain.errors import CloisterError, NotFound, StorageError
 from cloister.domain.identifiers import SessionId, message_id, new_session_id
 from cloister.domain.scope import PoolKey, Reach
 from cloister.domain.usage import Limits
+from cloister.storage.changes import Changes
 from cloister.storage.idempotency import Idempotency
 from cloister.storage.indexing import IndexRows
 from cloister.storage.interface import Transaction
@@ -83,6 +84,8 @@ CASES: dict[str, Case] = {
     "Projects.set_settings": Case(act=lambda t, h: Projects(t).set_settings(h.cellar, {"a": 1}), writes=True),
     "Projects.make_default": Case(act=lambda t, h: Projects(t).make_default(h.cellar), writes=True),
     "Projects.soft_delete": Case(act=lambda t, h: Projects(t).soft_delete(h.cellar, 1), writes=True),
+    "Changes.versions": Case(act=lambda t, h: Changes(t).versions()),
+    "Changes.sessions": Case(act=lambda t, h: Changes(t).sessions(h.first.pool, since=0, limit=9), nothing=[]),
     "Sessions.find": Case(act=lambda t, h: Sessions(t).find("first")),
     "Sessions.get": Case(act=lambda t, h: Sessions(t).get("first")),
     "Sessions.lock": Case(act=lambda t, h: Sessions(t).lock("first")),
