@@ -3,7 +3,7 @@
 from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Header, Request
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
 
 from cloister.domain.context import Context
@@ -21,7 +21,13 @@ from cloister.services.turns import Ask
 
 router = APIRouter(route_class=OpenAiRoute, tags=["OpenAI-compatible"])
 
-_STREAM: dict[str, Any] = {"content": {EVENTS: {"schema": {"type": "string"}}}}
+_CHUNK = (
+    '{"id": "chatcmpl-2c19f0a87b3e54d6", "object": "chat.completion.chunk", "created": 1777714274, "model": "llama-3", \
+"choices": [{"index": 0, "delta": {"content": "Noted."}, "logprobs": null, "finish_reason": null}]}'
+)
+_STREAM: dict[str, Any] = {
+    "content": {EVENTS: {"schema": {"type": "string"}, "example": f"data: {_CHUNK}\n\ndata: [DONE]\n\n"}}
+}
 SessionHeader = Annotated[
     str | None,
     Header(
@@ -45,10 +51,14 @@ class ToolCall(BaseModel):
 
 
 class CompletionMessage(BaseModel):
+    """`tool_calls` is there where the model calls tools; then `content` may be null."""
+
+    model_config = ConfigDict(extra="allow")
+
     role: str
     content: str | None
     refusal: str | None
-    tool_calls: list[ToolCall] | None
+    tool_calls: list[ToolCall] | None = None
 
 
 class CompletionChoice(BaseModel):
