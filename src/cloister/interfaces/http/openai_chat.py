@@ -134,19 +134,17 @@ def _session(request: Request, body: ChatCompletionRequest) -> str | None:
     given = request.headers.getlist("x-session-id")
     if len(given) > 1:
         raise InvalidRequest("X-Session-ID", "must come once.")
-    if given:
-        return checked_name(_utf8(given[0]), "X-Session-ID")
     named: object = (body.metadata or {}).get("session_id")
-    if named is None:
-        return None
-    if not isinstance(named, str):
+    if named is not None and not isinstance(named, str):
         raise InvalidRequest("metadata.session_id", "must be text.")
-    return checked_name(named, "metadata.session_id")
+    if named is not None:
+        checked_name(named, "metadata.session_id")
+    return checked_name(_utf8(given[0]), "X-Session-ID") if given else named
 
 
 def _utf8(header: str) -> str:
-    """Frameworks read headers as Latin-1."""
+    """Frameworks read headers as Latin-1, and some clients write them so."""
     try:
         return header.encode("latin-1").decode()
     except UnicodeDecodeError:
-        raise InvalidRequest("X-Session-ID", "must be UTF-8.") from None
+        return header
