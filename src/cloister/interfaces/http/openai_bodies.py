@@ -39,7 +39,7 @@ _PARTS: forms.Form = {
             {
                 "type": "object",
                 "required": ["type"],
-                "properties": {"type": {"enum": ["image_url", "input_audio", "file"]}},
+                "properties": {"type": {"type": "string", "not": {"enum": ["text", "refusal"]}}},
             },
         ]
     },

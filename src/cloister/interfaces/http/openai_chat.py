@@ -26,7 +26,12 @@ _CHUNK = (
 "choices": [{"index": 0, "delta": {"content": "Noted."}, "logprobs": null, "finish_reason": null}]}'
 )
 _STREAM: dict[str, Any] = {
-    "content": {EVENTS: {"schema": {"type": "string"}, "example": f"data: {_CHUNK}\n\ndata: [DONE]\n\n"}}
+    "content": {
+        EVENTS: {
+            "schema": {"description": "Chunks, each in an event."},
+            "example": f"data: {_CHUNK}\n\ndata: [DONE]\n\n",
+        }
+    }
 }
 SessionHeader = Annotated[
     str | None,

@@ -136,9 +136,11 @@ def _part(part: object, field: str) -> str:
         raise InvalidRequest(field, "must be an object.")
     given = cast(Mapping[str, object], part)
     kind = given.get("type")
+    if not isinstance(kind, str):
+        raise InvalidRequest(f"{field}.type", "must be text.")
     if kind in ("text", "refusal"):
-        words = given.get(str(kind))
+        words = given.get(kind)
         if not isinstance(words, str):
             raise InvalidRequest(f"{field}.{kind}", "must be text.")
         return words
-    return _PARTS.get(str(kind), _OTHER_PART)
+    return _PARTS.get(kind, _OTHER_PART)
