@@ -7,6 +7,7 @@ package index this skips at a desk and fails in CI.
 import fcntl
 import json
 import os
+import re
 import subprocess
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 
 from fake_endpoint import Answer, Asked, FakeEndpoint
 from servers import Tenant
-from talking import Gate, said, words
+from talking import Gate, said, say, words
 
 FOLDER = Path(__file__).parents[1] / "ai_sdk"
 
@@ -99,3 +100,22 @@ def test_the_ai_sdk_holds_a_conversation(tenant: Tenant, model: FakeEndpoint, sd
     assert told["broken"]["status"] == "error" and "broke off" in told["broken"]["error"]
     assert reply("broken")["text"] == "I was about to"
     assert reply("broken")["metadata"]["status"] == "partial"
+
+
+def test_the_program_of_the_how_to_page_runs(tenant: Tenant, model: FakeEndpoint, sdk: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "chat.md").read_text("utf-8")
+    (program,) = re.findall(r"^```js\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    model.follows(script)
+    say(tenant.admin, "monday", "Our boat is called Albatross.")
+    done = subprocess.run(
+        [*node(), "--input-type=module", "-"],
+        input=program.replace('"ai"', '"ai-7"').replace('"@ai-sdk/react"', '"react-client-7"'),
+        cwd=sdk,
+        env={**os.environ, "URL": tenant.address, "KEY": tenant.key},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["completed", "Our boat is called Albatross."]

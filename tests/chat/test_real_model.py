@@ -92,4 +92,5 @@ def test_a_model_that_is_slow_to_start_is_waited_for(tenant: Tenant, model_serve
         assert tenant.admin.post("/v1/chat/tab/stop").json() == {"stopped": True}
         reply = reader.rest()
     assert reply.done and reply.metadata["status"] in ("failed", "partial")
-    model_server.wait_until(busy=False, seconds=60)
+    # It notices only between two parts of the prompt that nobody waits any longer, and on a busy machine those take long.
+    model_server.kill()

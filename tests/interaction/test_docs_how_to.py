@@ -30,12 +30,13 @@ HOW_TO = Path(__file__).parents[2] / "docs" / "how-to"
 HTTP_API = HOW_TO / "http-api.md"
 DEPLOY = HOW_TO / "deploy.md"
 OPENAI = HOW_TO / "openai.md"
+CHAT = HOW_TO / "chat.md"
 REFERENCE = HOW_TO.parent / "reference" / "cli.md"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n", re.MULTILINE)
 SHOWN_DATABASE = "postgresql://cloister:secret@127.0.0.1/cloister"
 LASTING = re.compile(
-    r"\b(?:proj|msg|ep|ses|ten|key)_[0-9a-f]{16,24}\b|\bclo_[0-9A-Za-z]{61}\b|http://127\.0\.0\.1:\d+"
+    r"\b(?:proj|msg|ep|ses|ten|key|turn)_[0-9a-f]{16,24}\b|\bclo_[0-9A-Za-z]{61}\b|http://127\.0\.0\.1:\d+"
     r"|(?<=\"next_cursor\": \")[\w-]+"
 )
 VARYING = (
@@ -178,6 +179,10 @@ def test_every_part_of_the_openai_page_prints_what_it_shows(reader: Reader) -> N
     reader.read(OPENAI.read_text("utf-8"))
 
 
+def test_every_command_of_the_chat_page_prints_what_it_shows(reader: Reader) -> None:
+    reader.read(CHAT.read_text("utf-8"))
+
+
 @pytest.mark.parametrize("page", sorted(HOW_TO.glob("*.md")), ids=lambda page: page.name)
 def test_every_block_of_a_page_is_one_that_is_checked(page: Path) -> None:
     checked = {
@@ -186,6 +191,8 @@ def test_every_block_of_a_page_is_one_that_is_checked(page: Path) -> None:
         # Held against a real stream by `tests/events/test_following.py`.
         "events.md": {"text"},
         "openai.md": {"console", "python", "text"},
+        # The program in it is run by `tests/chat/test_ai_sdk.py`.
+        "chat.md": {"console", "js"},
     }
     assert {kind for kind, _ in BLOCK.findall(page.read_text("utf-8"))} <= checked[page.name]
 
