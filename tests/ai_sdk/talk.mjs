@@ -36,6 +36,10 @@ function told(chat) {
   };
 }
 
+async function heard(chat, text) {
+  while (told(chat).messages.at(-1)?.text !== text) await new Promise((wake) => setTimeout(wake, 10));
+}
+
 const earlier = open("earlier", project);
 await earlier.sendMessage({ text: "My parrot is called Rico." });
 await earlier.sendMessage({ text: "He is green." });
@@ -56,8 +60,9 @@ await again.regenerate();
 const reader = open("slow", project);
 const speaker = open("slow", project);
 const speaking = speaker.sendMessage({ text: "SLOWLY, please." });
-while (speaker.messages.at(-1)?.role !== "assistant") await new Promise((wake) => setTimeout(wake, 10));
+await heard(speaker, "La la");
 const reading = reader.resumeStream();
+await heard(reader, "La la");
 const second = open("slow", project);
 await second.sendMessage({ text: "Me too." });
 await fetch(`${address}/v1/chat/${encodeURIComponent(`slow ${version}`)}/stop`, {
