@@ -167,7 +167,9 @@ def _extraction(health: Health) -> Iterator[Check]:
         yield Check(state="ok", name="extraction", finding=finding)
     if health.failing:
         finding = f"{counted(health.failing, 'session')} could not be extracted: {health.failing_because}"
-        advice = "Nothing was lost. Mend what it names; they are tried again by themselves, within an hour at the latest."
+        advice = (
+            "Nothing was lost. Mend what it names; they are tried again by themselves, within an hour at the latest."
+        )
         yield Check(state="warn", name="failing", finding=finding, advice=advice)
 
 

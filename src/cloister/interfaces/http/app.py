@@ -16,8 +16,7 @@ from cloister.interfaces.http.metrics import Metrics
 from cloister.interfaces.http.openapi import DescribedApp
 from cloister.interfaces.http.problems import on_http_error
 from cloister.interfaces.http.rate_limit import RateLimit
-
-_THREADS = 64
+from cloister.interfaces.http.routes import THREADS
 
 
 def create_app(
@@ -31,7 +30,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
-        anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
+        anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
         yield
         await anyio.to_thread.run_sync(at_end)
 

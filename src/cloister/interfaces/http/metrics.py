@@ -67,7 +67,11 @@ class _Inside(Collector):
         yield extractions
         for name, help_text, number in (
             ("waiting", "Sessions that wait for extraction.", self._services.claims.waiting()),
-            ("failing", "Sessions whose last extraction failed; they are tried again.", self._services.claims.failing()),
+            (
+                "failing",
+                "Sessions whose last extraction failed; they are tried again.",
+                self._services.claims.failing(),
+            ),
         ):
             gauge = GaugeMetricFamily(f"cloister_extraction_{name}", help_text)
             gauge.add_metric([], number)

@@ -26,6 +26,8 @@ from cloister.interfaces.http.callers import CallerInfo, Gate, need_of
 from cloister.interfaces.http.paths import as_given
 from cloister.interfaces.http.problems import of_error, of_validation_error
 
+THREADS = 64
+"""On which handlers run."""
 _Read = Callable[[Request, bytes], Any]
 
 
