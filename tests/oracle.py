@@ -33,7 +33,9 @@ class Said:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mention:
-    """What a message says of an entity, in a project or a user's part of it."""
+    """What a message says of an entity, in a project or a user's part of it, as one extraction told it."""
+
+    run: int
 
     project: ProjectId
     user: str | None
@@ -134,6 +136,7 @@ class Tenant:
 
     def extract(self, conversation: Conversation) -> None:
         """MEM-5, MEM-6: of everything unchecked; entities go to the project in which it was said, if there still is one (ISO-6)."""
+        run = max((mention.run for mention in self.mentions), default=0) + 1
         for said in conversation.unchecked:
             conversation.checked.add(said.id)
             if said.brother is None:
@@ -143,7 +146,7 @@ class Tenant:
             if said.project is not None and said.project in self.projects:
                 user = self.member(said.project, conversation.user)
                 self.mentions += [
-                    Mention(project=said.project, user=user, name=name, message=said.id, notes=notes)
+                    Mention(run=run, project=said.project, user=user, name=name, message=said.id, notes=notes)
                     for name in (said.brother, FIRM)
                 ]
         conversation.is_pending = False
@@ -186,7 +189,8 @@ class Tenant:
     def unsay(self, conversation: Conversation, message: MessageId) -> None:
         conversation.unsay(message)
         self.gone_messages.append(message)
-        self.mentions = [mention for mention in self.mentions if mention.message != message]
+        together = {(one.run, one.name, one.project) for one in self.mentions if one.message == message}
+        self.mentions = [one for one in self.mentions if (one.run, one.name, one.project) not in together]
 
     def clear(self, conversation: Conversation) -> None:
         """MEM-9."""
