@@ -118,6 +118,27 @@ def test_callers_of_a_slow_model_leave_threads_to_everybody_else(
     assert home.admin.post("/v1/sessions/other/extract").status_code == 200
 
 
+def test_mem_4_a_session_that_moves_while_it_is_read_is_read_again_at_once(
+    server: Server, home: Tenant, model: FakeEndpoint
+) -> None:
+    """And not only when the lease of who read it would have run out."""
+    garden = home.new_project()
+
+    def moving(asked: Asked) -> Answer:
+        model.follows(answer)
+        assert home.admin.patch(PATH, {"project_id": garden}).status_code == 200
+        return answer(asked)
+
+    model.follows(moving)
+    assert home.admin.post(f"{PATH}/extract").status_code == 409
+    assert home.admin.everything(f"{PATH}/memories") == []
+    assert session(home)["memory_job_pending"] is True
+    assert server.services is not None
+    assert server.services.memory_worker.run_due() == 1
+    assert session(home)["memory_job_pending"] is False
+    assert len(home.admin.everything(f"{PATH}/memories")) == 1
+
+
 def test_mem_6_a_session_that_goes_while_it_is_read_leaves_nothing_behind(home: Tenant, model: FakeEndpoint) -> None:
     """MEM-9"""
 

@@ -66,10 +66,10 @@ UPDATE session SET title = :title, tags = :tags, metadata = :metadata
 WHERE tenant_id = :tenant_id AND session_id = :session_id
 
 -- name: place_session
--- A lease goes with the old place: what a worker was told there must not come into the new one.
+-- A lease goes with the old place: what a worker was told there must not come into the new one. What it was at is due at once.
 UPDATE session
-SET project_id = :project_id, pool_id = :pool_id, changed_version = :version, rebuilt_version = :version, claim = NULL,
-    claimed_until = NULL
+SET project_id = :project_id, pool_id = :pool_id, changed_version = :version, rebuilt_version = :version,
+    due_at = CASE WHEN claim IS NULL THEN due_at ELSE updated_at END, claim = NULL, claimed_until = NULL
 WHERE tenant_id = :tenant_id AND session_id = :session_id
 
 -- name: lock_project_sessions
