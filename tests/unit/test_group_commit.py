@@ -95,7 +95,7 @@ def together(notes: Notes, prepared: list[list[str]] | None = None) -> Together[
 def test_a_lone_caller_writes_on_his_own_thread(notes: Notes) -> None:
     writer = GroupCommit(notes)
     assert writer.run(lambda: notes.write("alone")) == "ALONE"
-    assert writer.run_together("add", together(notes)) == "ADD!"
+    assert writer.run_together([("add", together(notes))]) == ["ADD!"]
     assert notes.writers == {threading.get_ident()}
     assert notes.kept == ["alone", "add!"]
     writer.close()
@@ -109,13 +109,23 @@ def test_what_waits_shares_one_commit_and_one_call(notes: Notes) -> None:
         notes.may_commit.clear()
         first = threads.submit(writer.run, lambda: notes.write("first"))
         assert notes.committing.wait(10)
-        waiting = [threads.submit(writer.run_together, f"word {number}", kind) for number in range(8)]
+        waiting = [threads.submit(writer.run_together, [(f"word {number}", kind)]) for number in range(8)]
         wait_until(lambda: writer.waiting == 7)
         notes.may_commit.set()
         assert first.result(10) == "FIRST"
-        assert [each.result(10) for each in waiting] == [f"WORD {number}" for number in range(8)]
+        assert [each.result(10) for each in waiting] == [[f"WORD {number}"] for number in range(8)]
     assert notes.commits == 2
     assert sorted(map(len, prepared)) == [8]
+    writer.close()
+
+
+def test_what_one_caller_gathered_shares_one_commit_and_each_has_its_own_answer(notes: Notes) -> None:
+    writer = GroupCommit(notes)
+    kind = together(notes)
+    first, wrong, last = writer.run_together([(word, kind) for word in ("one", "fails", "two")])
+    assert (first, type(wrong), last) == ("ONE", ValueError, "TWO")
+    assert notes.kept == ["one", "two"]
+    assert notes.commits == 1
     writer.close()
 
 
@@ -126,10 +136,8 @@ def test_each_failure_is_its_callers_own(notes: Notes) -> None:
     outcomes: dict[str, list[object]] = {}
 
     def call(word: str) -> None:
-        try:
-            outcomes.setdefault(word, []).append(writer.run_together(word, kind))
-        except Exception as error:  # noqa: BLE001 - looked at below
-            outcomes.setdefault(word, []).append(type(error))
+        (outcome,) = writer.run_together([(word, kind)])
+        outcomes.setdefault(word, []).append(type(outcome) if isinstance(outcome, BaseException) else outcome)
 
     with ThreadPoolExecutor(20) as threads:
         list(threads.map(call, words))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, cast, get_args
+from typing import Literal, NamedTuple, cast, get_args
 
 from cloister.domain.conversation import ROLES, Message, Role
 from cloister.domain.entity import Entity
@@ -44,8 +44,7 @@ _DEFAULT_SOURCES = (
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """A message in a context, where it was said, and why it is here."""
 
     message: Message

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, TenantId, project_name
@@ -88,9 +88,11 @@ class Draft:
             checked_time(self.created_at, "created_at")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Message:
-    """What one party said. `episode` is the id of the message that opened its exchange, which is its own for an opening one."""
+class Message(NamedTuple):
+    """What one party said; a tuple, because dozens are made for every context.
+
+    `episode` is the id of the message that opened its exchange, which is its own for an opening one.
+    """
 
     id: MessageId
     session: SessionId

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from cloister.domain.errors import InvalidRequest
 
@@ -30,7 +31,16 @@ def from_datetime(moment: datetime) -> int:
 
 
 def iso(moment: int) -> str:
-    return (_NAIVE_EPOCH + timedelta(microseconds=moment)).isoformat() + "Z"
+    seconds, microseconds = divmod(moment, 1_000_000)
+    minutes, second = divmod(seconds, 60)
+    whole = f"{_iso_minute(minutes)}{second:02}"
+    return f"{whole}.{microseconds:06}Z" if microseconds else f"{whole}Z"
+
+
+@lru_cache(maxsize=1_024)
+def _iso_minute(minutes: int) -> str:
+    """Kept, because what is shown together was mostly said together."""
+    return (_NAIVE_EPOCH + timedelta(minutes=minutes)).isoformat()[:-2]
 
 
 def parse_iso(given: str, field: str) -> int:

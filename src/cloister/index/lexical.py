@@ -53,6 +53,7 @@ class Lexicon:
         self._slot_of: dict[int, int] = {}
         self._shares = Column(np.float32)
         self._session_lengths = Column(np.float32)
+        self._measure()
 
     @property
     def lengths(self) -> npt.NDArray[np.float32]:
@@ -62,7 +63,8 @@ class Lexicon:
     @property
     def nbytes(self) -> int:
         columns = (self._lengths, self._full_lengths, self._slots, self._shares, self._session_lengths)
-        return self._postings.nbytes + sum(column.nbytes for column in columns)
+        dampers = self._dampers.nbytes + self._session_dampers.nbytes
+        return self._postings.nbytes + dampers + sum(column.nbytes for column in columns)
 
     def extend(
         self, stored: Sequence[bytes], extra: npt.NDArray[np.float32], session_ids: npt.NDArray[np.int64]
@@ -78,6 +80,7 @@ class Lexicon:
 
     def settle(self) -> None:
         self._postings.settle()
+        self._measure()
 
     def keep(
         self, rows: npt.NDArray[np.intp], new_rows: npt.NDArray[np.intp], session_ids: npt.NDArray[np.int64]
@@ -88,6 +91,7 @@ class Lexicon:
         self._slots, self._slot_of = Column(np.intp), {}
         self._shares, self._session_lengths = Column(np.float32), Column(np.float32)
         self._count_sessions(0, session_ids)
+        self._measure()
 
     def ask(self, query: str) -> Asked:
         words, asked, located = self._locate(query)
@@ -110,21 +114,19 @@ class Lexicon:
         """BM25 of each message's window, and of the session it stands in (there without speakers' names)."""
         count, sessions = len(self._lengths.live), len(self._session_lengths.live)
         lexical, prior = np.zeros(count, np.float32), np.zeros(sessions, np.float32)
-        dampers = _dampers(self._full_lengths.live + self._windows.borrowed_lengths)
-        session_dampers = _dampers(self._session_lengths.live)
         chosen: list[int] = np.argsort(-asked.idf, kind="stable")[:_MOST_TERMS].tolist()
         at_once = max(1, _GRID // (count + 1))
         for begin in range(0, len(chosen), at_once):
             batch = chosen[begin : begin + at_once]
             found = asked.located.matches(batch)
             windows = self._in_windows(found, [asked.terms[at] for at in batch], asked.derived)
-            lexical += _bm25(windows, dampers, asked.idf[batch])
+            lexical += _bm25(windows, self._dampers, asked.idf[batch])
             named = np.array([self._speakers.is_name(asked.terms[at]) for at in batch])
             if not named.all():
                 in_sessions = self._in_sessions(found, len(batch))
                 session_idf = weighing.idf(np.count_nonzero(in_sessions, axis=1), sessions)
                 session_idf[named] = 0
-                prior += _bm25(in_sessions, session_dampers, session_idf)
+                prior += _bm25(in_sessions, self._session_dampers, session_idf)
         return lexical, prior[self._slots.live]
 
     def _in_windows(
@@ -174,6 +176,11 @@ class Lexicon:
                 near = near_words(word)[int(known.argmax())]
                 query = re.sub(rf"(?<![^\W_]){word}(?![^\W_])", near, query, flags=re.IGNORECASE)
         return query
+
+    def _measure(self) -> None:
+        """What BM25 needs of all lengths, and what changes only with them."""
+        self._dampers = _dampers(self._full_lengths.live + self._windows.borrowed_lengths)
+        self._session_dampers = _dampers(self._session_lengths.live)
 
     def _count_sessions(self, begin: int, session_ids: npt.NDArray[np.int64]) -> None:
         known, inverse = np.unique(session_ids, return_inverse=True)

@@ -47,6 +47,26 @@ class Recorded:
     messages: tuple[Message, ...]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Append:
+    """Messages on their way to the end of a session; making one checks it."""
+
+    reach: Reach
+    session: str
+    drafts: Sequence[Draft]
+
+    def __post_init__(self) -> None:
+        if not is_storable(self.session):
+            raise NotFound("session", self.session)
+        if not self.drafts:
+            raise InvalidRequest("messages", "must not be empty.")
+        if len(self.drafts) > LARGEST_BATCH:
+            raise TooLarge("messages", len(self.drafts), LARGEST_BATCH, "messages")
+        for draft in self.drafts:
+            if draft.metadata:
+                checked_metadata(draft.metadata)
+
+
 class _Appending:
     """The messages that one transaction adds, gathered and then written: a pool's version rises once, however many come to it."""
 
@@ -109,28 +129,36 @@ class Recorder:
     def messages(
         self, reach: Reach, session: str, drafts: Sequence[Draft], *, idempotency_key: str | None = None
     ) -> Recorded:
-        """Append in the order given, all or none. A reply may make its session due for extraction (MEM-3): the bell is rung."""
-        if not is_storable(session):
-            raise NotFound("session", session)
-        if not drafts:
-            raise InvalidRequest("messages", "must not be empty.")
-        if len(drafts) > LARGEST_BATCH:
-            raise TooLarge("messages", len(drafts), LARGEST_BATCH, "messages")
-        for draft in drafts:
-            if draft.metadata:
-                checked_metadata(draft.metadata)
-        recorded = self._recorded(reach, session, drafts, idempotency_key)
+        """Append in the order given, all or none."""
+        append = Append(reach=reach, session=session, drafts=drafts)
+        if idempotency_key is None and sum(len(draft.content) for draft in drafts) <= _LARGE:
+            (recorded,) = self.all([append])
+            if isinstance(recorded, BaseException):
+                raise recorded
+            return recorded
+        return self._noted(self._recorded_alone(append, idempotency_key))
+
+    def _recorded_alone(self, append: Append, idempotency_key: str | None) -> Recorded:
+        reach, session, drafts = append.reach, append.session, append.drafts
+        if idempotency_key is not None:
+            return self._once(reach, session, drafts, idempotency_key)
+        (prepared,) = self._prepare([drafts])
+        return self._database.write(reach, lambda transaction: self._append(transaction, session, prepared))
+
+    def all(self, appends: Sequence[Append]) -> list[Recorded | BaseException]:
+        """What many callers want to append, with one sync for all of it: one answer each, or why it was not done."""
+        answers = self._database.write_together(
+            [(append.reach, (append.session, append.drafts)) for append in appends],
+            self._prepare_requests,
+            self._append_requests,
+        )
+        return [answer if isinstance(answer, BaseException) else self._noted(answer) for answer in answers]
+
+    def _noted(self, recorded: Recorded) -> Recorded:
+        """A reply may have made its session due for extraction (MEM-3): the bell is rung."""
         if any(message.role == "assistant" for message in recorded.messages):
             self._bell.ring()
         return recorded
-
-    def _recorded(self, reach: Reach, session: str, drafts: Sequence[Draft], idempotency_key: str | None) -> Recorded:
-        if idempotency_key is not None:
-            return self._once(reach, session, drafts, idempotency_key)
-        if sum(len(draft.content) for draft in drafts) > _LARGE:
-            (prepared,) = self._prepare([drafts])
-            return self._database.write(reach, lambda transaction: self._append(transaction, session, prepared))
-        return self._database.write_together(reach, (session, drafts), self._prepare_requests, self._append_requests)
 
     def episode(
         self, reach: Reach, session: str, user_message: Draft, reply: Draft, *, idempotency_key: str | None = None

@@ -88,38 +88,44 @@ class GroupCommit:
         self._thread.start()
 
     def run(self, work: Callable[[], T]) -> T:
-        return self._submit(_Job(None, None, work))
-
-    def run_together(self, item: A, together: Together[A, B, T]) -> T:
-        """With the items of all that wait to be written in the same way."""
-        return self._submit(_Job(item, together, None))
-
-    def _submit(self, job: _Job[T]) -> T:
-        if threading.get_ident() == self._writer:
-            raise RuntimeError("a write inside a write would wait for itself")
-        if not (self._queue.empty() and self._write_alone(job)):
-            with self._accepting:
-                if self._closed:
-                    raise Closed
-                self._queue.put(job)
-            job.done.acquire()
+        job = _Job(None, None, work)
+        self._complete([job])
         if job.error is not None:
             raise job.error
         return cast(T, job.result)
+
+    def run_together(self, items: Sequence[tuple[A, Together[A, B, T]]]) -> list[T | BaseException]:
+        """With the items of all that wait to be written in the same way: one answer each, or why it was not done."""
+        jobs = [_Job(item, together, None) for item, together in items]
+        self._complete(jobs)
+        return [cast(T, job.result) if job.error is None else job.error for job in jobs]
+
+    def _complete(self, jobs: Sequence[_Job[Any]]) -> None:
+        if threading.get_ident() == self._writer:
+            raise RuntimeError("a write inside a write would wait for itself")
+        if self._queue.empty() and self._write_alone(jobs):
+            return
+        with self._accepting:
+            if self._closed:
+                raise Closed
+            for job in jobs:
+                self._queue.put(job)
+        for job in jobs:
+            job.done.acquire()
 
     @property
     def waiting(self) -> int:
         """How many writes the writer thread has not taken yet."""
         return self._queue.qsize()
 
-    def _write_alone(self, job: _Job[Any]) -> bool:
+    def _write_alone(self, jobs: Sequence[_Job[Any]]) -> bool:
         """On the caller's own thread, which spares two changes of thread; false while another writes."""
         if not self._writing.acquire(blocking=False):
             return False
         try:
             if self._closed:
                 raise Closed
-            self._write([job], meanwhile=lambda: None)
+            self._write(jobs, meanwhile=lambda: None)
         finally:
             self._writing.release()
         return True

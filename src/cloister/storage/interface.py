@@ -67,6 +67,9 @@ class Maintenance(Protocol):
 class Database(Protocol):
     """The source of truth. Safe to use from any thread."""
 
+    embedded: bool
+    """Whether it runs in this process, so that a small read is sooner done than handed to another thread."""
+
     def read(self, reach: Reach) -> AbstractContextManager[Transaction]:
         """One snapshot: all that is read inside is of one moment."""
         ...
@@ -78,14 +81,13 @@ class Database(Protocol):
 
     def write_together(
         self,
-        reach: Reach,
-        item: A,
+        items: Sequence[tuple[Reach, A]],
         prepare: Callable[[Sequence[A]], Sequence[B]],
         work: Callable[[Transaction, Sequence[B]], Sequence[T | Exception]],
-    ) -> T:
-        """The same for many small writes at once. `prepare` runs before the transaction, and may be given the items of all that
-        wait to be written; `work` those of this reach. Each answers one for each, and depends on nothing else. Where `work`
-        answers an exception, nothing of that item was written."""
+    ) -> list[T | BaseException]:
+        """The same for many small writes at once, each in its own reach: one answer each, or why it was not written. `prepare` runs
+        before the transaction, and may be given the items of all that wait to be written; `work` those of one reach. Each answers
+        one for each, and depends on nothing else. Where `work` answers an exception, nothing of that item was written."""
         ...
 
     @property

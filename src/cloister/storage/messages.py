@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from cloister.domain.conversation import Message, Role, Status
+from cloister.domain.conversation import Message, Role
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import MAX_SEQUENCE, SEQUENCE_BITS, MessageId, SessionId, message_name
 from cloister.storage.interface import Row, Transaction, Value
@@ -94,17 +94,16 @@ def _columns(message: Message, indexed: Indexed) -> dict[str, Value]:
 
 
 def message_of(row: Row) -> Message:
-    identity, session, role, content, author, status, episode, checked, tokens, metadata, created_at = cast(
-        tuple[Any, ...], row
-    )
+    columns: tuple[Any, ...] = row
+    identity, session, role, content, author, status, episode, checked, tokens, metadata, created_at = columns
     return Message(
-        id=MessageId(identity),
-        session=SessionId(session),
-        role=cast(Role, role),
+        id=identity,
+        session=session,
+        role=role,
         content=content,
         author=author,
-        status=cast(Status, status),
-        episode=MessageId(episode),
+        status=status,
+        episode=episode,
         is_memory_checked=bool(checked),
         tokens=tokens,
         metadata={} if metadata == "{}" else json.loads(metadata),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import NamedTuple, cast
 
 from cloister.domain.conversation import Message, Role
 from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, new_pool_id
@@ -11,8 +11,7 @@ from cloister.storage.interface import Row, Transaction, integers
 from cloister.storage.messages import message_of
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A message read back from the pool, with the outside id of its session."""
 
     message: Message
@@ -139,5 +138,4 @@ class PoolRows:
 
 
 def _found(row: Row) -> Found:
-    *columns, name = cast(tuple[Any, ...], row)
-    return Found(message=message_of(tuple(columns)), session=name)
+    return Found(message_of(row[:-1]), cast(str, row[-1]))

@@ -56,6 +56,8 @@ def open_postgres(url: str, *, connections: int = 16) -> "PostgresDatabase":
 class PostgresDatabase:
     """One database of a server; any number of threads and processes."""
 
+    embedded = False
+
     def __init__(self, *, tenants: "Connections", maintenance: "Connections") -> None:
         scoped, unscoped = split_queries(load_queries(postgres=True))
         self._queries = {name: text.encode() for name, text in scoped.items()}
@@ -87,14 +89,22 @@ class PostgresDatabase:
 
     def write_together(
         self,
-        reach: Reach,
-        item: A,
+        items: Sequence[tuple[Reach, A]],
         prepare: Callable[[Sequence[A]], Sequence[B]],
         work: Callable[[Transaction, Sequence[B]], Sequence[T | Exception]],
-    ) -> T:
-        """Alone: here callers write side by side."""
-        prepared = prepare([item])
+    ) -> list[T | BaseException]:
+        """One after the other: here callers write side by side."""
+        answers: list[T | BaseException] = []
+        for reach, item in items:
+            try:
+                answers.append(self._write_one(reach, prepare([item]), work))
+            except Exception as error:  # noqa: BLE001 - it is the answer to this item
+                answers.append(error)
+        return answers
 
+    def _write_one(
+        self, reach: Reach, prepared: Sequence[B], work: Callable[[Transaction, Sequence[B]], Sequence[T | Exception]]
+    ) -> T:
         def alone(transaction: Transaction) -> T:
             (result,) = work(transaction, prepared)
             if isinstance(result, Exception):

@@ -67,6 +67,8 @@ def open_sqlite(directory: Path) -> "SqliteDatabase":
 class SqliteDatabase:
     """One file; any number of threads and processes."""
 
+    embedded = True
+
     def __init__(self, path: Path, connection: apsw.Connection) -> None:
         self._path = path
         self._queries, self._unscoped_queries = split_queries(load_queries(postgres=False))
@@ -84,14 +86,20 @@ class SqliteDatabase:
 
     def write_together(
         self,
-        reach: Reach,
-        item: A,
+        items: Sequence[tuple[Reach, A]],
         prepare: Callable[[Sequence[A]], Sequence[B]],
         work: Callable[[Transaction, Sequence[B]], Sequence[T | Exception]],
-    ) -> T:
+    ) -> list[T | BaseException]:
+        return self._writer.run_together([(item, self._together(reach, prepare, work)) for reach, item in items])
+
+    def _together(
+        self,
+        reach: Reach,
+        prepare: Callable[[Sequence[A]], Sequence[B]],
+        work: Callable[[Transaction, Sequence[B]], Sequence[T | Exception]],
+    ) -> Together[A, B, T]:
         transaction = _SqliteTransaction(self._write_connection, self._queries, reach)
-        together = Together((reach, work), prepare, lambda items: work(transaction, items))
-        return self._writer.run_together(item, together)
+        return Together((reach, work), prepare, lambda items: work(transaction, items))
 
     @property
     def maintenance(self) -> "SqliteMaintenance":

@@ -12,11 +12,12 @@ from cloister.bootstrap import Services
 from cloister.interfaces.http import derived, operation, organisation, recall, sessions
 from cloister.interfaces.http.callers import Gate
 from cloister.interfaces.http.edge import Edge
+from cloister.interfaces.http.finding import finder
 from cloister.interfaces.http.metrics import Metrics
 from cloister.interfaces.http.openapi import DescribedApp
 from cloister.interfaces.http.problems import on_http_error
 from cloister.interfaces.http.rate_limit import RateLimit
-from cloister.interfaces.http.routes import THREADS
+from cloister.interfaces.http.routes import THREADS, Lanes
 
 
 def create_app(
@@ -31,7 +32,11 @@ def create_app(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
+        lanes = Lanes(services) if services.database.embedded else None
+        app.state.lanes = lanes
         yield
+        if lanes is not None:
+            await anyio.to_thread.run_sync(lanes.close)
         await anyio.to_thread.run_sync(at_end)
 
     app = DescribedApp(
@@ -44,10 +49,11 @@ def create_app(
     )
     metrics = Metrics(services)
     app.state.metrics = metrics
+    app.state.lanes = None
     app.state.gate = Gate(services=services, rate_limit=RateLimit(requests_per_second), operator_key=operator_key)
     for part in (recall, sessions, derived, organisation, operation):
         # Not by `include_router`, which keeps routers inside routers and looks through them at every request.
         app.router.routes.extend(part.router.routes)
     app.add_exception_handler(HTTPException, on_http_error)
-    app.add_middleware(Edge, metrics=metrics)
+    app.add_middleware(Edge, metrics=metrics, find=finder(app.router.routes))
     return app

@@ -4,6 +4,7 @@ import logging
 import re
 import secrets
 import time
+from collections.abc import Callable
 from typing import Any, cast
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -30,9 +31,10 @@ class _BodyTooLarge(Exception):
 class Edge:
     """The outermost layer of the app."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, find: Callable[[Scope], ASGIApp | None]) -> None:
         self._app = app
         self._metrics = metrics
+        self._find = find
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -48,7 +50,7 @@ class Edge:
             if exchange.announced_size > LARGEST_BODY:
                 await exchange.refuse_size()
             else:
-                await self._app(scope, exchange.receive, exchange.send)
+                await (self._find(scope) or self._app)(scope, exchange.receive, exchange.send)
         except _BodyTooLarge:
             await exchange.refuse_size()
         except ClientDisconnect:

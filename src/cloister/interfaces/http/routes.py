@@ -5,8 +5,9 @@ before the caller is known, change threads twice, and cost more than most of wha
 """
 
 import inspect
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
@@ -23,12 +24,39 @@ from cloister.domain.errors import CloisterError
 from cloister.domain.identifiers import key_name
 from cloister.interfaces.http.bodies import Body
 from cloister.interfaces.http.callers import CallerInfo, Gate, need_of
+from cloister.interfaces.http.lanes import Gatherer, Lane
 from cloister.interfaces.http.paths import as_given
 from cloister.interfaces.http.problems import of_error, of_validation_error
+from cloister.services.record import Append, Recorded
 
+T = TypeVar("T")
 THREADS = 64
 """On which handlers run."""
 _Read = Callable[[Request, bytes], Any]
+# Larger bodies are written apart from the others, which would wait while they are read and embedded.
+_LARGEST_GATHERED_BODY = 8_192
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Appending:
+    """The answer of a handler whose write may be done together with others: what to append, and how to answer when it is."""
+
+    append: Append
+    answer: Callable[[Recorded], Response]
+
+
+class Lanes:
+    """How the requests of an embedded database run; see `lanes.py`."""
+
+    def __init__(self, services: Services) -> None:
+        self.reads = Lane("cloister-read")
+        self.appends = Gatherer[_Arrived, Response](
+            "cloister-append", lambda arrived: _answer_together(services, arrived)
+        )
+
+    def close(self) -> None:
+        self.reads.close()
+        self.appends.close()
 
 
 class GuardedRoute(APIRoute):
@@ -39,6 +67,7 @@ class GuardedRoute(APIRoute):
         self._need = need_of(endpoint)
         self._arguments = {name: _reader(name, hint, default, path) for name, hint, default in _parameters(endpoint)}
         self._reads_body = any(_is_body(hint) for _, hint, _ in _parameters(endpoint))
+        self._appends = Appending in get_args(get_type_hints(endpoint)["return"])
         self.app = self._serve
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -47,10 +76,26 @@ class GuardedRoute(APIRoute):
         if inspect.iscoroutinefunction(self.endpoint):
             response = cast(Response, await self.endpoint())
         else:
-            response = await run_in_threadpool(self._answer, request, body)
+            response = await self._run(request, body)
         await response(scope, receive, send)
 
+    async def _run(self, request: Request, body: bytes) -> Response:
+        lanes = cast(Lanes | None, request.app.state.lanes)
+        if lanes is not None and self._need == "read":
+            return await lanes.reads.run(lambda: self._answer(request, body))
+        small = len(body) <= _LARGEST_GATHERED_BODY and "idempotency-key" not in request.headers
+        if lanes is not None and self._appends and small:
+            return await lanes.appends.run((self, request, body))
+        return await run_in_threadpool(self._answer, request, body)
+
     def _answer(self, request: Request, body: bytes) -> Response:
+        begun = self.begin(request, body)
+        if isinstance(begun, Response):
+            return begun
+        services = cast(Gate, request.app.state.gate).services
+        return finish(request, begun, services.record.all([begun.append])[0])
+
+    def begin(self, request: Request, body: bytes) -> Response | Appending:
         try:
             self._admit(request)
             return self.endpoint(**{name: read(request, body) for name, read in self._arguments.items()})
@@ -67,6 +112,37 @@ class GuardedRoute(APIRoute):
         elif self._need != "nothing":
             caller = gate.admit(request, cast(Permission, self._need))
             request.state.caller, request.state.key_id = caller, key_name(caller.key.id)
+
+
+_Arrived = tuple[GuardedRoute, Request, bytes]
+
+
+def finish(request: Request, appending: Appending, recorded: Recorded | BaseException) -> Response:
+    try:
+        if isinstance(recorded, BaseException):
+            raise recorded
+        return appending.answer(recorded)
+    except CloisterError as error:
+        request.state.error = error
+        return of_error(error)
+
+
+def _answer_together(services: Services, arrived: Sequence[_Arrived]) -> list[Response | BaseException]:
+    """Each as if alone, but for the one write of all."""
+    begun = [_outcome(route.begin, request, body) for route, request, body in arrived]
+    appends = [entry.append for entry in begun if isinstance(entry, Appending)]
+    recorded = iter(services.record.all(appends) if appends else ())
+    return [
+        _outcome(finish, request, entry, next(recorded)) if isinstance(entry, Appending) else entry
+        for (_, request, _), entry in zip(arrived, begun, strict=True)
+    ]
+
+
+def _outcome(call: Callable[..., T], *arguments: Any) -> T | BaseException:
+    try:
+        return call(*arguments)
+    except BaseException as error:  # noqa: BLE001 - it is raised again for the one request it belongs to
+        return error
 
 
 def _parameters(endpoint: Callable[..., Any]) -> list[tuple[str, Any, Any]]:

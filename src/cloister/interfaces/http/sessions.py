@@ -24,8 +24,9 @@ from cloister.interfaces.http.parameters import (
     SessionId,
     Wait,
 )
-from cloister.interfaces.http.routes import GuardedRoute
+from cloister.interfaces.http.routes import Appending, GuardedRoute
 from cloister.services.keep_sessions import SessionChange, SessionFields
+from cloister.services.record import Append, Recorded
 
 SHARED_POOL = "none"
 
@@ -116,13 +117,17 @@ def record_message(
     caller: Caller,
     idempotency_key: IdempotencyKey = None,
     wait: Wait = None,
-) -> Response:
+) -> Response | Appending:
     """Append a message. It is durable when this answers."""
-    recorded = caller.services.record.messages(
-        caller.reach, external_id, [_draft(body, "")], idempotency_key=idempotency_key
-    )
-    _wait(caller, wait)
-    return answer(shapes.message_shape(recorded.messages[0], recorded.session), 201)
+    drafts = [_draft(body, "")]
+
+    def done(recorded: Recorded) -> Response:
+        _wait(caller, wait)
+        return answer(shapes.message_shape(recorded.messages[0], recorded.session), 201)
+
+    if idempotency_key is None:
+        return Appending(append=Append(reach=caller.reach, session=external_id, drafts=drafts), answer=done)
+    return done(caller.services.record.messages(caller.reach, external_id, drafts, idempotency_key=idempotency_key))
 
 
 @router.post("/v1/sessions/{external_id}/messages/batch", status_code=201, response_model=MessageList)

@@ -1,0 +1,138 @@
+"""Where requests run on an embedded database. Threads that all want the interpreter take it from each other at every small call of
+SQLite and numpy, and do less together than one alone: so short reads follow one another in a lane, and writes are gathered, to be
+written with one sync.
+"""
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from queue import Empty, SimpleQueue
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+J = TypeVar("J")
+_PATIENCE_SECONDS = 0.02
+_MOST_THREADS = 64
+_MOST_GATHERED = 64
+
+
+class Lane:
+    """Runs calls one after another while they are short. A call that takes longer than `patience` is overtaken: for each such call
+    one more may run beside it."""
+
+    def __init__(self, name: str, *, patience: float = _PATIENCE_SECONDS) -> None:
+        self._patience = patience
+        self._threads = ThreadPoolExecutor(_MOST_THREADS, name)
+        self._lock = threading.Lock()
+        self._waiting: deque[tuple[Callable[[], Any], asyncio.Future[Any]]] = deque()
+        self._began: dict[object, float] = {}
+        self._watched = False
+
+    async def run(self, call: Callable[[], T]) -> T:
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        with self._lock:
+            self._waiting.append((call, future))
+            if not self._began:
+                self._let_in()
+        self._watch()
+        return await future
+
+    def close(self) -> None:
+        self._threads.shutdown()
+
+    def _watch(self) -> None:
+        """While calls wait, look after those that run. Only ever called on the loop."""
+        if not self._watched and self._waiting:
+            self._watched = True
+            asyncio.get_running_loop().call_later(self._patience, self._look_after)
+
+    def _look_after(self) -> None:
+        self._watched = False
+        with self._lock:
+            if self._waiting and len(self._began) < _MOST_THREADS and self._only_long_ones_run():
+                self._let_in()
+        self._watch()
+
+    def _only_long_ones_run(self) -> bool:
+        late = time.monotonic() - self._patience
+        return all(began < late for began in self._began.values())
+
+    def _let_in(self) -> None:
+        runner = object()
+        self._began[runner] = time.monotonic()
+        self._threads.submit(self._run, runner)
+
+    def _run(self, runner: object) -> None:
+        """One call after the other, until none waits or another runs that is not a long one."""
+        while True:
+            with self._lock:
+                del self._began[runner]
+                if not self._waiting or not self._only_long_ones_run():
+                    return
+                call, future = self._waiting.popleft()
+                self._began[runner] = time.monotonic()
+            outcome = _outcome(call)
+            future.get_loop().call_soon_threadsafe(_deliver, [(future, outcome)])
+
+
+class Gatherer(Generic[J, T]):
+    """Gives all that waits to one call, on one thread; while that runs, more gathers."""
+
+    def __init__(self, name: str, work: Callable[[Sequence[J]], Sequence[T | BaseException]]) -> None:
+        self._work = work
+        self._waiting: SimpleQueue[tuple[J, asyncio.Future[T]] | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    async def run(self, job: J) -> T:
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._waiting.put((job, future))
+        return await future
+
+    def close(self) -> None:
+        self._waiting.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        while (first := self._waiting.get()) is not None:
+            gathered = [first]
+            end = False
+            while len(gathered) < _MOST_GATHERED and not end:
+                try:
+                    entry = self._waiting.get_nowait()
+                except Empty:
+                    break
+                if entry is None:
+                    end = True
+                else:
+                    gathered.append(entry)
+            self._do(gathered)
+            if end:
+                return
+
+    def _do(self, gathered: Sequence[tuple[J, "asyncio.Future[T]"]]) -> None:
+        jobs = [job for job, _ in gathered]
+        done = _outcome(lambda: self._work(jobs))
+        outcomes: Sequence[Any] = [done] * len(jobs) if isinstance(done, BaseException) else done
+        results = [(future, outcome) for (_, future), outcome in zip(gathered, outcomes, strict=True)]
+        gathered[0][1].get_loop().call_soon_threadsafe(_deliver, results)
+
+
+def _outcome(call: Callable[[], T]) -> T | BaseException:
+    try:
+        return call()
+    except BaseException as error:  # noqa: BLE001 - it is raised again where the answer is awaited
+        return error
+
+
+def _deliver(results: Sequence[tuple["asyncio.Future[Any]", Any]]) -> None:
+    for future, outcome in results:
+        if future.done():
+            continue
+        if isinstance(outcome, BaseException):
+            future.set_exception(outcome)
+        else:
+            future.set_result(outcome)
