@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, cast
 
 from cloister.domain.conversation import Session
@@ -56,8 +56,9 @@ class Tail:
     ) -> "Tail":
         """With so many messages more, of which so many are completed; `replied` when an assistant's completed reply is among
         them."""
-        return replace(
-            self,
+        return Tail(
+            session=self.session,
+            unchecked=self.unchecked,
             next_sequence=self.next_sequence + messages,
             episode=episode,
             appended=self.appended + messages,
