@@ -33,7 +33,7 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[Engine]:
 @pytest.fixture
 def house(engine: Engine, model_server: ModelServer) -> House:
     """In a project, so that there are entities too."""
-    endpoint = Endpoint(url=model_server.url, model=model_server.model, tries=1)
+    endpoint = Endpoint(url=model_server.url, model=model_server.model, tries=2, draw=float)
     house = settle_house(engine, extractor=OpenAiExtractor(endpoint, context=CONTEXT))
     house.session("a", house.project())
     house.say("a", SAID, reply=REPLY)
