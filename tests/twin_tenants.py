@@ -227,7 +227,8 @@ def _place(transaction: Transaction, name: str, project: ProjectId | None, visib
     assert Sessions(transaction).add(new_session(session, name, project, pool, pools.raise_version(pool)))
     Messages(transaction).append([(new_message(session, sequence), INDEXED) for sequence in (1, 2)])
     tail = Sessions(transaction).lock(name)
-    Sessions(transaction).note_appends([(tail.grown(2, message_id(session, 2)), 1)], MOMENT, {session: 2})
+    Sessions(transaction).note_appends([(tail.grown(2, message_id(session, 2)), 1)], MOMENT)
+    Sessions(transaction).make_due(session, MOMENT)
     place = Place(
         name=name,
         project=project,

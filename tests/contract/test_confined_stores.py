@@ -139,6 +139,7 @@ BY_FOUND_ID = {
     "Projects.make_default",
     "Projects.soft_delete",
     "Sessions.add",
+    "Sessions.make_due",
     "Sessions.note_appends",
     "Sessions.note_removal",
     "Sessions.describe",

@@ -29,9 +29,10 @@ from cloister.storage.organisation import Projects, Tenants
 from cloister.storage.pools import PoolRows
 from cloister.storage.sessions import Sessions
 from cloister.storage.usage import UsageRows
-from derived_cases import DERIVED_CASES, forget_derived
+from derived_cases import DERIVED_CASES, claimed, forget_derived
 from turn_cases import TURN_CASES
 from twin_tenants import (
+    CLAIM,
     GARDEN,
     GENERATION,
     INDEXED,
@@ -103,9 +104,10 @@ CASES: dict[str, Case] = {
         writes=True,
     ),
     "Sessions.note_appends": Case(
-        act=lambda t, h: Sessions(t).note_appends([(h.tail(h.first).grown(5, h.first.messages[0]), 9)], MOMENT + 9, {}),
+        act=lambda t, h: Sessions(t).note_appends([(h.tail(h.first).grown(5, h.first.messages[0]), 9)], MOMENT + 9),
         writes=True,
     ),
+    "Sessions.make_due": Case(act=lambda t, h: (undue(t, h), Sessions(t).make_due(h.first.session, 7)), writes=True),
     "Sessions.note_removal": Case(
         act=lambda t, h: Sessions(t).note_removal(h.first.session, removed=2, version=9), writes=True
     ),
@@ -213,6 +215,10 @@ CASES: dict[str, Case] = {
 def unindex(transaction: Transaction, home: Home) -> None:
     waiting = replace(INDEXED, vector=None, indexed_at=None)
     index_rows(transaction).set_indexed(home.first.session, [(message, waiting) for message in home.first.messages])
+
+
+def undue(transaction: Transaction, home: Home) -> None:
+    claimed(transaction, home).finish(home.first.session, CLAIM, checked=0, observed=0, threshold=99, now=MOMENT)
 
 
 def reindex(transaction: Transaction, home: Home) -> None:

@@ -24,10 +24,12 @@ import pytest
 from openai import OpenAI
 
 from cloister.settings import VARIABLES
+from fake_endpoint import completed, fake_endpoint
 from servers import ServerProcess, postgres_address
 
 HOW_TO = Path(__file__).parents[2] / "docs" / "how-to"
 HTTP_API = HOW_TO / "http-api.md"
+MEMORIES = HOW_TO / "memories.md"
 DEPLOY = HOW_TO / "deploy.md"
 OPENAI = HOW_TO / "openai.md"
 CHAT = HOW_TO / "chat.md"
@@ -35,11 +37,15 @@ REFERENCE = HOW_TO.parent / "reference" / "cli.md"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n", re.MULTILINE)
 SHOWN_DATABASE = "postgresql://cloister:secret@127.0.0.1/cloister"
+SHOWN_MODEL = "http://127.0.0.1:11434/v1"
 LASTING = re.compile(
     r"\b(?:proj|msg|ep|ses|ten|key|turn)_[0-9a-f]{16,24}\b|\bclo_[0-9A-Za-z]{61}\b|http://127\.0\.0\.1:\d+"
+    r"\b(?:proj|msg|ep|ses|ten|key|mem|ent|obs)_[0-9a-f]{16,24}\b|\bclo_[0-9A-Za-z]{61}\b|http://127\.0\.0\.1:\d+"
     r"|(?<=\"next_cursor\": \")[\w-]+"
 )
 VARYING = (
+    (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d"), "MINUTE"),
+    (re.compile(r"· \d\.\d{3} ·"), "· SCORE ·"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)"), "TIME"),
     (re.compile(r"\d{4}-\d\d-\d\d(?=, )"), "DAY"),
     (re.compile(r'("score": )\d\.\d+'), r"\1SCORE"),
@@ -56,6 +62,7 @@ class Reader:
 
     place: Path
     database: Callable[[], str]
+    model: str = SHOWN_MODEL
     real: dict[str, str] = field(default_factory=dict[str, str])
     running: ExitStack = field(default_factory=ExitStack)
     server: ServerProcess | None = None
@@ -76,6 +83,8 @@ class Reader:
     def type(self, command: str) -> str:
         if SHOWN_DATABASE in command:
             command = command.replace(SHOWN_DATABASE, self.database())
+        if SHOWN_MODEL in command:
+            return self.in_shell(command.replace(SHOWN_MODEL, self.model))
         if command == "cloister serve":
             return self.start()
         return self.in_shell(self.meant(command))
@@ -183,16 +192,32 @@ def test_every_command_of_the_chat_page_prints_what_it_shows(reader: Reader) -> 
     reader.read(CHAT.read_text("utf-8"))
 
 
+def test_every_command_of_the_memories_page_prints_what_it_shows(reader: Reader) -> None:
+    """The model stands behind another address here, and has learnt what it says on the page."""
+    learnt = completed({"memories": [{"content": "The user lives in Graz.", "importance": 7, "sources": [1]}]})
+    nothing = completed({"entities": [], "notes": []})
+    with fake_endpoint() as model:
+        model.follows(lambda asked: learnt if "memories" in str(asked.body["response_format"]) else nothing)
+        reader.model = model.url
+        reader.read(MEMORIES.read_text("utf-8"))
+
+
+def test_every_command_of_the_workers_page_prints_what_it_shows(reader: Reader) -> None:
+    reader.read((HOW_TO / "workers.md").read_text("utf-8"))
+
+
 @pytest.mark.parametrize("page", sorted(HOW_TO.glob("*.md")), ids=lambda page: page.name)
 def test_every_block_of_a_page_is_one_that_is_checked(page: Path) -> None:
     checked = {
         "http-api.md": {"console", "json"},
-        "deploy.md": {"console", "ini", "nginx"},
         # Held against a real stream by `tests/events/test_following.py`.
         "events.md": {"text"},
         "openai.md": {"console", "python", "text"},
         # The program in it is run by `tests/chat/test_ai_sdk.py`.
         "chat.md": {"console", "js"},
+        "memories.md": {"console"},
+        "deploy.md": {"console", "ini", "nginx"},
+        "workers.md": {"console", "ini"},
     }
     assert {kind for kind, _ in BLOCK.findall(page.read_text("utf-8"))} <= checked[page.name]
 

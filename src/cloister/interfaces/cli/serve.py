@@ -15,14 +15,14 @@ def serve(
     port: Annotated[
         int | None, typer.Option("--port", metavar="PORT", min=0, max=65_535, help=named("CLOISTER_PORT"))
     ] = None,
-    work: Annotated[
-        bool | None,
+    no_worker: Annotated[
+        bool,
         typer.Option(
-            "--worker/--no-worker",
-            help="Extract in this process too, or leave it to `cloister worker`. Environment: CLOISTER_WORKER.",
+            "--no-worker",
+            help="Leave both queues to `cloister worker`. Environment: CLOISTER_WORKER=off.",
             show_default=False,
         ),
-    ] = None,
+    ] = False,
     data: Data = None,
     json: Json = False,
 ) -> None:
@@ -38,7 +38,7 @@ def serve(
         settings,
         host=settings.host if host is None else host,
         port=settings.port if port is None else port,
-        worker=settings.worker if work is None else work,
+        worker=settings.worker and not no_worker,
     )
 
     def announce(address: str, new_key: str | None) -> None:
