@@ -80,16 +80,12 @@ class Conversation:
         self.memories = {content: source for content, source in self.memories.items() if source != identity}
 
     def recent(self, limit: int) -> list[MessageId]:
-        """CTX-2: the last ones of each role, in order."""
-        chosen = [
-            said.id
-            for role in ("user", "assistant")
-            for said in [said for said in self.said if said.role == role][max(0, len(self.said_by(role)) - limit) :]
-        ]
+        """CTX-2: the last ones of each role that came to their end, in order."""
+        chosen: list[MessageId] = []
+        for role in ("user", "assistant"):
+            spoken = [said.id for said in self.said if said.role == role and said.status == "completed"]
+            chosen += spoken[max(0, len(spoken) - limit) :]
         return sorted(chosen)
-
-    def said_by(self, role: str) -> list[Said]:
-        return [said for said in self.said if said.role == role]
 
 
 @dataclass(kw_only=True, slots=True)

@@ -39,8 +39,7 @@ COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n", re.MULTILINE)
 SHOWN_DATABASE = "postgresql://cloister:secret@127.0.0.1/cloister"
 SHOWN_MODEL = "http://127.0.0.1:11434/v1"
 LASTING = re.compile(
-    r"\b(?:proj|msg|ep|ses|ten|key|turn)_[0-9a-f]{16,24}\b|\bclo_[0-9A-Za-z]{61}\b|http://127\.0\.0\.1:\d+"
-    r"\b(?:proj|msg|ep|ses|ten|key|mem|ent|obs)_[0-9a-f]{16,24}\b|\bclo_[0-9A-Za-z]{61}\b|http://127\.0\.0\.1:\d+"
+    r"\b(?:proj|msg|ep|ses|ten|key|mem|ent|obs|turn)_[0-9a-f]{16,24}\b|\bclo_[0-9A-Za-z]{61}\b|http://127\.0\.0\.1:\d+"
     r"|(?<=\"next_cursor\": \")[\w-]+"
 )
 VARYING = (
