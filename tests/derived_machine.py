@@ -16,6 +16,7 @@ from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import EntityId, MemoryId, ProjectId
 from cloister.domain.observation import HeldObservation
 from cloister.domain.scope import Reach
+from cloister.services.keep_sessions import SessionChange, SessionFields
 from cloister.services.search import HIGHEST_LIMIT, EntityHit, MemoryHit, Place
 from isolation_machine import (
     MOST_PROJECTS,
@@ -38,14 +39,37 @@ USERS = ("ann", "bob", None)
 class DerivedMachine(IsolationMachine):
     """ISO-4, ISO-6, ISO-10, MEM-3, MEM-8, MEM-9, TAB-7, ORG-1, ORG-5."""
 
+    def _new_tenant(self) -> Tenant:
+        """With memories, entities and notes in every kind of place, and two users in the private project, of whom one said
+        something elsewhere before, which is read only now (ISO-6)."""
+        services, home = self.houses[0], super()._new_tenant()
+        private = home.conversations["third"].project
+        assert private is not None
+        services.sessions.create(home.reach, SessionFields(external_id="fourth", project=home.default, user_id="bob"))
+        home.conversations["fourth"] = fourth = Conversation(name="fourth", project=home.default, user="bob")
+        self._plant(services, home, fourth, 1)
+        services.sessions.change(home.reach, "fourth", SessionChange(move=True, project=private))
+        fourth.project = private
+        services.organise.change_project(home.reach, private, settings={"observation_scope": "user"})
+        home.shares_notes.add(private)
+        for conversation in home.conversations.values():
+            for _ in range(2):
+                self._plant(services, home, conversation, 3)
+            services.memory_worker.extract_now(home.reach, conversation.name)
+            home.extract(conversation)
+        return home
+
+    def _plant(self, services: Services, home: Tenant, conversation: Conversation, facts: int) -> None:
+        sentences = [f"My brother Xandor{next(self.markers)} works at Zentrix." for _ in range(facts)]
+        made = [Draft(role="user", content=content) for content in sentences]
+        self._say(services, home, conversation, [*made, Draft(role="assistant", content="I see.")])
+
     @rule(house=house_numbers, tenant=tenant_numbers, name=names, facts=st.integers(1, 4))
     def plant(self, house: int, tenant: int, name: str, facts: int) -> None:
         services, home = self._step(house, tenant)
         conversation = home.conversations.get(name)
         if conversation is not None:
-            sentences = [f"My brother Xandor{next(self.markers)} works at Zentrix." for _ in range(facts)]
-            made = [Draft(role="user", content=content) for content in sentences]
-            self._say(services, home, conversation, [*made, Draft(role="assistant", content="I see.")])
+            self._plant(services, home, conversation, facts)
 
     @rule(house=house_numbers, tenant=tenant_numbers, name=names)
     def extract(self, house: int, tenant: int, name: str) -> None:

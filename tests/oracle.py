@@ -33,7 +33,8 @@ class Said:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mention:
-    """What a message says of an entity, in a project or a user's part of it, as one extraction told it."""
+    """What a message says of an entity, in a project or a user's part of it. What one extraction reads of one project in a row is
+    one `run`, and told together."""
 
     run: int
 
@@ -97,6 +98,7 @@ class Tenant:
     gone_messages: list[MessageId] = field(default_factory=list[MessageId])
     conversations: dict[str, Conversation] = field(default_factory=dict[str, Conversation])
     mentions: list[Mention] = field(default_factory=list[Mention])
+    runs: int = 0
     shares_notes: set[ProjectId] = field(default_factory=set[ProjectId])
 
     def may_recall(self, asking: Conversation, other: Conversation) -> bool:
@@ -132,8 +134,11 @@ class Tenant:
 
     def extract(self, conversation: Conversation) -> None:
         """MEM-5, MEM-6: of everything unchecked; entities go to the project in which it was said, if there still is one (ISO-6)."""
-        run = max((mention.run for mention in self.mentions), default=0) + 1
+        project = None
         for said in conversation.unchecked:
+            if said.project != project:
+                project = said.project
+                self.runs += 1
             conversation.checked.add(said.id)
             if said.brother is None:
                 continue
@@ -142,9 +147,10 @@ class Tenant:
             if said.project is not None and said.project in self.projects:
                 user = self.member(said.project, conversation.user)
                 self.mentions += [
-                    Mention(run=run, project=said.project, user=user, name=name, message=said.id, notes=notes)
+                    Mention(run=self.runs, project=said.project, user=user, name=name, message=said.id, notes=notes)
                     for name in (said.brother, FIRM)
                 ]
+        self.runs += 1
         conversation.is_pending = False
 
     def member(self, project: ProjectId, user: str | None) -> str | None:
@@ -185,8 +191,8 @@ class Tenant:
     def unsay(self, conversation: Conversation, message: MessageId) -> None:
         conversation.unsay(message)
         self.gone_messages.append(message)
-        together = {(one.run, one.name, one.project) for one in self.mentions if one.message == message}
-        self.mentions = [one for one in self.mentions if (one.run, one.name, one.project) not in together]
+        together = {(one.run, one.name) for one in self.mentions if one.message == message}
+        self.mentions = [one for one in self.mentions if (one.run, one.name) not in together]
 
     def clear(self, conversation: Conversation) -> None:
         """MEM-9."""

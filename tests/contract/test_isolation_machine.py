@@ -42,7 +42,7 @@ def test_nothing_ever_crosses_and_everything_that_belongs_is_found(
 
     wanted = int(os.environ.get("CLOISTER_LONG_RUN", "0"))
     if not wanted:
-        run(Machine, examples=12, steps=30, derandomize=True)
+        run(Machine, examples=8, steps=30, derandomize=True)
         assert Machine.questions > 0
         return
     seeds = count(1)
