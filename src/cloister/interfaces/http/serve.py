@@ -19,6 +19,7 @@ from cloister.services.access import KeyFields
 from cloister.settings import Settings
 
 LOCAL_KEY_FILE = "local.key"
+_REST_OF_RULES = 9.0
 
 
 def serve(settings: Settings, *, announce: Callable[[str, str | None], None]) -> None:
@@ -28,7 +29,8 @@ def serve(settings: Settings, *, announce: Callable[[str, str | None], None]) ->
     try:
         listening = _listen(settings.host, settings.port)
         new_key = first_key(services, settings)
-        worker = Worker(services, threads=settings.worker_threads)
+        rest = _REST_OF_RULES if settings.model_url is None else 0.0
+        worker = Worker(services, threads=settings.worker_threads, rest=rest)
         app = create_app(
             services,
             operator_key=settings.operator_key,
