@@ -1,20 +1,48 @@
 """What must be recalled, worked out naively in plain dictionaries from the requirements alone: no pools, no index, no SQL."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from cloister.domain.conversation import Role, Status
 from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.scope import MemberVisibility, Reach
 
+# A sentence with a fact in it: the rules make a memory of it, and the brother and the firm entities.
+FACT = re.compile(r"My brother (Xandor\d+) works at Zentrix\.")
+FIRM = "Zentrix"
+THRESHOLD = 4
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Said:
+    """`project` is where the session was then."""
+
     id: MessageId
     role: Role
     status: Status
     content: str
     episode: MessageId
+    project: ProjectId | None
+
+    @property
+    def brother(self) -> str | None:
+        found = FACT.search(self.content) if self.role == "user" and self.status == "completed" else None
+        return None if found is None else found[1]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mention:
+    """What a message says of an entity, in a project or a user's part of it. What one extraction reads of one project in a row is
+    one `run`, and told together."""
+
+    run: int
+
+    project: ProjectId
+    user: str | None
+    name: str
+    message: MessageId
+    notes: str
 
 
 @dataclass(kw_only=True, slots=True)
@@ -26,29 +54,39 @@ class Conversation:
     user: str | None
     said: list[Said] = field(default_factory=list[Said])
     episode: MessageId | None = None
+    checked: set[MessageId] = field(default_factory=set[MessageId])
+    is_pending: bool = False
+    memories: dict[str, MessageId | None] = field(default_factory=dict[str, MessageId | None])
 
     def say(self, identity: MessageId, role: Role, status: Status, content: str) -> None:
         """ISO-9: a user's message opens an episode, everything else joins the open one."""
         if role == "user" or self.episode is None:
             self.episode = identity
-        self.said.append(Said(id=identity, role=role, status=status, content=content, episode=self.episode))
+        said = Said(id=identity, role=role, status=status, content=content, episode=self.episode, project=self.project)
+        self.said.append(said)
+
+    def count(self, roles: Iterable[tuple[Role, Status]]) -> None:
+        """MEM-3: after a completed reply, in one request with these others."""
+        if ("assistant", "completed") in roles and len(self.unchecked) >= THRESHOLD:
+            self.is_pending = True
+
+    @property
+    def unchecked(self) -> list[Said]:
+        return [said for said in self.said if said.status == "completed" and said.id not in self.checked]
 
     def unsay(self, identity: MessageId) -> None:
         self.said = [said for said in self.said if said.id != identity]
         if not self.said:
             self.episode = None
+        self.memories = {content: source for content, source in self.memories.items() if source != identity}
 
     def recent(self, limit: int) -> list[MessageId]:
-        """CTX-2: the last ones of each role, in order."""
-        chosen = [
-            said.id
-            for role in ("user", "assistant")
-            for said in [said for said in self.said if said.role == role][max(0, len(self.said_by(role)) - limit) :]
-        ]
+        """CTX-2: the last ones of each role that came to their end, in order."""
+        chosen: list[MessageId] = []
+        for role in ("user", "assistant"):
+            spoken = [said.id for said in self.said if said.role == role and said.status == "completed"]
+            chosen += spoken[max(0, len(spoken) - limit) :]
         return sorted(chosen)
-
-    def said_by(self, role: str) -> list[Said]:
-        return [said for said in self.said if said.role == role]
 
 
 @dataclass(kw_only=True, slots=True)
@@ -59,6 +97,9 @@ class Tenant:
     gone_projects: list[ProjectId] = field(default_factory=list[ProjectId])
     gone_messages: list[MessageId] = field(default_factory=list[MessageId])
     conversations: dict[str, Conversation] = field(default_factory=dict[str, Conversation])
+    mentions: list[Mention] = field(default_factory=list[Mention])
+    runs: int = 0
+    shares_notes: set[ProjectId] = field(default_factory=set[ProjectId])
 
     def may_recall(self, asking: Conversation, other: Conversation) -> bool:
         """ISO-3, ISO-10, in the words of the requirements."""
@@ -88,3 +129,73 @@ class Tenant:
         for conversation in moved:
             conversation.project = None
         return len(moved)
+
+    # What derives
+
+    def extract(self, conversation: Conversation) -> None:
+        """MEM-5, MEM-6: of everything unchecked; entities go to the project in which it was said, if there still is one (ISO-6)."""
+        project = None
+        for said in conversation.unchecked:
+            if said.project != project:
+                project = said.project
+                self.runs += 1
+            conversation.checked.add(said.id)
+            if said.brother is None:
+                continue
+            notes = f"The user's brother {said.brother} works at {FIRM}."
+            conversation.memories.setdefault(notes, said.id)
+            if said.project is not None and said.project in self.projects:
+                user = self.member(said.project, conversation.user)
+                self.mentions += [
+                    Mention(run=self.runs, project=said.project, user=user, name=name, message=said.id, notes=notes)
+                    for name in (said.brother, FIRM)
+                ]
+        self.runs += 1
+        conversation.is_pending = False
+
+    def member(self, project: ProjectId, user: str | None) -> str | None:
+        """ISO-10: whose part of a project something is in."""
+        return user if self.projects[project] == "private" else None
+
+    def entities(self, project: ProjectId | None, user: str | None) -> dict[str, set[str]]:
+        """ISO-3, ISO-10: each with its notes; none outside a project."""
+        found: dict[str, set[str]] = {}
+        if project is not None and project in self.projects:
+            part = self.member(project, user)
+            for mention in self.mentions:
+                if (mention.project, mention.user) == (project, part):
+                    found.setdefault(mention.name, set()).add(mention.notes)
+        return found
+
+    def retag(self, name: str, old: tuple[ProjectId, str | None], new: ProjectId) -> None:
+        user = self.member(new, old[1])
+        self.mentions = [
+            replace(one, project=new, user=user) if (one.project, one.user, one.name) == (*old, name) else one
+            for one in self.mentions
+        ]
+
+    def recallable_memories(self, asking: Conversation) -> set[str]:
+        others = self.conversations.values()
+        return {content for other in others if self.may_recall(asking, other) for content in other.memories}
+
+    def sharing_notes(self, asking: Conversation) -> list[Conversation]:
+        """TAB-7: those whose notes a session is shown."""
+        if asking.user is None or asking.project not in self.shares_notes:
+            return [asking]
+        others = self.conversations.values()
+        return [other for other in others if self.may_recall(asking, other) and other.user == asking.user]
+
+    def memories_of_project(self, project: ProjectId) -> int:
+        return sum(len(one.memories) for one in self.conversations.values() if one.project == project)
+
+    def unsay(self, conversation: Conversation, message: MessageId) -> None:
+        conversation.unsay(message)
+        self.gone_messages.append(message)
+        together = {(one.run, one.name) for one in self.mentions if one.message == message}
+        self.mentions = [one for one in self.mentions if (one.run, one.name) not in together]
+
+    def clear(self, conversation: Conversation) -> None:
+        """MEM-9."""
+        for said in list(conversation.said):
+            self.unsay(conversation, said.id)
+        conversation.memories.clear()

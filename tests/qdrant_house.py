@@ -16,7 +16,7 @@ from cloister.index.interface import Row
 from cloister.index.qdrant import QdrantIndex, collection_name
 from cloister.models.static_embedder import StaticEmbedder
 from cloister.services.keep_sessions import SessionChange, SessionFields
-from cloister.services.search import Place
+from cloister.services.search import EpisodeHit, Place
 from cloister.storage.sqlite import open_sqlite
 
 EMBEDDER = StaticEmbedder()
@@ -56,7 +56,7 @@ class House:
     def found(self, reach: Reach, question: str, project: ProjectId | None = None) -> list[str]:
         """What a search of one pool shows, best first."""
         hits = self.services.search.search(reach, question, Place(project=project), limit=20)
-        return [hit.item.message.content for hit in hits]
+        return [hit.item.message.content for hit in hits if isinstance(hit, EpisodeHit)]
 
     def points(self, *, with_vectors: bool = False) -> dict[int, models.Record]:
         records, _ = self.client.scroll(self.index.collection, limit=1000, with_payload=True, with_vectors=with_vectors)

@@ -55,6 +55,13 @@ class Caller:
     def request(self, method: str, path: str, *, headers: Mapping[str, str] | None = None, **given: Any) -> Any:
         return self.http.request(method, path, headers={**self.headers, **(headers or {})}, **given)
 
+    def begun(self, method: str, path: str, *, headers: Mapping[str, str] | None = None, **given: Any) -> Any:
+        """The same, but of an answer that is all right and never ends only the beginning is read."""
+        with self.http.stream(method, path, headers={**self.headers, **(headers or {})}, **given) as answer:
+            if answer.status_code >= 400 or path != "/v1/events":
+                answer.read()
+            return answer
+
     def get(self, path: str, **given: Any) -> httpx2.Response:
         return self.request("GET", path, **given)
 

@@ -32,6 +32,7 @@ from cloister.domain.memory import Memory, same_as
 from cloister.domain.observation import Observation
 from cloister.domain.scope import MemberVisibility, PoolKey, Reach, Scope
 from cloister.index import terms
+from cloister.storage.changes import Changes
 from cloister.storage.entities import Entities, EntityRows
 from cloister.storage.extraction import Extraction
 from cloister.storage.idempotency import Idempotency
@@ -65,6 +66,7 @@ STORES = (
     EntityRows,
     Observations,
     Extraction,
+    Changes,
     Turns,
 )
 MOMENT = 1_700_000_000_000_000
@@ -225,7 +227,8 @@ def _place(transaction: Transaction, name: str, project: ProjectId | None, visib
     assert Sessions(transaction).add(new_session(session, name, project, pool, pools.raise_version(pool)))
     Messages(transaction).append([(new_message(session, sequence), INDEXED) for sequence in (1, 2)])
     tail = Sessions(transaction).lock(name)
-    Sessions(transaction).note_appends([(tail.grown(2, message_id(session, 2)), 1)], MOMENT, {session: 2})
+    Sessions(transaction).note_appends([(tail.grown(2, message_id(session, 2)), 1)], MOMENT)
+    Sessions(transaction).make_due(session, MOMENT)
     place = Place(
         name=name,
         project=project,

@@ -54,13 +54,13 @@ class Place:
 
 
 class WorkerProcess:
-    """As people start it; `kill` is SIGKILL, `stop` is SIGTERM."""
+    """As people start it, with a short lease; `kill` is SIGKILL, `stop` is SIGTERM."""
 
     def __init__(self, place: Place, *options: str, **environment: str) -> None:
         self.lines: list[Any] = []
         self._process = subprocess.Popen(
             [sys.executable, "-m", "cloister", "worker", "--json", "--data", place.address, *options],
-            env={**os.environ, "CLOISTER_WORKER_LEASE": "1", **environment},
+            env={**os.environ, "CLOISTER_WORKER_LEASE": "2", **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

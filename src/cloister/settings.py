@@ -67,7 +67,7 @@ VARIABLES: Mapping[str, str] = {
     "CLOISTER_MODEL_URL": "OpenAI-compatible endpoint of a model, usually ending in /v1 (default: none, rules are used)",
     "CLOISTER_MODEL_KEY": "API key of that endpoint (default: none)",
     "CLOISTER_MODEL_NAME": "model to ask there (default: the only one it has)",
-    "CLOISTER_WORKER": "whether `serve` extracts too: on (default), or off where `cloister worker` does",
+    "CLOISTER_WORKER": "whether `serve` works off both queues too: on (default), or off where `cloister worker` does",
     "CLOISTER_WORKER_THREADS": "sessions that one process extracts at once (default: 4 with a model, 1 without)",
     "CLOISTER_WORKER_LEASE": "seconds after which a session that a process held when it died is free again (default: 60)",
     "CLOISTER_CONTEXT_TOKENS": "tokens of conversation and memory that a chat model is given (default: 16000)",

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from talking import Gate, asking, messages, said, say, streaming, told, ui_message, words
-
 from fake_endpoint import FakeEndpoint, refusal
 from servers import Tenant, segment
+from talking import Gate, asking, messages, said, say, streaming, told, ui_message, words
 from waiting import eventually
 
 

@@ -8,6 +8,7 @@ import pytest
 from cloister.domain.entity import same_name
 from cloister.domain.errors import NotFound
 from cloister.domain.scope import Reach
+from cloister.storage.changes import Changes
 from cloister.storage.entities import Entities, EntityRows
 from cloister.storage.extraction import Extraction
 from cloister.storage.interface import Transaction
@@ -41,6 +42,11 @@ CONFINED: dict[str, Case] = {
     ),
     "Messages.session_name": Case(act=lambda t, h: Messages(t).session_name(h.second.messages[0]), nothing=NotFound),
     "Pools.rows": Case(act=lambda t, h: pools(t).rows(h.scope(h.second)), nothing=ValueError),
+    "Changes.versions": Case(act=lambda t, h: list(Changes(t).versions()) == [h.first.pool], nothing=True),
+    "Changes.sessions": Case(
+        act=lambda t, h: [Changes(t).sessions(place.pool, since=-1, limit=9) for place in (h.second, h.places[2])],
+        nothing=[[], []],
+    ),
     "Memories.get": Case(act=lambda t, h: Memories(t).get(h.second.memory), nothing=NotFound),
     "Memories.of_user": Case(
         act=lambda t, h: [held.session for held in Memories(t).of_user("ann", limit=9)], nothing=["first"]
@@ -133,6 +139,7 @@ BY_FOUND_ID = {
     "Projects.make_default",
     "Projects.soft_delete",
     "Sessions.add",
+    "Sessions.make_due",
     "Sessions.note_appends",
     "Sessions.note_removal",
     "Sessions.describe",

@@ -144,6 +144,18 @@ def test_an_entity_loses_what_was_forgotten_and_goes_with_its_last_mention(
     assert engine.rows("SELECT entity_id FROM entity") == engine.rows("SELECT entity_id FROM mention") == []
 
 
+def test_what_two_messages_tell_of_an_entity_together_goes_with_either(house: House, engine: Engine) -> None:
+    """Its words cannot be told apart: none of those that were forgotten may stay in what the other still tells."""
+    garden = house.project()
+    house.session("a", garden)
+    first, second = house.tell("a", BROTHER, "My sister Berta works at Zentrix.")
+    zentrix = next(entity for entity in house.entities(garden) if entity.name == "Zentrix")
+    assert zentrix.sources == (first.id, second.id)
+    house.services.forget.message(house.reach, first.id)
+    assert house.names(garden) == ["Berta"]
+    assert "Xandor" not in repr(engine.rows("SELECT notes FROM mention"))
+
+
 def test_iso_10_entities_of_a_private_project_are_divided_by_user(house: House) -> None:
     """They are never wider than the sessions that they came from."""
     diary = house.project("Diary", "private")

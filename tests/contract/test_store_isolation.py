@@ -19,6 +19,7 @@ from cloister.domain.errors import CloisterError, NotFound, StorageError
 from cloister.domain.identifiers import SessionId, message_id, new_session_id
 from cloister.domain.scope import PoolKey, Reach
 from cloister.domain.usage import Limits
+from cloister.storage.changes import Changes
 from cloister.storage.idempotency import Idempotency
 from cloister.storage.indexing import IndexRows
 from cloister.storage.interface import Transaction
@@ -28,9 +29,10 @@ from cloister.storage.organisation import Projects, Tenants
 from cloister.storage.pools import PoolRows
 from cloister.storage.sessions import Sessions
 from cloister.storage.usage import UsageRows
-from derived_cases import DERIVED_CASES, forget_derived
+from derived_cases import DERIVED_CASES, claimed, forget_derived
 from turn_cases import TURN_CASES
 from twin_tenants import (
+    CLAIM,
     GARDEN,
     GENERATION,
     INDEXED,
@@ -83,6 +85,8 @@ CASES: dict[str, Case] = {
     "Projects.set_settings": Case(act=lambda t, h: Projects(t).set_settings(h.cellar, {"a": 1}), writes=True),
     "Projects.make_default": Case(act=lambda t, h: Projects(t).make_default(h.cellar), writes=True),
     "Projects.soft_delete": Case(act=lambda t, h: Projects(t).soft_delete(h.cellar, 1), writes=True),
+    "Changes.versions": Case(act=lambda t, h: Changes(t).versions()),
+    "Changes.sessions": Case(act=lambda t, h: Changes(t).sessions(h.first.pool, since=0, limit=9), nothing=[]),
     "Sessions.find": Case(act=lambda t, h: Sessions(t).find("first")),
     "Sessions.get": Case(act=lambda t, h: Sessions(t).get("first")),
     "Sessions.lock": Case(act=lambda t, h: Sessions(t).lock("first")),
@@ -100,9 +104,10 @@ CASES: dict[str, Case] = {
         writes=True,
     ),
     "Sessions.note_appends": Case(
-        act=lambda t, h: Sessions(t).note_appends([(h.tail(h.first).grown(5, h.first.messages[0]), 9)], MOMENT + 9, {}),
+        act=lambda t, h: Sessions(t).note_appends([(h.tail(h.first).grown(5, h.first.messages[0]), 9)], MOMENT + 9),
         writes=True,
     ),
+    "Sessions.make_due": Case(act=lambda t, h: (undue(t, h), Sessions(t).make_due(h.first.session, 7)), writes=True),
     "Sessions.note_removal": Case(
         act=lambda t, h: Sessions(t).note_removal(h.first.session, removed=2, version=9), writes=True
     ),
@@ -210,6 +215,10 @@ CASES: dict[str, Case] = {
 def unindex(transaction: Transaction, home: Home) -> None:
     waiting = replace(INDEXED, vector=None, indexed_at=None)
     index_rows(transaction).set_indexed(home.first.session, [(message, waiting) for message in home.first.messages])
+
+
+def undue(transaction: Transaction, home: Home) -> None:
+    claimed(transaction, home).finish(home.first.session, CLAIM, checked=0, observed=0, threshold=99, now=MOMENT)
 
 
 def reindex(transaction: Transaction, home: Home) -> None:

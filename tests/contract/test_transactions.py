@@ -101,7 +101,6 @@ def test_every_write_of_eight_threads_lands(database: Database) -> None:
                 version=1,
                 now=1,
                 unchecked=1,
-                threshold=4,
             )
 
         database.write(household.reach, work)

@@ -1,10 +1,15 @@
 """What is told: each change once, after it can be read, in order, and never in the words that were said."""
 
-from typing import Any
+import json
+import re
+from pathlib import Path
+from typing import Any, get_args
 
+from cloister.domain.events import Kind
 from event_streams import following
 from servers import Server, Tenant
 
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "events.md").read_text("utf-8")
 SECRET = "The safe is behind the painting."
 
 
@@ -91,3 +96,19 @@ def test_a_stream_says_how_it_is_to_be_treated(server: Server, tenant: Tenant) -
         assert [next(lines) for _ in range(2)] == ["retry: 2000", ""]
         assert next(lines).startswith("id: ")
         assert [next(lines) for _ in range(3)] == ["event: ready", 'data: {"type": "ready"}', ""]
+
+
+def test_the_page_shows_events_as_they_are(tenant: Tenant) -> None:
+    shown = [json.loads(data) for data in re.findall(r"^data: (.*)$", PAGE, re.MULTILINE)]
+    assert {each["type"] for each in shown} == {"ready", "message.added"}
+    tenant.new_session("roses", user_id="ada")
+    with following(tenant) as stream:
+        tenant.say("roses", "Water.")
+        real = stream.until_kind("message.added").data
+    assert list(real) == list(shown[1])
+    assert {key: type(value) for key, value in real.items()} == {key: type(value) for key, value in shown[1].items()}
+
+
+def test_the_page_names_every_event() -> None:
+    rows = " ".join(re.findall(r"^\| (`.*?) \|", PAGE, re.MULTILINE))
+    assert set(re.findall(r"`([a-z.]+)`", rows)) == {*get_args(Kind), "ready"}

@@ -2,9 +2,10 @@
 
 What a page shows under a command is what it prints. Answers are JSON, which a page may set out for reading; ids, keys, times,
 scores and addresses are compared by their kind, and one that a page uses again stands for one real one. A `json` block is the last
-line of the server's log.
+line of the server's log. The `python` blocks of a page are one program, and a `text` block is what the one above it prints.
 """
 
+import io
 import json
 import os
 import re
@@ -13,28 +14,39 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import pytest
+from openai import OpenAI
 
 from cloister.settings import VARIABLES
+from fake_endpoint import completed, fake_endpoint
 from servers import ServerProcess, postgres_address
 
 HOW_TO = Path(__file__).parents[2] / "docs" / "how-to"
 HTTP_API = HOW_TO / "http-api.md"
+MEMORIES = HOW_TO / "memories.md"
 DEPLOY = HOW_TO / "deploy.md"
+OPENAI = HOW_TO / "openai.md"
+CHAT = HOW_TO / "chat.md"
 REFERENCE = HOW_TO.parent / "reference" / "cli.md"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n", re.MULTILINE)
 SHOWN_DATABASE = "postgresql://cloister:secret@127.0.0.1/cloister"
+SHOWN_MODEL = "http://127.0.0.1:11434/v1"
 LASTING = re.compile(
-    r"\b(?:proj|msg|ep|ses|ten|key)_[0-9a-f]{16,24}\b|\bclo_[0-9A-Za-z]{61}\b|http://127\.0\.0\.1:\d+"
+    r"\b(?:proj|msg|ep|ses|ten|key|mem|ent|obs|turn)_[0-9a-f]{16,24}\b|\bclo_[0-9A-Za-z]{61}\b|http://127\.0\.0\.1:\d+"
     r"|(?<=\"next_cursor\": \")[\w-]+"
 )
 VARYING = (
+    (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d"), "MINUTE"),
+    (re.compile(r"· \d\.\d{3} ·"), "· SCORE ·"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)"), "TIME"),
+    (re.compile(r"\d{4}-\d\d-\d\d(?=, )"), "DAY"),
     (re.compile(r'("score": )\d\.\d+'), r"\1SCORE"),
     (re.compile(r'("request_id": )"[0-9a-f]{16}"'), r"\1REQUEST"),
     (re.compile(r'("milliseconds": )[\d.]+'), r"\1MILLISECONDS"),
@@ -50,12 +62,19 @@ class Reader:
 
     place: Path
     database: Callable[[], str]
+    model: str = SHOWN_MODEL
     real: dict[str, str] = field(default_factory=dict[str, str])
     running: ExitStack = field(default_factory=ExitStack)
     server: ServerProcess | None = None
+    names: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def read(self, page: str) -> None:
+        printed = ""
         for kind, block in BLOCK.findall(page):
+            if kind == "python":
+                printed = self.go_on(block)
+            if kind == "text":
+                self.check(block, printed)
             if kind == "json":
                 self.check(block, self.last_line_of_the_log())
             for command, shown in transcript(block) if kind == "console" else ():
@@ -64,9 +83,24 @@ class Reader:
     def type(self, command: str) -> str:
         if SHOWN_DATABASE in command:
             command = command.replace(SHOWN_DATABASE, self.database())
+        if SHOWN_MODEL in command:
+            return self.in_shell(command.replace(SHOWN_MODEL, self.model))
         if command == "cloister serve":
             return self.start()
         return self.in_shell(self.meant(command))
+
+    def go_on(self, block: str) -> str:
+        """What the next part of the page's program prints, with what was exported."""
+        told = (entry.partition("=") for entry in self.in_shell("env -0").split("\0"))
+        printed = io.StringIO()
+        with patch.dict(os.environ, {name: value for name, _, value in told if name}), redirect_stdout(printed):
+            exec(self.meant(block), self.names)
+        return printed.getvalue()
+
+    def leave(self) -> None:
+        for value in self.names.values():
+            if isinstance(value, OpenAI):
+                value.close()
 
     def in_shell(self, command: str) -> str:
         """One command after another, each in a shell that knows what the ones before it exported."""
@@ -143,15 +177,48 @@ def reader(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Reader]:
     reader = Reader(place=tmp_path, database=lambda: postgres_address(request.getfixturevalue("empty_postgres")))
     with reader.running:
         yield reader
+        reader.leave()
 
 
 def test_every_command_of_the_http_page_prints_what_it_shows(reader: Reader) -> None:
     reader.read(HTTP_API.read_text("utf-8"))
 
 
+def test_every_part_of_the_openai_page_prints_what_it_shows(reader: Reader) -> None:
+    reader.read(OPENAI.read_text("utf-8"))
+
+
+def test_every_command_of_the_chat_page_prints_what_it_shows(reader: Reader) -> None:
+    reader.read(CHAT.read_text("utf-8"))
+
+
+def test_every_command_of_the_memories_page_prints_what_it_shows(reader: Reader) -> None:
+    """The model stands behind another address here, and has learnt what it says on the page."""
+    learnt = completed({"memories": [{"content": "The user lives in Graz.", "importance": 7, "sources": [1]}]})
+    nothing = completed({"entities": [], "notes": []})
+    with fake_endpoint() as model:
+        model.follows(lambda asked: learnt if "memories" in str(asked.body["response_format"]) else nothing)
+        reader.model = model.url
+        reader.read(MEMORIES.read_text("utf-8"))
+
+
+def test_every_command_of_the_workers_page_prints_what_it_shows(reader: Reader) -> None:
+    reader.read((HOW_TO / "workers.md").read_text("utf-8"))
+
+
 @pytest.mark.parametrize("page", sorted(HOW_TO.glob("*.md")), ids=lambda page: page.name)
 def test_every_block_of_a_page_is_one_that_is_checked(page: Path) -> None:
-    checked = {"http-api.md": {"console", "json"}, "deploy.md": {"console", "ini", "nginx"}}
+    checked = {
+        "http-api.md": {"console", "json"},
+        # Held against a real stream by `tests/events/test_following.py`.
+        "events.md": {"text"},
+        "openai.md": {"console", "python", "text"},
+        # The program in it is run by `tests/chat/test_ai_sdk.py`.
+        "chat.md": {"console", "js"},
+        "memories.md": {"console"},
+        "deploy.md": {"console", "ini", "nginx"},
+        "workers.md": {"console", "ini"},
+    }
     assert {kind for kind, _ in BLOCK.findall(page.read_text("utf-8"))} <= checked[page.name]
 
 

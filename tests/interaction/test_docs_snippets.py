@@ -31,7 +31,9 @@ DOCUMENTS = [
 ]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
-ID = re.compile(r"\b(?:proj|msg|ep|ses|ten|key)_[0-9a-f]{16,24}\b|\bclo_[0-9A-Za-z]{61}\b|\bhttp://127\.0\.0\.1:\d+")
+ID = re.compile(
+    r"\b(?:proj|msg|ep|ses|ten|key|mem|ent|obs)_[0-9a-f]{16,24}\b|\bclo_[0-9A-Za-z]{61}\b|\bhttp://127\.0\.0\.1:\d+"
+)
 VARYING = (
     (re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::[\d.]+Z)?"), "TIME"),
     (re.compile(r"\b\d\.\d{3}\b"), "SCORE"),

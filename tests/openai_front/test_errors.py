@@ -82,6 +82,7 @@ def test_a_project_that_is_none(front: Front, tenant: Tenant) -> None:
         ({"messages": [user(7)]}, "messages[0].content"),
         ({"messages": [user(["Hello."])]}, "messages[0].content[0]"),
         ({"messages": [user([{"type": "text", "text": 7}])]}, "messages[0].content[0].text"),
+        ({"messages": [user([{"text": "Hello."}])]}, "messages[0].content[0].type"),
         ({"messages": [user("a\x00b")]}, "messages[0].content"),
         ({"messages": [{**HELLO[0], "name": "two\nlines"}]}, "messages[0].name"),
         ({"messages": [{**HELLO[0], "name": "x" * 300}]}, "messages[0].name"),

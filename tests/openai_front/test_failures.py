@@ -157,23 +157,23 @@ def test_a_real_model_killed_in_the_middle(engine: Engine, model_server: ModelSe
     with serving(engine.services(chat_model=real(model_server))) as server:
         tenant = server.new_tenant()
         with openai.OpenAI(base_url=f"{server.address}/v1", api_key=tenant.key, max_retries=0) as client:
-            story: Any = {
+            create: Any = client.chat.completions.create
+            story: dict[str, Any] = {
                 "model": "m",
                 "messages": [user("Tell a very long story.")],
                 "max_tokens": 1_500,
                 "extra_headers": {"X-Session-ID": "here"},
             }
             with pytest.raises(openai.APIError, match="broke off in the middle of its answer"):
-                for place, _ in enumerate(client.chat.completions.create(stream=True, **story)):
+                for place, _ in enumerate(create(stream=True, **story)):
                     if place == 3:
                         model_server.kill()
             assert statuses_in(tenant, "here") == [("user", "completed"), ("assistant", "partial")]
             with pytest.raises(openai.InternalServerError, match="cannot be reached"):
-                client.chat.completions.create(**story)
+                create(**story)
             model_server.start()
             story["max_tokens"] = 8
-            reply: Any = client.chat.completions.create(**story)
-            assert words(reply)
+            assert words(create(**story))
             users = [entry for entry in said_in(tenant, "here") if entry[0] == "user"]
             assert users == [("user", "Tell a very long story.")]
 

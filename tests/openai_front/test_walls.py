@@ -125,7 +125,7 @@ def test_ids_that_are_none_are_refused_and_nothing_is_recorded(front: Front, nam
     assert not front.model.asked and tenant.admin.everything("/v1/sessions") == []
 
 
-@pytest.mark.parametrize("raw", [b"", b"\xff\xfe", b"x" * 300, "\u0085".encode(), "\u202e".encode()])
+@pytest.mark.parametrize("raw", [b"", b"x" * 300, "\u0085".encode(), "\u202e".encode()])
 def test_headers_that_name_no_session_are_refused(front: Front, raw: bytes) -> None:
     tenant = front.tenant()
     answer = tenant.admin.post("/v1/chat/completions", {"messages": [user("Hello.")]}, headers={"X-Session-ID": raw})  # pyright: ignore[reportArgumentType]

@@ -35,6 +35,8 @@ def before_call(_: schemathesis.HookContext, case: Any, **__: Any) -> None:
     _name_a_project_that_is_there(headers)
     _go_on_where_a_page_ended(query, case.operation.path)
     _expire_in_the_future(body)
+    _want_no_other_dimensions(body)
+    _say_something(body)
     if case.meta.phase.name.value != "stateful" and case.method != "DELETE":
         _name_what_is_there(path, query, body)
 
@@ -87,3 +89,16 @@ def _expire_in_the_future(body: Fields) -> None:
     """A key that has already expired is refused."""
     if isinstance(given := body.get("expires_at"), str):
         body["expires_at"] = f"9{given[1:]}"
+
+
+def _say_something(body: Fields) -> None:
+    """Only the user's last message is read, and it must say something."""
+    messages = cast(list[object] | None, body.get("messages"))
+    if isinstance(messages, list) and any("parts" in _fields(message) for message in messages):
+        messages.append({"role": "user", "parts": [{"type": "text", "text": "What did we plant?"}]})
+
+
+def _want_no_other_dimensions(body: Fields) -> None:
+    """Which embedder answers is a matter of settings."""
+    if "dimensions" in body:
+        body["dimensions"] = None

@@ -24,6 +24,7 @@ from cloister.domain.keys import key_text, new_secret, parse_key
 from cloister.domain.moments import now
 from cloister.domain.scope import Reach
 from cloister.interfaces.http.app import create_app
+from cloister.interfaces.http.openai_errors import PATHS as OPENAI_PATHS
 from cloister.services.access import Gatekeeper, KeyFields
 from cloister.services.keep_sessions import SessionFields
 from engines import Engine
@@ -174,6 +175,7 @@ class Row(NamedTuple):
 ONE = {"role": "user", "content": "And the beans."}
 TURN = {"session_id": SESSION, "user_message": "And the beans?", "ai_response": "Those too."}
 ASK = {"id": SESSION, "messages": [{"role": "user", "parts": [{"type": "text", "text": "And the beans?"}]}]}
+COMPLETE = {"messages": [{"role": "user", "content": "And the beans?"}]}
 ROWS = (
     #                                                         reader, writer, admin,
     #                                                         stranger, pinned elsewhere, confined here, confined elsewhere
@@ -223,12 +225,19 @@ ROWS = (
     Row("GET", "/v1/sessions/{external_id}/observations", "200 403 200 404 200 200 404"),
     Row("GET", "/v1/events", "200 403 200 200 200 200 200"),
     Row("GET", "/v1/events", "200 403 200 404 200 200 403", in_garden=True),
-    Row("POST", "/v1/chat/stream", "403 200 200 200 200 200 409", ASK),
-    Row("POST", "/v1/chat/stream", "403 200 200 404 200 200 403", ASK, in_garden=True),
-    Row("POST", "/v1/chat/stream", "403 200 200 404 200 200 404", {**ASK, "id": "new", "project_id": "{project_id}"}),
-    Row("POST", "/v1/chat/stream", "403 409 409 200 409 409 403", {**ASK, "project_id": None}),
+    Row("POST", "/v1/chat/stream", "403 403 200 200 200 200 409", ASK),
+    Row("POST", "/v1/chat/stream", "403 403 200 404 200 200 403", ASK, in_garden=True),
+    Row("POST", "/v1/chat/stream", "403 403 200 404 200 200 404", {**ASK, "id": "new", "project_id": "{project_id}"}),
+    Row("POST", "/v1/chat/stream", "403 403 409 200 409 409 403", {**ASK, "project_id": None}),
     Row("GET", "/v1/chat/{external_id}/stream", "204 403 204 404 204 204 404"),
     Row("POST", "/v1/chat/{external_id}/stop", "403 200 200 404 200 200 404"),
+    Row("POST", "/v1/chat/completions", "403 403 200 200 200 200 200", COMPLETE),
+    Row("POST", "/v1/chat/completions", "403 403 200 404 200 200 403", COMPLETE, in_garden=True),
+    Row(
+        "POST", "/v1/chat/completions", "403 403 200 200 200 200 409", {**COMPLETE, "metadata": {"session_id": SESSION}}
+    ),
+    Row("GET", "/v1/models", "200 403 200 200 200 200 200"),
+    Row("POST", "/v1/embeddings", "200 403 200 200 200 200 200", {"input": "The roses need water."}),
     Row("POST", "/v1/context", "200 403 200 404 200 200 404", {"session_id": SESSION}),
     Row("POST", "/v1/search", "400 403 400 400 200 200 200", {"query": "roses"}),
     Row("POST", "/v1/search", "200 403 200 404 200 200 403", {"query": "roses"}, in_garden=True),
@@ -285,8 +294,10 @@ def test_each_caller_gets_exactly_this_status(
 
     assert answer.status_code == status, answer.text
     if status >= 400:
-        assert answer.headers["content-type"] == "application/problem+json"
-        assert answer.json()["code"] == REFUSALS[status]
+        said = answer.json()["error"] if row.path in OPENAI_PATHS else answer.json()
+        kind = "application/json" if row.path in OPENAI_PATHS else "application/problem+json"
+        assert answer.headers["content-type"] == kind
+        assert said["code"] == REFUSALS[status]
         assert answer.headers.get("www-authenticate") == ("Bearer" if status == 401 else None)
     if status >= 400 or caller == "stranger" or row.method == "GET":
         assert shared_engine.dump(house.reach.tenant) == before

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from cloister.bootstrap import wire
+from cloister.interfaces.http import derived
 from cloister.models.endpoint import Endpoint
 from cloister.models.openai_compatible import OpenAiExtractor
 from engines import EMBEDDER, Engine, exact_index
@@ -97,6 +98,45 @@ def test_mem_4_while_one_runs_it_shows_and_another_is_refused(home: Tenant, mode
     assert answers == [{"appended": 1, "checked_messages": 1}], "what came meanwhile waits for the next one"
     assert eventually(lambda: not session(home)["memory_job_pending"])
     assert [message["is_memory_checked"] for message in home.admin.everything(f"{PATH}/messages")] == [True, False]
+
+
+def test_callers_of_a_slow_model_leave_threads_to_everybody_else(
+    home: Tenant, model: FakeEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(derived, "extracting", threading.BoundedSemaphore(1))
+    home.new_session("other")
+    statuses: list[int] = []
+
+    def meanwhile(asked: Asked) -> Answer:
+        if not statuses:
+            statuses.append(home.admin.post("/v1/sessions/other/extract").status_code)
+        return answer(asked)
+
+    model.follows(meanwhile)
+    assert home.admin.post(f"{PATH}/extract").status_code == 200
+    assert statuses == [503]
+    assert home.admin.post("/v1/sessions/other/extract").status_code == 200
+
+
+def test_mem_4_a_session_that_moves_while_it_is_read_is_read_again_at_once(
+    server: Server, home: Tenant, model: FakeEndpoint
+) -> None:
+    """And not only when the lease of who read it would have run out."""
+    garden = home.new_project()
+
+    def moving(asked: Asked) -> Answer:
+        model.follows(answer)
+        assert home.admin.patch(PATH, {"project_id": garden}).status_code == 200
+        return answer(asked)
+
+    model.follows(moving)
+    assert home.admin.post(f"{PATH}/extract").status_code == 409
+    assert home.admin.everything(f"{PATH}/memories") == []
+    assert session(home)["memory_job_pending"] is True
+    assert server.services is not None
+    assert server.services.memory_worker.run_due() == 1
+    assert session(home)["memory_job_pending"] is False
+    assert len(home.admin.everything(f"{PATH}/memories")) == 1
 
 
 def test_mem_6_a_session_that_goes_while_it_is_read_leaves_nothing_behind(home: Tenant, model: FakeEndpoint) -> None:

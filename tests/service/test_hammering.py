@@ -76,6 +76,7 @@ class Client:
             self.pass_through,
             self.keep_projects,
             self.keep_keys,
+            self.converse,
             self.look_outside,
         ]
         each = [*often, *sometimes, *rarely]
@@ -162,6 +163,21 @@ class Client:
         body = {"session_id": name, "user_message": question, "ai_response": reply}
         first, second = self.ask("POST", "/v1/episodes", 201, json=body).json()["message_ids"]
         self.keep(name, {first: question, second: reply})
+
+    def converse(self) -> None:
+        """In a pool of this client's own: what is quoted there was said there."""
+        name, content = f"talk-{self._number}", self.words()
+        said = {"id": "1", "role": "user", "parts": [{"type": "text", "text": content}]}
+        body = {"id": name, "messages": [said], "project_id": None, "user_id": f"talker-{self._number}"}
+        assert self.ask("POST", "/v1/chat/stream", 200, json=body).text.endswith("data: [DONE]\n\n")
+        self.ask("GET", f"/v1/chat/{name}/stream", 204, route="/v1/chat/{external_id}/stream")
+        self.ask("POST", f"/v1/chat/{name}/stop", 200, route="/v1/chat/{external_id}/stop")
+        asked = {"model": "any", "messages": [{"role": "user", "content": self.words()}]}
+        self.ask("POST", "/v1/chat/completions", 200, json=asked, headers={"X-Session-ID": name})
+        self.ask("GET", "/v1/models", 200)
+        self.ask("POST", "/v1/embeddings", 200, json={"model": "any", "input": content})
+        with self._http.stream("GET", "/v1/events") as events:
+            self.answers["GET", "/v1/events", events.status_code] += 1
 
     def forget(self) -> None:
         name = self.say()

@@ -17,6 +17,7 @@ from fastapi.routing import APIRoute
 
 from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.callers import need_of
+from cloister.interfaces.http.openai_errors import PATHS as OPENAI_PATHS
 from cloister.interfaces.http.problems import STATUS
 from servers import Server, routes_of
 
@@ -59,6 +60,13 @@ def parameters(document: Node, operation: Node) -> list[Node]:
 
 def responses(document: Node, operation: Node) -> dict[int, Node]:
     return {int(status): resolved(document, said) for status, said in operation["responses"].items()}
+
+
+def codes_of(schema: Node) -> list[str]:
+    """The codes that an error can have; none where it is no error."""
+    properties = schema.get("properties", {})
+    said = properties.get("error", {}).get("properties", properties)
+    return said.get("code", {}).get("enum", [])
 
 
 def complaints(document: Node, schema: Node, example: Any) -> list[str]:
@@ -123,9 +131,13 @@ def test_what_can_go_wrong_is_said_by_status_and_code(app: Any, document: Node) 
         for status in errors:
             (media_type,) = said[status]["content"]
             schema = said[status]["content"][media_type]["schema"]
-            assert media_type == "application/problem+json"
-            assert schema["$ref"] == "#/components/schemas/Problem"
-            assert {STATUS[code] for code in schema["properties"]["code"]["enum"]} == {status}
+            if path in OPENAI_PATHS:
+                assert media_type == "application/json"
+                assert schema["$ref"] == "#/components/schemas/OpenAiError"
+            else:
+                assert media_type == "application/problem+json"
+                assert schema["$ref"] == "#/components/schemas/Problem"
+            assert {STATUS[code] for code in codes_of(schema)} == {status}
 
 
 def test_what_a_conflict_a_quota_or_a_missing_project_can_refuse_says_so(document: Node) -> None:
@@ -141,11 +153,11 @@ def test_what_a_conflict_a_quota_or_a_missing_project_can_refuse_says_so(documen
         }
 
     writing = {"create_session", "record_message", "record_messages", "record_episode"}
-    assert with_code("conflict") == {*writing, "delete_project", "extract", "chat"}
-    assert with_code("turn_in_progress") == {"chat"}
-    assert with_code("quota_exceeded") == {*writing, "create_project", "chat"}
+    assert with_code("conflict") == {*writing, "delete_project", "extract", "chat", "complete_chat"}
+    assert with_code("turn_in_progress") == {"chat", "complete_chat"}
+    assert with_code("quota_exceeded") == {*writing, "create_project", "chat", "complete_chat"}
     assert with_code("project_required") == {"search", "list_entities"}
-    assert with_code("model_unavailable") == {"extract"}
+    assert with_code("model_unavailable") == {"extract", "complete_chat"}
 
 
 def test_nothing_of_the_framework_is_left(document: Node) -> None:
@@ -180,7 +192,7 @@ def test_every_answer_has_examples_that_its_schema_allows(document: Node) -> Non
             contents = said.get("content", {})
             assert bool(contents) == (status not in (204, 307)), (path, status)
             for content in contents.values():
-                codes = content["schema"].get("properties", {}).get("code", {}).get("enum", [])
+                codes = codes_of(content["schema"])
                 examples = [content["examples"][code]["value"] for code in codes] or [content["example"]]
                 for example in examples:
                     assert example, (path, status)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import psycopg
 import pytest
 
 from cloister.bootstrap import Services, wire
@@ -15,7 +16,8 @@ from cloister.domain.moments import Clock, now
 from cloister.domain.scope import Reach
 from cloister.services.claims import Claim
 from cloister.services.keep_sessions import SessionChange
-from engines import EMBEDDER, at_once, exact_index
+from cloister.storage.queries import load_queries
+from engines import EMBEDDER, at_once, exact_index, postgres_engine
 from waiting import eventually
 from worker_processes import FACT, Place, converse
 
@@ -275,3 +277,30 @@ def test_work_that_cannot_be_stored_leaves_nothing_half_done(place: Place, monke
         (f"{FACT} one-0-0.",),
         (f"{FACT} one-0-1.",),
     ]
+
+
+CROWD = """
+INSERT INTO session (
+    session_id, tenant_id, external_id, project_id, pool_id, tags, metadata, next_sequence, message_count, changed_version,
+    rebuilt_version, created_at, updated_at, due_at
+) SELECT
+    session_id % 1000000000 + n, tenant_id, 'other ' || n, project_id, pool_id, '[]', '{}', 1, 0, 1, 1, 1, n,
+    CASE WHEN n % 3 = 0 THEN n END
+FROM session, generate_series(1, 6000) AS n
+"""
+
+
+@pytest.mark.parametrize("query", ["due_session", "claim_due"])
+def test_looking_for_work_reads_no_session_that_is_not_due(migrated_postgres: str, query: str) -> None:
+    """Whatever the planner believes of how many are due."""
+    engine = postgres_engine(migrated_postgres)
+    with engine.closing:
+        settle(engine.services(), "one", 1)
+        engine.rows(CROWD)
+        engine.rows("ANALYZE")
+    with psycopg.connect(migrated_postgres) as connection:
+        text = f"EXPLAIN {load_queries(postgres=True)[query]}"
+        parameters = {"now": now(), "after": 0, "claim": 1, "until": 1}
+        plan = "\n".join(line for (line,) in connection.execute(text.encode(), parameters))
+    assert "using session_due" in plan
+    assert "Seq Scan" not in plan

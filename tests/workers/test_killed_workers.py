@@ -49,7 +49,7 @@ def everything_was_kept_once(place: Place) -> None:
 
 
 def worker_of(place: Place, endpoint: FakeEndpoint, *options: str) -> WorkerProcess:
-    """With a lease of one second. It asks the endpoint which model it has before it asks the model."""
+    """With a lease of two seconds. It asks the endpoint which model it has before it asks the model."""
     return WorkerProcess(place, *options, CLOISTER_MODEL_URL=endpoint.url)
 
 

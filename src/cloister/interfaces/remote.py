@@ -28,6 +28,8 @@ from cloister.settings import read_remote
 _PROJECTS: Final = "/org/projects"
 _KEYS: Final = "/org/api-keys"
 _SESSIONS: Final = "/v1/sessions"
+# A model on a small machine takes its time.
+_SECONDS_TO_EXTRACT: Final = 1_800
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -270,7 +272,8 @@ class RemoteCloister(Cloister, served=True):
         return answer.many(derived_shapes.Observation)
 
     def extract(self, session_id: str) -> derived_shapes.Extraction:
-        return self._server.change("POST", f"{_session(session_id)}/extract").one(derived_shapes.Extraction)
+        answer = self._server.change("POST", f"{_session(session_id)}/extract", seconds=_SECONDS_TO_EXTRACT)
+        return answer.one(derived_shapes.Extraction)
 
     # Keys
 

@@ -33,7 +33,6 @@ class Connection:
         self._client = httpx2.Client(
             base_url=remote.address,
             headers={"Authorization": f"Bearer {remote.key}", "Accept": "application/json"},
-            timeout=httpx2.Timeout(_SECONDS_TO_ANSWER, connect=_SECONDS_TO_CONNECT),
             verify=remote.address.startswith("https") or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
             limits=httpx2.Limits(max_connections=100, max_keepalive_connections=100, keepalive_expiry=_SECONDS_IDLE),
         )
@@ -60,9 +59,11 @@ class Connection:
         key = secrets.token_hex(16) if idempotency_key is None else idempotency_key
         return self._ask("POST", path, body=body, headers={"Idempotency-Key": key})
 
-    def change(self, method: str, path: str, body: Mapping[str, object] | None = None) -> Answer:
+    def change(
+        self, method: str, path: str, body: Mapping[str, object] | None = None, *, seconds: float | None = None
+    ) -> Answer:
         """Write once: when the connection breaks, nobody knows whether it was done."""
-        return self._ask(method, path, body=body)
+        return self._ask(method, path, body=body, seconds=seconds)
 
     def _ask(
         self,
@@ -73,16 +74,21 @@ class Connection:
         body: Mapping[str, object] | None = None,
         headers: Mapping[str, str] | None = None,
         reading: bool = False,
+        seconds: float | None = None,
     ) -> Answer:
         content = None if body is None else _encoded(body)
         sent = {**(headers or {}), **({} if content is None else {"Content-Type": "application/json"})}
         repeatable = reading or "Idempotency-Key" in sent
-        request = self._client.build_request(method, path, params=query, content=content, headers=sent)
+        seconds = seconds or _SECONDS_TO_ANSWER
+        patience = httpx2.Timeout(seconds, connect=_SECONDS_TO_CONNECT)
+        request = self._client.build_request(
+            method, path, params=query, content=content, headers=sent, timeout=patience
+        )
         try:
             with self._open():
                 response = self._send(request, again=repeatable)
         except httpx2.RequestError as error:
-            raise self._failure(error, reading=reading) from error
+            raise self._failure(error, reading=reading, seconds=seconds) from error
         return self._read(response)
 
     @contextmanager
@@ -124,7 +130,7 @@ class Connection:
             )
         raise error or self._trouble(response, problem)
 
-    def _failure(self, error: httpx2.RequestError, *, reading: bool) -> ServerError:
+    def _failure(self, error: httpx2.RequestError, *, reading: bool, seconds: float) -> ServerError:
         """A connection that could not be made did nothing; after one that broke, a write may have been done."""
         if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
             return ServerError(
@@ -132,7 +138,7 @@ class Connection:
             )
         done = " Try again." if reading else " Whether the change was made is not known: look before you repeat it."
         if isinstance(error, httpx2.TimeoutException):
-            return ServerError(f"The Cloister at {self._address} did not answer in {_SECONDS_TO_ANSWER} s.{done}")
+            return ServerError(f"The Cloister at {self._address} did not answer in {seconds:g} s.{done}")
         return ServerError(f"The connection to {self._address} broke.{done}")
 
     def _stranger(self, response: httpx2.Response) -> ServerError:

@@ -40,11 +40,18 @@ class Done:
 
 
 class Worker:
-    """Begun once, with `start` or with `drain`, and stopped once. What it begins are daemon threads: the process may always end."""
+    """Begun once, with `start` or with `drain`, and stopped once. What it begins are daemon threads: the process may always end.
 
-    def __init__(self, services: Services, *, threads: int = 1, report: Report | None = None) -> None:
+    After each session a thread rests `rest` times as long as that took: rules compute, and would take the interpreter from those
+    who are waiting for an answer.
+    """
+
+    def __init__(
+        self, services: Services, *, threads: int = 1, rest: float = 0.0, report: Report | None = None
+    ) -> None:
         self._services = services
         self._at_once = threads
+        self._rest = rest
         self._report = report or log_outcome
         self._stopping = threading.Event()
         self._threads: list[threading.Thread] = []
@@ -97,7 +104,10 @@ class Worker:
 
     def _keep_extracting(self) -> None:
         while not self._stopping.is_set():
-            if not self._in_peace(self._extract_next):
+            began = time.monotonic()
+            if self._in_peace(self._extract_next):
+                self._stopping.wait(self._rest * (time.monotonic() - began))
+            else:
                 self._services.bell.wait(self._stopping.is_set)
                 self._stopping.wait(_GATHER_SECONDS)
 

@@ -99,12 +99,12 @@ class _Appending:
             messages.append(message)
             self._added.append((message, entry.indexed))
             episode = message.episode
-        done = [message for message in messages if message.status == "completed"]
+        done = [message.role for message in messages if message.status == "completed"]
         self._tails[name] = tail.grown(
             len(messages),
             tail.episode if answering else episode,
             completed=len(done),
-            replied=any(message.role == "assistant" for message in done),
+            replied="assistant" in done,
         )
         return Recorded(session=session, messages=tuple(messages))
 
@@ -113,17 +113,17 @@ class _Appending:
         versions = {pool: self._pools.raise_version(pool) for pool in pools}
         self._messages.append(self._added)
         tails = [(tail, versions[tail.session.pool]) for tail in self._tails.values()]
-        thresholds = {
-            tail.session.id: self._threshold(tail)
-            for tail, _ in tails
-            if tail.replied and not tail.session.memory_job_pending
-        }
-        self._sessions.note_appends(tails, now, thresholds)
+        self._sessions.note_appends(tails, now)
+        for tail in self._tails.values():
+            if self._is_due(tail):
+                self._sessions.make_due(tail.session.id, now)
 
-    def _threshold(self, tail: Tail) -> int:
+    def _is_due(self, tail: Tail) -> bool:
         """After a reply the unchecked messages are counted (MEM-3); each project says how many are enough."""
+        if not tail.replied or tail.session.memory_job_pending:
+            return False
         project = tail.session.project
-        return pending_message_count({} if project is None else self._projects.get(project).settings)
+        return tail.unread >= pending_message_count({} if project is None else self._projects.get(project).settings)
 
 
 class Recorder:

@@ -94,10 +94,13 @@ class Entities:
         return self._after_forgetting(touched)
 
     def forget_message(self, message: MessageId) -> list[Entity]:
-        touched = _ids(self._transaction.rows("entities_of_message", message_id=message))
-        if touched:
-            self._transaction.execute("delete_message_mentions", message_id=message)
-        return self._after_forgetting(touched)
+        """What was told of an entity by this message and others together goes, as its words cannot be told apart any more."""
+        mentions = self._transaction.rows("mentions_of_message", message_id=message)
+        for entity, session, created_at in mentions:
+            self._transaction.execute(
+                "delete_mentions_told_together", entity_id=entity, session_id=session, created_at=created_at
+            )
+        return self._after_forgetting(sorted(set(_ids(mentions))))
 
     def retag(self, entity: Entity, project: ProjectId, user: str | None, digest: bytes) -> EntityId:
         """Into another project, or a user's part of one; where that knows the name already, the two become one."""

@@ -1,8 +1,8 @@
 """Sessions, inside one transaction's reach. A confined caller finds only those of its project."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 from cloister.domain.conversation import Session
@@ -11,9 +11,6 @@ from cloister.domain.identifiers import SEQUENCE_BITS, MessageId, PoolId, Projec
 from cloister.domain.text import is_storable
 from cloister.storage.interface import Row, Transaction
 from cloister.storage.usage import UsageRows
-
-# More unchecked messages than a session can hold.
-_NEVER = 1 << 62
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,6 +42,11 @@ class Tail:
     replied: bool = False
 
     @property
+    def unread(self) -> int:
+        """How many completed messages nobody has looked at for memories, with those that are being appended."""
+        return self.unchecked + self.completed
+
+    @property
     def last_message(self) -> MessageId:
         """The id of its last message, or one before all of them."""
         return MessageId((self.session.id << SEQUENCE_BITS) + self.next_sequence - 1)
@@ -54,8 +56,9 @@ class Tail:
     ) -> "Tail":
         """With so many messages more, of which so many are completed; `replied` when an assistant's completed reply is among
         them."""
-        return replace(
-            self,
+        return Tail(
+            session=self.session,
+            unchecked=self.unchecked,
             next_sequence=self.next_sequence + messages,
             episode=episode,
             appended=self.appended + messages,
@@ -128,9 +131,8 @@ class Sessions:
             self._usage.add_session(new.id)
         return row is not None
 
-    def note_appends(self, tails: Sequence[tuple[Tail, int]], now: int, thresholds: Mapping[SessionId, int]) -> None:
-        """Where each session now ends, with the version of its pool. A session with a threshold is due for extraction once so many
-        of its messages are unchecked (MEM-3)."""
+    def note_appends(self, tails: Sequence[tuple[Tail, int]], now: int) -> None:
+        """Where each session now ends, with the version of its pool."""
         appended: list[tuple[SessionId, int]] = []
         for tail, version in tails:
             changed = self._transaction.execute(
@@ -141,12 +143,15 @@ class Sessions:
                 appended=tail.appended,
                 version=version,
                 unchecked=tail.completed,
-                threshold=thresholds.get(tail.session.id, _NEVER),
                 now=now,
             )
             if changed:
                 appended.append((tail.session.id, tail.appended))
         self._usage.add_messages(appended)
+
+    def make_due(self, session: SessionId, now: int) -> None:
+        """For extraction (MEM-3), unless it is already."""
+        self._transaction.execute("make_due", session_id=session, now=now)
 
     def note_removal(self, session: SessionId, *, removed: int, version: int) -> None:
         if self._transaction.execute("note_removal", session_id=session, removed=removed, version=version):

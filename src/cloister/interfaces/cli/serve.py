@@ -15,21 +15,21 @@ def serve(
     port: Annotated[
         int | None, typer.Option("--port", metavar="PORT", min=0, max=65_535, help=named("CLOISTER_PORT"))
     ] = None,
-    work: Annotated[
-        bool | None,
+    no_worker: Annotated[
+        bool,
         typer.Option(
-            "--worker/--no-worker",
-            help="Extract in this process too, or leave it to `cloister worker`. Environment: CLOISTER_WORKER.",
+            "--no-worker",
+            help="Leave both queues to `cloister worker`. Environment: CLOISTER_WORKER=off.",
             show_default=False,
         ),
-    ] = None,
+    ] = False,
     data: Data = None,
     json: Json = False,
 ) -> None:
     """Serve the memory over HTTP, until stopped.
 
-    The first start makes an admin key, shows it once, and keeps it in the data directory as local.key. The link that is printed opens
-    the console, once; `cloister console` makes another.
+    The first start makes an admin key, shows it once, and keeps it in the data directory as local.key. The link that is printed
+    opens the console, once; `cloister console` makes another.
     """
     from cloister.interfaces.http.serve import LOCAL_KEY_FILE, Announcement
     from cloister.interfaces.http.serve import serve as serve_http
@@ -39,7 +39,7 @@ def serve(
         settings,
         host=settings.host if host is None else host,
         port=settings.port if port is None else port,
-        worker=settings.worker if work is None else work,
+        worker=settings.worker and not no_worker,
     )
 
     def announce(told: Announcement) -> None:

@@ -2,7 +2,8 @@
 
 import logging
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -51,9 +52,7 @@ def worker(
 
     try:
         running = Worker(services, threads=threads or settings.worker_threads, report=report)
-        log_to_stderr(JsonLines() if json else _ReadableLines())
-        _stop_with(running.ask_to_stop)
-        with bar:
+        with _on_the_console(running.ask_to_stop, JsonLines() if json else _ReadableLines()), bar:
             task = bar.add_task("", total=services.claims.waiting() if once else None)
             if once:
                 running.drain()
@@ -81,16 +80,24 @@ class _ReadableLines(logging.Formatter):
         return "  ".join(part for part in said if part)
 
 
-def _stop_with(ask: Callable[[], None]) -> None:
-    """The first signal asks; a second one ends the process at once, and leases run out."""
+@contextmanager
+def _on_the_console(ask_to_stop: Callable[[], None], lines: logging.Formatter) -> Generator[None]:
+    """Logs go to standard error. The first signal asks to stop; a second one ends the process at once, and leases run out."""
 
     def first(*_: object) -> None:
-        for stop in (signal.SIGINT, signal.SIGTERM):
+        for stop in usual:
             signal.signal(stop, signal.SIG_DFL)
-        ask()
+        ask_to_stop()
 
-    for stop in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(stop, first)
+    loggers = logging.getLogger().handlers[:]
+    log_to_stderr(lines)
+    usual = {stop: signal.signal(stop, first) for stop in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for stop, handler in usual.items():
+            signal.signal(stop, handler)
+        logging.getLogger().handlers[:] = loggers
 
 
 def _summary(done: Done, let_go: int) -> str:

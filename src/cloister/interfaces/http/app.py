@@ -30,11 +30,9 @@ from cloister.interfaces.http.metrics import Metrics
 from cloister.interfaces.http.openai_errors import on_http_error
 from cloister.interfaces.http.openapi import DescribedApp
 from cloister.interfaces.http.rate_limit import RateLimit
-from cloister.interfaces.http.routes import Lanes
+from cloister.interfaces.http.routes import THREADS, Lanes
 from cloister.interfaces.http.sign_ins import SignIns
 from cloister.interfaces.http.turns import RunningTurns
-
-_THREADS = 64
 
 
 def create_app(
@@ -49,7 +47,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
-        anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
+        anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
         lanes = Lanes(services) if services.database.embedded else None
         app.state.lanes = lanes
         app.state.turns = RunningTurns(services, None if lanes is None else lanes.reads)

@@ -88,7 +88,7 @@ Sources = Annotated[list[ContextSource], Field(json_schema_extra={"maxItems": MO
 
 
 class ProjectSettings(Body):
-    """What a project sets for itself; it holds from the next request on. `system_prompt` is kept for features to come."""
+    """What a project sets for itself; it holds from the next request on."""
 
     observation_scope: ObservationScope = Field(
         default="session",
@@ -101,7 +101,9 @@ class ProjectSettings(Body):
         default=4, description="After how many unread messages memories are extracted."
     )
     system_prompt: Annotated[str, Field(json_schema_extra=forms.SYSTEM_PROMPT)] | None = Field(
-        default=None, description="What the project's assistant is told first; null for nothing."
+        default=None,
+        description="What the project's assistant is told first: a template, in which `{MEMORY.CONTEXT}`, `{RELEVANT.HISTORY}`, "
+        "`{ENTITIES}` and `{OBSERVATIONS}` stand for what was recalled; null for the usual one.",
     )
 
 

@@ -23,7 +23,7 @@ from cloister.services.turns import Ask, Turn
 
 STREAM: dict[str, Any] = {
     "description": "The turn as it runs, as server-sent events.",
-    "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
+    "content": {MEDIA_TYPE: {"schema": {"description": "Events, each a JSON object."}}},
 }
 
 router = APIRouter(route_class=GuardedRoute, tags=["Chat"])
@@ -93,7 +93,9 @@ def chat(body: ChatRequest, caller: Caller, request: Request) -> Response:
     """Say something, and stream the reply as the AI SDK's UI message stream: `start`, `data-context` with what was recalled and
     from where, `text-start`, `text-delta`, `text-end`, `finish`, and `[DONE]`. When it answers, what was said is durable. The reply
     is written to its end, and stored, whether or not anybody listens. A failure after the first byte is an `error` event; the reply
-    is then stored as `partial` or `failed`. One turn at a time: a second one is refused with `turn_in_progress`."""
+    is then stored as `partial` or `failed`. One turn at a time: a second one is refused with `turn_in_progress`. Needs the
+    permission `read` too."""
+    caller.key.require("read")
     keeper = caller.services.turns
     if body.trigger == "regenerate-message":
         turn = keeper.begin_again(caller.reach, body.id)

@@ -1,8 +1,11 @@
 """What is kept of what was said: memories, entities and observations."""
 
+from threading import BoundedSemaphore
+
 from fastapi import APIRouter
 from starlette.responses import Response
 
+from cloister.domain.errors import ModelUnavailable
 from cloister.domain.identifiers import parse_entity, parse_memory, parse_project
 from cloister.domain.memory import HeldMemory
 from cloister.interfaces import derived_shapes as shapes
@@ -23,7 +26,10 @@ from cloister.interfaces.http.parameters import (
     SessionId,
     UserId,
 )
-from cloister.interfaces.http.routes import GuardedRoute
+from cloister.interfaces.http.routes import THREADS, GuardedRoute
+
+# Half of the threads that answer: callers of a slow model leave the others to everybody else.
+extracting = BoundedSemaphore(THREADS // 2)
 
 router = APIRouter(route_class=GuardedRoute, tags=["What is kept of it"])
 
@@ -114,7 +120,14 @@ def retag_entity(entity_id: EntityName, body: bodies.EntityChange, caller: Calle
 def extract(external_id: SessionId, caller: Caller) -> Response:
     """Look now for memories, entities and observations in what nobody has looked at yet, and answer when it is done. The server
     does so by itself, after every few replies."""
-    return answer(shapes.extraction_shape(caller.services.memory_worker.extract_now(caller.reach, external_id)))
+    if not extracting.acquire(blocking=False):
+        raise ModelUnavailable(
+            "Too many sessions are being extracted here at once. Try again, or leave it to the server."
+        )
+    try:
+        return answer(shapes.extraction_shape(caller.services.memory_worker.extract_now(caller.reach, external_id)))
+    finally:
+        extracting.release()
 
 
 @router.get("/v1/sessions/{external_id}/observations", response_model=ObservationPage)

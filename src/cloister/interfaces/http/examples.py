@@ -65,13 +65,13 @@ _SESSION = {
 }
 _NEW_KEY = {"name": "kitchen display", "project_id": PROJECT, "confined": True, "permissions": ["read"]}
 _API_KEY = {**_NEW_KEY, "key_id": KEY_ID, "expires_at": None, "created_at": BEGAN}
-_NEW_MESSAGE = {"role": "user", "content": "The ferry to Cacilhas leaves at ten past."}
-_NEW_REPLY = {"role": "assistant", "content": "Noted: ten past, from Cais do Sodré."}
+NEW_MESSAGE = {"role": "user", "content": "The ferry to Cacilhas leaves at ten past."}
+NEW_REPLY = {"role": "assistant", "content": "Noted: ten past, from Cais do Sodré."}
 _MESSAGE = {
     "id": MESSAGE,
     "session_id": SESSION,
     "seq": 1,
-    **_NEW_MESSAGE,
+    **NEW_MESSAGE,
     "author": None,
     "status": "completed",
     "is_memory_checked": False,
@@ -84,14 +84,14 @@ _REPLY = {
     **_MESSAGE,
     "id": REPLY,
     "seq": 2,
-    **_NEW_REPLY,
+    **NEW_REPLY,
     "context": {"session_id": SESSION, "trigger_id": MESSAGE},
     "created_at": ANSWERED,
 }
 _SAID = {
     "id": MESSAGE,
     "session_id": SESSION,
-    **_NEW_MESSAGE,
+    **NEW_MESSAGE,
     "author": None,
     "created_at": SAID,
     "source": "semantic",
@@ -215,15 +215,15 @@ EXAMPLES: Mapping[str, Example] = {
     ),
     "delete_session": Example(answer={"messages": 2, "episodes": 1, "memories": 1, "observations": 0}),
     "clear_session": Example(answer={"messages": 2, "episodes": 1, "memories": 1, "observations": 0}),
-    "record_message": Example(request=_NEW_MESSAGE, answer=_MESSAGE),
-    "record_messages": Example(request={"messages": [_NEW_MESSAGE, _NEW_REPLY]}, answer={"data": [_MESSAGE, _REPLY]}),
+    "record_message": Example(request=NEW_MESSAGE, answer=_MESSAGE),
+    "record_messages": Example(request={"messages": [NEW_MESSAGE, NEW_REPLY]}, answer={"data": [_MESSAGE, _REPLY]}),
     "list_messages": _page(_MESSAGE, _REPLY),
     "forget_message": Example(),
     "record_episode": Example(
         request={
             "session_id": SESSION,
-            "user_message": _NEW_MESSAGE["content"],
-            "ai_response": _NEW_REPLY["content"],
+            "user_message": NEW_MESSAGE["content"],
+            "ai_response": NEW_REPLY["content"],
         },
         answer={"id": EPISODE, "session_id": SESSION, "message_ids": [MESSAGE, REPLY], "created_at": SAID},
     ),
@@ -257,7 +257,7 @@ EXAMPLES: Mapping[str, Example] = {
                     "kind": "episode",
                     "id": EPISODE,
                     "session_id": SESSION,
-                    **_NEW_MESSAGE,
+                    **NEW_MESSAGE,
                     "score": 1.0,
                     "created_at": SAID,
                 },
@@ -288,7 +288,7 @@ EXAMPLES: Mapping[str, Example] = {
     "chat": Example(
         request={
             "id": SESSION,
-            "messages": [{"role": "user", "parts": [{"type": "text", "text": _NEW_MESSAGE["content"]}]}],
+            "messages": [{"role": "user", "parts": [{"type": "text", "text": NEW_MESSAGE["content"]}]}],
             "project_id": PROJECT,
             "user_id": USER,
         },
@@ -331,6 +331,7 @@ PARAMETERS: Mapping[str, Any] = {
     "Last-Event-ID": EVENT_ID,
     "Idempotency-Key": "0b6f1c1e-3f5e-4a51-9a53-0e9b6f3f7f5c",
     "X-Project-ID": PROJECT,
+    "X-Session-ID": SESSION,
 }
 OWN_PARAMETERS: Mapping[tuple[str, str], Any] = {
     ("list_messages", "cursor"): encode_cursor(2_132_505_616_760_537_089),

@@ -4,10 +4,11 @@ are not fields of these requests, and are refused: a project that is not read wo
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import ConfigDict, Field
 
 from cloister.domain.errors import InvalidRequest
-from cloister.interfaces.http.bodies import Body, Whole
+from cloister.interfaces.http import forms
+from cloister.interfaces.http.bodies import Body, Name, Whole
 
 MOST_INPUTS = 2_048
 # What shapes the reply, and goes on to the model as it came.
@@ -28,6 +29,44 @@ _PASSED_ON = (
     "reasoning_effort",
     "verbosity",
 )
+_TEXT: forms.Form = {"type": "string", **forms.CONTENT}
+_PARTS: forms.Form = {
+    "type": "array",
+    "minItems": 1,
+    "items": {
+        "anyOf": [
+            {"type": "object", "required": ["type", "text"], "properties": {"type": {"const": "text"}, "text": _TEXT}},
+            {
+                "type": "object",
+                "required": ["type"],
+                "properties": {"type": {"type": "string", "not": {"enum": ["text", "refusal"]}}},
+            },
+        ]
+    },
+}
+_USER: forms.Form = {
+    "type": "object",
+    "required": ["role", "content"],
+    "properties": {
+        "role": {"const": "user"},
+        "content": {"anyOf": [_TEXT, _PARTS]},
+        "name": {"anyOf": [{"type": "string", **forms.NAME}, {"type": "null"}]},
+    },
+}
+_ASSISTANT: forms.Form = {
+    "type": "object",
+    "required": ["role"],
+    "properties": {
+        "role": {"const": "assistant"},
+        "content": {"anyOf": [_TEXT, _PARTS, {"type": "null"}, {"const": ""}]},
+    },
+}
+_OTHERS: forms.Form = {
+    "type": "object",
+    "required": ["role"],
+    "properties": {"role": {"enum": ["system", "developer", "tool", "function"]}},
+}
+_METADATA: forms.Form = {"properties": {"session_id": {"anyOf": [{"type": "string", **forms.NAME}, {"type": "null"}]}}}
 _OURS = {
     "session_id": "belongs into the header X-Session-ID, or into metadata.",
     "project_id": "belongs into the header X-Project-ID.",
@@ -46,8 +85,8 @@ class OpenAiBody(Body):
                 raise InvalidRequest(field, _OURS[field])
 
 
-class StreamOptions(BaseModel):
-    include_usage: bool = Field(default=False, description="One more chunk at the end, with the tokens.")
+class StreamOptions(OpenAiBody):
+    include_usage: bool | None = Field(default=None, description="One more chunk at the end, with the tokens.")
 
 
 class ChatCompletionRequest(OpenAiBody):
@@ -56,17 +95,7 @@ class ChatCompletionRequest(OpenAiBody):
 
     model: str | None = Field(default=None, description="Any: the server's own model answers, and says its name.")
     messages: list[dict[str, Any]] = Field(
-        json_schema_extra={
-            "minItems": 1,
-            "items": {
-                "type": "object",
-                "required": ["role"],
-                "properties": {
-                    "role": {"enum": ["system", "developer", "user", "assistant", "tool", "function"]},
-                    "content": {"description": "Text, or a list of parts. What is no text goes on to the model."},
-                },
-            },
-        },
+        json_schema_extra={"items": {"anyOf": [_USER, _ASSISTANT, _OTHERS]}, "contains": _USER, "minItems": 1},
         description="The conversation as you hold it. What the session does not hold yet is recorded.",
     )
     stream: bool | None = None
@@ -74,10 +103,10 @@ class ChatCompletionRequest(OpenAiBody):
     n: Annotated[Whole, Field(json_schema_extra={"const": 1})] | None = Field(
         default=None, description="One reply is recorded for one message."
     )
-    user: str | None = Field(
+    user: Name | None = Field(
         default=None, description="The user of a new session; that of another one must be the same."
     )
-    metadata: dict[str, Any] | None = Field(
+    metadata: Annotated[dict[str, Any], Field(json_schema_extra=_METADATA)] | None = Field(
         default=None, description="`session_id` names the session, where the header X-Session-ID does not."
     )
 
@@ -88,7 +117,7 @@ class ChatCompletionRequest(OpenAiBody):
 
     @property
     def wants_usage(self) -> bool:
-        return self.stream_options is not None and self.stream_options.include_usage
+        return self.stream_options is not None and bool(self.stream_options.include_usage)
 
 
 class EmbeddingsRequest(OpenAiBody):
@@ -98,21 +127,16 @@ class EmbeddingsRequest(OpenAiBody):
         description="A text, or a list of them; lists of tokens are refused.",
         json_schema_extra={
             "anyOf": [
-                {"type": "string", "minLength": 1},
-                {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1, "maxItems": MOST_INPUTS},
+                _TEXT,
+                {"type": "array", "items": _TEXT, "minItems": 1, "maxItems": MOST_INPUTS},
             ]
         },
     )
     model: str | None = Field(default=None, description="Any: the server's own embedder answers, and says its name.")
-    encoding_format: Literal["float", "base64"] = Field(
-        default="float", description="`base64`: 32-bit floats, the lowest byte first."
+    encoding_format: Literal["float", "base64"] | None = Field(
+        default=None, description="`float`, unless it is `base64`: 32-bit floats, the lowest byte first."
     )
     dimensions: Whole | None = Field(default=None, description="Only ever the embedder's own.")
-
-    @field_validator("encoding_format", mode="before")
-    @classmethod
-    def _usual(cls, given: object) -> object:
-        return "float" if given is None else given
 
     @property
     def texts(self) -> list[str]:

@@ -3,7 +3,7 @@
 from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Header, Request
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
 
 from cloister.domain.context import Context
@@ -21,7 +21,18 @@ from cloister.services.turns import Ask
 
 router = APIRouter(route_class=OpenAiRoute, tags=["OpenAI-compatible"])
 
-_STREAM: dict[str, Any] = {"content": {EVENTS: {"schema": {"type": "string"}}}}
+_CHUNK = (
+    '{"id": "chatcmpl-2c19f0a87b3e54d6", "object": "chat.completion.chunk", "created": 1777714274, "model": "llama-3", \
+"choices": [{"index": 0, "delta": {"content": "Noted."}, "logprobs": null, "finish_reason": null}]}'
+)
+_STREAM: dict[str, Any] = {
+    "content": {
+        EVENTS: {
+            "schema": {"description": "Chunks, each in an event."},
+            "example": f"data: {_CHUNK}\n\ndata: [DONE]\n\n",
+        }
+    }
+}
 SessionHeader = Annotated[
     str | None,
     Header(
@@ -45,10 +56,14 @@ class ToolCall(BaseModel):
 
 
 class CompletionMessage(BaseModel):
+    """`tool_calls` is there where the model calls tools; then `content` may be null."""
+
+    model_config = ConfigDict(extra="allow")
+
     role: str
     content: str | None
     refusal: str | None
-    tool_calls: list[ToolCall] | None
+    tool_calls: list[ToolCall] | None = None
 
 
 class CompletionChoice(BaseModel):
@@ -124,19 +139,17 @@ def _session(request: Request, body: ChatCompletionRequest) -> str | None:
     given = request.headers.getlist("x-session-id")
     if len(given) > 1:
         raise InvalidRequest("X-Session-ID", "must come once.")
-    if given:
-        return checked_name(_utf8(given[0]), "X-Session-ID")
     named: object = (body.metadata or {}).get("session_id")
-    if named is None:
-        return None
-    if not isinstance(named, str):
+    if named is not None and not isinstance(named, str):
         raise InvalidRequest("metadata.session_id", "must be text.")
-    return checked_name(named, "metadata.session_id")
+    if named is not None:
+        checked_name(named, "metadata.session_id")
+    return checked_name(_utf8(given[0]), "X-Session-ID") if given else named
 
 
 def _utf8(header: str) -> str:
-    """Frameworks read headers as Latin-1."""
+    """Frameworks read headers as Latin-1, and some clients write them so."""
     try:
         return header.encode("latin-1").decode()
     except UnicodeDecodeError:
-        raise InvalidRequest("X-Session-ID", "must be UTF-8.") from None
+        return header

@@ -62,7 +62,7 @@ class Conversation:
 
 def read_conversation(messages: Sequence[ChatMessage]) -> Conversation:
     """Checks what is to be recorded: words of the user and of the assistant. What tools answered, and what systems are told, is the
-    client's own business. A message of only calls has no words, and the user's last one must have some."""
+    client's own business. A message of only calls has no words; those of the user must have some."""
     if not messages:
         raise InvalidRequest("messages", "must not be empty.")
     drafts: list[Draft] = []
@@ -70,9 +70,10 @@ def read_conversation(messages: Sequence[ChatMessage]) -> Conversation:
         role = message.get("role")
         if role not in _ROLES:
             raise InvalidRequest(f"messages[{place}].role", f"must be one of {', '.join(_ROLES)}.")
+        if role not in _SPEAKERS:
+            continue
         words = _words(message.get("content"), f"messages[{place}].content")
-        is_last = place == len(messages) - 1
-        if role in _SPEAKERS and (words.strip() or (is_last and role == "user")):
+        if words.strip() or role == "user":
             drafts.append(_draft(_SPEAKERS[str(role)], words, message.get("name"), f"messages[{place}]"))
     if not any(draft.role == "user" for draft in drafts):
         raise InvalidRequest("messages", "must hold a message of the user.")
@@ -109,9 +110,10 @@ def _draft(role: Role, words: str, name: object, place: str) -> Draft:
     """An error names the message that is wrong."""
     if len(words) > MAX_CONTENT:
         raise TooLarge(f"{place}.content", len(words), MAX_CONTENT)
+    if role == "user" and not isinstance(name, str | None):
+        raise InvalidRequest(f"{place}.name", "must be text.")
     try:
-        author = name if isinstance(name, str) and name.strip() else None
-        return Draft(role=role, content=words, author=author if role == "user" else None)
+        return Draft(role=role, content=words, author=cast(str | None, name) if role == "user" else None)
     except InvalidRequest as error:
         field = "name" if error.field == "author" else error.field
         raise InvalidRequest(f"{place}.{field}", error.problem) from None
@@ -134,9 +136,11 @@ def _part(part: object, field: str) -> str:
         raise InvalidRequest(field, "must be an object.")
     given = cast(Mapping[str, object], part)
     kind = given.get("type")
+    if not isinstance(kind, str):
+        raise InvalidRequest(f"{field}.type", "must be text.")
     if kind in ("text", "refusal"):
-        words = given.get(str(kind))
+        words = given.get(kind)
         if not isinstance(words, str):
             raise InvalidRequest(f"{field}.{kind}", "must be text.")
         return words
-    return _PARTS.get(str(kind), _OTHER_PART)
+    return _PARTS.get(kind, _OTHER_PART)

@@ -15,6 +15,9 @@ from cloister.interfaces.http import forms
 from cloister.interfaces.http.callers import Need, need_of
 from cloister.interfaces.http.docs_page import docs_page
 from cloister.interfaces.http.examples import EXAMPLES, OWN_PARAMETERS, PARAMETERS, Example, problem_example
+from cloister.interfaces.http.openai_errors import PATHS as OPENAI_PATHS
+from cloister.interfaces.http.openai_errors import OpenAiError, error_body
+from cloister.interfaces.http.openai_examples import OPENAI_EXAMPLES
 from cloister.interfaces.http.problems import MEDIA_TYPE, STATUS, TITLES, Problem
 
 Node = dict[str, Any]
@@ -42,6 +45,8 @@ SECTIONS: Mapping[str, str] = {
     "Chat": "A conversation with memory: what was said is recorded, what belongs to it is recalled, a model answers.",
     "Console": "How a browser signs in. The console itself uses the other routes, with a cookie that stands for a key and is "
     "taken from pages of this origin alone.",
+    "OpenAI-compatible": "The same conversation for applications that know OpenAI's interface: change their base URL to `/v1`. "
+    "Errors have OpenAI's shape, and our codes; fields that mean nothing here are let pass.",
     "Operation": "How the server is doing. These routes are open: keep `/metrics` behind your proxy.",
 }
 _SUCCESS = {"200": "Done.", "201": "Created.", "204": "Done; there is nothing to add.", "307": "It is elsewhere."}
@@ -86,6 +91,7 @@ _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
     "list_entities": ("project_required",),
     "extract": ("conflict", "model_unavailable"),
     "chat": ("turn_in_progress", "conflict", "quota_exceeded"),
+    "complete_chat": ("turn_in_progress", "conflict", "quota_exceeded", "model_unavailable"),
     "readyz": _OF_STORAGE,
     "metrics": _OF_STORAGE,
 }
@@ -164,6 +170,9 @@ def _schemas(found: Node) -> Node:
     problem["properties"]["errors"] = problem["properties"]["errors"]["anyOf"][0]
     schemas = {name: _plain(_detailed(name, schema)) for name, schema in found.items()}
     schemas |= {name: _plain(schema) for name, schema in problem.pop("$defs").items()}
+    openai = OpenAiError.model_json_schema(ref_template="#/components/schemas/{model}")
+    schemas |= {name: _plain(schema) for name, schema in openai.pop("$defs").items()}
+    schemas["OpenAiError"] = _plain(openai)
     schemas |= {name: {"type": "string", **form, "description": text} for name, (form, text) in forms.NAMED.items()}
     return dict(sorted({**schemas, "Problem": _plain(problem)}.items()))
 
@@ -186,7 +195,7 @@ def _narrowed(said: Node, form: Node) -> Node:
 
 def _complete(operation: Node, route: APIRoute, problems: Node) -> None:
     name, need = route.name, need_of(route.endpoint)
-    example = EXAMPLES.get(name, Example())
+    example = EXAMPLES.get(name) or OPENAI_EXAMPLES.get(name, Example())
     operation["operationId"] = name
     operation["summary"] = route.summary or name.replace("_", " ").capitalize().replace("api", "API")
     operation["description"] = _described(operation["description"], need)
@@ -203,7 +212,7 @@ def _complete(operation: Node, route: APIRoute, problems: Node) -> None:
     }
     if name in _LINKS:
         responses["201"]["links"] = _links(*_LINKS[name])
-    responses |= _problem_responses(_codes(operation, name, need), problems)
+    responses |= _problem_responses(_codes(operation, name, need), problems, openai=route.path in OPENAI_PATHS)
     operation["responses"] = dict(sorted(responses.items()))
 
 
@@ -239,7 +248,7 @@ def _response(status: str, said: Node, example: Any) -> Node:
     if status == "307":
         response["headers"]["Location"] = {"$ref": "#/components/headers/Location"}
     for content in response.get("content", {}).values():
-        content |= {"schema": _plain(content["schema"]), "example": example}
+        content |= {"schema": _plain(content["schema"]), "example": content.get("example", example)}
     return response
 
 
@@ -264,7 +273,7 @@ def _codes(operation: Node, name: str, need: Need) -> set[str]:
     return codes
 
 
-def _problem_responses(codes: Iterable[str], shared: Node) -> Node:
+def _problem_responses(codes: Iterable[str], shared: Node, *, openai: bool) -> Node:
     """One for each status, with the codes that it can carry here; those that are alike are written once."""
     of_status: dict[int, list[str]] = {}
     for code in sorted(codes):
@@ -272,12 +281,13 @@ def _problem_responses(codes: Iterable[str], shared: Node) -> Node:
     responses: Node = {}
     for status, same in sorted(of_status.items()):
         title = "Or".join("".join(word.capitalize() for word in code.split("_")) for code in same)
-        shared.setdefault(title, _problem_response(status, same))
+        title = f"OpenAi{title}" if openai else title
+        shared.setdefault(title, _problem_response(status, same, openai=openai))
         responses[str(status)] = {"$ref": f"#/components/responses/{title}"}
     return responses
 
 
-def _problem_response(status: int, codes: Sequence[str]) -> Node:
+def _problem_response(status: int, codes: Sequence[str], *, openai: bool) -> Node:
     headers = {"X-Request-ID": {"$ref": "#/components/headers/RequestId"}}
     if status == 401:
         headers["WWW-Authenticate"] = {"$ref": "#/components/headers/Challenge"}
@@ -286,16 +296,25 @@ def _problem_response(status: int, codes: Sequence[str]) -> Node:
     return {
         "description": f"{TITLES[status]}: {' or '.join(f'`{code}`' for code in codes)}.",
         "headers": headers,
-        "content": {
-            MEDIA_TYPE: {
-                "schema": {
-                    "$ref": "#/components/schemas/Problem",
-                    "properties": {"status": {"const": status}, "code": {"enum": list(codes)}},
-                },
-                "examples": {code: {"value": problem_example(code)} for code in codes},
-            }
-        },
+        "content": _openai_content(codes) if openai else _problem_content(status, codes),
     }
+
+
+def _problem_content(status: int, codes: Sequence[str]) -> Node:
+    schema = {
+        "$ref": "#/components/schemas/Problem",
+        "properties": {"status": {"const": status}, "code": {"enum": list(codes)}},
+    }
+    return {MEDIA_TYPE: {"schema": schema, "examples": {code: {"value": problem_example(code)} for code in codes}}}
+
+
+def _openai_content(codes: Sequence[str]) -> Node:
+    schema = {
+        "$ref": "#/components/schemas/OpenAiError",
+        "properties": {"error": {"properties": {"code": {"enum": list(codes)}}}},
+    }
+    examples = {code: {"value": error_body(problem_example(code))} for code in codes}
+    return {"application/json": {"schema": schema, "examples": examples}}
 
 
 def _plain(schema: Node) -> Node:

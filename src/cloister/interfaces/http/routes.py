@@ -30,6 +30,8 @@ from cloister.interfaces.http.problems import of_error, of_validation_error
 from cloister.services.record import Append, Recorded
 
 T = TypeVar("T")
+THREADS = 64
+"""On which handlers run."""
 _Read = Callable[[Request, bytes], Any]
 # Larger bodies are written apart from the others, which would wait while they are read and embedded.
 _LARGEST_GATHERED_BODY = 8_192

@@ -24,6 +24,7 @@ from cloister.settings import Settings
 
 LOCAL_KEY_FILE = "local.key"
 _MOST_KEYS_LOOKED_AT = 200
+_REST_OF_RULES = 9.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,7 +45,8 @@ def serve(settings: Settings, *, announce: Callable[[Announcement], None]) -> No
         new_key = first_key(services, settings)
         sign_ins = SignIns()
         link = _console_link(services, sign_ins)
-        worker = Worker(services, threads=settings.worker_threads)
+        rest = _REST_OF_RULES if settings.model_url is None else 0.0
+        worker = Worker(services, threads=settings.worker_threads, rest=rest)
         app = create_app(
             services,
             operator_key=settings.operator_key,

@@ -62,14 +62,16 @@ WHERE tenant_id = :tenant_id AND project_id = :project_id
 -- name: entities_of_session
 SELECT DISTINCT entity_id FROM mention WHERE tenant_id = :tenant_id AND session_id = :session_id
 
--- name: entities_of_message
-SELECT DISTINCT entity_id FROM mention WHERE tenant_id = :tenant_id AND message_id = :message_id
+-- name: mentions_of_message
+SELECT entity_id, session_id, created_at FROM mention WHERE tenant_id = :tenant_id AND message_id = :message_id
 
 -- name: delete_session_mentions
 DELETE FROM mention WHERE tenant_id = :tenant_id AND session_id = :session_id
 
--- name: delete_message_mentions
-DELETE FROM mention WHERE tenant_id = :tenant_id AND message_id = :message_id
+-- name: delete_mentions_told_together
+-- What one extraction says of an entity has one text for all the messages it came from.
+DELETE FROM mention
+WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND session_id = :session_id AND created_at = :created_at
 
 -- name: unmentioned_entities
 -- Of these, those that nobody mentions any more.

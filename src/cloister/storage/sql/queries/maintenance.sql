@@ -41,8 +41,11 @@ SELECT
 SELECT 'SQLite ' || sqlite_version()
 
 -- name: due_session
--- Whether any can be claimed.
-SELECT session_id FROM session WHERE due_at <= :now AND (claimed_until IS NULL OR claimed_until < :now) LIMIT 1
+-- Whether any can be claimed. In the order of the index, which is small, so that no planner reads the table instead.
+SELECT session_id FROM session
+WHERE due_at <= :now AND (claimed_until IS NULL OR claimed_until < :now)
+ORDER BY tenant_id, due_at, session_id
+LIMIT 1
 
 -- name: claim_due
 -- Tenants take turns: of the next one behind :after that has something due, in a circle, the session that waits longest.

@@ -48,9 +48,12 @@ RETURNING session_id
 UPDATE session
 SET next_sequence = :next_sequence, episode_id = :episode_id, message_count = message_count + :appended,
     changed_version = :version, updated_at = CASE WHEN updated_at > :now THEN updated_at ELSE :now END,
-    unchecked_count = unchecked_count + :unchecked,
-    due_at = CASE WHEN due_at IS NULL AND unchecked_count + :unchecked >= :threshold THEN :now ELSE due_at END
+    unchecked_count = unchecked_count + :unchecked
 WHERE tenant_id = :tenant_id AND session_id = :session_id
+
+-- name: make_due
+-- Apart from the append: what an index is on is not touched by every message.
+UPDATE session SET due_at = :now WHERE tenant_id = :tenant_id AND session_id = :session_id AND due_at IS NULL
 
 -- name: note_removal
 UPDATE session
@@ -63,10 +66,10 @@ UPDATE session SET title = :title, tags = :tags, metadata = :metadata
 WHERE tenant_id = :tenant_id AND session_id = :session_id
 
 -- name: place_session
--- A lease goes with the old place: what a worker was told there must not come into the new one.
+-- A lease goes with the old place: what a worker was told there must not come into the new one. What it was at is due at once.
 UPDATE session
-SET project_id = :project_id, pool_id = :pool_id, changed_version = :version, rebuilt_version = :version, claim = NULL,
-    claimed_until = NULL
+SET project_id = :project_id, pool_id = :pool_id, changed_version = :version, rebuilt_version = :version,
+    due_at = CASE WHEN claim IS NULL THEN due_at ELSE updated_at END, claim = NULL, claimed_until = NULL
 WHERE tenant_id = :tenant_id AND session_id = :session_id
 
 -- name: lock_project_sessions

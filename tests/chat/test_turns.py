@@ -1,0 +1,171 @@
+"""Turns as the service keeps them, on both engines: who gets one, for how long, and what becomes of a reply that comes too late."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import pytest
+
+from cloister.bootstrap import Services
+from cloister.domain.conversation import Draft
+from cloister.domain.errors import NotFound, QuotaExceeded, TurnInProgress
+from cloister.domain.moments import now
+from cloister.domain.scope import Reach
+from cloister.domain.usage import Limits
+from cloister.services.converse import Finished, Happening, Recalled
+from cloister.services.keep_sessions import SessionChange, SessionFields
+from cloister.services.turns import Ask, Turn, TurnLost
+from engines import Engine, at_once
+
+T = TypeVar("T")
+REPLY = Draft(role="assistant", content="So it is.")
+
+
+class Threads:
+    def read(self, call: Callable[[], T]) -> Awaitable[T]:
+        return asyncio.to_thread(call)
+
+    def write(self, call: Callable[[], T]) -> Awaitable[T]:
+        return asyncio.to_thread(call)
+
+
+class Watch:
+    """A clock that is set by hand."""
+
+    def __init__(self) -> None:
+        self.moment = now()
+
+    def __call__(self) -> int:
+        return self.moment
+
+    def pass_seconds(self, seconds: float) -> None:
+        self.moment += round(seconds * 1_000_000)
+
+
+def asked(words: str = "Is it so?", session: str = "tab") -> Ask:
+    return Ask(session=session, drafts=[Draft(role="user", content=words)])
+
+
+def tenant_of(services: Services) -> Reach:
+    tenant, _ = services.organise.create_tenant("Household")
+    return Reach(tenant=tenant)
+
+
+def told(services: Services, turn: Turn) -> list[Happening]:
+    happened: list[Happening] = []
+
+    async def run() -> None:
+        await services.converse.reply(turn, happened.append, stop=asyncio.Event(), elsewhere=Threads())
+
+    asyncio.run(run())
+    return happened
+
+
+def contents(services: Services, reach: Reach, session: str = "tab") -> list[str]:
+    return [message.content for message in services.sessions.messages(reach, session, limit=99)[1]]
+
+
+def test_of_many_that_begin_at_once_one_gets_the_turn(engine: Engine) -> None:
+    """TAB-5, ISO-7: one session, one question; the others have written nothing."""
+    services = engine.services()
+    reach = tenant_of(services)
+
+    def begin(number: int) -> Turn | None:
+        try:
+            return services.turns.begin(reach, asked(f"Question {number}"))
+        except TurnInProgress:
+            return None
+
+    taken = [turn for turn in at_once(begin) if turn is not None]
+    assert len(taken) == 1
+    assert contents(services, reach) == [taken[0].question.content]
+
+
+def test_a_turn_that_is_not_renewed_runs_out_and_its_late_reply_is_not_kept(engine: Engine) -> None:
+    watch = Watch()
+    services = engine.services(clock=watch)
+    reach = tenant_of(services)
+    late = services.turns.begin(reach, asked("First?"))
+    watch.pass_seconds(services.turns.lease_seconds - 1)
+    with pytest.raises(TurnInProgress):
+        services.turns.begin(reach, asked("Second?"))
+    assert services.turns.renew(late)
+    watch.pass_seconds(services.turns.lease_seconds + 1)
+    turn = services.turns.begin(reach, asked("Third?"))
+    assert not services.turns.renew(late)
+    with pytest.raises(TurnLost):
+        services.turns.end(late, REPLY)
+    services.turns.end(turn, REPLY)
+    assert contents(services, reach) == ["First?", "Third?", "So it is."]
+
+
+def test_a_reply_that_took_longer_than_its_lease_is_kept_when_nobody_else_began(engine: Engine) -> None:
+    watch = Watch()
+    services = engine.services(clock=watch)
+    reach = tenant_of(services)
+    turn = services.turns.begin(reach, asked())
+    watch.pass_seconds(10 * services.turns.lease_seconds)
+    assert services.turns.end(turn, REPLY) is not None
+
+
+@pytest.mark.parametrize("what", ["session", "contents", "question"])
+def test_what_answers_something_forgotten_is_not_kept(engine: Engine, what: str) -> None:
+    """MEM-9."""
+    services = engine.services()
+    reach = tenant_of(services)
+    turn = services.turns.begin(reach, asked())
+    if what == "session":
+        services.forget.session(reach, "tab")
+    elif what == "contents":
+        services.forget.contents(reach, "tab")
+    else:
+        services.forget.message(reach, turn.question.id)
+    with pytest.raises(TurnLost):
+        services.turns.end(turn, REPLY)
+    again = services.turns.begin(reach, asked("Again?"))
+    assert contents(services, reach) == ["Again?"]
+    services.turns.end(again, None)
+
+
+def test_a_session_that_leaves_a_confined_key_before_it_recalls_shows_it_nothing(engine: Engine) -> None:
+    """ISO-4, ORG-4: between the two transactions of a turn the session moved to where another project's words are."""
+    services = engine.services()
+    wide = tenant_of(services)
+    garden = services.organise.create_project(wide, "Garden").id
+    vault = services.organise.create_project(wide, "Vault").id
+    services.sessions.create(wide, SessionFields(external_id="secret", project=vault))
+    services.record.messages(wide, "secret", [Draft(role="user", content="It is so: the code is 7419.")])
+    confined = Reach(tenant=wide.tenant, confined_to=garden)
+    ask = Ask(session="tab", drafts=[Draft(role="user", content="What is the code?")], project=garden)
+    turn = services.turns.begin(confined, ask)
+    services.sessions.change(wide, "tab", SessionChange(move=True, project=vault))
+
+    happened = told(services, turn)
+
+    assert not [happening for happening in happened if isinstance(happening, Recalled)]
+    assert "7419" not in repr(happened)
+    finished = happened[-1]
+    assert isinstance(finished, Finished) and isinstance(finished.error, NotFound)
+    assert [message.status for message in services.sessions.messages(wide, "tab", limit=9)[1]] == [
+        "completed",
+        "failed",
+    ]
+
+
+def test_without_room_for_the_reply_nothing_is_begun(engine: Engine) -> None:
+    """ORG-7: a turn that could not be answered is refused as a whole, and its session is not made."""
+    services = engine.services(limits=Limits(messages=1))
+    reach = tenant_of(services)
+    with pytest.raises(QuotaExceeded):
+        services.turns.begin(reach, asked())
+    assert services.sessions.page(reach, limit=9) == []
+
+
+def test_a_completed_exchange_counts_for_extraction_and_others_do_not(engine: Engine) -> None:
+    """MEM-3."""
+    services = engine.services()
+    reach = tenant_of(services)
+    for status in ("partial", "failed", "completed"):
+        turn = services.turns.begin(reach, asked(f"A {status} one?"))
+        services.turns.end(turn, Draft(role="assistant", content="My sister Anna lives in Oslo.", status=status))
+        assert services.sessions.get(reach, "tab").memory_job_pending == (status == "completed")

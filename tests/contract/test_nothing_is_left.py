@@ -1,0 +1,173 @@
+"""What was forgotten is in no file any more: not its words, not what was derived from them, not their terms and vectors.
+
+After the engine's own vacuum. PostgreSQL's log of writes is rotated by the server in its time, and is not looked at here.
+"""
+
+import sqlite3
+from collections.abc import Callable, Generator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from qdrant_client import QdrantClient
+
+from cloister.index.qdrant import QdrantIndex
+from engines import EMBEDDER, Engine, Rows
+from memory_house import House, long_talk, settle_house
+
+SECRET = "My brother Quillfeather works at Brambleworks."
+WORDS = (b"Quillfeather", b"quillfeather", b"Brambleworks", b"Ploverdale", b"Thistlewick")
+# Where words, or what is made of them, are kept.
+KEPT = (
+    "SELECT content, terms, vector FROM message",
+    "SELECT content, terms, vector, digest FROM memory",
+    "SELECT name, terms, vector, digest FROM entity",
+    "SELECT notes FROM mention",
+    "SELECT content FROM observation",
+)
+LONG_ENOUGH = 8
+
+
+@pytest.fixture
+def files(engine: Engine, tmp_path: Path) -> Callable[[], Generator[bytes]]:
+    """Every file of the database, after a vacuum."""
+
+    def read() -> Generator[bytes]:
+        if engine.name == "sqlite":
+            engine.rows("VACUUM")
+            engine.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+            folder = tmp_path / "data"
+        else:
+            for statement in ("VACUUM (FULL, ANALYZE)", "VACUUM (FULL)", "CHECKPOINT"):
+                engine.rows(statement)
+            ((data, oid),) = engine.rows(
+                "SELECT current_setting('data_directory'), oid FROM pg_database WHERE datname = current_database()"
+            )
+            folder = Path(str(data)) / "base" / str(oid)
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                yield path.read_bytes()
+
+    return read
+
+
+def traces(engine: Engine) -> set[bytes]:
+    """Everything that is kept of words at this moment, as bytes that can be looked for."""
+    found: set[bytes] = set()
+    for statement in KEPT:
+        for row in engine.rows(statement):
+            for value in row:
+                kept = value.encode() if isinstance(value, str) else value
+                if isinstance(kept, bytes) and len(kept) >= LONG_ENOUGH:
+                    found.add(kept)
+    return found
+
+
+def rows_with(engine: Engine, word: str) -> Rows:
+    return [row for statement in KEPT for row in engine.rows(statement) if word in repr(row)]
+
+
+@pytest.fixture
+def house(engine: Engine) -> House:
+    """Two sessions of a project that have told the same long story, and one of them a secret besides."""
+    house = settle_house(engine)
+    garden = house.project(observation_scope="user")
+    for name in ("keeps", "tells"):
+        house.session(name, garden, "ann")
+        house.say(name, *[text.replace("Xandor", f"Xandor{name}") for text in long_talk(30)])
+    while house.services.memory_worker.run_due():
+        pass
+    return house
+
+
+def tell_secrets(house: House) -> None:
+    """So that each of the kinds holds one; old enough, too, to be in a note."""
+    secrets = [
+        SECRET,
+        "My sister Ploverdale, who has known Quillfeather since 1987, lives in Thistlewick with eleven parrots.",
+    ]
+    house.say("tells", *secrets, *[text.replace("Zentrix", "Zentrixlater") for text in long_talk(32)])
+    while house.services.memory_worker.run_due():
+        pass
+
+
+def forget_message(house: House) -> None:
+    _, page = house.services.sessions.messages(house.reach, "tells", limit=200)
+    for message in page:
+        if "Quillfeather" in message.content:
+            house.services.forget.message(house.reach, message.id)
+
+
+def clear(house: House) -> None:
+    house.services.forget.contents(house.reach, "tells")
+
+
+def delete(house: House) -> None:
+    house.services.forget.session(house.reach, "tells")
+
+
+@pytest.mark.parametrize("forget", [forget_message, clear, delete])
+def test_what_was_forgotten_is_in_no_file(
+    house: House, engine: Engine, files: Callable[[], Generator[bytes]], forget: Callable[[House], None]
+) -> None:
+    """MEM-9: messages, memories, entities, mentions and notes, with their terms, vectors and digests."""
+    tell_secrets(house)
+    for statement in KEPT:
+        assert any("Quillfeather" in repr(row) or "Ploverdale" in repr(row) for row in engine.rows(statement)), (
+            statement
+        )
+    before = traces(engine)
+    forget(house)
+    gone = before - traces(engine)
+    assert len(gone) > 10
+    assert rows_with(engine, "Quillfeather") == []
+    kept = list(files())
+    for trace in (*gone, *WORDS):
+        assert not any(trace in content for content in kept), trace
+    assert any(b"Xandorkeeps3" in content for content in kept)
+
+
+def test_a_memory_that_was_forgotten_by_itself_is_in_no_file(
+    house: House, engine: Engine, files: Callable[[], Generator[bytes]]
+) -> None:
+    (held,) = house.services.remember.append(house.reach, "tells", ["Quillfeather collects thimbles."]).memories
+    before = traces(engine)
+    house.services.remember.forget(house.reach, held.memory.id)
+    gone = before - traces(engine)
+    assert len(gone) == 4
+    kept = list(files())
+    for trace in (*gone, b"thimbles"):
+        assert not any(trace in content for content in kept), trace
+
+
+@pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local Qdrant")
+def test_qdrant_is_told_no_words_and_keeps_no_point_of_what_was_forgotten(engine: Engine, tmp_path: Path) -> None:
+    """ISO-8: a point holds ids, times, numbers of terms and a vector. What derives is not there at all."""
+    folder = tmp_path / "qdrant"
+    client = QdrantClient(path=str(folder))
+    index = QdrantIndex(client, EMBEDDER)
+    house = settle_house(engine, index=index)
+    house.session("keeps", house.project())
+    house.session("tells", house.project())
+    house.tell("keeps", "My brother Xandor works at Zentrix.")
+    house.tell("tells", SECRET)
+    house.services.queue.drain()
+    tells = house.find("tells").id
+    assert {int(record.id) >> 21 for record in client.scroll(index.collection)[0]} == {tells, house.find("keeps").id}
+    assert everything_in(folder).isdisjoint(WORDS)
+    house.services.forget.session(house.reach, "tells")
+    assert tells not in {int(record.id) >> 21 for record in client.scroll(index.collection)[0]}
+    client.close()
+    for file in folder.rglob("*.sqlite"):
+        with closing(sqlite3.connect(file)) as connection:
+            connection.execute("VACUUM")
+            points = connection.execute("SELECT count(*) FROM points").fetchone()
+        assert points == (2,)
+    assert everything_in(folder).isdisjoint(WORDS)
+
+
+def everything_in(folder: Path) -> set[bytes]:
+    """Which of the words are anywhere in a folder."""
+    contents = [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
+    assert contents
+    return {word for word in WORDS if any(word in content for content in contents)}

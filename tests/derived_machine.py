@@ -1,0 +1,262 @@
+"""The isolation machine with all that derives: memories, entities and notes, which must never be wider than what was said.
+
+Facts are planted in sentences that the rules understand, each with a number of its own; wherever one shows, the oracle says whether
+it may.
+"""
+
+import re
+
+from hypothesis import strategies as st
+from hypothesis.stateful import rule
+
+from cloister.bootstrap import Services
+from cloister.domain.conversation import Draft
+from cloister.domain.entity import Entity
+from cloister.domain.errors import NotFound
+from cloister.domain.identifiers import EntityId, MemoryId, ProjectId
+from cloister.domain.observation import HeldObservation
+from cloister.domain.scope import Reach
+from cloister.services.keep_sessions import SessionChange, SessionFields
+from cloister.services.search import HIGHEST_LIMIT, EntityHit, MemoryHit, Place
+from isolation_machine import (
+    MOST_PROJECTS,
+    IsolationMachine,
+    house_numbers,
+    names,
+    picks,
+    refused,
+    tenant_numbers,
+    users,
+)
+from oracle import Conversation, Tenant
+
+MOST_RECALLED = 10
+MOST_NOTES = 20
+NUMBER = re.compile(r"(?:marker|Xandor|hand)(\d+)")
+USERS = ("ann", "bob", None)
+
+
+class DerivedMachine(IsolationMachine):
+    """ISO-4, ISO-6, ISO-10, MEM-3, MEM-8, MEM-9, TAB-7, ORG-1, ORG-5."""
+
+    def _new_tenant(self) -> Tenant:
+        """With memories, entities and notes in every kind of place, and two users in the private project, of whom one said
+        something elsewhere before, which is read only now (ISO-6)."""
+        services, home = self.houses[0], super()._new_tenant()
+        private = home.conversations["third"].project
+        assert private is not None
+        services.sessions.create(home.reach, SessionFields(external_id="fourth", project=home.default, user_id="bob"))
+        home.conversations["fourth"] = fourth = Conversation(name="fourth", project=home.default, user="bob")
+        self._plant(services, home, fourth, 1)
+        services.sessions.change(home.reach, "fourth", SessionChange(move=True, project=private))
+        fourth.project = private
+        services.organise.change_project(home.reach, private, settings={"observation_scope": "user"})
+        home.shares_notes.add(private)
+        for conversation in home.conversations.values():
+            for _ in range(2):
+                self._plant(services, home, conversation, 3)
+            services.memory_worker.extract_now(home.reach, conversation.name)
+            home.extract(conversation)
+        return home
+
+    def _plant(self, services: Services, home: Tenant, conversation: Conversation, facts: int) -> None:
+        sentences = [f"My brother Xandor{next(self.markers)} works at Zentrix." for _ in range(facts)]
+        made = [Draft(role="user", content=content) for content in sentences]
+        self._say(services, home, conversation, [*made, Draft(role="assistant", content="I see.")])
+
+    @rule(house=house_numbers, tenant=tenant_numbers, name=names, facts=st.integers(1, 4))
+    def plant(self, house: int, tenant: int, name: str, facts: int) -> None:
+        services, home = self._step(house, tenant)
+        conversation = home.conversations.get(name)
+        if conversation is not None:
+            self._plant(services, home, conversation, facts)
+
+    @rule(house=house_numbers, tenant=tenant_numbers, name=names)
+    def extract(self, house: int, tenant: int, name: str) -> None:
+        services, home = self._step(house, tenant)
+        conversation = home.conversations.get(name)
+        if conversation is None:
+            refused(NotFound, lambda: services.memory_worker.extract_now(home.reach, name))
+            return
+        unchecked, known = len(conversation.unchecked), len(conversation.memories)
+        extracted = services.memory_worker.extract_now(home.reach, name)
+        home.extract(conversation)
+        assert (extracted.checked_messages, extracted.memories) == (unchecked, len(conversation.memories) - known)
+
+    @rule(house=house_numbers)
+    def work_through_what_is_due(self, house: int) -> None:
+        """Everyone's, also what earlier runs of this machine left behind."""
+        services, _ = self._step(house, 0)
+        due = [(home, one) for home in self.tenants for one in home.conversations.values() if one.is_pending]
+        done = 0
+        while more := services.memory_worker.run_due():
+            done += more
+        assert done >= len(due)
+        for home, conversation in due:
+            home.extract(conversation)
+
+    @rule(house=house_numbers, tenant=tenant_numbers, name=names)
+    def remember_by_hand(self, house: int, tenant: int, name: str) -> None:
+        services, home = self._step(house, tenant)
+        content = f"Written by hand{next(self.markers)}."
+        if name not in home.conversations:
+            refused(NotFound, lambda: services.remember.append(home.reach, name, [content]))
+            return
+        services.remember.append(home.reach, name, [content, content.upper()])
+        home.conversations[name].memories[content] = None
+
+    @rule(house=house_numbers, tenant=tenant_numbers, name=names, pick=picks)
+    def forget_memory(self, house: int, tenant: int, name: str, pick: int) -> None:
+        services, home = self._step(house, tenant)
+        conversation = home.conversations.get(name)
+        if conversation is None or not conversation.memories:
+            return
+        held = services.remember.of_session(home.reach, name, limit=HIGHEST_LIMIT)
+        chosen = held[pick % len(held)].memory
+        services.remember.forget(home.reach, chosen.id)
+        del conversation.memories[chosen.content]
+        refused(NotFound, lambda: services.remember.forget(home.reach, chosen.id))
+
+    @rule(house=house_numbers, tenant=tenant_numbers, place=st.integers(0, MOST_PROJECTS), of_user=st.booleans())
+    def change_observation_scope(self, house: int, tenant: int, place: int, of_user: bool) -> None:
+        services, home = self._step(house, tenant)
+        project = self._project(home, place)
+        if project is not None and project in home.projects:
+            settings = {"observation_scope": "user" if of_user else "session"}
+            services.organise.change_project(home.reach, project, settings=settings)
+            (home.shares_notes.add if of_user else home.shares_notes.discard)(project)
+
+    @rule(house=house_numbers, tenant=tenant_numbers, user=users, pick=picks, place=st.integers(0, MOST_PROJECTS))
+    def retag(self, house: int, tenant: int, user: str | None, pick: int, place: int) -> None:
+        services, home = self._step(house, tenant)
+        target = self._project(home, place)
+        known = [entity for project in home.projects for entity in self._entities(services, home, project, user)]
+        if not known or target is None:
+            return
+        entity = known[pick % len(known)]
+        if target in home.gone_projects:
+            refused(NotFound, lambda: services.entities.retag(home.reach, entity.id, target))
+            return
+        services.entities.retag(home.reach, entity.id, target)
+        home.retag(entity.name, (entity.project, entity.user), target)
+
+    @rule(house=house_numbers, tenant=tenant_numbers, name=names, pick=picks)
+    def reach_for_what_derives_elsewhere(self, house: int, tenant: int, name: str, pick: int) -> None:
+        """Foreign memories and entities do what missing ones do: nothing (ISO-4)."""
+        services, home = self._step(house, tenant)
+        other = self.tenants[1 - tenant]
+        memories = [
+            held.memory.id
+            for one in other.conversations.values()
+            for held in services.remember.of_session(other.reach, one.name, limit=HIGHEST_LIMIT)
+        ]
+        entities = [
+            entity.id for project in other.projects for entity in self._entities(services, other, project, "ann")
+        ]
+        memory = [*memories, MemoryId(1)][pick % (len(memories) + 1)]
+        entity = [*entities, EntityId(1)][pick % (len(entities) + 1)]
+        project = next(iter(other.projects))
+        refused(NotFound, lambda: services.remember.forget(home.reach, memory))
+        refused(NotFound, lambda: services.entities.retag(home.reach, entity, home.default))
+        refused(NotFound, lambda: services.entities.page(home.reach, project, limit=9))
+        if name not in home.conversations:
+            refused(NotFound, lambda: services.remember.of_session(home.reach, name, limit=9))
+            refused(NotFound, lambda: services.observations.of_session(home.reach, name, limit=9))
+
+    def teardown(self) -> None:
+        super().teardown()
+        for services in self.houses:
+            for home in self.tenants:
+                self._compare_lists(services, home)
+
+    def _entities(self, services: Services, home: Tenant, project: ProjectId, user: str | None) -> list[Entity]:
+        return services.entities.page(home.reach, project, user_id=user, limit=HIGHEST_LIMIT)
+
+    def _compare(
+        self, services: Services, home: Tenant, asking: Conversation, question: str, recent: int, reach: Reach
+    ) -> None:
+        super()._compare(services, home, asking, question, recent, reach)
+        memories, entities = home.recallable_memories(asking), home.entities(asking.project, asking.user)
+        context = services.context.build(reach, asking.name, question=question)
+        recalled = {held.memory.content for held in context.derived.memories}
+        named = {entity.name for entity in context.derived.entities}
+        assert recalled <= memories
+        assert named <= set(entities)
+        assert len(recalled) == min(MOST_RECALLED, len(memories))
+        assert len(named) == min(MOST_RECALLED, len(entities))
+        for entity in context.derived.entities:
+            assert_notes(entity, entities[entity.name])
+        assert numbers(context.memory_context) <= numbers(" ".join(memories))
+        self._compare_notes(services, home, asking, reach, context.derived.observations)
+        self._compare_search(services, asking, question, reach, (memories, set(entities)))
+        session = services.sessions.get(reach, asking.name)
+        assert (session.memory_job_pending, session.memory_count) == (asking.is_pending, len(asking.memories))
+        assert session.last_extraction_error is None
+
+    def _compare_notes(
+        self,
+        services: Services,
+        home: Tenant,
+        asking: Conversation,
+        reach: Reach,
+        shown: tuple[HeldObservation, ...],
+    ) -> None:
+        """TAB-7: those of the session, or of its user in the same pool; none says more than what is still there."""
+        expected: list[HeldObservation] = []
+        for one in home.sharing_notes(asking):
+            notes = services.observations.of_session(reach, one.name, limit=HIGHEST_LIMIT)
+            ids = {said.id for said in one.said}
+            assert all(ids.issuperset(held.observation.sources) for held in notes)
+            said = numbers(" ".join(said.content for said in one.said))
+            assert all(numbers(held.observation.content) <= said for held in notes)
+            expected += notes
+        expected.sort(key=lambda held: (held.observation.said_at, held.observation.id))
+        assert list(shown) == expected[-MOST_NOTES:]
+
+    def _compare_search(
+        self, services: Services, asking: Conversation, question: str, reach: Reach, expected: tuple[set[str], set[str]]
+    ) -> None:
+        kinds = ["memories", "entities"]
+        for place in (Place(session=asking.name), Place(project=asking.project, user_id=asking.user)):
+            hits = services.search.search(reach, question, place, HIGHEST_LIMIT, kinds)
+            memories = {hit.held.memory.content for hit in hits if isinstance(hit, MemoryHit)}
+            entities = {hit.entity.name for hit in hits if isinstance(hit, EntityHit)}
+            assert (memories, entities) == expected
+            assert len(hits) == len(memories) + len(entities)
+
+    def _compare_all(self, services: Services, *, pick: int, recent: int) -> None:
+        super()._compare_all(services, pick=pick, recent=recent)
+        for home in self.tenants:
+            self._compare_lists(services, home)
+
+    def _compare_lists(self, services: Services, home: Tenant) -> None:
+        """Every list of one tenant, by session, user, project and user's part of a project, and what is counted of them."""
+        for one in home.conversations.values():
+            held = services.remember.of_session(home.reach, one.name, limit=HIGHEST_LIMIT)
+            assert {memory.memory.content: memory.memory.sources for memory in held} == {
+                content: () if source is None else (source,) for content, source in one.memories.items()
+            }
+        for user in ("ann", "bob"):
+            of_user = services.remember.of_user(home.reach, user, limit=HIGHEST_LIMIT)
+            assert sorted(memory.memory.content for memory in of_user) == sorted(
+                content for one in home.conversations.values() if one.user == user for content in one.memories
+            )
+        for project in services.organise.projects(home.reach, limit=HIGHEST_LIMIT):
+            assert project.memory_count == home.memories_of_project(project.id)
+            for user in USERS:
+                expected = home.entities(project.id, user)
+                found = self._entities(services, home, project.id, user)
+                assert sorted(entity.name for entity in found) == sorted(expected)
+                for entity in found:
+                    assert_notes(entity, expected[entity.name])
+
+
+def numbers(text: str) -> set[str]:
+    """The facts that a text speaks of."""
+    return set(NUMBER.findall(text))
+
+
+def assert_notes(entity: Entity, expected: set[str]) -> None:
+    """Nothing but what was said here and is still there. Of many notes not all are kept."""
+    assert numbers(entity.notes)
+    assert numbers(entity.notes) <= numbers(" ".join(expected))

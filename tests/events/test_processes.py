@@ -1,0 +1,167 @@
+"""Events of other processes: on PostgreSQL each is told once, on SQLite it is noticed which sessions changed."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from cloister.domain.conversation import Draft
+from cloister.domain.scope import Reach
+from cloister.interfaces.http.serve import LOCAL_KEY_FILE
+from cloister.services.keep_sessions import SessionFields
+from command_line import CommandLine
+from engines import Engine, postgres_engine, sqlite_engine
+from event_streams import Stream, following
+from servers import Server, ServerProcess, Tenant, postgres_address, serving
+
+
+def elsewhere(server: Server, tenant: Tenant) -> Tenant:
+    """The same tenant, asked through another server."""
+    return Tenant(
+        tenant_id=tenant.tenant_id,
+        default_project_id=tenant.default_project_id,
+        key=tenant.key,
+        address=server.address,
+        http=server.http,
+    )
+
+
+def test_two_servers_on_one_postgresql_tell_each_other_everything_once(migrated_postgres: str) -> None:
+    """ISO-4: and tell each tenant its own alone."""
+    address = postgres_address(migrated_postgres)
+    with ServerProcess(address) as first, ServerProcess(address) as second:
+        here, other = first.server.new_tenant(), first.server.new_tenant()
+        there = elsewhere(second.server, here)
+        with following(here) as stream, following(there) as far, following(other) as foreign:
+            for number in range(20):
+                (here if number % 2 else there).new_session(f"rose {number}")
+            said = there.say("rose 1", "Ünder the söil.")
+            here.admin.delete("/v1/sessions/rose 0")
+            here.new_session("fence")
+            there.new_session("far fence")
+            for each in (stream, far):
+                each.until_kind("session.created", "fence")
+                each.until_kind("session.created", "far fence")
+                told = [(told.kind, told.session) for told in each.events]
+                assert len(set(told)) == len(told) == 24
+                (added,) = [told for told in each.events if told.kind == "message.added"]
+                assert added.data["message_ids"] == [said["id"]]
+                assert b"der the s" not in each.raw
+            other.new_session("mine")
+            foreign.until_kind("session.created", "mine")
+            assert len(foreign.events) == 1
+
+
+def test_what_a_process_told_before_it_ended_is_heard(migrated_postgres: str) -> None:
+    engine = postgres_engine(migrated_postgres)
+    with engine.closing, serving(engine.services()) as server:
+        tenant = server.new_tenant()
+        neighbour = postgres_engine(migrated_postgres)
+        with following(tenant) as stream:
+            with neighbour.closing:
+                services = neighbour.services()
+                reach = Reach(tenant=services.access.authenticate(tenant.key).tenant)
+                names = [f"{'ü' * 250} {number}" for number in range(50)]
+                for name in names:
+                    services.sessions.create(reach, SessionFields(external_id=name))
+            stream.until_kind("session.created", names[-1])
+            assert [told.session for told in stream.events] == names
+
+
+def test_a_lost_connection_is_made_good_with_a_reset(migrated_postgres: str) -> None:
+    engine = postgres_engine(migrated_postgres)
+    with engine.closing, serving(engine.services()) as server:
+        tenant = server.new_tenant()
+        with following(tenant) as stream:
+            with psycopg.connect(migrated_postgres, autocommit=True) as connection:
+                cut = connection.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                    "WHERE datname = current_database() AND query LIKE 'LISTEN%'"
+                ).fetchall()
+            assert cut == [(True,)]
+            stream.until_kind("reset")
+            neighbour = postgres_engine(migrated_postgres)
+            with neighbour.closing:
+                services = neighbour.services()
+                reach = Reach(tenant=services.access.authenticate(tenant.key).tenant)
+                services.sessions.create(reach, SessionFields(external_id="roses"))
+                stream.until_kind("session.created", "roses")
+
+
+@pytest.mark.parametrize("payload", ["", "[]", "{", "[1]", "[2, 'x']", '[1,"x",[1,2]]', "[" * 5_000, '[9,"x",[]]'])
+def test_what_cannot_be_read_is_a_reset_and_nothing_worse(migrated_postgres: str, payload: str) -> None:
+    engine = postgres_engine(migrated_postgres)
+    with engine.closing, serving(engine.services()) as server:
+        tenant = server.new_tenant()
+        with following(tenant) as stream:
+            with psycopg.connect(migrated_postgres, autocommit=True) as connection:
+                oid = connection.execute("SELECT CAST(CAST(to_regnamespace('public') AS oid) AS text)").fetchone()
+                assert oid is not None
+                connection.execute("SELECT pg_notify(%s, %s)", [f"cloister_events_{oid[0]}", payload])
+            stream.until_kind("reset")
+            tenant.new_session("fence")
+            stream.until_kind("session.created", "fence")
+
+
+def test_a_server_notices_what_the_command_line_writes_beside_it(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with ServerProcess(data) as process:
+        key = (data / LOCAL_KEY_FILE).read_text().strip()
+        other = process.server.new_tenant()
+        with Stream(process.address, key) as stream, following(other) as foreign:
+            stream.until_kind("ready")
+            beside(data, "sessions", "create", "roses")
+            stream.until_kind("session.changed", "roses")
+            beside(data, "remember", "roses", "Water them.")
+            stream.until_kind("session.changed", "roses", number=2)
+            beside(data, "forget", "roses", "--yes")
+            stream.until_kind("reset")
+            other.new_session("fence")
+            foreign.until_kind("session.created", "fence")
+            assert {told.kind for told in foreign.events} == {"session.created"}
+            assert b"Water" not in stream.raw
+
+
+def beside(data: Path, *arguments: str) -> None:
+    """In a process of its own, as people run it."""
+    done = subprocess.run(
+        [sys.executable, "-m", "cloister", *arguments, "--data", str(data)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_iso_4_what_another_process_changes_is_told_within_its_project_alone(tmp_path: Path) -> None:
+    engine, neighbour = sqlite_engine(tmp_path / "data"), sqlite_engine(tmp_path / "data")
+    with engine.closing, neighbour.closing, serving(engine.services()) as server:
+        tenant = server.new_tenant()
+        garden, cellar = tenant.new_project("Garden"), tenant.new_project("Cellar")
+        confined = tenant.new_key("read", project_id=garden, confined=True)
+        tenant.new_session("wine", project_id=cellar)
+        tenant.new_session("old wine", project_id=cellar)
+        services = neighbour.services()
+        key = services.access.authenticate(confined)
+        reach = Reach(tenant=key.tenant)
+        with following(tenant, confined) as stream, following(tenant) as everything:
+            services.record.messages(reach, "wine", [Draft(role="user", content="Red.")])
+            services.forget.session(reach, "old wine")
+            services.sessions.create(reach, SessionFields(external_id="roses", project=key.project))
+            everything.until_kind("reset")
+            stream.until_kind("session.changed", "roses")
+            assert {(told.kind, told.session) for told in stream.events} == {("session.changed", "roses")}
+
+
+def test_own_changes_are_not_taken_for_those_of_others(engine: Engine) -> None:
+    """Nor is what the database does to its own files, such as emptying the log after something was forgotten."""
+    with serving(engine.services()) as server:
+        tenant = server.new_tenant()
+        with following(tenant) as stream:
+            for number in range(30):
+                tenant.new_session(f"rose {number}")
+                tenant.admin.delete(f"/v1/sessions/rose {number}")
+            # Two looks at the file later, by what else the server does.
+            CommandLine(data=server.address, key=tenant.key).json("sessions", "list")
+            tenant.new_session("fence")
+            assert {kind for kind, _ in stream.up_to("fence")} == {"session.created", "session.deleted"}
+            assert len(stream.up_to("fence")) == 60

@@ -1,0 +1,105 @@
+"""The whole flow with a real llama.cpp server and a real, very small model: shapes and promises are asserted, never wisdom."""
+
+import json
+import threading
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cloister.domain.errors import ModelUnavailable
+from cloister.models import json_answers
+from cloister.models.endpoint import Endpoint
+from cloister.models.openai_compatible import OpenAiExtractor
+from engines import Engine, postgres_engine, sqlite_engine
+from memory_house import HOUR, House, settle_house
+from model_server import CONTEXT, ModelServer
+
+SAID = "I am Anna, from Graz."
+REPLY = "Good to know."
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[Engine]:
+    if request.param == "sqlite":
+        made = sqlite_engine(tmp_path / "data")
+    else:
+        made = postgres_engine(request.getfixturevalue("migrated_postgres"))
+    with made.closing:
+        yield made
+
+
+@pytest.fixture
+def house(engine: Engine, model_server: ModelServer) -> House:
+    """In a project, so that there are entities too."""
+    endpoint = Endpoint(url=model_server.url, model=model_server.model, tries=2, draw=float)
+    house = settle_house(engine, extractor=OpenAiExtractor(endpoint, context=CONTEXT))
+    house.session("a", house.project())
+    house.say("a", SAID, reply=REPLY)
+    return house
+
+
+@pytest.fixture(autouse=True)
+def at_least_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty list is a good answer of a model, and a poor one for a test: the schemas ask for something."""
+    for kind in ("MEMORIES", "ENTITIES", "NOTES"):
+        schema: Any = json.loads(json.dumps(getattr(json_answers, kind)))
+        schema["properties"][kind.lower()]["minItems"] = 1
+        monkeypatch.setattr(json_answers, kind, schema)
+
+
+def extract_in_background(house: House) -> tuple[threading.Thread, list[object]]:
+    answers: list[object] = []
+
+    def extract() -> None:
+        try:
+            answers.append(house.services.memory_worker.extract_now(house.reach, "a"))
+        except ModelUnavailable as error:
+            answers.append(error)
+
+    running = threading.Thread(target=extract)
+    running.start()
+    return running, answers
+
+
+def test_mem_5_mem_6_what_a_real_model_says_is_kept_with_its_sources(house: House) -> None:
+    extracted = house.services.memory_worker.extract_now(house.reach, "a")
+    _, page = house.services.sessions.messages(house.reach, "a", limit=9)
+    ids = {message.id for message in page}
+    held = house.held("a")
+    assert (extracted.memories, extracted.checked_messages) == (len(held), 2)
+    assert held
+    assert all(one.memory.sources and ids.issuperset(one.memory.sources) for one in held)
+    assert house.checked("a") == [True, True]
+    project = house.find("a").project
+    assert project is not None
+    assert house.entities(project)
+    assert all(entity.sources and ids.issuperset(entity.sources) for entity in house.entities(project))
+    assert {one.memory.content for one in house.context("a", SAID).derived.memories} <= set(house.memories("a"))
+
+
+def test_mem_4_mem_6_a_server_killed_half_way_changes_nothing_and_the_next_run_succeeds(
+    house: House, engine: Engine, model_server: ModelServer
+) -> None:
+    running, answers = extract_in_background(house)
+    model_server.wait_until(busy=True)
+    assert house.is_pending("a")
+    model_server.kill()
+    running.join(timeout=60)
+    assert isinstance(answers[0], ModelUnavailable)
+    assert house.memories("a") == []
+    assert house.checked("a") == [False, False]
+    assert engine.rows("SELECT entity_id FROM entity") == engine.rows("SELECT observation_id FROM observation") == []
+    session = house.find("a")
+    assert session.memory_job_pending
+    assert session.last_extraction_error == str(answers[0])[:300]
+    assert SAID not in str(session.last_extraction_error)
+
+    model_server.start()
+    house.clock.moment += HOUR
+    assert house.services.memory_worker.run_due() == 1
+    session = house.find("a")
+    assert (session.last_extraction_error, session.memory_job_pending) == (None, False)
+    assert house.memories("a")
+    assert house.checked("a") == [True, True]
