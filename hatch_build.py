@@ -53,7 +53,9 @@ class ConsoleBuildHook(BuildHookInterface[Any]):
 
     def _build(self) -> None:
         npm, environment = _npm()
-        for command in (("ci", "--ignore-scripts"), ("run", "build")):
+        # Not `npm ci`: that wants every platform's optional packages in the lock, which a registry that stands in for another does
+        # not tell. This too installs what the lock says, and writes nothing back.
+        for command in (("install", "--no-save", "--ignore-scripts"), ("run", "build")):
             self.app.display_info(f"console: npm {' '.join(command)}")
             subprocess.run([*npm, *command], cwd=self._console, env=environment, check=True, stdin=subprocess.DEVNULL)
         (self._built / _STAMP).write_text(self._sources())
