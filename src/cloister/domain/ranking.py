@@ -64,12 +64,13 @@ def best(
     where: npt.NDArray[np.bool_] | None = None,
 ) -> npt.NDArray[np.intp]:
     """Positions of the `limit` best messages, best first; equal scores go by id, so an order can be repeated."""
-    values = scores if where is None else scores[where]
+    places = None if where is None else np.flatnonzero(where)
+    values = scores if places is None else scores[places]
     if limit <= 0 or not len(values):
         return np.empty(0, np.intp)
     lowest = np.partition(values, -limit)[-limit] - np.float32(_TIE) if limit < len(values) else values.min()
-    enough = scores >= lowest
-    near = np.flatnonzero(enough if where is None else enough & where)
+    near = np.flatnonzero(values >= lowest)
+    near = near if places is None else places[near]
     order = np.lexsort((evidence.ids[near], -np.round(scores[near].astype(np.float64), _DIGITS)))
     return near[order[:limit]]
 

@@ -1,7 +1,8 @@
 """A pool in memory: its messages' columns, and the evidence they hold for a query.
 
 Every statistic is of this pool. A block answers ids and numbers, never content, and reads nothing but what it was
-given. `evidence` writes nothing shared, so readers may run at once; `append` and `drop` need the block to themselves.
+given. `evidence` writes nothing shared but what another would find out the same, so readers may run at once; `append` and
+`drop` need the block to themselves.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -28,6 +28,7 @@ class Speakers:
         self._slot_of: dict[str | None, int] = {None: _NAMELESS}
         self._by_word: dict[str, set[int]] = {}
         self._by_term: dict[int, set[int]] = {}
+        self._by_role: dict[Wanted, npt.NDArray[np.bool_] | None] = {}
 
     @property
     def roles(self) -> npt.NDArray[np.int8]:
@@ -45,6 +46,7 @@ class Speakers:
         slots = self._slots.extend(len(authors))
         slots[:] = list(map(self._slot_of.__getitem__, authors))
         self._roles.extend(len(roles))[:] = roles
+        self._by_role.clear()
         return np.array(self._sizes, np.float32)[slots]
 
     def keep(self, rows: npt.NDArray[np.intp]) -> None:
@@ -78,8 +80,11 @@ class Speakers:
     def wanted(self, words: Sequence[str], wanted: Wanted) -> npt.NDArray[np.bool_] | None:
         """The rows of the speakers a query names, else of the role it wants; None where that is all or nobody."""
         named = set[int]().union(*(self._by_word[word] for word in words if word in self._by_word))
-        rows = self._of(named) if named else self._of_role(wanted)
-        return rows if rows is not None and rows.any() and not rows.all() else None
+        if named:
+            return _some(self._of(named))
+        if wanted not in self._by_role:
+            self._by_role[wanted] = _some(self._of_role(wanted))
+        return self._by_role[wanted]
 
     def _of_role(self, wanted: Wanted) -> npt.NDArray[np.bool_] | None:
         assistants = self._roles.live == _ASSISTANT
@@ -106,3 +111,8 @@ class Speakers:
                 self._by_word.setdefault(word, set()).add(slot)
                 self._by_term.setdefault(term, set()).add(slot)
         return slot
+
+
+def _some(rows: npt.NDArray[np.bool_] | None) -> npt.NDArray[np.bool_] | None:
+    """None for all and for nobody."""
+    return rows if rows is not None and rows.any() and not rows.all() else None

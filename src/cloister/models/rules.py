@@ -1,15 +1,17 @@
-"""Extraction without a model: rules that would rather miss a fact than invent one. Pure functions of what was said."""
+"""Extraction without a model: rules that would rather miss a fact than invent one. Pure functions of what was said.
+
+Their patterns are compiled when they are first used: that takes a tenth of a second, and most processes extract nothing.
+"""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Statement
 from cloister.domain.identifiers import MessageId
 from cloister.domain.memory import same_as
-from cloister.models.rules_categories import IMPORTANCE
-from cloister.models.rules_entities import entities
-from cloister.models.rules_facts import Fact
-from cloister.models.rules_memories import facts
-from cloister.models.rules_notes import notes
+
+if TYPE_CHECKING:
+    from cloister.models.rules_facts import Fact
 
 
 class Rules:
@@ -19,6 +21,9 @@ class Rules:
 
     def memories(self, said: Sequence[Statement], known: Sequence[str]) -> list[ExtractedMemory]:
         """The lasting facts that users state about themselves and theirs, without those `known` already says."""
+        from cloister.models.rules_categories import IMPORTANCE
+        from cloister.models.rules_memories import facts
+
         already = {same_as(content) for content in known}
         found: dict[bytes, tuple[Fact, list[MessageId]]] = {}
         for statement in said:
@@ -34,10 +39,14 @@ class Rules:
 
     def entities(self, said: Sequence[Statement]) -> list[ExtractedEntity]:
         """The named things users speak of, with what they say of them (ISO-9)."""
+        from cloister.models.rules_entities import entities
+
         return entities(said)
 
     def notes(self, said: Sequence[Statement]) -> list[tuple[str, tuple[MessageId, ...]]]:
         """A sentence for every six messages: the speaker and the words that carry most, with the message they come from."""
+        from cloister.models.rules_notes import notes
+
         return notes(said)
 
     def close(self) -> None:

@@ -54,23 +54,18 @@ class Recaller:
         scores = rank(evidence)
         chosen: dict[MessageId, float] = {}
         for pick in picks:
-            for position in best(evidence, scores, pick.limit, where=_wanted(evidence, pick, without)):
-                chosen[MessageId(int(evidence.ids[position]))] = float(scores[position])
+            positions = best(evidence, scores, pick.limit, where=_wanted(evidence, pick, without))
+            chosen.update(zip(evidence.ids[positions].tolist(), scores[positions].tolist(), strict=True))
         found = rows.messages(list(chosen))
         if len(found) < len(chosen):
             with self._counting:
                 self.foreign_hits += len(chosen) - len(found)
         ordered = sorted(found, key=lambda message: (-chosen[message], message))
-        return [
-            Item(message=found[id].message, session=found[id].session, source="semantic", score=round(chosen[id], 6))
-            for id in ordered
-        ]
+        return [Item(*found[id], "semantic", round(chosen[id], 6)) for id in ordered]
 
 
 def _wanted(evidence: Evidence, pick: Pick, without: Collection[MessageId]) -> npt.NDArray[np.bool_]:
-    wanted = np.ones(len(evidence.ids), np.bool_)
-    if pick.role is not None:
-        wanted &= evidence.roles == ROLES.index(pick.role)
+    wanted = np.ones(len(evidence.ids), np.bool_) if pick.role is None else evidence.roles == ROLES.index(pick.role)
     if pick.session is not None:
         wanted &= evidence.session_ids == pick.session
     if without:

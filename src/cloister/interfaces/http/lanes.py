@@ -17,6 +17,8 @@ J = TypeVar("J")
 _PATIENCE_SECONDS = 0.02
 _MOST_THREADS = 64
 _MOST_GATHERED = 64
+_MOST_DELIVERED = 8
+_LONGEST_KEPT_SECONDS = 0.01
 
 
 class Lane:
@@ -66,16 +68,24 @@ class Lane:
         self._threads.submit(self._run, runner)
 
     def _run(self, runner: object) -> None:
-        """One call after the other, until none waits or another runs that is not a long one."""
+        """One call after the other, until none waits or another runs that is not a long one. Answers are delivered a few at a time:
+        the loop, once woken, takes the interpreter from the next call."""
+        done: list[tuple[asyncio.Future[Any], Any]] = []
+        began = time.monotonic()
         while True:
             with self._lock:
                 del self._began[runner]
                 if not self._waiting or not self._only_long_ones_run():
-                    return
+                    break
                 call, future = self._waiting.popleft()
-                self._began[runner] = time.monotonic()
-            outcome = _outcome(call)
-            future.get_loop().call_soon_threadsafe(_deliver, [(future, outcome)])
+                now = self._began[runner] = time.monotonic()
+            if done and (len(done) >= _MOST_DELIVERED or now - began > _LONGEST_KEPT_SECONDS):
+                _hand_over(done)
+                done = []
+            if not done:
+                began = now
+            done.append((future, _outcome(call)))
+        _hand_over(done)
 
 
 class Gatherer(Generic[J, T]):
@@ -118,7 +128,7 @@ class Gatherer(Generic[J, T]):
         done = _outcome(lambda: self._work(jobs))
         outcomes: Sequence[Any] = [done] * len(jobs) if isinstance(done, BaseException) else done
         results = [(future, outcome) for (_, future), outcome in zip(gathered, outcomes, strict=True)]
-        gathered[0][1].get_loop().call_soon_threadsafe(_deliver, results)
+        _hand_over(results)
 
 
 def _outcome(call: Callable[[], T]) -> T | BaseException:
@@ -126,6 +136,12 @@ def _outcome(call: Callable[[], T]) -> T | BaseException:
         return call()
     except BaseException as error:  # noqa: BLE001 - it is raised again where the answer is awaited
         return error
+
+
+def _hand_over(results: Sequence[tuple["asyncio.Future[Any]", Any]]) -> None:
+    """From a thread to the loop."""
+    if results:
+        results[0][0].get_loop().call_soon_threadsafe(_deliver, results)
 
 
 def _deliver(results: Sequence[tuple["asyncio.Future[Any]", Any]]) -> None:

@@ -32,8 +32,9 @@ SELECT
     ),
     (SELECT observed_message_id FROM session WHERE tenant_id = :tenant_id AND session_id = :session_id),
     (
-        SELECT max(observed_message_id) FROM session
+        SELECT observed_message_id FROM session
         WHERE tenant_id = :tenant_id AND pool_id = :pool_id AND user_id = CAST(:user_id AS TEXT) AND observed_message_id > 0
+        LIMIT 1
     )
 FROM pool
 WHERE tenant_id = :tenant_id AND pool_id = :pool_id
