@@ -6,7 +6,6 @@ from pathlib import Path
 from cloister.domain.errors import InvalidRequest
 from cloister.interfaces.cli.options import Data, Json, Key
 from cloister.interfaces.cli.terminal import answer
-from cloister.interfaces.remote_connection import Connection
 from cloister.settings import Remote, Settings, read_remote, read_settings
 
 
@@ -20,6 +19,9 @@ def console(data: Data = None, key: Key = None, json: Json = False) -> None:
 
     With the address of a server, for the key that is given; with a data directory, for its local key and the server on it.
     """
+    # Here, because it brings an HTTP client, which takes its time and no other command needs.
+    from cloister.interfaces.remote_connection import Connection
+
     remote = read_remote(data, key) or _local(read_settings(data))
     connection = Connection(remote)
     try:

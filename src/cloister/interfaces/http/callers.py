@@ -88,9 +88,14 @@ class Gate:
     sign_ins: SignIns
     operator_key: str | None
 
-    def admit(self, request: Request, need: Permission) -> CallerInfo:
+    def admit(self, request: Request, need: Permission, checked: dict[str, ApiKey] | None = None) -> CallerInfo:
+        """`checked` are the credentials that were checked since this request arrived; what is checked here is added to them."""
         text, check = self._credential(request)
-        key = check()
+        key = None if checked is None else checked.get(text)
+        if key is None:
+            key = check()
+            if checked is not None:
+                checked[text] = key
         self.rate_limit.count(key.id)
         key.require(need)
         caller = CallerInfo(

@@ -19,7 +19,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from cloister.bootstrap import Services
-from cloister.domain.access import Permission
+from cloister.domain.access import ApiKey, Permission
 from cloister.domain.errors import CloisterError
 from cloister.domain.identifiers import key_name
 from cloister.interfaces.http.bodies import Body
@@ -95,9 +95,9 @@ class GuardedRoute(APIRoute):
         services = cast(Gate, request.app.state.gate).services
         return finish(request, begun, services.record.all([begun.append])[0])
 
-    def begin(self, request: Request, body: bytes) -> Response | Appending:
+    def begin(self, request: Request, body: bytes, checked: dict[str, ApiKey] | None = None) -> Response | Appending:
         try:
-            self._admit(request)
+            self._admit(request, checked)
             return self.endpoint(**{name: read(request, body) for name, read in self._arguments.items()})
         except CloisterError as error:
             request.state.error = error
@@ -105,12 +105,12 @@ class GuardedRoute(APIRoute):
         except RequestValidationError as error:
             return of_validation_error(error)
 
-    def _admit(self, request: Request) -> None:
+    def _admit(self, request: Request, checked: dict[str, ApiKey] | None) -> None:
         gate = cast(Gate, request.app.state.gate)
         if self._need == "operator":
             gate.admit_operator(request)
         elif self._need != "nothing":
-            caller = gate.admit(request, cast(Permission, self._need))
+            caller = gate.admit(request, cast(Permission, self._need), checked)
             request.state.caller, request.state.key_id = caller, key_name(caller.key.id)
 
 
@@ -128,8 +128,10 @@ def finish(request: Request, appending: Appending, recorded: Recorded | BaseExce
 
 
 def _answer_together(services: Services, arrived: Sequence[_Arrived]) -> list[Response | BaseException]:
-    """Each as if alone, but for the one write of all."""
-    begun = [_outcome(route.begin, request, body) for route, request, body in arrived]
+    """Each as if alone, but for the one write of all, and that a key which several have shown is checked once: all of them had
+    arrived by then."""
+    checked: dict[str, ApiKey] = {}
+    begun = [_outcome(route.begin, request, body, checked) for route, request, body in arrived]
     appends = [entry.append for entry in begun if isinstance(entry, Appending)]
     recorded = iter(services.record.all(appends) if appends else ())
     return [
@@ -167,7 +169,7 @@ def _reader(name: str, hint: Any, default: Any, path: str) -> _Read:
     header = next((mark.alias for mark in get_args(hint)[1:] if isinstance(mark, Header)), None)
     if header is not None:
         return lambda request, _: _read_text(adapter, "header", header, request.headers, default)
-    return lambda request, _: _read_text(adapter, "query", name, request.query_params, default)
+    return lambda request, _: _read_query(adapter, name, request, default)
 
 
 def _is_body(hint: Any) -> bool:
@@ -184,6 +186,13 @@ def _read_body(kind: type[Body], request: Request, body: bytes) -> Body:
         return kind.model_validate_json(body)
     except ValidationError as error:
         raise _located("body", error) from None
+
+
+def _read_query(adapter: TypeAdapter[Any], name: str, request: Request, default: Any) -> Any:
+    """Most requests have none, and Starlette would make a multi-dictionary of it."""
+    return (
+        _read_text(adapter, "query", name, request.query_params, default) if request.scope["query_string"] else default
+    )
 
 
 def _read_text(adapter: TypeAdapter[Any], place: str, name: str, given: Mapping[str, str], default: Any) -> Any:
