@@ -1,6 +1,7 @@
 """A real PostgreSQL for the tests, from the wheel: one server for all workers of a run, one cheap database for each test.
 
-It syncs nothing to disk, so it says nothing about durability or speed.
+Copying a template takes longer than most tests, so a database is emptied and given out again, unless its form was changed.
+The server syncs nothing to disk, so it says nothing about durability or speed.
 """
 
 import os
@@ -11,6 +12,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -19,6 +21,22 @@ from psycopg.conninfo import make_conninfo
 from cloister.storage.postgres import open_postgres
 
 ROOM_IN_MEMORY = 2_000_000_000
+# What a test could change but rows: tables and who may do what to them, policies, constraints, functions, schemas, settings.
+FORM = """
+SELECT md5(string_agg(part, ';' ORDER BY part)) FROM (
+    SELECT format('%s %s %s %s %s', relname, relrowsecurity, relforcerowsecurity, relnatts, relacl)
+    FROM pg_class WHERE relnamespace = 'public'::regnamespace
+    UNION ALL SELECT format('%s %s %s', polname, polroles, pg_get_expr(polqual, polrelid)) FROM pg_policy
+    UNION ALL SELECT format('%s %s', conname, pg_get_constraintdef(oid))
+    FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+    UNION ALL SELECT format('%s %s', proname, prosrc) FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+    UNION ALL SELECT format('%s %s', nspname, nspacl) FROM pg_namespace WHERE nspname NOT LIKE 'pg_%'
+    UNION ALL SELECT format('%s', datacl) FROM pg_database WHERE datname = current_database()
+    UNION ALL SELECT format('%s %s', setrole, setconfig) FROM pg_db_role_setting
+    UNION ALL SELECT format('%s', m) FROM schema_migration AS m
+) AS form (part)
+"""
+TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
 UNSAFE_AND_FAST = ("fsync", "full_page_writes", "synchronous_commit")
 
 
@@ -30,6 +48,8 @@ class PostgresServer:
         self._worker = worker
         self._numbers = count()
         self._template: str | None = None
+        self._form: object = None
+        self._idle: list[str] = []
 
     def url(self, database: str, **parts: str) -> str:
         return make_conninfo(self._url, dbname=database, **parts)
@@ -44,8 +64,16 @@ class PostgresServer:
         if self._template is None:
             self._template = self._create("template0")
             open_postgres(self.url(self._template)).close()
-        with self._database(self._template) as url:
-            yield url
+            with self._inside(self._template) as connection:
+                self._form = connection.execute(FORM).fetchone()
+        name = self._idle.pop() if self._idle else self._create(self._template)
+        try:
+            yield self.url(name)
+        finally:
+            if self._emptied(name):
+                self._idle.append(name)
+            else:
+                self._drop(name)
 
     @contextmanager
     def _database(self, template: str) -> Generator[str]:
@@ -53,7 +81,28 @@ class PostgresServer:
         try:
             yield self.url(name)
         finally:
-            self.run(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+            self._drop(name)
+
+    def _inside(self, database: str) -> psycopg.Connection[Any]:
+        return psycopg.connect(self.url(database), autocommit=True)
+
+    def _emptied(self, name: str) -> bool:
+        """Whether it is as new: nobody is connected, its form is that of the template, and its tables are empty."""
+        try:
+            with self._inside(name) as connection:
+                others = "datname = current_database() AND pid <> pg_backend_pid()"
+                connection.execute(f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE {others}")
+                if connection.execute(FORM).fetchone() != self._form:
+                    return False
+                tables = [str(row[0]) for row in connection.execute(TABLES) if row[0] != "schema_migration"]
+                listed = sql.SQL(", ").join(map(sql.Identifier, tables))
+                connection.execute(sql.SQL("TRUNCATE {} RESTART IDENTITY").format(listed))
+                return True
+        except psycopg.Error:
+            return False
+
+    def _drop(self, name: str) -> None:
+        self.run(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
     def _create(self, template: str) -> str:
         name = f"cloister_{self._worker}_{next(self._numbers)}"
