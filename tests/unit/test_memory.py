@@ -51,6 +51,14 @@ def test_normalising_twice_changes_nothing_more(text: str) -> None:
     assert normalised(normalised(text)) == normalised(text)
 
 
+def test_what_cannot_be_printed_goes_and_nothing_else() -> None:
+    """MEM-2"""
+    for character in map(chr, range(0x3000)):
+        is_unprintable = not character.isspace() and unicodedata.category(character) in ("Cc", "Cs")
+        assert (normalised(f"a{character}b") == "ab") == is_unprintable, hex(ord(character))
+    assert normalised("a\ud800\udfffb") == "ab"
+
+
 @given(TEXT)
 def test_a_memory_equals_itself_in_every_form_it_may_be_stored_in(text: str) -> None:
     """MEM-2"""

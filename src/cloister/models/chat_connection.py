@@ -1,26 +1,22 @@
 """Conversations with one OpenAI-compatible endpoint, each reply read as it is written.
 
-Whoever stops reading stops the model: the connection is closed at once, and with it the writing. As in `chat_endpoint.py`, what is
-sent goes to the address that was set and to no other, with the credentials that were set and no other, and no error holds what was
-said. A person waits for this: what fails is said, and asked again only where a connection was gone before anything came over it.
+Whoever stops reading stops the model: the connection is closed at once, and with it the writing. No error holds what was said. A
+person waits for this: what fails is said, and asked again only where a connection was gone before anything came over it.
 """
 
 from collections.abc import AsyncGenerator
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from typing import Any
+from contextlib import AsyncExitStack
 
 import httpx2
-from openai import APIError, AsyncAPIResponse, AsyncOpenAI, DefaultAsyncHttpxClient
 
 from cloister.domain.errors import ModelUnavailable
 from cloister.domain.reply import ChatRequest, Piece
-from cloister.models.chat_endpoint import own_headers
+from cloister.models import wire
 from cloister.models.chat_pieces import Reading
 from cloister.models.completions import BrokenAnswer, model_names, not_an_endpoint
 from cloister.models.endpoint import Endpoint, TooLongForTheModel
 from cloister.models.failures import Failure, failure_of
 
-_LONGEST_CONNECTING = 5.0
 _LONGEST_LIST = 4_000_000
 _TRIES = 2
 # A connection a reply, and replies take long: with a limit some would wait for others.
@@ -33,19 +29,17 @@ class ChatConnection:
     def __init__(self, endpoint: Endpoint) -> None:
         self.model = endpoint.model
         self._endpoint = endpoint
-        self._headers = own_headers(endpoint.key)
         self._counts_tokens = True
-        timeout = httpx2.Timeout(endpoint.seconds, connect=min(endpoint.seconds, _LONGEST_CONNECTING))
-        self._client = AsyncOpenAI(
-            base_url=endpoint.url,
-            api_key=endpoint.key or "none",
-            max_retries=0,
-            timeout=timeout,
-            http_client=DefaultAsyncHttpxClient(follow_redirects=False, limits=_LIMITS, timeout=timeout),
+        self._client = httpx2.AsyncClient(
+            headers=wire.headers(endpoint),
+            timeout=wire.patience(endpoint),
+            limits=_LIMITS,
+            auth=wire.no_credentials,
+            follow_redirects=False,
         )
 
     async def close(self) -> None:
-        await self._client.close()
+        await self._client.aclose()
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[Piece]:
         """Errors are raised outside of their handlers: what the server said must not travel along with them."""
@@ -53,32 +47,25 @@ class ChatConnection:
             response = await self._answering(request, closing)
             reading = Reading()
             try:
-                async for part in response.iter_bytes():
+                async for part in response.aiter_bytes():
                     for piece in reading.feed(part):
                         yield piece
                 for piece in reading.end():
                     yield piece
                 return
-            except (APIError, httpx2.RequestError, BrokenAnswer) as error:
+            except (httpx2.RequestError, BrokenAnswer) as error:
                 failure = failure_of(error)
         raise self._explained(failure if failure.slow else Failure(broken=True))
 
-    async def _answering(self, request: ChatRequest, closing: AsyncExitStack) -> AsyncAPIResponse[Any]:
+    async def _answering(self, request: ChatRequest, closing: AsyncExitStack) -> httpx2.Response:
         """The answer, once its head is there."""
         model = self.model or await self._only_model()
         attempt = 1
         while True:
             counted = self._counts_tokens
             usage = {"stream_options": {"include_usage": True}} if counted else {}
-            # All in `extra_body`, which goes out as it is: servers know fields that the client does not.
-            opening = self._client.chat.completions.with_streaming_response.create(
-                model=model,
-                messages=[],
-                stream=True,
-                extra_body={**request.options, **usage, "messages": list(request.messages)},
-                extra_headers=self._headers,
-            )
-            response = await _opened(opening, closing)
+            body = {"model": model, "stream": True, **request.options, **usage, "messages": list(request.messages)}
+            response = await self._opened("POST", "/chat/completions", closing, wire.encoded(body))
             if not isinstance(response, Failure):
                 return response
             if response.too_long:
@@ -92,8 +79,7 @@ class ChatConnection:
 
     async def _only_model(self) -> str:
         async with AsyncExitStack() as closing:
-            listing = self._client.models.with_streaming_response.list(extra_headers=self._headers)
-            response = await _opened(listing, closing)
+            response = await self._opened("GET", "/models", closing)
             if isinstance(response, Failure):
                 raise self._explained(response)
             names = model_names(await self._received(response))
@@ -104,17 +90,29 @@ class ChatConnection:
         self.model = names[0]
         return self.model
 
-    async def _received(self, response: AsyncAPIResponse[Any]) -> bytes:
-        body = bytearray()
+    async def _received(self, response: httpx2.Response) -> bytes:
         try:
-            async for part in response.iter_bytes():
-                body += part
-                if len(body) > _LONGEST_LIST:
-                    raise not_an_endpoint()
-            return bytes(body)
-        except (APIError, httpx2.RequestError) as error:
+            body = await _read(response, _LONGEST_LIST)
+        except httpx2.RequestError as error:
             failure = failure_of(error)
+        else:
+            if len(body) > _LONGEST_LIST:
+                raise not_an_endpoint()
+            return body
         raise self._explained(failure)
+
+    async def _opened(
+        self, method: str, path: str, closing: AsyncExitStack, content: bytes | None = None
+    ) -> httpx2.Response | Failure:
+        try:
+            response = await closing.enter_async_context(
+                self._client.stream(method, wire.address(self._endpoint, path), content=content)
+            )
+            if wire.is_answer(response):
+                return response
+            return wire.refused(response, await _read(response, wire.LONGEST_ERROR)).failure
+        except httpx2.RequestError as error:
+            return failure_of(error)
 
     def _explained(self, failure: Failure) -> ModelUnavailable:
         return failure.explained(
@@ -125,10 +123,11 @@ class ChatConnection:
         )
 
 
-async def _opened(
-    opening: AbstractAsyncContextManager[AsyncAPIResponse[Any]], closing: AsyncExitStack
-) -> AsyncAPIResponse[Any] | Failure:
-    try:
-        return await closing.enter_async_context(opening)
-    except (APIError, httpx2.RequestError) as error:
-        return failure_of(error)
+async def _read(response: httpx2.Response, longest: int) -> bytes:
+    """All of the body, or a little more than the longest that is wanted."""
+    body = bytearray()
+    async for part in response.aiter_bytes():
+        body += part
+        if len(body) > longest:
+            break
+    return bytes(body)

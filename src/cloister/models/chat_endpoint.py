@@ -1,23 +1,20 @@
 """One OpenAI-compatible endpoint: asks, tries again where that can help, and learns what the server does not take.
 
-Nothing is logged here. What is sent goes to the address that was set and to no other: redirects are not followed, and
-credentials that the environment holds for other programs are not used. Answers are streamed, not to be read early, but because only
-then do servers notice that whoever asked has gone, and stop writing.
+Nothing is logged here. Answers are streamed, not to be read early, but because only then do servers notice that whoever asked has
+gone, and stop writing.
 """
 
 import json
 import time
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import httpx2
-from openai import APIError, APIResponse, DefaultHttpxClient, Omit, OpenAI, omit
-from openai.types.shared_params import ResponseFormatJSONSchema
 
 from cloister.domain.errors import ModelUnavailable
+from cloister.models import wire
 from cloister.models.completions import BrokenAnswer, model_names, not_an_endpoint, reply_of
 from cloister.models.endpoint import Endpoint, TooLongForTheModel
 from cloister.models.failures import CallFailed, OptionalField, failure_of
@@ -25,7 +22,6 @@ from cloister.models.json_answers import Reply, Schema, without_lengths
 
 _FIRST_WAIT = 0.5
 _LONGEST_BODY = 4_000_000
-_LONGEST_CONNECTING = 5.0
 _T = TypeVar("_T")
 
 
@@ -55,14 +51,12 @@ class ChatEndpoint:
     """Safe to use from several threads."""
 
     def __init__(self, endpoint: Endpoint) -> None:
-        self._client = OpenAI(
-            base_url=endpoint.url,
-            api_key=endpoint.key or "none",
-            max_retries=0,
-            timeout=httpx2.Timeout(endpoint.seconds, connect=min(endpoint.seconds, _LONGEST_CONNECTING)),
-            http_client=DefaultHttpxClient(follow_redirects=False),
+        self._client = httpx2.Client(
+            headers=wire.headers(endpoint),
+            timeout=wire.patience(endpoint),
+            auth=wire.no_credentials,
+            follow_redirects=False,
         )
-        self._headers = own_headers(endpoint.key)
         self._endpoint = endpoint
         self._model = endpoint.model
         self._taken = _Taken()
@@ -92,21 +86,22 @@ class ChatEndpoint:
     ) -> Reply:
         if not taken.schema:
             question = f"{question}\n\nThe answer must keep this JSON schema:\n{json.dumps(schema)}"
-        opened = self._client.chat.completions.with_streaming_response.create(
-            model=model,
-            messages=[{"role": "system", "content": instructions}, {"role": "user", "content": question}],
-            response_format=_format(schema if taken.lengths else without_lengths(schema)) if taken.schema else omit,
-            max_tokens=limit if taken.max_tokens else omit,
-            temperature=0 if taken.temperature else omit,
-            stream=True,
-            extra_headers=self._headers,
-        )
-        return reply_of(self._received(opened))
+        body: dict[str, object] = {
+            "model": model,
+            "messages": [{"role": "system", "content": instructions}, {"role": "user", "content": question}],
+            "stream": True,
+        }
+        if taken.schema:
+            body["response_format"] = _format(schema if taken.lengths else without_lengths(schema))
+        if taken.max_tokens:
+            body["max_tokens"] = limit
+        if taken.temperature:
+            body["temperature"] = 0
+        return reply_of(self._received("POST", "/chat/completions", wire.encoded(body)))
 
     def _only_model(self) -> str:
         try:
-            listed = partial(self._client.models.with_streaming_response.list, extra_headers=self._headers)
-            names = model_names(self._persistently(lambda: self._received(listed())))
+            names = model_names(self._persistently(lambda: self._received("GET", "/models")))
         except CallFailed as failed:
             raise self._explained(failed) from failed.failure.cause
         if len(names) != 1:
@@ -116,17 +111,22 @@ class ChatEndpoint:
         self._model = names[0]
         return self._model
 
-    def _received(self, opened: AbstractContextManager[APIResponse[Any]]) -> bytes:
+    def _received(self, method: str, path: str, content: bytes | None = None) -> bytes:
         """A body that is all there in time: servers may keep a connection alive for as long as they like."""
         deadline = time.monotonic() + self._endpoint.seconds
         body = bytearray()
-        with opened as response:
+        with self._client.stream(method, wire.address(self._endpoint, path), content=content) as response:
+            longest = _LONGEST_BODY if wire.is_answer(response) else wire.LONGEST_ERROR
             for piece in response.iter_bytes():
                 body += piece
                 if time.monotonic() > deadline:
                     raise httpx2.ReadTimeout("the answer was not complete in time")
-                if len(body) > _LONGEST_BODY:
-                    raise not_an_endpoint()
+                if len(body) > longest:
+                    break
+        if not wire.is_answer(response):
+            raise wire.refused(response, bytes(body[:longest]))
+        if len(body) > longest:
+            raise not_an_endpoint()
         return bytes(body)
 
     def _persistently(self, call: Callable[[], _T]) -> _T:
@@ -136,7 +136,9 @@ class ChatEndpoint:
         while True:
             try:
                 return call()
-            except (APIError, httpx2.RequestError, BrokenAnswer) as error:
+            except wire.Refused as error:
+                failure = error.failure
+            except (httpx2.RequestError, BrokenAnswer) as error:
                 failure = failure_of(error)
             if attempt == self._endpoint.tries or not failure.passing:
                 raise CallFailed(failure, attempt)
@@ -153,14 +155,5 @@ class ChatEndpoint:
         )
 
 
-def _format(schema: Schema) -> ResponseFormatJSONSchema:
+def _format(schema: Schema) -> dict[str, object]:
     return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": dict(schema)}}
-
-
-def own_headers(key: str | None) -> Mapping[str, str | Omit]:
-    """Named here, so that what the environment holds for other programs (OPENAI_ORG_ID and the like) is not sent."""
-    return {
-        "Authorization": f"Bearer {key}" if key else omit,
-        "OpenAI-Organization": omit,
-        "OpenAI-Project": omit,
-    }

@@ -10,7 +10,6 @@ from email.utils import mktime_tz, parsedate_tz
 from typing import Literal
 
 import httpx2
-from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
 
 from cloister.domain.errors import ModelUnavailable
 from cloister.models.completions import BrokenAnswer
@@ -94,21 +93,25 @@ class Failure:
         return f"refused the request: check that CLOISTER_MODEL_URL is an OpenAI-compatible endpoint ({why})."
 
 
-def failure_of(error: APIError | httpx2.RequestError | BrokenAnswer) -> Failure:
-    if isinstance(error, APITimeoutError | httpx2.TimeoutException):
-        return Failure(slow=not isinstance(error.__cause__, httpx2.ConnectTimeout), cause=error)
-    if isinstance(error, APIConnectionError | httpx2.RequestError):
-        return Failure(cause=error)
-    if not isinstance(error, APIStatusError):
+def failure_of(error: httpx2.RequestError | BrokenAnswer) -> Failure:
+    """Where no answer came, or only a part of one."""
+    if isinstance(error, BrokenAnswer):
         return Failure(broken=True)
-    said = str(error.body).casefold()
-    too_long = any(word in said for word in _CONTEXT_WORDS) and error.status_code in (400, 413, 422)
     return Failure(
-        status=error.status_code,
-        code=error.code if error.code and _ERROR_CODE.fullmatch(error.code) else None,
-        wait=_asked_wait(error.response.headers),
-        too_long=too_long or error.status_code == 413,
-        refused=_refused_field(said) if error.status_code in (400, 422) and not too_long else None,
+        slow=isinstance(error, httpx2.TimeoutException) and not isinstance(error, httpx2.ConnectTimeout), cause=error
+    )
+
+
+def refusal(status: int, headers: httpx2.Headers, body: str, code: str | None) -> Failure:
+    """Where the server answered with an error; `body` is looked at, and not kept."""
+    said = body.casefold()
+    too_long = any(word in said for word in _CONTEXT_WORDS) and status in (400, 413, 422)
+    return Failure(
+        status=status,
+        code=code if code and _ERROR_CODE.fullmatch(code) else None,
+        wait=_asked_wait(headers),
+        too_long=too_long or status == 413,
+        refused=_refused_field(said) if status in (400, 422) and not too_long else None,
     )
 
 

@@ -116,7 +116,7 @@ class OpenAiExtractor:
         )
 
     def _chat(self) -> "ChatEndpoint":
-        """Opened at the first question: importing the client takes a second, which no start should wait for."""
+        """Opened at the first question: importing the client takes a tenth of a second, which no start should wait for."""
         from cloister.models.chat_endpoint import ChatEndpoint
 
         with self._lock:

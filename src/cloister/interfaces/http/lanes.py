@@ -18,12 +18,12 @@ _PATIENCE_SECONDS = 0.02
 _MOST_THREADS = 64
 _MOST_GATHERED = 64
 _MOST_DELIVERED = 8
-_LONGEST_KEPT_SECONDS = 0.01
 
 
 class Lane:
     """Runs calls one after another while they are short. A call that takes longer than `patience` is overtaken: for each such call
-    one more may run beside it."""
+    one more may run beside it. While others wait, answers are delivered a few at a time, since the loop, once woken, takes the
+    interpreter from the next call; none is kept back longer than `patience`."""
 
     def __init__(self, name: str, *, patience: float = _PATIENCE_SECONDS) -> None:
         self._patience = patience
@@ -31,6 +31,7 @@ class Lane:
         self._lock = threading.Lock()
         self._waiting: deque[tuple[Callable[[], Any], asyncio.Future[Any]]] = deque()
         self._began: dict[object, float] = {}
+        self._done: list[tuple[asyncio.Future[Any], Any]] = []
         self._watched = False
 
     async def run(self, call: Callable[[], T]) -> T:
@@ -54,8 +55,10 @@ class Lane:
     def _look_after(self) -> None:
         self._watched = False
         with self._lock:
+            done = self._take_done()
             if self._waiting and len(self._began) < _MOST_THREADS and self._only_long_ones_run():
                 self._let_in()
+        _deliver(done)
         self._watch()
 
     def _only_long_ones_run(self) -> bool:
@@ -68,24 +71,25 @@ class Lane:
         self._threads.submit(self._run, runner)
 
     def _run(self, runner: object) -> None:
-        """One call after the other, until none waits or another runs that is not a long one. Answers are delivered a few at a time:
-        the loop, once woken, takes the interpreter from the next call."""
-        done: list[tuple[asyncio.Future[Any], Any]] = []
-        began = time.monotonic()
+        """One call after the other, until none waits or another runs that is not a long one."""
         while True:
             with self._lock:
                 del self._began[runner]
-                if not self._waiting or not self._only_long_ones_run():
-                    break
-                call, future = self._waiting.popleft()
-                now = self._began[runner] = time.monotonic()
-            if done and (len(done) >= _MOST_DELIVERED or now - began > _LONGEST_KEPT_SECONDS):
-                _hand_over(done)
-                done = []
-            if not done:
-                began = now
-            done.append((future, _outcome(call)))
-        _hand_over(done)
+                following = self._waiting.popleft() if self._waiting and self._only_long_ones_run() else None
+                if following is not None:
+                    self._began[runner] = time.monotonic()
+                done = () if self._waiting and len(self._done) < _MOST_DELIVERED else self._take_done()
+            _hand_over(done)
+            if following is None:
+                return
+            call, future = following
+            outcome = _outcome(call)
+            with self._lock:
+                self._done.append((future, outcome))
+
+    def _take_done(self) -> "Sequence[tuple[asyncio.Future[Any], Any]]":
+        done, self._done = self._done, []
+        return done
 
 
 class Gatherer(Generic[J, T]):
