@@ -32,6 +32,7 @@ class OutsideIndex:
         self.entities: dict[int, EntityPoint] = {}
         self.down = False
         self.while_putting: Callable[[], None] = lambda: None
+        self.while_putting_entities: Callable[[], None] = lambda: None
         embedder = StaticEmbedder()
         self._exact = ExactIndex(embedder.embed_query, embedder.dimension, 1_000_000)
 
@@ -62,7 +63,7 @@ class OutsideIndex:
 
     def put_entities(self, entities: Sequence[EntityPoint]) -> None:
         self._reach()
-        self.while_putting()
+        self.while_putting_entities()
         self.entities |= {entity.entity: entity for entity in entities}
 
     def forget_entities(self, entities: Sequence[int]) -> None:
@@ -255,7 +256,7 @@ def test_an_entity_that_changes_while_it_is_being_put_ends_as_it_is(house: House
     changes: dict[str, Callable[[], object]] = {
         "forgotten": lambda: (memory.delete_session("one"), memory.delete_session("two")),
         "retagged": lambda: memory.retag_entity(anna.id, kitchen),
-        "said of": lambda: tell(memory, "three", garden, "My neighbour Anna sails to Malta."),
+        "said of": lambda: tell(memory, "three", garden, "My neighbour Anna plays the flute."),
     }
     begun: list[str] = []
 
@@ -266,10 +267,11 @@ def test_an_entity_that_changes_while_it_is_being_put_ends_as_it_is(house: House
             changes[change]()
             index.down = False
 
-    index.while_putting = meanwhile
+    index.while_putting_entities = meanwhile
     services.queue.drain()
     assert begun
     there = [(garden, one) for one in memory.entities(garden)] + [(kitchen, one) for one in memory.entities(kitchen)]
     assert points(index) == {(project, one.name, one.notes) for project, one in there}
     assert len(there) == (0 if change == "forgotten" else 1)
+    services.queue.drain()
     assert services.queue.waiting() == 0

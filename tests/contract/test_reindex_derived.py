@@ -150,13 +150,13 @@ def test_a_reindex_stopped_at_every_step_goes_on_and_two_generations_never_mix(h
 
 def test_what_is_said_before_the_reindex_is_found_at_once_and_not_lost_by_it(houses: tuple[House, House]) -> None:
     first, second = houses
-    second.tell("garden", "My neighbour Anna bakes bread.")
-    found = second.context("garden", "Anna bread").derived
-    assert [held.memory.content for held in found.memories] == ["The user's neighbour Anna bakes bread."]
+    second.tell("garden", "My neighbour Anna plays the flute.")
+    found = second.context("garden", "Anna flute").derived
+    assert [held.memory.content for held in found.memories] == ["The user's neighbour Anna plays the flute."]
     assert len(found.entities) == 1
     assert derived(first, "garden")[1] == [], "the entity is of the new generation now"
     second.services.reindex.run()
-    found = second.context("garden", "Anna bread cello").derived
+    found = second.context("garden", "Anna flute cello").derived
     assert len(found.memories) == 2
     (anna,) = found.entities
-    assert "cello" in anna.notes and "bread" in anna.notes
+    assert "cello" in anna.notes and "flute" in anna.notes
