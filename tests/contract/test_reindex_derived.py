@@ -2,7 +2,7 @@
 
 Within the walls, and never a mixture of two generations."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -21,7 +21,7 @@ SAID = "My neighbour Anna plays the cello."
 QUESTION = "Who plays the cello?"
 SESSIONS = ("garden", "kitchen", "loose", "ann", "bob")
 ALL = Reindexed(messages=12, memories=6, entities=5)
-Derived = tuple[list[int], list[int]]
+Derived = tuple[Sequence[int], Sequence[int]]
 
 
 def opened(engine: Engine, embedder: Embedder, reach: Reach | None = None) -> House:
@@ -115,11 +115,11 @@ def test_every_rebuilt_place_raises_its_version_in_the_same_transaction(
         f"SELECT pool_id, memory_version FROM pool {bound} UNION ALL "
         f"SELECT project_id, entity_version FROM project {bound} AND entity_version > 0"
     )
-    before = dict(engine.rows(versions))
+    before = {place: int(str(version)) for place, version in engine.rows(versions)}
     second.services.reindex.run()
-    after = dict(engine.rows(versions))
+    after = {place: int(str(version)) for place, version in engine.rows(versions)}
     assert len(before) == 5 + 3
-    assert all(int(str(after[place])) > int(str(version)) for place, version in before.items())
+    assert all(after[place] > version for place, version in before.items())
 
 
 class Stopped(Exception):
