@@ -62,5 +62,9 @@ DERIVED_INDEX_CASES: dict[str, Case] = {
         act=lambda t, h: (unindex_entity(t, h), entities(t).mark_indexed([words(h, revision=1)], MOMENT + 5)),
         writes=True,
     ),
+    "EntityIndexRows.wait_again": Case(
+        act=lambda t, h: entities(t).wait_again([words(h, revision=7)]),
+        writes=True,
+    ),
     "EntityIndexRows.note_removal": Case(act=lambda t, h: entities(t).note_removal([h.first.entity]), writes=True),
 }

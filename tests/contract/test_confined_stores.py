@@ -246,6 +246,7 @@ BY_FOUND_ID = {
     "MemoryIndexRows.set_indexed",
     "EntityIndexRows.set_indexed",
     "EntityIndexRows.mark_indexed",
+    "EntityIndexRows.wait_again",
     "EntityIndexRows.note_removal",
     "Observations.add",
     "Observations.of_session",

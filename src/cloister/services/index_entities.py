@@ -55,9 +55,14 @@ class EntityIndexing:
         if not self._index.immediate:
             self._put(reach, known)
         now = self._clock()
-        self._database.write(
-            reach, lambda transaction: EntityIndexRows(transaction, self._indexer.generation).mark_indexed(known, now)
-        )
+
+        def mark(transaction: Transaction) -> None:
+            rows = EntityIndexRows(transaction, self._indexer.generation)
+            rows.mark_indexed(known, now)
+            if not self._index.immediate:
+                rows.wait_again(known)
+
+        self._database.write(reach, mark)
         return len(waiting)
 
     def rebuild(self, reach: Reach, project: ProjectId, *, everything: bool) -> Iterator[int]:

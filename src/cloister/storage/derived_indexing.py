@@ -119,6 +119,11 @@ class EntityIndexRows:
                 "set_entity_indexed_at", entity_id=words.entity.id, revision=words.revision, indexed_at=now
             )
 
+    def wait_again(self, entries: Sequence[EntityWords]) -> None:
+        """Those that have changed since they were read were put as they are not: another may have put them rightly before."""
+        for words in entries:
+            self._transaction.execute("wait_for_entity_again", entity_id=words.entity.id, revision=words.revision)
+
     def note_removal(self, entities: Sequence[EntityId]) -> None:
         """They are to be taken out of an index outside the database."""
         self._transaction.execute_each(
