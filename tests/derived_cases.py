@@ -108,6 +108,8 @@ DERIVED_CASES: dict[str, Case] = {
     "Entities.forget_session": Case(act=lambda t, h: Entities(t).forget_session(h.first.session), writes=True),
     "Entities.forget_message": Case(act=lambda t, h: Entities(t).forget_message(h.first.messages[0]), writes=True),
     "Entities.retag": Case(act=lambda t, h: retag(t, h), writes=True),
+    "Entities.found": Case(act=lambda t, h: Entities(t).found([h.first.entity, h.second.entity]), nothing=[]),
+    "EntityRows.size": Case(act=lambda t, h: entity_rows(t, h).size(), nothing=0),
     "EntityRows.version": Case(act=lambda t, h: entity_rows(t, h).version(), nothing=None),
     "EntityRows.all_rows": Case(act=lambda t, h: list(entity_rows(t, h).all_rows()), nothing=[]),
     "EntityRows.found": Case(act=lambda t, h: entity_rows(t, h).found([h.second.entity]), nothing={}),
@@ -119,6 +121,9 @@ DERIVED_CASES: dict[str, Case] = {
         writes=True,
     ),
     "Observations.of_session": Case(act=lambda t, h: Observations(t).of_session(h.first.session, limit=9), nothing=[]),
+    "Observations.place": Case(
+        act=lambda t, h: Observations(t).place(h.first.session, h.first.observation), nothing=NotFound
+    ),
     "Observations.recent": Case(
         act=lambda t, h: Observations(t).recent(h.first.session, h.first.pool, limit=9), nothing=[]
     ),

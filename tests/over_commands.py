@@ -137,8 +137,10 @@ class OverCommands:
     def retag_entity(self, entity_id: str, project_id: str, *, user_id: str | None = None) -> derived_shapes.Entity:
         return self._one(derived_shapes.Entity, "entities", "retag", entity_id, project_id, *_options(user=user_id))
 
-    def observations(self, session_id: str, *, limit: int = 50) -> list[derived_shapes.Observation]:
-        return self._many(derived_shapes.Observation, "observations", session_id, *_options(limit=limit))
+    def observations(
+        self, session_id: str, *, limit: int = 50, after: str | None = None
+    ) -> list[derived_shapes.Observation]:
+        return self._many(derived_shapes.Observation, "observations", session_id, *_options(limit=limit, after=after))
 
     def extract(self, session_id: str) -> derived_shapes.Extraction:
         return self._one(derived_shapes.Extraction, "extract", session_id)

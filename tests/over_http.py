@@ -190,8 +190,10 @@ class OverHttp:
         body = _given(project_id=project_id, user_id=user_id)
         return _one(derived_shapes.Entity, self._caller.patch(f"/v1/entities/{entity_id}", body))
 
-    def observations(self, session_id: str, *, limit: int = 50) -> list[derived_shapes.Observation]:
-        answer = self._caller.get(f"{_session(session_id)}/observations", params={"limit": limit})
+    def observations(
+        self, session_id: str, *, limit: int = 50, after: str | None = None
+    ) -> list[derived_shapes.Observation]:
+        answer = self._caller.get(f"{_session(session_id)}/observations", params=_given(limit=limit, after=after))
         return _many(derived_shapes.Observation, answer)
 
     def extract(self, session_id: str) -> derived_shapes.Extraction:

@@ -5,18 +5,20 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from qdrant_client import QdrantClient, models
 
 from cloister.bootstrap import Services, wire
 from cloister.domain.conversation import Draft, Message, Session
+from cloister.domain.entity import Entity
 from cloister.domain.identifiers import PoolId, ProjectId, SessionId
-from cloister.domain.scope import Reach
+from cloister.domain.scope import MemberVisibility, Reach
 from cloister.index.interface import Row
-from cloister.index.qdrant import QdrantIndex, collection_name
+from cloister.index.qdrant import QdrantIndex, collection_name, entity_collection_name
 from cloister.models.static_embedder import StaticEmbedder
 from cloister.services.keep_sessions import SessionChange, SessionFields
-from cloister.services.search import EpisodeHit, Place
+from cloister.services.search import EntityHit, EpisodeHit, Place
 from cloister.storage.sqlite import open_sqlite
 
 EMBEDDER = StaticEmbedder()
@@ -34,11 +36,11 @@ class House:
     def tenant(self, name: str) -> Reach:
         return Reach(tenant=self.services.organise.create_tenant(name)[0])
 
-    def project(self, reach: Reach, name: str) -> ProjectId:
-        return self.services.organise.create_project(reach, name).id
+    def project(self, reach: Reach, name: str, visibility: MemberVisibility = "shared") -> ProjectId:
+        return self.services.organise.create_project(reach, name, visibility).id
 
-    def session(self, reach: Reach, name: str, project: ProjectId | None = None) -> Session:
-        return self.services.sessions.create(reach, SessionFields(external_id=name, project=project))[0]
+    def session(self, reach: Reach, name: str, project: ProjectId | None = None, user: str | None = None) -> Session:
+        return self.services.sessions.create(reach, SessionFields(external_id=name, project=project, user_id=user))[0]
 
     def say(self, reach: Reach, session: str, *lines: str, author: str | None = None) -> Sequence[Message]:
         drafts = [
@@ -61,6 +63,21 @@ class House:
     def points(self, *, with_vectors: bool = False) -> dict[int, models.Record]:
         records, _ = self.client.scroll(self.index.collection, limit=1000, with_payload=True, with_vectors=with_vectors)
         return {int(record.id): record for record in records}
+
+    def tell(self, reach: Reach, session: str, *lines: str) -> None:
+        """Said, and extracted; what derives from it waits in the queue."""
+        self.services.record.messages(reach, session, [Draft(role="user", content=line) for line in lines])
+        self.services.memory_worker.extract_now(reach, session)
+
+    def entities(self, reach: Reach, question: str, place: Place) -> list[Entity]:
+        """Those that a search of one place shows, best first."""
+        hits = self.services.search.search(reach, question, place, 20, kinds=["entities"])
+        return [hit.entity for hit in hits if isinstance(hit, EntityHit)]
+
+    def entity_points(self) -> dict[int, dict[str, Any]]:
+        """What Qdrant holds of each entity."""
+        records, _ = self.client.scroll(self.index.entity_collection, limit=1000, with_payload=True)
+        return {int(record.id): record.payload or {} for record in records}
 
 
 class Reader:
@@ -93,13 +110,15 @@ class Reader:
 @contextmanager
 def open_house(kind: str, path: Path) -> Generator[House]:
     client = _client(kind)
-    client.delete_collection(collection_name(EMBEDDER))
+    for name in (collection_name(EMBEDDER), entity_collection_name(EMBEDDER)):
+        client.delete_collection(name)
     index = QdrantIndex(client, EMBEDDER)
     services = wire(open_sqlite(path), index=index, embedder=EMBEDDER)
     try:
         yield House(services=services, client=client, index=index)
     finally:
-        client.delete_collection(index.collection)
+        for name in (index.collection, index.entity_collection):
+            client.delete_collection(name)
         services.close()
 
 

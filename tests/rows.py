@@ -102,7 +102,12 @@ def insert_session(transaction: Transaction, household: Household, session: Sess
 
 def insert_derived(transaction: Transaction, household: Household) -> None:
     """One of everything that derives from what was said."""
-    indexed: dict[str, Value] = {"generation": 1, "vector": b"\x00\xff" * 128, "terms": b"\x01\x00"}
+    indexed: dict[str, Value] = {
+        "generation": 1,
+        "vector": b"\x00\xff" * 128,
+        "terms": b"\x01\x00",
+        "indexed_at": MOMENT,
+    }
     transaction.row(
         "insert_memory",
         memory_id=household.message,

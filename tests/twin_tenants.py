@@ -33,6 +33,7 @@ from cloister.domain.observation import Observation
 from cloister.domain.scope import MemberVisibility, PoolKey, Reach, Scope
 from cloister.index import terms
 from cloister.storage.changes import Changes
+from cloister.storage.derived_indexing import EntityIndexRows, MemoryIndexRows
 from cloister.storage.entities import Entities, EntityRows
 from cloister.storage.extraction import Extraction
 from cloister.storage.idempotency import Idempotency
@@ -68,6 +69,8 @@ STORES = (
     Extraction,
     Changes,
     Turns,
+    MemoryIndexRows,
+    EntityIndexRows,
 )
 MOMENT = 1_700_000_000_000_000
 GENERATION = 1

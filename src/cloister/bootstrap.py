@@ -8,7 +8,6 @@ from cloister.domain.identifiers import TenantId
 from cloister.domain.moments import Clock, now
 from cloister.domain.scope import Reach
 from cloister.domain.usage import Limits
-from cloister.index.derived import DerivedIndex
 from cloister.index.exact import ExactIndex
 from cloister.index.interface import Index
 from cloister.models.interface import ChatModel, Embedder, Extractor
@@ -26,6 +25,8 @@ from cloister.services.entities import EntityKeeper
 from cloister.services.events import Bus
 from cloister.services.extract import MemoryWorker
 from cloister.services.forget import Forgetter
+from cloister.services.index_entities import EntityIndexing
+from cloister.services.index_memories import MemoryIndexing
 from cloister.services.index_queue import IndexQueue
 from cloister.services.indexing import Indexer
 from cloister.services.keep_sessions import SessionKeeper
@@ -45,7 +46,6 @@ from cloister.storage.sqlite import open_sqlite
 
 # The one tenant of a directory that nobody shares; all others get random ids.
 LOCAL_TENANT = TenantId(1)
-_DERIVED_BYTES = 64_000_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -132,17 +132,18 @@ def wire(
     indexer = Indexer(database, embedder, immediate_index=index.immediate)
     generation = indexer.generation
     recaller = Recaller(index, generation)
-    queue = IndexQueue(database, index, indexer, clock)
-    derived_index = DerivedIndex(embedder.embed_query, embedder.dimension, _DERIVED_BYTES)
-    derived = DerivedRecaller(derived_index, generation)
-    rememberer = Rememberer(database, indexer, clock)
-    entities = EntityKeeper(database, indexer, clock)
+    memory_indexing = MemoryIndexing(database, indexer, clock)
+    entity_indexing = EntityIndexing(database, index, indexer, clock)
+    queue = IndexQueue(database, index, indexer, memory_indexing, entity_indexing, clock)
+    derived = DerivedRecaller(index, generation)
+    rememberer = Rememberer(database, memory_indexing, clock)
+    entities = EntityKeeper(database, entity_indexing, clock)
     organiser = Organiser(database, generation, clock, limits, events)
-    reindexer = Reindexer(database, indexer, queue, clock)
+    reindexer = Reindexer(database, indexer, memory_indexing, entity_indexing, queue, clock)
     sessions = SessionKeeper(database, generation, clock, limits, events)
     recorder = Recorder(database, indexer, clock, limits, bell, events)
     contexts = ContextBuilder(database, recaller, derived, generation)
-    forgetter = Forgetter(database, index, queue, entities, generation, events)
+    forgetter = Forgetter(database, index, queue, entity_indexing, generation, events)
     turns = TurnKeeper(database, sessions, recorder, clock, events, lease_seconds=lease_seconds)
     return Services(
         database=database,

@@ -7,8 +7,10 @@ import pytest
 
 from cloister.domain.entity import same_name
 from cloister.domain.errors import NotFound
+from cloister.domain.identifiers import ProjectId, SessionId
 from cloister.domain.scope import Reach
 from cloister.storage.changes import Changes
+from cloister.storage.derived_indexing import EntityIndexRows, MemoryIndexRows
 from cloister.storage.entities import Entities, EntityRows
 from cloister.storage.extraction import Extraction
 from cloister.storage.interface import Transaction
@@ -19,6 +21,7 @@ from cloister.storage.organisation import Projects
 from cloister.storage.pools import PoolRows
 from cloister.storage.sessions import Sessions
 from cloister.storage.turns import Turns
+from derived_index_cases import WAITING
 from twin_tenants import GARDEN, GENERATION, MOMENT, Case, Home, World, methods_of_stores, pools
 
 CONFINED: dict[str, Case] = {
@@ -95,6 +98,41 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
             )
         ]
         == [[h.first.entity], [h.second.entity], [], [], []]
+    ),
+    "EntityRows.size": lambda t, h: (
+        [
+            EntityRows(t, project, user, GENERATION).size()
+            for project, user in (
+                (GARDEN, None),
+                (h.cellar, "ann"),
+                (h.cellar, "bob"),
+                (h.cellar, None),
+                (GARDEN, "ann"),
+            )
+        ]
+        == [1, 1, 0, 0, 0]
+    ),
+    "MemoryIndexRows.waiting": lambda t, h: (
+        [words.id for words in MemoryIndexRows(t, GENERATION).waiting(waiting_memory(t, h), limit=9)]
+        == [h.first.memory]
+    ),
+    "MemoryIndexRows.words": lambda t, h: (
+        [
+            words.id
+            for words in MemoryIndexRows(t, GENERATION).words(h.first.session, after=0, limit=9, all_generations=True)
+        ]
+        == [h.first.memory]
+    ),
+    "EntityIndexRows.waiting": lambda t, h: (
+        [words.entity.id for words in EntityIndexRows(t, GENERATION).waiting(waiting_entity(t, h), limit=9)]
+        == [h.first.entity]
+    ),
+    "EntityIndexRows.words": lambda t, h: (
+        [
+            words.entity.id
+            for words in EntityIndexRows(t, GENERATION).words(GARDEN, after=0, limit=9, all_generations=True)
+        ]
+        == [h.first.entity]
     ),
     "EntityRows.found": lambda t, h: (
         [
@@ -203,9 +241,16 @@ BY_FOUND_ID = {
     "Entities.forget_session",
     "Entities.forget_message",
     "Entities.retag",
+    "Entities.found",
     "EntityRows.version",
+    "MemoryIndexRows.set_indexed",
+    "EntityIndexRows.set_indexed",
+    "EntityIndexRows.mark_indexed",
+    "EntityIndexRows.wait_again",
+    "EntityIndexRows.note_removal",
     "Observations.add",
     "Observations.of_session",
+    "Observations.place",
     "Observations.forget_session",
     "Observations.forget_message",
     "Extraction.renew",
@@ -224,6 +269,20 @@ BY_FOUND_ID = {
     "Extraction.count_again",
     "Extraction.forget_past",
 }
+
+
+def waiting_memory(transaction: Transaction, home: Home) -> SessionId:
+    """Every session's memory waits; of the first it is asked."""
+    for place in home.places:
+        MemoryIndexRows(transaction, GENERATION).set_indexed(place.session, [(place.memory, WAITING)])
+    return home.first.session
+
+
+def waiting_entity(transaction: Transaction, home: Home) -> ProjectId:
+    """Every project's entity waits; of the garden's it is asked."""
+    for place in (home.first, home.second):
+        Entities(transaction).set_index(place.entity, WAITING)
+    return GARDEN
 
 
 def garden_memories(transaction: Transaction, home: Home) -> MemoryRows:
@@ -269,5 +328,4 @@ def test_the_rows_of_one_pool_hold_nothing_of_another_pool_of_the_same_tenant(wo
 @pytest.mark.parametrize("name", ONE_PLACE)
 def test_what_derives_in_one_place_is_nowhere_else_in_the_same_tenant(world: World, name: str) -> None:
     """ISO-4, ISO-10: pool ↔ pool, project ↔ project, and user ↔ user in a private project."""
-    with world.database.read(world.ours.reach) as transaction:
-        assert ONE_PLACE[name](transaction, world.ours)
+    assert world.database.write(world.ours.reach, lambda transaction: ONE_PLACE[name](transaction, world.ours))

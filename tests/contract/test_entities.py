@@ -214,6 +214,28 @@ def test_iso_4_retagging_reaches_no_foreign_entity_and_no_foreign_project(house:
     assert house.entities(garden)[0] == xandor
 
 
+@pytest.mark.parametrize("what", ["session", "contents", "message"])
+def test_iso_6_a_confined_key_can_forget_what_its_session_said_in_another_project_before(
+    house: House, what: str
+) -> None:
+    """ORG-4: the entity is not there for the key, and yet loses what came from the session."""
+    garden, cellar = house.project(), house.project("Cellar")
+    house.session("a", garden)
+    house.session("b", garden)
+    (said,) = house.tell("a", BROTHER)
+    house.tell("b", "My brother Xandor lives in Oslo.")
+    house.move("a", cellar)
+    confined = Reach(tenant=house.reach.tenant, confined_to=cellar)
+    forget = house.services.forget
+    if what == "message":
+        forget.message(confined, said.id)
+    else:
+        (forget.session if what == "session" else forget.contents)(confined, "a")
+    assert house.names(garden) == ["Xandor", "Oslo"]
+    assert "Zentrix" not in house.entities(garden)[0].notes
+    assert "Zentrix" not in repr(house.context("b", "Zentrix").derived.entities)
+
+
 def test_iso_10_into_a_private_project_an_entity_goes_to_one_user(house: House) -> None:
     garden, diary = house.project(), house.project("Diary", "private")
     house.session("a", garden, "ann")

@@ -6,11 +6,13 @@ import pytest
 
 from cloister.domain.identifiers import MessageId
 from cloister.index.exact import ExactIndex
-from cloister.index.interface import Index, Point, PoolIndex
+from cloister.index.interface import EntityPoint, Index, Point, PoolIndex
+from cloister.storage.entities import EntityRows
 from cloister.storage.interface import Transaction
+from cloister.storage.memories import MemoryRows
 from cloister.storage.messages import Messages
 from engines import exact_index
-from twin_tenants import INDEXED, MOMENT, Home, World, new_message, pools, public_methods
+from twin_tenants import GENERATION, INDEXED, MOMENT, Home, World, new_message, pools, public_methods
 
 
 def evidence_ids(world: World, index: Index, home: Home, question: str = "roses water") -> list[int]:
@@ -18,6 +20,30 @@ def evidence_ids(world: World, index: Index, home: Home, question: str = "roses 
         rows = pools(transaction).rows(home.scope(home.first))
         assert rows is not None
         return sorted(int(identity) for identity in index.within(rows).evidence(question).ids)
+
+
+def derived_ids(world: World, index: Index, home: Home, question: str = "roses water") -> tuple[list[int], list[int]]:
+    """The memories of the first session's pool, and the entities of the second's part of the private cellar."""
+    with world.database.read(home.reach) as transaction:
+        memories = index.memories_within(MemoryRows(transaction, home.first.pool, GENERATION))
+        entities = index.entities_within(EntityRows(transaction, home.cellar, "ann", GENERATION))
+        found = memories.evidence(question), entities.evidence(question)
+        return found[0].ids.tolist(), found[1].ids.tolist()
+
+
+def entity_point(home: Home) -> EntityPoint:
+    return EntityPoint(
+        entity=home.second.entity,
+        tenant=home.tenant,
+        project=home.cellar,
+        user="ann",
+        name="Rosa",
+        type="person",
+        notes="needs water",
+        created_at=MOMENT,
+        vector=bytes(512),
+        terms=INDEXED.terms,
+    )
 
 
 def point(home: Home, message: MessageId) -> Point:
@@ -37,13 +63,15 @@ INDEX_CASES: dict[str, Callable[[Index, Home], object]] = {
     "put": lambda index, theirs: index.put([point(theirs, message) for message in theirs.first.messages], 0, 1 << 63),
     "forget_sessions": lambda index, theirs: index.forget_sessions([place.session for place in theirs.places]),
     "forget_messages": lambda index, theirs: index.forget_messages(theirs.first.messages),
+    "put_entities": lambda index, theirs: index.put_entities([entity_point(theirs)]),
+    "forget_entities": lambda index, theirs: index.forget_entities([theirs.first.entity, theirs.second.entity]),
     "close": lambda index, theirs: index.close(),
 }
 
 
 def test_every_method_of_the_index_has_a_case() -> None:
-    """ISO-4; `within` and `evidence` are in every one of them."""
-    assert set(INDEX_CASES) == public_methods(Index) - {"within"}
+    """ISO-4; the ways to ask, and `evidence`, are in every one of them."""
+    assert set(INDEX_CASES) == public_methods(Index) - {"within", "memories_within", "entities_within"}
     assert public_methods(PoolIndex) == {"evidence"}
 
 
@@ -53,9 +81,11 @@ def test_the_index_of_a_pool_answers_with_that_pool_alone(world: World, name: st
     index: ExactIndex = exact_index()
     for home in (world.theirs, world.ours, world.theirs):
         assert evidence_ids(world, index, home) == home.first.messages
+        assert derived_ids(world, index, home) == ([home.first.memory], [home.second.entity])
     INDEX_CASES[name](index, world.theirs)
     for home in (world.ours, world.theirs):
         assert evidence_ids(world, index, home) == home.first.messages
+        assert derived_ids(world, index, home) == ([home.first.memory], [home.second.entity])
 
 
 def test_the_statistics_of_a_pool_are_its_own(world: World) -> None:

@@ -3,71 +3,18 @@
 Whatever it says, content is read back from storage under the asking session's own scope; the rest is counted and never shown.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-import numpy as np
 import pytest
 
 from cloister.bootstrap import Services
 from cloister.domain.conversation import Draft
 from cloister.domain.identifiers import MessageId, message_id, new_session_id
-from cloister.domain.ranking import Evidence
 from cloister.domain.scope import MemberVisibility, Reach
-from cloister.index.interface import Index, Point, PoolIndex, PoolReader
 from cloister.services.keep_sessions import SessionFields
 from cloister.services.search import EpisodeHit, Place
-from engines import Engine, exact_index
-
-Lies = Callable[[], Sequence[int]]
-
-
-@dataclass(kw_only=True, slots=True)
-class LeakyIndex:
-    """An honest index with lies put above what it says."""
-
-    honest: Index = field(default_factory=exact_index)
-    lies: list[int] = field(default_factory=list[int])
-    immediate: bool = True
-
-    def within(self, pool: PoolReader) -> PoolIndex:
-        return _LeakyPool(honest=self.honest.within(pool), lies=self.lies)
-
-    def put(self, run: Sequence[Point], first: int, last: int) -> None: ...
-
-    def forget_sessions(self, sessions: Sequence[int]) -> None: ...
-
-    def forget_messages(self, messages: Sequence[int]) -> None: ...
-
-    def close(self) -> None:
-        self.honest.close()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _LeakyPool:
-    honest: PoolIndex
-    lies: list[int]
-
-    def evidence(self, question: str) -> Evidence:
-        """Each lie as a user's and as an assistant's message, so that it is picked whatever is asked for."""
-        true = self.honest.evidence(question)
-        ids = np.array([*self.lies, *self.lies], np.int64)
-        top = np.full(len(ids), 1_000, np.float32)
-        roles = np.repeat(np.array([0, 1], np.int8), len(self.lies))
-
-        def above(column: np.ndarray[tuple[int], np.dtype[np.float32]]) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-            return np.concatenate((top, column))
-
-        return Evidence(
-            ids=np.concatenate((ids, true.ids)),
-            session_ids=np.concatenate((ids >> 21, true.session_ids)),
-            roles=np.concatenate((roles, true.roles)),
-            lexical=above(true.lexical),
-            semantic=above(true.semantic),
-            author=above(true.author),
-            date=above(true.date),
-            session_prior=above(true.session_prior),
-        )
+from engines import Engine
+from leaky_index import LeakyIndex
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

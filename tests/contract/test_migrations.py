@@ -312,6 +312,60 @@ def test_org_7_the_migration_of_an_owner_that_row_level_security_binds_counts_al
     assert counts_after(place, households) == COUNTS
 
 
+def old_derived(place: Place, rows: Callable[[str], Dump], monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a database of version 004: a memory whose vector is known, one that a slow embedder left without, and an entity."""
+    household = new_household()
+    with monkeypatch.context() as past:
+        with_steps(past, known(place)[:4])
+        database = place.open()
+        database.write(household.reach, lambda transaction: insert_conversation(transaction, household))
+        database.close()
+    columns = "tenant_id, digest, created_at, generation, terms, vector"
+    for number, vector in ((1, "digest"), (2, "NULL")):
+        digest = f"CAST('{number}' AS {'BYTEA' if place.postgres else 'BLOB'})"
+        rows(
+            f"INSERT INTO memory (memory_id, session_id, content, {columns}) SELECT {number}, {household.session:d}, 'x', "
+            f"{household.tenant:d}, digest, 7, 1, digest, {vector} FROM (SELECT {digest} AS digest) AS made"
+        )
+        rows(
+            f"INSERT INTO entity (entity_id, project_id, name, type, {columns}) SELECT {number}, {household.project:d}, 'x', "
+            f"'other', {household.tenant:d}, digest, 7, 1, digest, {vector} FROM (SELECT {digest} AS digest) AS made"
+        )
+
+
+def waiting_after(place: Place, rows: Callable[[str], Dump]) -> list[Dump]:
+    place.open().close()
+    return [
+        sorted(rows("SELECT memory_id, coalesce(indexed_at, 0) FROM memory")),
+        sorted(rows("SELECT entity_id, coalesce(indexed_at, 0), revision FROM entity")),
+        rows("SELECT entity_id FROM index_removal"),
+    ]
+
+
+# A memory without a vector waits for it; entities all wait, as they may have to be put into an index outside the database.
+WAITING = [[(1, 7), (2, 0)], [(1, 0, 0), (2, 0, 0)], [(0,)]]
+
+
+def test_what_derived_before_it_was_queued_waits_after_the_migration(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old_derived(place, place.rows, monkeypatch)
+    assert waiting_after(place, place.rows) == WAITING
+    assert waiting_after(place, place.rows) == WAITING
+
+
+def test_the_migration_of_an_owner_that_row_level_security_binds_queues_what_derives_of_all_tenants(
+    empty_postgres: str, login: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everyone = postgres_place(empty_postgres)
+    for role in ROLES:
+        everyone.rows(f"DO $$ BEGIN IF to_regrole('{role}') IS NULL THEN CREATE ROLE {role} NOLOGIN; END IF; END $$")
+    everyone.rows(f"GRANT {', '.join(ROLES)} TO {login}; GRANT USAGE, CREATE ON SCHEMA public TO {login}")
+    place = postgres_place(make_conninfo(empty_postgres, user=login))
+    old_derived(place, everyone.rows, monkeypatch)
+    assert waiting_after(place, everyone.rows) == WAITING
+
+
 def test_both_engines_have_the_same_tables_and_columns(tmp_path: Path, empty_postgres: str) -> None:
     opened(sqlite_place(tmp_path))
     in_sqlite = sqlite_rows(

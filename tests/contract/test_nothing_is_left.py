@@ -141,8 +141,10 @@ def test_a_memory_that_was_forgotten_by_itself_is_in_no_file(
 
 
 @pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local Qdrant")
-def test_qdrant_is_told_no_words_and_keeps_no_point_of_what_was_forgotten(engine: Engine, tmp_path: Path) -> None:
-    """ISO-8: a point holds ids, times, numbers of terms and a vector. What derives is not there at all."""
+def test_qdrant_is_told_no_words_but_those_of_entities_and_keeps_nothing_of_what_was_forgotten(
+    engine: Engine, tmp_path: Path
+) -> None:
+    """ISO-8: a message's point holds ids, times, numbers of terms and a vector; an entity's also its name, type and notes."""
     folder = tmp_path / "qdrant"
     client = QdrantClient(path=str(folder))
     index = QdrantIndex(client, EMBEDDER)
@@ -154,16 +156,19 @@ def test_qdrant_is_told_no_words_and_keeps_no_point_of_what_was_forgotten(engine
     house.services.queue.drain()
     tells = house.find("tells").id
     assert {int(record.id) >> 21 for record in client.scroll(index.collection)[0]} == {tells, house.find("keeps").id}
-    assert everything_in(folder).isdisjoint(WORDS)
+    of_messages, of_entities = (folder / "collection" / name for name in (index.collection, index.entity_collection))
+    assert everything_in(of_messages) == set()
+    assert everything_in(of_entities) == {b"Quillfeather", b"Brambleworks"}
     house.services.forget.session(house.reach, "tells")
     assert tells not in {int(record.id) >> 21 for record in client.scroll(index.collection)[0]}
     client.close()
+    left = {}
     for file in folder.rglob("*.sqlite"):
         with closing(sqlite3.connect(file)) as connection:
             connection.execute("VACUUM")
-            points = connection.execute("SELECT count(*) FROM points").fetchone()
-        assert points == (2,)
-    assert everything_in(folder).isdisjoint(WORDS)
+            left[file.parent] = connection.execute("SELECT count(*) FROM points").fetchone()[0]
+    assert left == {of_messages: 2, of_entities: 2}
+    assert everything_in(folder) == set()
 
 
 def everything_in(folder: Path) -> set[bytes]:

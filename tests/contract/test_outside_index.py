@@ -7,27 +7,43 @@ import pytest
 from cloister import Cloister
 from cloister.bootstrap import Services, wire
 from cloister.domain.errors import StorageUnavailable
-from cloister.domain.identifiers import parse_message
+from cloister.domain.identifiers import ProjectId, parse_message, project_name
 from cloister.index.exact import ExactIndex
-from cloister.index.interface import NEIGHBOURS, Point, PoolIndex, PoolReader
+from cloister.index.interface import (
+    NEIGHBOURS,
+    DerivedReader,
+    EntityPoint,
+    EntityReader,
+    Point,
+    PoolIndex,
+    PoolReader,
+)
 from cloister.models.static_embedder import StaticEmbedder
 from cloister.storage.interface import Database
 
 
 class OutsideIndex:
-    """Holds, for each message, which messages it was made from; answers nothing itself."""
+    """Holds, for each message, which messages it was made from, and entities as they were put; answers nothing itself."""
 
     immediate = False
 
     def __init__(self) -> None:
         self.made_from: dict[int, set[int]] = {}
+        self.entities: dict[int, EntityPoint] = {}
         self.down = False
         self.while_putting: Callable[[], None] = lambda: None
+        self.while_putting_entities: Callable[[], None] = lambda: None
         embedder = StaticEmbedder()
         self._exact = ExactIndex(embedder.embed_query, embedder.dimension, 1_000_000)
 
     def within(self, pool: PoolReader) -> PoolIndex:
         return self._exact.within(pool)
+
+    def memories_within(self, pool: DerivedReader) -> PoolIndex:
+        return self._exact.memories_within(pool)
+
+    def entities_within(self, place: EntityReader) -> PoolIndex:
+        return self._exact.entities_within(place)
 
     def put(self, run: Sequence[Point], first: int, last: int) -> None:
         self._reach()
@@ -44,6 +60,15 @@ class OutsideIndex:
     def forget_messages(self, messages: Sequence[int]) -> None:
         self._reach()
         self.made_from = {id: made for id, made in self.made_from.items() if id not in messages}
+
+    def put_entities(self, entities: Sequence[EntityPoint]) -> None:
+        self._reach()
+        self.while_putting_entities()
+        self.entities |= {entity.entity: entity for entity in entities}
+
+    def forget_entities(self, entities: Sequence[int]) -> None:
+        self._reach()
+        self.entities = {id: entity for id, entity in self.entities.items() if id not in entities}
 
     def close(self) -> None:
         pass
@@ -151,4 +176,107 @@ def test_what_a_session_says_after_it_was_cleared_stays_in_the_index(house: Hous
     ids = say(memory, 2)
     services.queue.drain()
     assert index.made_from == windows(ids)
+    assert services.queue.waiting() == 0
+
+
+def tell(memory: Cloister, session: str, project: str | None, *words: str) -> None:
+    memory.create_session(session, project_id=project)
+    for said in words:
+        memory.record(session, "user", said)
+    memory.extract(session)
+
+
+def points(index: OutsideIndex) -> set[tuple[str, str, str]]:
+    return {(project_name(ProjectId(one.project)), one.name, one.notes) for one in index.entities.values()}
+
+
+def test_iso_8_entities_are_put_kept_and_removed_by_the_queue(house: House) -> None:
+    memory, services, index = house
+    garden = memory.create_project("Garden").project_id
+    tell(memory, "one", garden, "My neighbour Anna plays the cello.")
+    assert index.entities == {}
+    services.queue.drain()
+    assert points(index) == {(garden, "Anna", "The user's neighbour Anna plays the cello.")}
+    tell(memory, "two", garden, "My neighbour Anna bakes bread.")
+    services.queue.drain()
+    ((_, _, notes),) = points(index)
+    assert "cello" in notes and "bread" in notes
+    memory.delete_session("one")
+    ((_, _, notes),) = points(index)
+    assert "cello" not in notes and "bread" in notes
+    memory.clear_session("two")
+    assert index.entities == {}
+    assert services.queue.waiting() == 0
+
+
+def test_iso_6_a_retagged_entity_takes_its_point_along_and_a_merged_one_leaves(house: House) -> None:
+    memory, services, index = house
+    garden, kitchen = (memory.create_project(name).project_id for name in ("Garden", "Kitchen"))
+    tell(memory, "one", garden, "My neighbour Anna plays the cello.")
+    services.queue.drain()
+    (anna,) = memory.entities(garden)
+    memory.retag_entity(anna.id, kitchen)
+    assert memory.health().waiting == 1
+    services.queue.drain()
+    assert {project for project, _, _ in points(index)} == {kitchen}
+    tell(memory, "two", garden, "My neighbour Anna bakes bread.")
+    services.queue.drain()
+    assert len(index.entities) == 2
+    (again,) = memory.entities(garden)
+    memory.retag_entity(again.id, kitchen)
+    services.queue.drain()
+    ((project, _, notes),) = points(index)
+    assert project == kitchen and "cello" in notes and "bread" in notes
+
+
+def test_what_is_forgotten_of_an_entity_while_the_index_is_down_is_made_good_later(house: House) -> None:
+    memory, services, index = house
+    garden = memory.create_project("Garden").project_id
+    tell(memory, "one", garden, "My neighbour Anna plays the cello.")
+    services.queue.drain()
+    index.down = True
+    memory.delete_session("one")
+    assert len(index.entities) == 1
+    assert memory.health().waiting > 0
+    index.down = False
+    services.queue.drain()
+    assert index.entities == {}
+    assert memory.health().waiting == 0
+
+
+@pytest.mark.parametrize("drained", [False, True])
+@pytest.mark.parametrize("change", ["forgotten", "retagged", "said of", "partly forgotten"])
+def test_an_entity_that_changes_while_it_is_being_put_ends_as_it_is(house: House, change: str, drained: bool) -> None:
+    """Nothing of a former project, or of forgotten words, stays behind; nor if another has put it rightly meanwhile, and what is
+    put late is the older of the two."""
+    memory, services, index = house
+    garden, kitchen = (memory.create_project(name).project_id for name in ("Garden", "Kitchen"))
+    tell(memory, "one", garden, "My neighbour Anna plays the cello.")
+    services.queue.drain()
+    tell(memory, "two", garden, "My neighbour Anna bakes bread.")
+    (anna,) = memory.entities(garden)
+    changes: dict[str, Callable[[], object]] = {
+        "forgotten": lambda: (memory.delete_session("one"), memory.delete_session("two")),
+        "partly forgotten": lambda: memory.delete_session("one"),
+        "retagged": lambda: memory.retag_entity(anna.id, kitchen),
+        "said of": lambda: tell(memory, "three", garden, "My neighbour Anna plays the flute."),
+    }
+    begun: list[str] = []
+
+    def meanwhile() -> None:
+        if not begun:
+            begun.append(change)
+            index.down = "forgotten" in change and not drained
+            changes[change]()
+            index.down = False
+            if drained:
+                services.queue.drain()
+
+    index.while_putting_entities = meanwhile
+    services.queue.drain()
+    assert begun
+    there = [(garden, one) for one in memory.entities(garden)] + [(kitchen, one) for one in memory.entities(kitchen)]
+    assert points(index) == {(project, one.name, one.notes) for project, one in there}
+    assert len(there) == (0 if change == "forgotten" else 1)
+    services.queue.drain()
     assert services.queue.waiting() == 0

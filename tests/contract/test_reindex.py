@@ -1,36 +1,18 @@
 """Rebuilding the index, and the queue of what is not indexed yet: two generations are never ranked together."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
-import numpy as np
-import numpy.typing as npt
 import pytest
 
 from cloister import Cloister
 from cloister.bootstrap import Services, wire
 from cloister.domain.passage import Passage
 from cloister.index.exact import ExactIndex
-from cloister.models.interface import Embedder, Embedding, Weigh
+from cloister.models.interface import Embedder, Embedding
 from cloister.models.static_embedder import StaticEmbedder
+from cloister.services.reindex import Reindexed
 from cloister.storage.interface import Database
-
-
-@dataclass
-class OtherEmbedder:
-    """Another model, with another length of vectors; slow ones run from the queue only."""
-
-    immediate: bool = True
-    name: str = "other/1"
-    dimension: int = 8
-    seen: list[str] = field(default_factory=list[str])
-
-    def embed(self, passages: Sequence[Passage]) -> list[Embedding]:
-        self.seen += [passage.content for passage in passages]
-        return [Embedding(vector=np.full(8, 0.35, "<f2").tobytes(), tokens=1) for _ in passages]
-
-    def embed_query(self, text: str, weigh: Weigh) -> npt.NDArray[np.float32]:
-        return np.full(8, 0.35, np.float32)
+from other_embedder import OtherEmbedder
 
 
 def opened(database: Database, embedder: Embedder) -> tuple[Cloister, Services]:
@@ -57,25 +39,25 @@ def test_rows_of_another_embedder_are_never_ranked_with_those_of_this_one(databa
     assert found(first) == 5
     second, services = opened(database, OtherEmbedder())
     assert found(second) == 0
-    assert services.reindex.stale_messages() == 5
+    assert services.reindex.stale() == Reindexed(messages=5)
     second.record("s", "user", "The bell number 5 rings at noon.")
     assert found(second) == 1
     assert found(first) == 5
-    assert first.health().stale == 1
+    assert first.health().stale == Reindexed(messages=1)
 
 
 def test_reindexing_brings_everything_to_the_new_generation_and_reports_progress(database: Database) -> None:
     first = filled(database)
     second, services = opened(database, OtherEmbedder())
     steps: list[tuple[int, int]] = []
-    assert second.reindex(progress=lambda done, total: steps.append((done, total))) == 5
+    assert second.reindex(progress=lambda done, total: steps.append((done, total))) == Reindexed(messages=5)
     assert steps[0] == (0, 5)
     assert steps[-1] == (5, 5)
     assert found(second) == 5
     assert found(first) == 0
-    assert services.reindex.stale_messages() == 0
-    assert second.reindex() == 0
-    assert second.reindex(everything=True) == 5
+    assert services.reindex.stale() == Reindexed()
+    assert second.reindex() == Reindexed()
+    assert second.reindex(everything=True) == Reindexed(messages=5)
     assert found(second) == 5
 
 

@@ -30,6 +30,7 @@ from cloister.storage.pools import PoolRows
 from cloister.storage.sessions import Sessions
 from cloister.storage.usage import UsageRows
 from derived_cases import DERIVED_CASES, claimed, forget_derived
+from derived_index_cases import DERIVED_INDEX_CASES
 from turn_cases import TURN_CASES
 from twin_tenants import (
     CLAIM,
@@ -208,6 +209,7 @@ CASES: dict[str, Case] = {
     "UsageRows.api_keys": Case(act=lambda t, h: UsageRows(t).api_keys()),
     "UsageRows.set_limits": Case(act=lambda t, h: UsageRows(t).set_limits(Limits(messages=1)), writes=True),
     **DERIVED_CASES,
+    **DERIVED_INDEX_CASES,
     **TURN_CASES,
 }
 

@@ -211,7 +211,12 @@ def test_reindexing_says_how_much_it_rebuilt(shell: CommandLine) -> None:
     shell.run("remember", "--create", "beds", "Peas.")
     assert shell.run("reindex").stdout == "The index was up to date.\n"
     assert shell.run("reindex", "--everything").stdout == "Rebuilt the index of 1 message.\n"
-    assert shell.json("reindex", "--everything") == {"reindexed": 1}
+    assert shell.json("reindex", "--everything") == {
+        "reindexed": 1,
+        "messages": 1,
+        "memories": 0,
+        "entities": 0,
+    }
 
 
 def test_a_progress_bar_is_drawn_on_a_terminal_and_never_on_stdout(shell: CommandLine) -> None:

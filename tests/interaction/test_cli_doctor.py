@@ -66,6 +66,27 @@ def test_messages_that_recall_does_not_know_yet_are_warned_about(shell: CommandL
     assert set(states(shell.json("doctor")).values()) == {"ok"}
 
 
+def test_memories_and_entities_that_recall_does_not_know_yet_are_warned_about(shell: CommandLine) -> None:
+    shell.run(
+        "remember", "--create", "beds", "My neighbour Anna plays the cello.", "--project", shell.project("Garden")
+    )
+    shell.run("extract", "beds")
+    assert set(states(shell.json("doctor")).values()) == {"ok"}
+    change(shell, "INSERT INTO generation VALUES (999, 'another embedder')")
+    for table in ("memory", "entity"):
+        change(shell, f"UPDATE {table} SET generation = 999, indexed_at = NULL")
+    report = shell.json("doctor")
+    assert (states(report)["waiting"], states(report)["stale"]) == ("warn", "warn")
+    shown = shell.run("doctor", COLUMNS="200").stdout
+    assert "2 messages, memories or entities not indexed yet" in shown
+    assert "1 memory, 1 entity indexed by another embedder or tokeniser" in shown
+    assert shell.run("reindex").stdout == "Rebuilt the index of 1 memory, 1 entity.\n"
+    assert shell.run("reindex").stdout == "The index was up to date.\n"
+    everything = {"reindexed": 3, "messages": 1, "memories": 1, "entities": 1}
+    assert shell.json("reindex", "--everything") == everything
+    assert set(states(shell.json("doctor")).values()) == {"ok"}
+
+
 def test_a_newer_schema_is_bad(shell: CommandLine) -> None:
     shell.run("migrate")
     change(shell, "INSERT INTO schema_migration VALUES (9999, 'later', '')")

@@ -100,6 +100,9 @@ def test_notes_of_a_long_session_are_shown(shell: CommandLine) -> None:
         notes = memory.observations("beds")
     shown = shell.run("observations", "beds", "--limit", "1").stdout
     assert notes[0].id in shown and "peas" in shown
+    assert f"--after {notes[0].id}" in shell.run("observations", "beds", "--limit", "1").stderr
+    rest = shell.json("observations", "beds", "--after", notes[0].id)
+    assert [note["id"] for note in rest] == [note.id for note in notes[1:]] != []
     assert "notes" in shell.run("context", "beds", "peas").stdout
 
 

@@ -164,6 +164,15 @@ def test_entities_of_private_members_are_divided(memory: Cloister) -> None:
         assert memory.context(user, "Anna").entities == (anna,)
         assert foreign not in str(memory.search("Anna", session_id=user))
     assert memory.entities(private) == []
+    garden = memory.create_project("Garden").project_id
+    moved = memory.retag_entity(memory.entities(private, user_id="ann")[0].id, garden)
+    assert (memory.entities(garden), memory.entities(private, user_id="ann")) == ([moved], [])
+    (behind, *_) = memory.entities(private, user_id="bob")
+    assert memory.entities(private, user_id="bob", after=behind.id) == []
+    together = memory.retag_entity(moved.id, private, user_id="bob")
+    assert together.id == behind.id
+    assert "cello" in together.notes and "bread" in together.notes
+    assert memory.entities(private, user_id="bob") == [together]
 
 
 @only(PROGRAMS)
@@ -197,6 +206,12 @@ def test_a_long_session_is_noted_and_the_notes_go_with_it(memory: Cloister) -> N
     said = {message.id for message in memory.messages("s", limit=200)}
     assert notes and all(set(note.source_message_ids) <= said for note in notes)
     assert memory.observations("s", limit=1) == notes[:1]
+    for place, note in enumerate(notes):
+        assert memory.observations("s", after=note.id) == notes[place + 1 :]
+    memory.create_session("other")
+    for foreign in (("other", notes[0].id), ("s", "obs_0000000000000001"), ("s", "peas")):
+        with pytest.raises(NotFound):
+            memory.observations(foreign[0], after=foreign[1])
     assert memory.context("s", "peas").observations
     assert memory.delete_session("s").observations == len(notes)
 

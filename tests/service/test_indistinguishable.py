@@ -22,8 +22,10 @@ from cloister.domain.identifiers import (
     new_entity_id,
     new_key_id,
     new_memory_id,
+    new_observation_id,
     new_project_id,
     new_session_id,
+    observation_name,
     project_name,
 )
 from cloister.interfaces.http.app import create_app
@@ -105,6 +107,7 @@ PROBES = (
     in_body("POST", "/v1/memories", "session_id", {"session_id": "{id}", "contents": ["Roses need water."]}),
     in_query("GET", "/v1/sessions/{external_id}/memories", "after", "memory"),
     in_query("GET", "/v1/users/{user_id}/memories", "after", "memory"),
+    in_query("GET", "/v1/sessions/{external_id}/observations", "after", "observation"),
     in_query("GET", "/v1/entities", "project_id", "project"),
     in_query("GET", "/v1/entities", "after", "entity", "&project_id={own project}"),
     in_header("GET", "/v1/entities"),
@@ -149,6 +152,7 @@ class Ids(NamedTuple):
     key: str
     memory: str
     entity: str
+    observation: str
 
 
 class World(NamedTuple):
@@ -180,7 +184,23 @@ def fill(tenant: Tenant, session: str, project: str) -> Ids:
     (memory,) = tenant.admin.everything(f"/v1/sessions/{session}/memories")
     (entity,) = tenant.admin.everything("/v1/entities", project_id=project)
     key = tenant.admin.made("/org/api-keys", {"name": "a key", "project_id": project})["key_id"]
-    return Ids(session=session, message=message, project=project, key=key, memory=memory["id"], entity=entity["id"])
+    return Ids(
+        session=session,
+        message=message,
+        project=project,
+        key=key,
+        memory=memory["id"],
+        entity=entity["id"],
+        observation=note(tenant, session),
+    )
+
+
+def note(tenant: Tenant, session: str) -> str:
+    """The first note of a session that has grown long enough to have any."""
+    said = [{"role": "user", "content": f"In week {week} I planted peas in Lisbon."} for week in range(60)]
+    tenant.admin.made(f"/v1/sessions/{session}/messages/batch", {"messages": said})
+    tenant.admin.made(f"/v1/sessions/{session}/extract", None)
+    return tenant.admin.everything(f"/v1/sessions/{session}/observations")[0]["id"]
 
 
 def missing() -> Ids:
@@ -191,6 +211,7 @@ def missing() -> Ids:
         key=key_name(new_key_id()),
         memory=memory_name(new_memory_id()),
         entity=entity_name(new_entity_id()),
+        observation=observation_name(new_observation_id()),
     )
 
 

@@ -202,8 +202,13 @@ def test_a_memory_that_goes_between_two_pages_takes_no_other_along(tenant: Tenan
     assert seen == [f"Rose {number} is red." for number in range(4)]
 
 
-def test_lists_go_on_behind_a_memory_or_an_entity_that_is_named(world: World) -> None:
-    for path in ("/v1/sessions/s-0/memories", "/v1/users/ann/memories", "/v1/entities"):
+def test_lists_go_on_behind_a_memory_an_entity_or_a_note_that_is_named(world: World) -> None:
+    for path in (
+        "/v1/sessions/s-0/memories",
+        "/v1/users/ann/memories",
+        "/v1/entities",
+        "/v1/sessions/s-0/observations",
+    ):
         everything = world.caller.everything(path)
         for place, entry in enumerate(everything):
             assert world.caller.everything(path, 2, after=entry["id"]) == everything[place + 1 :]

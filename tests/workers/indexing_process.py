@@ -10,7 +10,7 @@ from typing import Literal
 from qdrant_client import QdrantClient
 
 from cloister.bootstrap import wire
-from cloister.index.interface import Point
+from cloister.index.interface import EntityPoint, Point
 from cloister.index.qdrant import QdrantIndex
 from cloister.interfaces.worker import Worker
 from cloister.models.static_embedder import StaticEmbedder
@@ -28,7 +28,12 @@ class Hesitant(QdrantIndex):
         super().put(run, first, last)
         self._wait_at("after")
 
-    def _wait_at(self, moment: Literal["before", "after"]) -> None:
+    def put_entities(self, entities: Sequence[EntityPoint]) -> None:
+        self._wait_at("before entities")
+        super().put_entities(entities)
+        self._wait_at("after entities")
+
+    def _wait_at(self, moment: Literal["before", "after", "before entities", "after entities"]) -> None:
         if moment == self._moment:
             print(moment, flush=True)
             time.sleep(3_600)

@@ -1,4 +1,4 @@
-"""A worker is killed between the commit of a message and its index, and between the index and the note that it is there."""
+"""A worker is killed between the commit of something and its index, and between the index and the note that it is there."""
 
 import subprocess
 import sys
@@ -10,9 +10,12 @@ import pytest
 from qdrant_client import QdrantClient
 
 from cloister.bootstrap import Services, wire
+from cloister.domain.conversation import Draft
 from cloister.domain.scope import Reach
 from cloister.index.qdrant import QdrantIndex
 from cloister.interfaces.worker import Worker
+from cloister.services.keep_sessions import SessionFields
+from cloister.services.search import EntityHit
 from cloister.services.search import Place as Where
 from engines import EMBEDDER
 from worker_processes import FACT, Place, converse
@@ -20,6 +23,7 @@ from worker_processes import FACT, Place, converse
 INDEXING = Path(__file__).with_name("indexing_process.py")
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local Qdrant")
 UNINDEXED = "SELECT count(*) FROM message WHERE indexed_at IS NULL"
+UNINDEXED_ENTITIES = "SELECT count(*) FROM entity WHERE indexed_at IS NULL"
 
 
 @contextmanager
@@ -34,6 +38,14 @@ def house(place: Place, points: Path) -> Generator[tuple[Services, QdrantClient,
         services.close()
 
 
+def kill_at(place: Place, points: Path, moment: str) -> None:
+    command = [sys.executable, str(INDEXING), place.engine.name, place.url, str(points), moment]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == f"{moment}\n"
+        process.kill()
+
+
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_what_a_killed_worker_left_out_of_the_index_another_puts_there_once(
     place: Place, tmp_path: Path, moment: str
@@ -44,11 +56,7 @@ def test_what_a_killed_worker_left_out_of_the_index_another_puts_there_once(
         for name in ("bees", "wasps"):
             converse(services, reach, name)
     assert place.number(UNINDEXED) == 8
-    command = [sys.executable, str(INDEXING), place.engine.name, place.url, str(points), moment]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == f"{moment}\n"
-        process.kill()
+    kill_at(place, points, moment)
     assert place.number(UNINDEXED) == 8, "nothing says that it is indexed"
     with house(place, points) as (services, client, index):
         worker = Worker(services)
@@ -64,3 +72,31 @@ def test_what_a_killed_worker_left_out_of_the_index_another_puts_there_once(
         again.drain()
         again.stop()
         assert again.done.indexed == 0
+
+
+@pytest.mark.parametrize("moment", ["before entities", "after entities"])
+def test_an_entity_that_a_killed_worker_left_out_of_the_index_another_puts_there(
+    place: Place, tmp_path: Path, moment: str
+) -> None:
+    """ISO-8, ISO-9"""
+    points = tmp_path / "points"
+    with house(place, points) as (services, _, _):
+        reach = Reach(tenant=services.organise.create_tenant("Beekeepers")[0])
+        garden = services.organise.create_project(reach, "Garden").id
+        services.sessions.create(reach, SessionFields(external_id="bees", project=garden))
+        services.record.messages(reach, "bees", [Draft(role="user", content="My neighbour Anna plays the cello.")])
+        services.memory_worker.extract_now(reach, "bees")
+    assert place.number(UNINDEXED_ENTITIES) == 1
+    kill_at(place, points, moment)
+    assert place.number(UNINDEXED_ENTITIES) == 1, "nothing says that it is indexed"
+    with house(place, points) as (services, client, index):
+        worker = Worker(services)
+        worker.drain()
+        worker.stop()
+        assert services.queue.waiting() == 0
+        records, _ = client.scroll(index.entity_collection, limit=100)
+        stored = [int(str(identity)) for (identity,) in place.rows("SELECT entity_id FROM entity")]
+        assert [int(record.id) for record in records] == stored
+        (found,) = services.search.search(reach, "cello", Where(project=garden), limit=9, kinds=["entities"])
+        assert isinstance(found, EntityHit)
+        assert found.entity.name == "Anna"

@@ -136,6 +136,13 @@ def parse_entity(given: str) -> EntityId:
     return EntityId(number)
 
 
+def parse_observation(given: str) -> ObservationId:
+    number = _parse("obs_", given)
+    if number is None:
+        raise NotFound("observation", given)
+    return ObservationId(number)
+
+
 def parse_tenant(given: str) -> TenantId:
     number = _parse("ten_", given)
     if number is None:

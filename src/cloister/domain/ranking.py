@@ -30,6 +30,21 @@ class Evidence:
         return len(self.ids)
 
 
+def no_evidence() -> Evidence:
+    """Of a place that holds nothing."""
+    nothing = np.empty(0, np.float32)
+    return Evidence(
+        ids=np.empty(0, np.int64),
+        session_ids=np.empty(0, np.int64),
+        roles=np.empty(0, np.int8),
+        lexical=nothing,
+        semantic=nothing,
+        author=nothing,
+        date=nothing,
+        session_prior=nothing,
+    )
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Weights:
     """How much each kind of evidence counts. Measured; the optimum is flat (docs/decisions)."""

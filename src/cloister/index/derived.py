@@ -1,57 +1,39 @@
 """The index of what derives: memories of a pool, entities of a project. Few rows, so a block is made anew when they change.
 
-The same kind of block as for messages, of rows without neighbours; always in memory and exact, whatever index the messages have.
+The same kind of block as for messages, of rows without neighbours; always in memory and exact.
 """
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Iterator
-from typing import Protocol
+from collections.abc import Hashable
 
-from cloister.domain.ranking import Evidence
+from cloister.domain.ranking import Evidence, no_evidence
 from cloister.index.block import EmbedQuery, PoolBlock
 from cloister.index.columns import rows_of
-from cloister.index.interface import Row, SnapshotTooOld
+from cloister.index.interface import DerivedReader, SnapshotTooOld
 
 _CHUNK = 4_000
+_MOST_BYTES = 64_000_000
 
 
-class DerivedReader(Protocol):
-    """The rows of one place at one moment. `kind` and `place` name it inside its tenant."""
-
-    @property
-    def kind(self) -> str: ...
-
-    @property
-    def tenant(self) -> int: ...
-
-    @property
-    def place(self) -> Hashable: ...
-
-    def version(self) -> int | None:
-        """None where there is no such place."""
-        ...
-
-    def all_rows(self) -> Iterator[Row]: ...
-
-
-class DerivedIndex:
+class DerivedBlocks:
     """Blocks by kind, tenant and place; the least recently used give way under a byte limit."""
 
-    def __init__(self, embed_query: EmbedQuery, dimension: int, byte_limit: int) -> None:
+    def __init__(self, embed_query: EmbedQuery, dimension: int, byte_limit: int = _MOST_BYTES) -> None:
         self._embed_query = embed_query
         self._dimension = dimension
         self._byte_limit = byte_limit
         self._blocks: OrderedDict[tuple[str, int, Hashable], tuple[int, PoolBlock]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def evidence(self, reader: DerivedReader, question: str) -> Evidence | None:
-        """What speaks for each row of the place; none where it is empty."""
-        version = reader.version()
-        block = None if version is None else self._block(reader, version)
-        return None if block is None or not len(block) else block.evidence(question, self._embed_query)
+    def within(self, reader: DerivedReader) -> "_DerivedPlace":
+        return _DerivedPlace(self, reader, self._embed_query)
 
-    def _block(self, reader: DerivedReader, version: int) -> PoolBlock:
+    def block(self, reader: DerivedReader) -> PoolBlock | None:
+        """What the place holds at the reader's moment; none where there is no such place."""
+        version = reader.version()
+        if version is None:
+            return None
         key = (reader.kind, reader.tenant, reader.place)
         with self._lock:
             held = self._blocks.get(key)
@@ -70,8 +52,25 @@ class DerivedIndex:
             self._make_room()
         return block
 
+    def clear(self) -> None:
+        with self._lock:
+            self._blocks.clear()
+
     def _make_room(self) -> None:
         total = sum(block.nbytes for _, block in self._blocks.values())
         while total > self._byte_limit and len(self._blocks) > 1:
             _, (_, oldest) = self._blocks.popitem(last=False)
             total -= oldest.nbytes
+
+
+class _DerivedPlace:
+    """One place at one moment."""
+
+    def __init__(self, blocks: DerivedBlocks, reader: DerivedReader, embed_query: EmbedQuery) -> None:
+        self._blocks = blocks
+        self._reader = reader
+        self._embed_query = embed_query
+
+    def evidence(self, question: str) -> Evidence:
+        block = self._blocks.block(self._reader)
+        return block.evidence(question, self._embed_query) if block is not None and len(block) else no_evidence()

@@ -12,7 +12,17 @@ from cloister.domain.identifiers import SessionId
 from cloister.domain.ranking import Evidence
 from cloister.index.block import EmbedQuery, PoolBlock
 from cloister.index.columns import rows_of
-from cloister.index.interface import Point, PoolReader, Row, SnapshotTooOld
+from cloister.index.derived import DerivedBlocks
+from cloister.index.interface import (
+    DerivedReader,
+    EntityPoint,
+    EntityReader,
+    Point,
+    PoolIndex,
+    PoolReader,
+    Row,
+    SnapshotTooOld,
+)
 
 # So many rows are still in the processor's cache when they are copied into columns.
 _CHUNK = 4_000
@@ -28,10 +38,17 @@ class ExactIndex:
         self._dimension = dimension
         self._byte_limit = byte_limit
         self._blocks: OrderedDict[tuple[int, int], _Held] = OrderedDict()
+        self._derived = DerivedBlocks(embed_query, dimension)
         self._lock = threading.Lock()
 
     def within(self, pool: PoolReader) -> "_ExactPool":
         return _ExactPool(self._hold(pool), pool, self._embed_query, self)
+
+    def memories_within(self, pool: DerivedReader) -> PoolIndex:
+        return self._derived.within(pool)
+
+    def entities_within(self, place: EntityReader) -> PoolIndex:
+        return self._derived.within(place)
 
     def put(self, run: Sequence[Point], first: int, last: int) -> None:
         """The rows themselves are the index."""
@@ -42,7 +59,14 @@ class ExactIndex:
     def forget_messages(self, messages: Sequence[int]) -> None:
         """The rows themselves are the index."""
 
+    def put_entities(self, entities: Sequence[EntityPoint]) -> None:
+        """The rows themselves are the index."""
+
+    def forget_entities(self, entities: Sequence[int]) -> None:
+        """The rows themselves are the index."""
+
     def close(self) -> None:
+        self._derived.clear()
         with self._lock:
             self._blocks.clear()
 

@@ -1,9 +1,9 @@
-"""What an index promises: evidence for a question within one pool, as ids and scores. It never holds or answers content.
+"""What an index promises: evidence for a question within one pool, as ids and scores. It never answers content.
 
 An index may be late or wrong: whoever asks reads the rows back from storage under the same scope, and what is not there vanishes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -41,8 +41,39 @@ class PoolReader(Protocol):
     def session_rows(self, session: SessionId, after: int) -> list[Row]: ...
 
 
+class DerivedReader(Protocol):
+    """The memories of one pool or the entities of one project at one moment. `kind` and `place` name it inside its tenant."""
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def tenant(self) -> int: ...
+
+    @property
+    def place(self) -> Hashable: ...
+
+    def version(self) -> int | None:
+        """None where there is no such place."""
+        ...
+
+    def all_rows(self) -> Iterator[Row]: ...
+
+
+class EntityReader(DerivedReader, Protocol):
+    """The entities of one project, or of one user's part of it."""
+
+    @property
+    def project(self) -> int: ...
+
+    @property
+    def user(self) -> str | None: ...
+
+    def size(self) -> int: ...
+
+
 class PoolIndex(Protocol):
-    """An index bound to one pool: there is no other that its answers could come from."""
+    """An index bound to one pool, or to one place of what derives: there is no other that its answers could come from."""
 
     def evidence(self, question: str) -> Evidence: ...
 
@@ -61,12 +92,32 @@ class Point:
     terms: bytes
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntityPoint:
+    """An entity as an index that lives outside the database holds it (ISO-8): with its words, which it never answers."""
+
+    entity: int
+    tenant: int
+    project: int
+    user: str | None
+    name: str
+    type: str
+    notes: str
+    created_at: int
+    vector: bytes | None
+    terms: bytes
+
+
 class Index(Protocol):
     """`immediate` says that what storage committed is already found; the others are fed through the queue of unindexed rows."""
 
     immediate: bool
 
     def within(self, pool: PoolReader) -> PoolIndex: ...
+
+    def memories_within(self, pool: DerivedReader) -> PoolIndex: ...
+
+    def entities_within(self, place: EntityReader) -> PoolIndex: ...
 
     def put(self, run: Sequence[Point], first: int, last: int) -> None:
         """Make the points of a run from the message id `first` to `last` findable. A run is an unbroken part of one session, in
@@ -76,5 +127,11 @@ class Index(Protocol):
     def forget_sessions(self, sessions: Sequence[int]) -> None: ...
 
     def forget_messages(self, messages: Sequence[int]) -> None: ...
+
+    def put_entities(self, entities: Sequence[EntityPoint]) -> None:
+        """Make them findable where they are now, and no longer where they were. Repeating it changes nothing."""
+        ...
+
+    def forget_entities(self, entities: Sequence[int]) -> None: ...
 
     def close(self) -> None: ...

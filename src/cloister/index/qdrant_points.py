@@ -1,11 +1,12 @@
-"""A run of messages as the points of an index outside the database (ISO-8): numbers by the exact index's own recipe, no words.
+"""Messages and entities as the points of an index outside the database (ISO-8): numbers by the exact index's own recipe.
 
 Pure: it names no client. What a message borrows from its neighbours is worked out here once, when it is written, and not at
 each question; so a point is only as fresh as the last put of its neighbourhood.
 """
 
+import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from cloister.domain.passage import date_phrase, speaker_name
 from cloister.domain.ranking import ROLES
 from cloister.index import terms
 from cloister.index.columns import fill_vectors
-from cloister.index.interface import NEIGHBOURS, Point
+from cloister.index.interface import NEIGHBOURS, EntityPoint, Point
 from cloister.index.weighing import dampers, saturated
 from cloister.index.windows import Windows
 
@@ -27,6 +28,11 @@ CREATED_AT = "createdAt"
 ROLE = "role"
 AUTHOR = "author"
 TENANT_KEY = "tenantKey"
+PROJECT = "projectId"
+USER_PART = "userPart"
+NAME = "name"
+TYPE = "type"
+NOTES = "notes"
 
 WINDOW = "window"
 WINDOW_WORDS = "window_words"
@@ -49,18 +55,18 @@ class Sparse:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class EpisodePoint:
+class MadePoint:
     """`own` are the message's own words, with its author's name and its date, each of weight 1; `window` is BM25's document
     side of them and of what the message borrows; `vector` is that of the window, of unit length."""
 
-    message: int
+    id: int
     vector: list[float]
     own: Sparse
     window: Sparse
     payload: dict[str, int | str | list[int]]
 
 
-def episode_points(run: Sequence[Point], first: int, last: int, dimension: int) -> Iterator[EpisodePoint]:
+def episode_points(run: Sequence[Point], first: int, last: int, dimension: int) -> Iterator[MadePoint]:
     """The points of a run from the message id `first` to `last`."""
     start = sum(point.message < first for point in run)
     stop = sum(point.message <= last for point in run)
@@ -71,7 +77,31 @@ def episode_points(run: Sequence[Point], first: int, last: int, dimension: int) 
         yield from _points(part, dimension)[lead : lead + end - begin]
 
 
-def _points(run: Sequence[Point], dimension: int) -> list[EpisodePoint]:
+def entity_points(entities: Sequence[EntityPoint], dimension: int) -> Iterator[MadePoint]:
+    """Each as a session of one message would be, for it borrows from nobody; it carries its words too, as ISO-8 asks."""
+    for entity in entities:
+        alone = Point(
+            message=entity.entity,
+            tenant=entity.tenant,
+            session=entity.entity,
+            role=ROLES[0],
+            author=None,
+            created_at=entity.created_at,
+            vector=entity.vector,
+            terms=entity.terms,
+        )
+        (made,) = _points([alone], dimension)
+        yield replace(made, payload=_entity_payload(entity))
+
+
+def user_part(user: str | None) -> int:
+    """Whose part of a private project: a number for each user, 0 for nobody's. Only numbers are filtered by (ISO-1)."""
+    if user is None:
+        return 0
+    return int.from_bytes(hashlib.sha256(user.encode()).digest()[:8], "big") >> 1 | 1
+
+
+def _points(run: Sequence[Point], dimension: int) -> list[MadePoint]:
     stored = [np.frombuffer(point.terms, "<u4") for point in run]
     derived = [_derived_terms(point) for point in run]
     vectors = np.empty((len(run), dimension), np.float16)
@@ -85,8 +115,8 @@ def _points(run: Sequence[Point], dimension: int) -> list[EpisodePoint]:
     whole = lengths + windows.borrowed_lengths + np.array([len(extra) for extra in derived], np.float32)
     weights = saturated(counts, dampers(whole, AVERAGE_LENGTH), np.ones(len(vocabulary), np.float32))
     return [
-        EpisodePoint(
-            message=point.message,
+        MadePoint(
+            id=point.message,
             vector=_rounded(semantic[row]),
             own=_own(stored[row], derived[row]),
             window=_sparse(vocabulary, weights[:, row]),
@@ -137,6 +167,19 @@ def _sparse(vocabulary: npt.NDArray[np.uint32], weights: npt.NDArray[np.float32]
 
 def _rounded(values: npt.NDArray[np.float32]) -> list[float]:
     return np.round(values.astype(np.float64), _DIGITS).tolist()
+
+
+def _entity_payload(entity: EntityPoint) -> dict[str, int | str | list[int]]:
+    return {
+        TENANT: entity.tenant,
+        PROJECT: entity.project,
+        USER_PART: user_part(entity.user),
+        CREATED_AT: entity.created_at // 1_000_000,
+        NAME: entity.name,
+        TYPE: entity.type,
+        NOTES: entity.notes,
+        TENANT_KEY: f"{entity.tenant:x}",
+    }
 
 
 def _payload(point: Point) -> dict[str, int | str | list[int]]:

@@ -1,8 +1,9 @@
-"""A question to Qdrant within one pool: candidates of each arm, then the evidence for each of them as the exact index gives it.
+"""A question to Qdrant within one place: candidates of each arm, then the evidence for each of them as the exact index gives it.
 
-Every request carries the pool's own filter, made here from the tenant and the sessions that storage names at this moment, so a
-move or a removal needs no word to Qdrant. What differs from the exact index: only candidates are compared with each other; BM25
-takes a fixed average length; the session prior leaves out dates and words that many messages hold; misspelt words are not repaired.
+Every request carries its place's own filter. A pool's is made here from the tenant and the sessions that storage names at this
+moment, so a move or a removal needs no word to Qdrant; that of entities from the tenant, the project and the user's part of it.
+What differs from the exact index: only candidates are compared with each other; BM25 takes a fixed average length; the session
+prior leaves out dates and words that many messages hold; misspelt words are not repaired.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,12 +15,24 @@ from qdrant_client import models
 
 from cloister.domain.identifiers import SEQUENCE_BITS
 from cloister.domain.question import parse_question
-from cloister.domain.ranking import Evidence
+from cloister.domain.ranking import Evidence, no_evidence
 from cloister.index import terms
 from cloister.index.block import EmbedQuery
 from cloister.index.dates import Dates
-from cloister.index.interface import PoolReader
-from cloister.index.qdrant_points import AUTHOR, OWN_WORDS, ROLE, SESSION, TENANT, WINDOW, WINDOW_WORDS
+from cloister.index.interface import EntityReader, PoolReader
+from cloister.index.qdrant_points import (
+    AUTHOR,
+    CREATED_AT,
+    OWN_WORDS,
+    PROJECT,
+    ROLE,
+    SESSION,
+    TENANT,
+    USER_PART,
+    WINDOW,
+    WINDOW_WORDS,
+    user_part,
+)
 from cloister.index.speakers import Speakers
 from cloister.index.weighing import dampers, idf, saturated, weigh
 
@@ -27,13 +40,15 @@ CANDIDATES = 400
 _MOST_TERMS = 32
 _MOST_HOLDERS = 64
 _NAMED = "someone"
+# Numbers only: words stay where they are.
+_ANSWERED = [ROLE, AUTHOR, CREATED_AT]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hit:
-    """A point as it came back; `author` holds the terms of a name, none for nobody in particular."""
+    """A point as it came back, without its words; `author` holds the terms of a name, none for nobody in particular."""
 
-    message: int
+    id: int
     score: float
     role: int
     author: Sequence[int]
@@ -41,8 +56,8 @@ class Hit:
 
     @property
     def session(self) -> int:
-        """By the message's id, whatever the payload says."""
-        return self.message >> SEQUENCE_BITS
+        """By the message's id, whatever the payload says. An entity is alone in its own."""
+        return self.id >> SEQUENCE_BITS
 
 
 Ask = Callable[[Sequence[models.QueryRequest]], list[list[Hit]]]
@@ -69,11 +84,46 @@ class QdrantPool:
     def evidence(self, question: str) -> Evidence:
         members = self._pool.members()
         if not members:
-            return _no_evidence()
-        scope = _Scope(self._pool.tenant, members)
-        asked = self._weigh(question, scope)
+            return no_evidence()
+        scope = _Scope(_is(TENANT, self._pool.tenant), _is_any(SESSION, members))
+        asking = _Asking(self._ask, scope, self._embed_query, size=self._pool.size(), sessions=len(members))
+        return asking.evidence(question)
+
+
+class QdrantProject:
+    """The entities of one project, or of one user's part of it, at one moment."""
+
+    def __init__(self, ask: Ask, place: EntityReader, embed_query: EmbedQuery) -> None:
+        self._ask = ask
+        self._place = place
+        self._embed_query = embed_query
+
+    def evidence(self, question: str) -> Evidence:
+        size = 0 if self._place.version() is None else self._place.size()
+        if not size:
+            return no_evidence()
+        scope = _Scope(
+            _is(TENANT, self._place.tenant),
+            _is(PROJECT, self._place.project),
+            _is(USER_PART, user_part(self._place.user)),
+        )
+        return _Asking(self._ask, scope, self._embed_query, size=size, sessions=size).evidence(question)
+
+
+class _Asking:
+    """What is asked within one scope; `size` rows are in it, of so many `sessions`."""
+
+    def __init__(self, ask: Ask, scope: "_Scope", embed_query: EmbedQuery, *, size: int, sessions: int) -> None:
+        self._ask = ask
+        self._scope = scope
+        self._embed_query = embed_query
+        self._size = size
+        self._sessions = sessions
+
+    def evidence(self, question: str) -> Evidence:
+        asked = self._weigh(question)
         vector = self._embed_query(question, lambda words: weigh(words, asked.idf))
-        found, lexical, semantic = self._candidates(scope, asked, vector)
+        found, lexical, semantic = self._candidates(asked, vector)
         parsed = parse_question(question)
         speakers = _speakers(found, asked.words)
         wanted = speakers.wanted(asked.words, parsed.wanted)
@@ -82,23 +132,23 @@ class QdrantPool:
         session_ids = np.array([hit.session for hit in found], np.int64)
         nothing = np.zeros(len(found), np.float32)
         return Evidence(
-            ids=np.array([hit.message for hit in found], np.int64),
+            ids=np.array([hit.id for hit in found], np.int64),
             session_ids=session_ids,
             roles=speakers.roles,
             lexical=lexical,
             semantic=semantic,
             author=nothing if wanted is None else wanted.astype(np.float32),
             date=dates.nearness(parsed.dates) if parsed.dates else nothing,
-            session_prior=_session_prior(session_ids, asked, len(members)),
+            session_prior=_session_prior(session_ids, asked, self._sessions),
         )
 
-    def _weigh(self, question: str, scope: "_Scope") -> _Asked:
-        """Asks for each term alone: own words weigh 1, so the score of whatever holds a term is the term's idf in the pool."""
+    def _weigh(self, question: str) -> _Asked:
+        """Asks for each term alone: own words weigh 1, so the score of whatever holds a term is the term's idf in the scope."""
         words = list(dict.fromkeys(terms.words(question)))
         telling = sorted((word for word in words if terms.term(word)), key=len, reverse=True)
         wanted = list(dict.fromkeys(terms.term(word) for word in telling))[:_MOST_TERMS]
-        holders = dict(zip(wanted, self._answers([scope.holders_of(term) for term in wanted]), strict=True))
-        unheard = float(idf(np.zeros(1, np.int64), self._pool.size())[0])
+        holders = dict(zip(wanted, self._answers([self._scope.holders_of(term) for term in wanted]), strict=True))
+        unheard = float(idf(np.zeros(1, np.int64), self._size)[0])
         return _Asked(
             words=words,
             idf={term: hits[0].score if hits else unheard for term, hits in holders.items()},
@@ -107,19 +157,19 @@ class QdrantPool:
         )
 
     def _candidates(
-        self, scope: "_Scope", asked: _Asked, vector: npt.NDArray[np.float32]
+        self, asked: _Asked, vector: npt.NDArray[np.float32]
     ) -> tuple[list[Hit], npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         """The best of each arm, with the lexical and the semantic score of all of them."""
         words = models.SparseVector(indices=list(asked.known), values=[asked.idf[term] for term in asked.known])
         arms = (((words if asked.known else None), WINDOW_WORDS), (vector.tolist(), WINDOW))
-        best = self._answers([scope.nearest(query, using) for query, using in arms])
-        found = {hit.message: hit for hits in best for hit in hits}
-        scores = [{hit.message: hit.score for hit in hits} for hits in best]
-        missing = [[message for message in found if message not in known] for known in scores]
-        rest = self._answers([scope.scores(*arm, among) for arm, among in zip(arms, missing, strict=True)])
+        best = self._answers([self._scope.nearest(query, using) for query, using in arms])
+        found = {hit.id: hit for hits in best for hit in hits}
+        scores = [{hit.id: hit.score for hit in hits} for hits in best]
+        missing = [[id for id in found if id not in known] for known in scores]
+        rest = self._answers([self._scope.scores(*arm, among) for arm, among in zip(arms, missing, strict=True)])
         for known, hits in zip(scores, rest, strict=True):
-            known.update((hit.message, hit.score) for hit in hits)
-        lexical, semantic = (np.array([known.get(message, 0.0) for message in found], np.float32) for known in scores)
+            known.update((hit.id, hit.score) for hit in hits)
+        lexical, semantic = (np.array([known.get(id, 0.0) for id in found], np.float32) for known in scores)
         return list(found.values()), lexical, semantic
 
     def _answers(self, requests: Sequence[models.QueryRequest | None]) -> list[list[Hit]]:
@@ -130,15 +180,12 @@ class QdrantPool:
 
 
 class _Scope:
-    """The requests that can be made within one pool. It cannot be made of no sessions."""
+    """The requests that can be made within some walls: a tenant, and what bounds a place inside it."""
 
-    def __init__(self, tenant: int, sessions: Sequence[int]) -> None:
-        if not sessions:
-            raise ValueError("a scope without sessions")
-        self._walls: list[models.Condition] = [
-            models.FieldCondition(key=TENANT, match=models.MatchValue(value=tenant)),
-            models.FieldCondition(key=SESSION, match=models.MatchAny(any=list(sessions))),
-        ]
+    def __init__(self, tenant: models.Condition, *inner: models.Condition) -> None:
+        if not inner:
+            raise ValueError("a scope as wide as its tenant")
+        self._walls = [tenant, *inner]
 
     def holders_of(self, term: int) -> models.QueryRequest:
         walls = models.Filter(must=self._walls)
@@ -148,37 +195,34 @@ class _Scope:
             filter=walls,
             params=models.SearchParams(idf=models.IdfCorpusParams(corpus=walls)),
             limit=_MOST_HOLDERS,
-            with_payload=[ROLE, AUTHOR],
+            with_payload=_ANSWERED,
         )
 
     def nearest(self, query: list[float] | models.SparseVector | None, using: str) -> models.QueryRequest | None:
         if query is None:
             return None
         walls = models.Filter(must=self._walls)
-        return models.QueryRequest(query=query, using=using, filter=walls, limit=CANDIDATES, with_payload=True)
+        return models.QueryRequest(query=query, using=using, filter=walls, limit=CANDIDATES, with_payload=_ANSWERED)
 
     def scores(
         self, query: list[float] | models.SparseVector | None, using: str, among: Sequence[int]
     ) -> models.QueryRequest | None:
-        """The scores of messages of the pool that were found otherwise."""
+        """The scores of points of the scope that were found otherwise."""
         if query is None or not among:
             return None
         named = models.Filter(must=[*self._walls, models.HasIdCondition(has_id=list(among))])
         return models.QueryRequest(query=query, using=using, filter=named, limit=len(among))
 
 
-def _no_evidence() -> Evidence:
-    nothing = np.empty(0, np.float32)
-    return Evidence(
-        ids=np.empty(0, np.int64),
-        session_ids=np.empty(0, np.int64),
-        roles=np.empty(0, np.int8),
-        lexical=nothing,
-        semantic=nothing,
-        author=nothing,
-        date=nothing,
-        session_prior=nothing,
-    )
+def _is(key: str, value: int) -> models.Condition:
+    return models.FieldCondition(key=key, match=models.MatchValue(value=value))
+
+
+def _is_any(key: str, values: Sequence[int]) -> models.Condition:
+    """Of none of them there is no such condition: it would let everything through."""
+    if not values:
+        raise ValueError(f"no {key} to look for")
+    return models.FieldCondition(key=key, match=models.MatchAny(any=list(values)))
 
 
 def _speakers(hits: Iterable[Hit], words: Sequence[str]) -> Speakers:

@@ -10,7 +10,14 @@ from cloister.bootstrap import Services, build_services, ensure_local_tenant
 from cloister.domain.access import Permission
 from cloister.domain.context import parse_sources
 from cloister.domain.conversation import Draft, Role
-from cloister.domain.identifiers import parse_entity, parse_key_name, parse_memory, parse_message, parse_project
+from cloister.domain.identifiers import (
+    parse_entity,
+    parse_key_name,
+    parse_memory,
+    parse_message,
+    parse_observation,
+    parse_project,
+)
 from cloister.domain.moments import parse_iso
 from cloister.domain.scope import MemberVisibility
 from cloister.interfaces import derived_shapes, shapes
@@ -18,7 +25,7 @@ from cloister.interfaces.arguments import draft_of, drafts_of, page_size, projec
 from cloister.services.access import KeyFields
 from cloister.services.diagnose import Health
 from cloister.services.keep_sessions import SessionChange, SessionFields
-from cloister.services.reindex import Progress
+from cloister.services.reindex import Progress, Reindexed
 from cloister.services.search import Kind, Place
 from cloister.settings import read_remote, read_settings
 
@@ -300,9 +307,14 @@ class Cloister:
         )
         return derived_shapes.entity_shape(moved)
 
-    def observations(self, session_id: str, *, limit: int = 50) -> list[derived_shapes.Observation]:
-        """The notes that compress what has fallen out of a session's recent window, in the order in which it was said."""
-        found = self._services.observations.of_session(self._reach, session_id, limit=page_size(limit))
+    def observations(
+        self, session_id: str, *, limit: int = 50, after: str | None = None
+    ) -> list[derived_shapes.Observation]:
+        """The notes that compress what has fallen out of a session's recent window, in the order in which it was said, from behind
+        the note `after`."""
+        found = self._services.observations.of_session(
+            self._reach, session_id, limit=page_size(limit), behind=None if after is None else parse_observation(after)
+        )
         return [derived_shapes.observation_shape(held) for held in found]
 
     def extract(self, session_id: str) -> derived_shapes.Extraction:
@@ -345,8 +357,8 @@ class Cloister:
         """What the tenant keeps, and how much it may."""
         return shapes.usage_shape(self._services.organise.usage(self._reach))
 
-    def reindex(self, *, everything: bool = False, progress: Progress | None = None) -> int:
-        """Rebuild what another embedder or tokeniser indexed, or everything. Returns how many messages."""
+    def reindex(self, *, everything: bool = False, progress: Progress | None = None) -> Reindexed:
+        """Rebuild what another embedder or tokeniser indexed, or everything: messages, memories and entities. Says how many."""
         if progress is None:
             return self._services.reindex.run(everything=everything)
         return self._services.reindex.run(everything=everything, progress=progress)

@@ -11,7 +11,14 @@ from cloister.domain.access import Permission, checked_permissions
 from cloister.domain.context import parse_sources
 from cloister.domain.conversation import Draft, Role
 from cloister.domain.errors import Forbidden, InvalidRequest, NotFound
-from cloister.domain.identifiers import parse_entity, parse_key_name, parse_memory, parse_message, parse_project
+from cloister.domain.identifiers import (
+    parse_entity,
+    parse_key_name,
+    parse_memory,
+    parse_message,
+    parse_observation,
+    parse_project,
+)
 from cloister.domain.moments import parse_iso
 from cloister.domain.project_settings import checked_settings
 from cloister.domain.scope import MemberVisibility
@@ -20,7 +27,7 @@ from cloister.interfaces import derived_shapes, shapes
 from cloister.interfaces.arguments import draft_of, drafts_of, page_size, project_of, tags_of
 from cloister.interfaces.library import SHARED_POOL, UNCHANGED, Cloister
 from cloister.services.diagnose import Health
-from cloister.services.reindex import Progress
+from cloister.services.reindex import Progress, Reindexed
 from cloister.services.remember import checked_memories
 from cloister.services.search import Kind, checked_kinds
 from cloister.settings import read_remote
@@ -267,8 +274,13 @@ class RemoteCloister(Cloister, served=True):
         answer = self._server.change("PATCH", f"/v1/entities/{entity_id}", body)
         return answer.one(derived_shapes.Entity)
 
-    def observations(self, session_id: str, *, limit: int = 50) -> list[derived_shapes.Observation]:
-        answer = self._server.get(f"{_session(session_id)}/observations", limit=page_size(limit))
+    def observations(
+        self, session_id: str, *, limit: int = 50, after: str | None = None
+    ) -> list[derived_shapes.Observation]:
+        path = f"{_session(session_id)}/observations"
+        if after is not None:
+            parse_observation(after)
+        answer = self._server.get(path, limit=page_size(limit), after=after)
         return answer.many(derived_shapes.Observation)
 
     def extract(self, session_id: str) -> derived_shapes.Extraction:
@@ -306,7 +318,7 @@ class RemoteCloister(Cloister, served=True):
     def usage(self) -> shapes.Usage:
         return self._server.get("/org/usage").one(shapes.Usage)
 
-    def reindex(self, *, everything: bool = False, progress: Progress | None = None) -> int:
+    def reindex(self, *, everything: bool = False, progress: Progress | None = None) -> Reindexed:
         _only_there("reindex")
 
     def backup(self, target: str | os.PathLike[str]) -> None:

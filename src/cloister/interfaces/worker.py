@@ -82,6 +82,8 @@ class Worker:
         for thread in self._threads:
             while thread.is_alive() and not self._stopping.is_set():
                 thread.join(_NOTICE_SECONDS)
+        if not self._services.immediate and not self._stopping.is_set():
+            self._once(self._index)  # what was extracted meanwhile
         if self._trouble is not None:
             raise self._trouble
 

@@ -6,15 +6,15 @@ from typing import cast
 from cloister.domain.moments import Clock
 from cloister.services.claims import Claims
 from cloister.services.index_queue import IndexQueue
-from cloister.services.reindex import Reindexer
+from cloister.services.reindex import Reindexed, Reindexer
 from cloister.storage.interface import Database
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Health:
-    """`waiting` messages are in no index yet; `stale` ones were indexed by another embedder or tokeniser. `due` sessions wait for
-    extraction, the longest for so many seconds; `failing` ones could not be extracted and will be tried again, mostly for
-    `failing_because`."""
+    """`waiting` messages, memories and entities are in no index yet, or are still to leave one; `stale` ones were indexed by
+    another embedder or tokeniser. `due` sessions wait for extraction, the longest for so many seconds; `failing` ones could not
+    be extracted and will be tried again, mostly for `failing_because`."""
 
     engine: str
     embedder: str
@@ -25,7 +25,7 @@ class Health:
     sessions: int
     messages: int
     waiting: int
-    stale: int
+    stale: Reindexed
     extractor: str
     due: int
     due_seconds: int
@@ -72,7 +72,7 @@ class Diagnoser:
             sessions=sessions,
             messages=messages,
             waiting=self._queue.waiting(),
-            stale=self._reindexer.stale_messages(),
+            stale=self._reindexer.stale(),
             extractor=self._extractor,
             due=self._claims.waiting(),
             due_seconds=self._longest_wait(),

@@ -11,10 +11,9 @@ from cloister.domain.memory import normalised
 from cloister.domain.moments import Clock
 from cloister.domain.scope import PoolKey, Reach, Scope
 from cloister.domain.text import checked_name
-from cloister.services.indexing import Indexer
+from cloister.services.index_entities import EntityIndexing
 from cloister.storage.entities import Entities
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.messages import Indexed
 from cloister.storage.organisation import Projects
 
 _LONGEST_NAME = 120
@@ -24,9 +23,9 @@ _LONGEST_NOTES = 400
 class EntityKeeper:
     """Only `retag` ever changes an entity's project (ISO-6)."""
 
-    def __init__(self, database: Database, indexer: Indexer, clock: Clock) -> None:
+    def __init__(self, database: Database, indexing: EntityIndexing, clock: Clock) -> None:
         self._database = database
-        self._indexer = indexer
+        self._indexing = indexing
         self._clock = clock
 
     def mention(
@@ -58,18 +57,13 @@ class EntityKeeper:
                     sources=extracted.sources,
                     created_at=now + position,
                 )
-                if not entities.add(entity, digest, self._indexed(entity)):
+                if not entities.add(entity, digest, self._indexing.prepare(entity)):
                     known = entities.find(project.id, member, digest)
                 known = known or entity
             entities.mention(known.id, session, extracted.sources, notes, now)
-            self.index_again(transaction, known.id)
+            self._indexing.again(transaction, [known.id])
         if found:
             entities.note_change(project.id)
-
-    def index_again(self, transaction: Transaction, entity: EntityId) -> None:
-        """Its notes changed; what is found by them changes with them."""
-        entities = Entities(transaction)
-        entities.set_index(entity, self._indexed(entities.get(entity)))
 
     def page(
         self,
@@ -109,14 +103,10 @@ class EntityKeeper:
             held = entities.get(entity)
             place = _place(Projects(transaction).hold(project), held.user if user_id is None else user_id)
             there = entities.retag(held, project, place.user, same_name(held.name))
-            self.index_again(transaction, there)
+            self._indexing.again(transaction, [there], gone=[] if there == entity else [entity])
             return entities.get(there)
 
         return self._database.write(reach, work)
-
-    def _indexed(self, entity: Entity) -> Indexed:
-        now = self._clock()
-        return self._indexer.prepare([(f"{entity.name}: {entity.notes}", None, now)], now)[0]
 
 
 def _place(project: Project, user: str | None) -> PoolKey:

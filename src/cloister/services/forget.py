@@ -8,8 +8,8 @@ from cloister.domain.errors import NotFound, StorageUnavailable
 from cloister.domain.identifiers import MessageId, SessionId, message_name
 from cloister.domain.scope import Reach
 from cloister.index.interface import NEIGHBOURS, Index
-from cloister.services.entities import EntityKeeper
 from cloister.services.events import Bus
+from cloister.services.index_entities import EntityIndexing
 from cloister.services.index_queue import IndexQueue
 from cloister.storage.entities import Entities
 from cloister.storage.extraction import Extraction
@@ -37,7 +37,13 @@ class Forgetter:
     """One transaction a call."""
 
     def __init__(
-        self, database: Database, index: Index, queue: IndexQueue, entities: EntityKeeper, generation: int, events: Bus
+        self,
+        database: Database,
+        index: Index,
+        queue: IndexQueue,
+        entities: EntityIndexing,
+        generation: int,
+        events: Bus,
     ) -> None:
         self._database = database
         self._entities = entities
@@ -101,8 +107,8 @@ class Forgetter:
         memories, messages = Memories(transaction), Messages(transaction)
         forgotten_memories = memories.remove(session.id, memories.ids(session.id))
         observations = Observations(transaction).forget_session(session.id)
-        for entity in Entities(transaction).forget_session(session.id):
-            self._entities.index_again(transaction, entity.id)
+        entities = Entities(transaction).forget_session(session.id)
+        self._entities.again(transaction, entities.left, gone=entities.gone)
         Extraction(transaction).forget_past(session.id)
         Turns(transaction).revoke(session.id)
         episodes = messages.count_episodes(session.id)
@@ -117,8 +123,8 @@ class Forgetter:
         memories = Memories(transaction)
         memories.remove(session, memories.derived_from(message))
         Observations(transaction).forget_message(session, message)
-        for entity in Entities(transaction).forget_message(message):
-            self._entities.index_again(transaction, entity.id)
+        entities = Entities(transaction).forget_message(message)
+        self._entities.again(transaction, entities.left, gone=entities.gone)
 
     def _note_removal(self, transaction: Transaction, session: SessionId, message: MessageId | None = None) -> None:
         """With an index outside the database the removal waits in the queue, so that no crash can lose it."""

@@ -1,4 +1,4 @@
-"""The queue of messages that are recorded but not yet indexed: rows whose `indexed_at` is empty are the queue itself.
+"""The queue of what is recorded but not yet indexed: messages, memories and entities whose `indexed_at` is empty are it themselves.
 
 Nothing waits here with the static embedder and the exact index. A slow embedder leaves its vectors, and an index outside the
 database its points, to whoever drains the queue; a crash in between leaves the rows in it.
@@ -8,10 +8,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import cast
 
-from cloister.domain.identifiers import MessageId, SessionId, TenantId, session_of
+from cloister.domain.identifiers import MessageId, ProjectId, SessionId, TenantId, session_of
 from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach
 from cloister.index.interface import NEIGHBOURS, Index, Point
+from cloister.services.index_entities import EntityIndexing
+from cloister.services.index_memories import MemoryIndexing
 from cloister.services.indexing import Indexer
 from cloister.storage.indexing import IndexRows
 from cloister.storage.interface import Database
@@ -22,21 +24,35 @@ _CHUNK = 200
 class IndexQueue:
     """Draining it twice, or from two processes at once, does no harm: every step can be repeated."""
 
-    def __init__(self, database: Database, index: Index, indexer: Indexer, clock: Clock) -> None:
+    def __init__(
+        self,
+        database: Database,
+        index: Index,
+        indexer: Indexer,
+        memories: MemoryIndexing,
+        entities: EntityIndexing,
+        clock: Clock,
+    ) -> None:
         self._database = database
         self._index = index
         self._indexer = indexer
+        self._memories = memories
+        self._entities = entities
         self._clock = clock
 
     def waiting(self) -> int:
-        """How many messages are in no index yet, and removals not yet made."""
+        """How many messages, memories and entities are in no index yet, and removals not yet made."""
         maintenance = self._database.maintenance
         unindexed, removals = maintenance.rows("count_unindexed"), maintenance.rows("count_index_removals")
-        return cast(int, unindexed[0][0]) + cast(int, removals[0][0])
+        return sum(cast(tuple[int, int, int], unindexed[0])) + cast(int, removals[0][0])
 
     def drain(self, stopped: Callable[[], bool] = lambda: False) -> int:
-        """Index all that waits, or until stopped, and remove what was forgotten; returns how many messages were indexed."""
+        """Index all that waits, or until stopped, and remove what was forgotten; returns how many messages, memories and entities
+        were indexed."""
         self.remove_forgotten()
+        return self._drain_messages(stopped) + self._drain_memories(stopped) + self._drain_entities(stopped)
+
+    def _drain_messages(self, stopped: Callable[[], bool]) -> int:
         done = 0
         while not stopped() and (pending := self._database.maintenance.rows("unindexed_messages", limit=_CHUNK)):
             sessions = dict.fromkeys(
@@ -45,16 +61,35 @@ class IndexQueue:
             done += sum(self._index_session(Reach(tenant=TenantId(tenant)), session) for tenant, session in sessions)
         return done
 
+    def _drain_memories(self, stopped: Callable[[], bool]) -> int:
+        done = 0
+        while not stopped() and (pending := self._database.maintenance.rows("unindexed_memories", limit=_CHUNK)):
+            for tenant, session in dict.fromkeys(cast(list[tuple[int, int]], pending)):
+                done += self._memories.index_waiting(Reach(tenant=TenantId(tenant)), SessionId(session))
+        return done
+
+    def _drain_entities(self, stopped: Callable[[], bool]) -> int:
+        done = 0
+        while not stopped() and (pending := self._database.maintenance.rows("unindexed_entities", limit=_CHUNK)):
+            for tenant, project in dict.fromkeys(cast(list[tuple[int, int]], pending)):
+                done += self._entities.index_waiting(Reach(tenant=TenantId(tenant)), ProjectId(project))
+        return done
+
     def remove_forgotten(self) -> None:
         """Take what storage forgot out of an index outside the database."""
         while removals := self._database.maintenance.rows("index_removals", limit=_CHUNK):
-            for tenant, removal, session, message in cast(list[tuple[int, int, int, int]], removals):
-                if message:
+            for tenant, removal, session, message, entity in cast(list[tuple[int, int, int, int, int]], removals):
+                if entity:
+                    self._index.forget_entities([entity])
+                elif message:
                     self._index.forget_messages([message])
                 else:
                     self._index.forget_sessions([session])
                 settle = partial(
-                    IndexRows.settle_removal, removal=removal, session=SessionId(session), whole_session=not message
+                    IndexRows.settle_removal,
+                    removal=removal,
+                    session=SessionId(session),
+                    whole_session=not message and not entity,
                 )
                 self._write(Reach(tenant=TenantId(tenant)), settle)
 

@@ -1,4 +1,4 @@
-"""What recall knows of a message, made once for every way in: at a write, from the queue, and when rebuilding."""
+"""What recall knows of a message, a memory or an entity, made alike at a write, from the queue and when rebuilding."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -19,13 +19,13 @@ class Indexer:
 
     def __init__(self, database: Database, embedder: Embedder, *, immediate_index: bool) -> None:
         self._embedder = embedder
-        self._immediate_index = immediate_index
+        self.immediate_index = immediate_index
         self.generation = _generation(database, f"{embedder.name}+terms{terms.VERSION}")
 
-    def prepare(self, said: Sequence[Said], now: int) -> list[Indexed]:
-        """For each (content, author, created_at); a slow embedder leaves the vector to the queue."""
+    def prepare(self, said: Sequence[Said], now: int, *, is_a_point: bool = True) -> list[Indexed]:
+        """For each (content, author, created_at); a slow embedder leaves the vector to the queue. See `embed`."""
         if self._embedder.immediate:
-            return self.embed(said, now)
+            return self.embed(said, now, is_a_point=is_a_point)
         return [
             Indexed(
                 generation=self.generation,
@@ -37,8 +37,9 @@ class Indexer:
             for content, _, _ in said
         ]
 
-    def embed(self, said: Sequence[Said], now: int) -> list[Indexed]:
-        """All of it, however slow the embedder. An index outside the database still has to be told: `indexed_at` stays empty."""
+    def embed(self, said: Sequence[Said], now: int, *, is_a_point: bool = True) -> list[Indexed]:
+        """All of it, however slow the embedder. An index outside the database still has to be told of what is a point there:
+        `indexed_at` stays empty."""
         embeddings = self._embedder.embed([passage(*words) for words in said])
         return [
             Indexed(
@@ -46,7 +47,7 @@ class Indexer:
                 terms=terms.encode(words[0]),
                 vector=embedding.vector,
                 tokens=embedding.tokens,
-                indexed_at=now if self._immediate_index else None,
+                indexed_at=now if self.immediate_index or not is_a_point else None,
             )
             for words, embedding in zip(said, embeddings, strict=True)
         ]

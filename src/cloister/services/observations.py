@@ -1,5 +1,6 @@
 """Observations: the notes of one session, in the order in which it was said."""
 
+from cloister.domain.identifiers import ObservationId
 from cloister.domain.observation import HeldObservation
 from cloister.domain.scope import Reach
 from cloister.storage.interface import Database
@@ -14,12 +15,20 @@ class ObservationReader:
         self._database = database
 
     def of_session(
-        self, reach: Reach, external_id: str, *, limit: int, after: tuple[int, int] | None = None
+        self,
+        reach: Reach,
+        external_id: str,
+        *,
+        limit: int,
+        after: tuple[int, int] | None = None,
+        behind: ObservationId | None = None,
     ) -> list[HeldObservation]:
-        """From behind the (said_at, id) of the last one seen."""
+        """From behind the (said_at, id) of the last one seen, or behind a note that is still there."""
         with self._database.read(reach) as transaction:
             session = Sessions(transaction).get(external_id)
             observations = Observations(transaction)
+            if behind is not None:
+                after = observations.place(session.id, behind)
             if after is None:
                 return observations.of_session(session.id, limit=limit)
             return observations.of_session(session.id, limit=limit, after=after)

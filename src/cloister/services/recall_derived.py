@@ -3,6 +3,7 @@
 As with messages, the index names ids and storage says what is there; what it does not find under the same scope is never shown.
 """
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
@@ -10,7 +11,7 @@ from cloister.domain.entity import Entity
 from cloister.domain.memory import HeldMemory
 from cloister.domain.ranking import Evidence, Weights, best, rank
 from cloister.domain.scope import Scope
-from cloister.index.derived import DerivedIndex, DerivedReader
+from cloister.index.interface import Index, PoolIndex
 from cloister.storage.entities import EntityRows
 from cloister.storage.interface import Transaction
 from cloister.storage.memories import MemoryRows
@@ -23,9 +24,10 @@ _WEIGHTS = Weights(author=0, date=0, session_prior=0, favour_author=False)
 class DerivedRecaller:
     """`foreign_hits` counts as that of `Recaller` does."""
 
-    def __init__(self, index: DerivedIndex, generation: int) -> None:
+    def __init__(self, index: Index, generation: int) -> None:
         self._index = index
         self._generation = generation
+        self._counting = threading.Lock()
         self.foreign_hits = 0
 
     def memories(
@@ -36,28 +38,29 @@ class DerivedRecaller:
         if pool is None:
             return []
         rows = MemoryRows(transaction, pool.pool, self._generation)
-        return self._best(rows, rows.found, question, limit)
+        return self._best(self._index.memories_within(rows), rows.found, question, limit)
 
     def entities(self, transaction: Transaction, scope: Scope, question: str, limit: int) -> list[tuple[Entity, float]]:
         """Of the scope's project, and of its user's part of a private one (ISO-10); there are none outside a project (ISO-3)."""
         if scope.entities is None or not transaction.reach.covers(scope):
             return []
         rows = EntityRows(transaction, scope.entities, scope.pool.user, self._generation)
-        return self._best(rows, rows.found, question, limit)
+        return self._best(self._index.entities_within(rows), rows.found, question, limit)
 
     def _best(
         self,
-        reader: DerivedReader,
+        place: PoolIndex,
         found: Callable[[Sequence[int]], Mapping[int, T]],
         question: str,
         limit: int,
     ) -> list[tuple[T, float]]:
-        evidence = self._index.evidence(reader, question) if limit else None
-        if evidence is None:
+        chosen = _chosen(place.evidence(question), limit) if limit else {}
+        if not chosen:
             return []
-        chosen = _chosen(evidence, limit)
         there = found(list(chosen))
-        self.foreign_hits += len(chosen) - len(there)
+        if len(there) < len(chosen):
+            with self._counting:
+                self.foreign_hits += len(chosen) - len(there)
         return [(there[identity], score) for identity, score in chosen.items() if identity in there]
 
 

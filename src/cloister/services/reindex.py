@@ -1,63 +1,114 @@
 """Rebuild the index: after a change of embedder or tokeniser, or from nothing. Searching goes on meanwhile.
 
 Rows carry the generation that indexed them, and only rows of one generation are ever ranked together: a pool half rebuilt answers
-with its rebuilt half, never with a mixture.
+with its rebuilt half, never with a mixture. Memories and entities are rebuilt behind the messages, in the same way.
 """
 
 from collections.abc import Callable, Iterator
-from typing import cast
+from dataclasses import dataclass
+from typing import Literal, cast
 
-from cloister.domain.identifiers import MessageId, PoolId, SessionId, TenantId
+from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, TenantId
 from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach
+from cloister.services.index_entities import EntityIndexing
+from cloister.services.index_memories import MemoryIndexing
 from cloister.services.index_queue import IndexQueue
 from cloister.services.indexing import Indexer
 from cloister.storage.indexing import IndexRows, Words
 from cloister.storage.interface import Database
 
 Progress = Callable[[int, int], None]
+_Kind = Literal["messages", "memories", "entities"]
 _CHUNK = 200
+# No row is of it, so all are of another.
+_NO_GENERATION = -1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reindexed:
+    """How much was rebuilt, or waits to be."""
+
+    messages: int = 0
+    memories: int = 0
+    entities: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.messages + self.memories + self.entities
 
 
 class Reindexer:
     """Works pool by pool in small transactions; it can be stopped at any point and begun again."""
 
-    def __init__(self, database: Database, indexer: Indexer, queue: IndexQueue, clock: Clock) -> None:
+    def __init__(
+        self,
+        database: Database,
+        indexer: Indexer,
+        memories: MemoryIndexing,
+        entities: EntityIndexing,
+        queue: IndexQueue,
+        clock: Clock,
+    ) -> None:
         self._database = database
         self._indexer = indexer
+        self._memories = memories
+        self._entities = entities
         self._queue = queue
         self._clock = clock
 
-    def stale_messages(self) -> int:
-        """How many messages wait to be rebuilt."""
-        row = self._database.maintenance.rows("count_stale", generation=self._indexer.generation)[0]
-        return cast(int, row[0])
+    def stale(self) -> Reindexed:
+        """What waits to be rebuilt."""
+        messages = self._database.maintenance.rows("count_stale", generation=self._indexer.generation)
+        return self._with_derived(cast(int, messages[0][0]), self._indexer.generation)
 
-    def run(self, *, everything: bool = False, progress: Progress = lambda done, total: None) -> int:
-        """Rebuild what is of another generation, or everything; returns how many messages were rebuilt."""
-        maintenance = self._database.maintenance
-        total = cast(int, maintenance.rows("totals")[0][3]) if everything else self.stale_messages()
-        pools = maintenance.rows("stale_pools", generation=-1 if everything else self._indexer.generation)
-        done = 0
-        progress(done, total)
-        for tenant, pool in cast(list[tuple[int, int]], pools):
-            reach = Reach(tenant=TenantId(tenant))
-            for session in self._members(reach, PoolId(pool)):
-                for rebuilt in self._rebuild(reach, session, everything):
-                    done += rebuilt
-                    progress(done, max(done, total))
-            self._database.write(
-                reach,
-                lambda transaction, pool=pool: IndexRows(transaction, self._indexer.generation).settle(PoolId(pool)),
-            )
+    def run(self, *, everything: bool = False, progress: Progress = lambda done, total: None) -> Reindexed:
+        """Rebuild what is of another generation, or everything."""
+        total = (self._stored() if everything else self.stale()).total
+        rebuilt: dict[_Kind, int] = {"messages": 0, "memories": 0, "entities": 0}
+        progress(0, total)
+        for kind, count in self._steps(everything):
+            rebuilt[kind] += count
+            done = sum(rebuilt.values())
+            progress(done, max(done, total))
         self._queue.drain()
-        return done
+        return Reindexed(**rebuilt)
+
+    def _stored(self) -> Reindexed:
+        messages = cast(int, self._database.maintenance.rows("totals")[0][3])
+        return self._with_derived(messages, _NO_GENERATION)
+
+    def _with_derived(self, messages: int, generation: int) -> Reindexed:
+        counted = self._database.maintenance.rows("count_stale_derived", generation=generation)
+        memories, entities = cast(tuple[int, int], counted[0])
+        return Reindexed(messages=messages, memories=memories, entities=entities)
+
+    def _steps(self, everything: bool) -> Iterator[tuple[_Kind, int]]:
+        """How many of which kind, after each small transaction."""
+        maintenance = self._database.maintenance
+        generation = _NO_GENERATION if everything else self._indexer.generation
+        for tenant, pool in cast(list[tuple[int, int]], maintenance.rows("stale_pools", generation=generation)):
+            for count in self._rebuild_pool(Reach(tenant=TenantId(tenant)), PoolId(pool), everything):
+                yield "messages", count
+        for tenant, session in cast(list[tuple[int, int]], maintenance.rows("stale_memories", generation=generation)):
+            reach = Reach(tenant=TenantId(tenant))
+            for count in self._memories.rebuild(reach, SessionId(session), everything=everything):
+                yield "memories", count
+        for tenant, project in cast(list[tuple[int, int]], maintenance.rows("stale_entities", generation=generation)):
+            reach = Reach(tenant=TenantId(tenant))
+            for count in self._entities.rebuild(reach, ProjectId(project), everything=everything):
+                yield "entities", count
+
+    def _rebuild_pool(self, reach: Reach, pool: PoolId, everything: bool) -> Iterator[int]:
+        for session in self._members(reach, pool):
+            yield from self._rebuild_session(reach, session, everything)
+        self._database.write(reach, lambda transaction: IndexRows(transaction, self._indexer.generation).settle(pool))
 
     def _members(self, reach: Reach, pool: PoolId) -> list[SessionId]:
         with self._database.read(reach) as transaction:
             return IndexRows(transaction, self._indexer.generation).members(pool)
 
-    def _rebuild(self, reach: Reach, session: SessionId, everything: bool) -> Iterator[int]:
+    def _rebuild_session(self, reach: Reach, session: SessionId, everything: bool) -> Iterator[int]:
         after: MessageId | None = None
         while words := self._words(reach, session, after, everything):
             entries = self._indexer.embed(

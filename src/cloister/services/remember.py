@@ -12,7 +12,7 @@ from cloister.domain.memory import MAX_MEMORY, HeldMemory, Memory, checked_memor
 from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name, checked_text, is_storable
-from cloister.services.indexing import Indexer
+from cloister.services.index_memories import MemoryIndexing
 from cloister.services.once import request, write_once
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.memories import BEGINNING, Memories
@@ -42,9 +42,9 @@ class PreparedMemory:
 class Rememberer:
     """All memories come in through `append_prepared`: normalised, without duplicates, with ids and times."""
 
-    def __init__(self, database: Database, indexer: Indexer, clock: Clock) -> None:
+    def __init__(self, database: Database, indexing: MemoryIndexing, clock: Clock) -> None:
         self._database = database
-        self._indexer = indexer
+        self._indexing = indexing
         self._clock = clock
 
     def append(
@@ -86,7 +86,7 @@ class Rememberer:
         """Normalised, embedded, and with the digest that two of the same share."""
         now = self._clock()
         contents = [checked_memory(memory.content) for memory in extracted]
-        indexed = self._indexer.prepare([(content, None, now) for content in contents], now) if contents else []
+        indexed = self._indexing.prepare(contents, now)
         return [
             PreparedMemory(
                 extracted=ExtractedMemory(

@@ -1,6 +1,7 @@
 """Entities of projects and what mentions them, inside one transaction's reach."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 from cloister.domain.entity import Entity, merged_notes
@@ -8,6 +9,14 @@ from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import EntityId, MessageId, ProjectId, SessionId, entity_name
 from cloister.storage.interface import Row, Transaction, integers
 from cloister.storage.messages import Indexed
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Touched:
+    """Entities that lost a mention: `left` are those that others still mention, `gone` those that nobody does."""
+
+    left: tuple[EntityId, ...]
+    gone: tuple[EntityId, ...]
 
 
 class Entities:
@@ -26,6 +35,10 @@ class Entities:
             raise NotFound("entity", entity_name(entity))
         return self._merged([row])[0]
 
+    def found(self, entities: Sequence[EntityId]) -> list[Entity]:
+        """Those of these that are still there, for ids that the caller has from here: in whatever project they are."""
+        return self._merged(self._transaction.rows("found_entities", entity_ids=integers(entities)))
+
     def add(self, entity: Entity, digest: bytes, indexed: Indexed) -> bool:
         """False when another transaction added it meanwhile, or the drawn id is taken."""
         row = self._transaction.row(
@@ -40,6 +53,7 @@ class Entities:
             generation=indexed.generation,
             vector=indexed.vector,
             terms=indexed.terms,
+            indexed_at=indexed.indexed_at,
         )
         return row is not None
 
@@ -61,12 +75,14 @@ class Entities:
         )
 
     def set_index(self, entity: EntityId, indexed: Indexed) -> None:
+        """After a change of what is known of it, or of where it is: what an indexer makes of it as it was is not kept any more."""
         self._transaction.execute(
             "set_entity_index",
             entity_id=entity,
             generation=indexed.generation,
             vector=indexed.vector,
             terms=indexed.terms,
+            indexed_at=indexed.indexed_at,
         )
 
     def note_change(self, project: ProjectId) -> None:
@@ -86,14 +102,14 @@ class Entities:
         )
         return self._merged(rows)
 
-    def forget_session(self, session: SessionId) -> list[Entity]:
-        """Take away what a session mentioned; gives the entities that others still mention, as they are now."""
+    def forget_session(self, session: SessionId) -> Touched:
+        """Take away what a session mentioned."""
         touched = _ids(self._transaction.rows("entities_of_session", session_id=session))
         if touched:
             self._transaction.execute("delete_session_mentions", session_id=session)
         return self._after_forgetting(touched)
 
-    def forget_message(self, message: MessageId) -> list[Entity]:
+    def forget_message(self, message: MessageId) -> Touched:
         """What was told of an entity by this message and others together goes, as its words cannot be told apart any more."""
         mentions = self._transaction.rows("mentions_of_message", message_id=message)
         for entity, session, created_at in mentions:
@@ -115,17 +131,16 @@ class Entities:
             self.note_change(ProjectId(changed))
         return entity.id if there is None else there.id
 
-    def _after_forgetting(self, touched: Sequence[EntityId]) -> list[Entity]:
+    def _after_forgetting(self, touched: Sequence[EntityId]) -> Touched:
         if not touched:
-            return []
+            return Touched(left=(), gone=())
         projects = self._transaction.rows("projects_of_entities", entity_ids=integers(touched))
         for (project,) in sorted(cast(list[tuple[int]], projects)):
             self.note_change(ProjectId(project))
         gone = _ids(self._transaction.rows("unmentioned_entities", entity_ids=integers(touched)))
         if gone:
             self._transaction.execute("delete_entities", entity_ids=integers(gone))
-        left = [entity for entity in touched if entity not in set(gone)]
-        return [self.get(entity) for entity in left]
+        return Touched(left=tuple(entity for entity in touched if entity not in set(gone)), gone=tuple(gone))
 
     def _merged(self, rows: Sequence[Row]) -> list[Entity]:
         return merged(self._transaction, rows)
@@ -139,25 +154,29 @@ class EntityRows:
     def __init__(self, transaction: Transaction, project: ProjectId, user: str | None, generation: int) -> None:
         self._transaction = transaction
         self._generation = generation
-        self._project = project
-        self._user = user
+        self.project = project
+        self.user = user
         self.tenant = int(transaction.reach.tenant)
         self.place = (int(project), user)
 
     def version(self) -> int | None:
         """None where there is no such project here."""
-        row = self._transaction.row("entity_state", project_id=self._project)
+        row = self._transaction.row("entity_state", project_id=self.project)
         return None if row is None else cast(int, row[0])
+
+    def size(self) -> int:
+        row = self._transaction.row("entity_count", project_id=self.project, user_id=self.user)
+        return 0 if row is None else cast(int, row[0])
 
     def all_rows(self) -> Iterator[Row]:
         return self._transaction.stream(
-            "entity_rows", project_id=self._project, user_id=self._user, generation=self._generation
+            "entity_rows", project_id=self.project, user_id=self.user, generation=self._generation
         )
 
     def found(self, ids: Sequence[int]) -> dict[int, Entity]:
         """Those that are here now; every other id is left out."""
         rows = self._transaction.rows(
-            "project_entities", project_id=self._project, user_id=self._user, entity_ids=integers(ids)
+            "project_entities", project_id=self.project, user_id=self.user, entity_ids=integers(ids)
         )
         return {entity.id: entity for entity in merged(self._transaction, rows)}
 

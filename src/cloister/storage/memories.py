@@ -33,6 +33,7 @@ class Memories:
             vector=indexed.vector,
             terms=indexed.terms,
             content=memory.content,
+            indexed_at=indexed.indexed_at,
         )
         if row is None:
             return False

@@ -4,7 +4,8 @@ import json
 from collections.abc import Sequence
 from typing import Any, cast
 
-from cloister.domain.identifiers import MessageId, ObservationId, PoolId, SessionId
+from cloister.domain.errors import NotFound
+from cloister.domain.identifiers import MessageId, ObservationId, PoolId, SessionId, observation_name
 from cloister.domain.observation import HeldObservation, Observation
 from cloister.storage.interface import Row, Transaction
 
@@ -41,6 +42,13 @@ class Observations:
             after_observation_id=after[1],
         )
         return [_held(row) for row in rows]
+
+    def place(self, session: SessionId, observation: ObservationId) -> tuple[int, int]:
+        """The (said_at, id) of a note of the session."""
+        row = self._transaction.row("observation_place", session_id=session, observation_id=observation)
+        if row is None:
+            raise NotFound("observation", observation_name(observation))
+        return cast(tuple[int, int], row)
 
     def recent(self, session: SessionId, pool: PoolId, *, limit: int) -> list[HeldObservation]:
         """The newest of the session; oldest first."""

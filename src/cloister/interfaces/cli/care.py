@@ -1,5 +1,6 @@
 """`cloister reindex`, `migrate` and `backup`: looking after what is stored."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from cloister.interfaces.cli.options import Data, Json, Key
 from cloister.interfaces.cli.terminal import answer, chatter, counted
 from cloister.interfaces.library import Cloister
+from cloister.services.reindex import Reindexed
+
+
+def index_counts(counts: Reindexed) -> str:
+    """As a sentence says it: the kinds there are any of, or no messages."""
+    derived = (counts.memories, "memory", "memories"), (counts.entities, "entity", "entities")
+    told = [counted(number, one, many) for number, one, many in derived if number]
+    return ", ".join([counted(counts.messages, "message"), *told] if counts.messages or not told else told)
 
 
 def reindex(
@@ -30,8 +39,8 @@ def reindex(
         rebuilt = memory.reindex(
             everything=everything, progress=lambda done, total: bar.update(task, completed=done, total=total)
         )
-    sentence = f"Rebuilt the index of {counted(rebuilt, 'message')}." if rebuilt else "The index was up to date."
-    answer({"reindexed": rebuilt}, json, sentence)
+    sentence = f"Rebuilt the index of {index_counts(rebuilt)}." if rebuilt.total else "The index was up to date."
+    answer({"reindexed": rebuilt.total, **asdict(rebuilt)}, json, sentence)
 
 
 def migrate(data: Data = None, key: Key = None, json: Json = False) -> None:

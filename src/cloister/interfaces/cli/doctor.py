@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cloister.domain.errors import CloisterError, Forbidden
+from cloister.interfaces.cli.care import index_counts
 from cloister.interfaces.cli.options import Data, Json, Key
 from cloister.interfaces.cli.terminal import answer, counted, harmless
 from cloister.interfaces.library import Cloister
@@ -145,11 +146,11 @@ def _database(health: Health) -> Iterator[Check]:
 
 def _index(health: Health) -> Iterator[Check]:
     yield Check(state="ok", name="embedder", finding=health.embedder)
-    for name, number, meaning in (
-        ("waiting", health.waiting, "not indexed yet"),
-        ("stale", health.stale, "indexed by another embedder or tokeniser"),
+    waiting = f"{health.waiting:,} messages, memories or entities" if health.waiting else "nothing"
+    for name, number, finding in (
+        ("waiting", health.waiting, f"{waiting} not indexed yet"),
+        ("stale", health.stale.total, f"{index_counts(health.stale)} indexed by another embedder or tokeniser"),
     ):
-        finding = f"{counted(number, 'message')} {meaning}"
         if number:
             yield Check(state="warn", name=name, finding=finding, advice="Run: cloister reindex")
         else:

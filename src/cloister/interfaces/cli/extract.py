@@ -1,5 +1,9 @@
 """`cloister extract` and `cloister observations`: what a session's messages are boiled down to."""
 
+from typing import Annotated
+
+import typer
+
 from cloister.interfaces.cli.options import Data, Json, Key, Limit, SessionArgument
 from cloister.interfaces.cli.terminal import answer, counted, minute, quotation, remark
 from cloister.interfaces.library import Cloister
@@ -13,19 +17,27 @@ def extract(session_id: SessionArgument, data: Data = None, key: Key = None, jso
     """
     with Cloister(data, key=key) as memory:
         done = memory.extract(session_id)
-    memories = "1 memory" if done.appended == 1 else f"{done.appended:,} memories"
+    memories = counted(done.appended, "memory", "memories")
     answer(as_json(done), json, f"Read {counted(done.checked_messages, 'message')}, and kept {memories}.")
 
 
 def observations(
-    session_id: SessionArgument, limit: Limit = 50, data: Data = None, key: Key = None, json: Json = False
+    session_id: SessionArgument,
+    limit: Limit = 50,
+    after: Annotated[str | None, typer.Option("--after", metavar="ID", help="Go on behind this note (obs_…).")] = None,
+    data: Data = None,
+    key: Key = None,
+    json: Json = False,
 ) -> None:
     """Show the notes that compress a long session's past.
 
     A note is made when enough has fallen out of the last 40 messages.
     """
     with Cloister(data, key=key) as memory:
-        found = memory.observations(session_id, limit=limit)
+        found = memory.observations(session_id, limit=limit, after=after)
+        more = bool(len(found) == limit and memory.observations(session_id, limit=1, after=found[-1].id))
     answer(as_json(found), json, *(quotation((minute(note.created_at), note.id), note.content) for note in found))
     if not found:
         remark("No notes of this session yet.")
+    if more:
+        remark(f"There are more: add --after {found[-1].id}")

@@ -35,7 +35,7 @@ def forget(
 def gone_counts(gone: Forgotten) -> str:
     """As a sentence says it; what derives from messages is named where there was any."""
     counts = f"{counted(gone.messages, 'message')} in {counted(gone.episodes, 'episode')}"
-    memories = "1 memory" if gone.memories == 1 else f"{gone.memories:,} memories"
+    memories = counted(gone.memories, "memory", "memories")
     derived = [memories] * bool(gone.memories) + [counted(gone.observations, "note")] * bool(gone.observations)
     return counts + (f", with {' and '.join(derived)}" if derived else "")
 

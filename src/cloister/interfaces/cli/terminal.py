@@ -106,8 +106,8 @@ def minute(moment: str) -> str:
     return moment[:16].replace("T", " ")
 
 
-def counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {plural or f'{noun}s'}"
 
 
 def _write(console: Console, sentence: Text) -> None:

@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from cloister.domain.errors import ModelUnavailable
-from cloister.domain.identifiers import parse_entity, parse_memory, parse_project
+from cloister.domain.identifiers import parse_entity, parse_memory, parse_observation, parse_project
 from cloister.domain.memory import HeldMemory
 from cloister.interfaces import derived_shapes as shapes
 from cloister.interfaces.http import bodies
@@ -16,6 +16,7 @@ from cloister.interfaces.http.cursors import decode_cursor, encode_cursor
 from cloister.interfaces.http.parameters import (
     AfterEntity,
     AfterMemory,
+    AfterObservation,
     Cursor,
     EntitiesOf,
     EntitiesOfUser,
@@ -132,9 +133,14 @@ def extract(external_id: SessionId, caller: Caller) -> Response:
 
 @router.get("/v1/sessions/{external_id}/observations", response_model=ObservationPage)
 @needs("read")
-def list_observations(external_id: SessionId, caller: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
+def list_observations(
+    external_id: SessionId, caller: Caller, limit: Limit = 50, cursor: Cursor = None, after: AfterObservation = None
+) -> Response:
     """List the notes that compress what has fallen out of a session's recent window, in the order in which it was said."""
-    found = caller.services.observations.of_session(caller.reach, external_id, limit=limit + 1, after=_place(cursor))
+    place, behind = _place(cursor), None if after is None else parse_observation(after)
+    found = caller.services.observations.of_session(
+        caller.reach, external_id, limit=limit + 1, after=place, behind=None if place else behind
+    )
     last = found[limit - 1].observation if len(found) > limit else None
     return page(
         ObservationPage,

@@ -338,6 +338,7 @@ OWN_PARAMETERS: Mapping[tuple[str, str], Any] = {
     ("list_memories", "after"): MEMORY,
     ("list_user_memories", "after"): MEMORY,
     ("list_entities", "after"): ENTITY,
+    ("list_observations", "after"): OBSERVATION,
 }
 
 _ERRORS: tuple[CloisterError, ...] = (

@@ -23,6 +23,10 @@ AfterEntity = Annotated[
     str | None,
     Query(description="Begin behind the entity of this `id`.", json_schema_extra=forms.ENTITY_ID),
 ]
+AfterObservation = Annotated[
+    str | None,
+    Query(description="Begin behind the note of this `id`.", json_schema_extra=forms.OBSERVATION_ID),
+]
 IdempotencyKey = Annotated[
     str | None,
     Header(

@@ -1,5 +1,9 @@
 -- The planner guesses badly how many ids a list holds, and would read whole tables; as an array they are looked up one by one.
 
+-- name: found_entities
+SELECT entity_id, project_id, user_id, name, type, created_at FROM entity
+WHERE tenant_id = :tenant_id AND entity_id = ANY (ARRAY(SELECT value FROM json_each(CAST(:entity_ids AS TEXT))))
+
 -- name: mentions
 SELECT entity_id, notes, message_id FROM mention
 WHERE tenant_id = :tenant_id AND entity_id = ANY (ARRAY(SELECT value FROM json_each(CAST(:entity_ids AS TEXT))))

@@ -8,14 +8,23 @@ SELECT entity_id, project_id, user_id, name, type, created_at FROM entity
 WHERE tenant_id = :tenant_id AND entity_id = :entity_id
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
 
+-- name: found_entities
+-- By id, for ids that were found here, whatever project the caller is confined to: what it forgets may be known in another too.
+SELECT entity_id, project_id, user_id, name, type, created_at FROM entity
+WHERE tenant_id = :tenant_id AND entity_id IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
+
 -- name: insert_entity
-INSERT INTO entity (entity_id, tenant_id, project_id, user_id, digest, name, type, created_at, generation, vector, terms)
-VALUES (:entity_id, :tenant_id, :project_id, :user_id, :digest, :name, :type, :created_at, :generation, :vector, :terms)
+INSERT INTO entity (
+    entity_id, tenant_id, project_id, user_id, digest, name, type, created_at, generation, vector, terms, indexed_at
+) VALUES (
+    :entity_id, :tenant_id, :project_id, :user_id, :digest, :name, :type, :created_at, :generation, :vector, :terms, :indexed_at
+)
 ON CONFLICT DO NOTHING
 RETURNING entity_id
 
 -- name: set_entity_index
-UPDATE entity SET generation = :generation, vector = :vector, terms = :terms
+UPDATE entity
+SET generation = :generation, vector = :vector, terms = :terms, indexed_at = :indexed_at, revision = revision + 1
 WHERE tenant_id = :tenant_id AND entity_id = :entity_id
 
 -- name: insert_mention
@@ -58,6 +67,10 @@ UPDATE project SET entity_version = entity_version + 1 WHERE tenant_id = :tenant
 SELECT entity_id, 'user', CAST(NULL AS TEXT), created_at, vector, terms FROM entity
 WHERE tenant_id = :tenant_id AND project_id = :project_id
     AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '') AND generation = :generation
+
+-- name: entity_count
+SELECT count(*) FROM entity
+WHERE tenant_id = :tenant_id AND project_id = :project_id AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '')
 
 -- name: entities_of_session
 SELECT DISTINCT entity_id FROM mention WHERE tenant_id = :tenant_id AND session_id = :session_id

@@ -107,6 +107,11 @@ WHERE o.tenant_id = :tenant_id AND o.session_id = :session_id
 ORDER BY o.said_at, o.observation_id
 LIMIT :limit
 
+-- name: observation_place
+-- Where a note of one session stands in its list.
+SELECT said_at, observation_id FROM observation
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND observation_id = :observation_id
+
 -- name: recent_observations
 -- The newest of one session, newest first.
 SELECT o.observation_id, o.session_id, o.content, o.sources, o.said_at, o.created_at, s.external_id

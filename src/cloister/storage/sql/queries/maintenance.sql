@@ -11,11 +11,21 @@ ON CONFLICT DO NOTHING
 -- name: unindexed_messages
 SELECT tenant_id, message_id FROM message WHERE indexed_at IS NULL ORDER BY tenant_id, message_id LIMIT :limit
 
+-- name: unindexed_memories
+-- The sessions they are in, each as often as it has any.
+SELECT tenant_id, session_id FROM memory WHERE indexed_at IS NULL ORDER BY tenant_id, session_id, memory_id LIMIT :limit
+
+-- name: unindexed_entities
+-- The projects they are in, each as often as it has any.
+SELECT tenant_id, project_id FROM entity WHERE indexed_at IS NULL ORDER BY tenant_id, project_id, entity_id LIMIT :limit
+
 -- name: count_unindexed
-SELECT count(*) FROM message WHERE indexed_at IS NULL
+SELECT
+    (SELECT count(*) FROM message WHERE indexed_at IS NULL), (SELECT count(*) FROM memory WHERE indexed_at IS NULL),
+    (SELECT count(*) FROM entity WHERE indexed_at IS NULL)
 
 -- name: index_removals
-SELECT tenant_id, removal_id, session_id, message_id FROM index_removal ORDER BY tenant_id, removal_id LIMIT :limit
+SELECT tenant_id, removal_id, session_id, message_id, entity_id FROM index_removal ORDER BY tenant_id, removal_id LIMIT :limit
 
 -- name: count_index_removals
 SELECT count(*) FROM index_removal
@@ -30,6 +40,18 @@ CROSS JOIN session AS s
 CROSS JOIN message AS m
 WHERE p.generation <> :generation AND s.tenant_id = p.tenant_id AND s.pool_id = p.pool_id
     AND m.message_id BETWEEN s.session_id << 21 AND (s.session_id << 21) + 2097151 AND m.generation <> :generation
+
+-- name: stale_memories
+-- The sessions that have any of another generation.
+SELECT DISTINCT tenant_id, session_id FROM memory WHERE generation <> :generation ORDER BY tenant_id, session_id
+
+-- name: stale_entities
+-- The projects that have any of another generation.
+SELECT DISTINCT tenant_id, project_id FROM entity WHERE generation <> :generation ORDER BY tenant_id, project_id
+
+-- name: count_stale_derived
+SELECT
+    (SELECT count(*) FROM memory WHERE generation <> :generation), (SELECT count(*) FROM entity WHERE generation <> :generation)
 
 -- name: totals
 SELECT

@@ -1,7 +1,10 @@
 -- name: insert_memory
 -- No row comes back when the session knows it already, or the drawn id is taken.
-INSERT INTO memory (memory_id, tenant_id, session_id, digest, importance, created_at, generation, vector, terms, content)
-VALUES (:memory_id, :tenant_id, :session_id, :digest, :importance, :created_at, :generation, :vector, :terms, :content)
+INSERT INTO memory (
+    memory_id, tenant_id, session_id, digest, importance, created_at, generation, vector, terms, content, indexed_at
+) VALUES (
+    :memory_id, :tenant_id, :session_id, :digest, :importance, :created_at, :generation, :vector, :terms, :content, :indexed_at
+)
 ON CONFLICT DO NOTHING
 RETURNING memory_id
 

@@ -1,0 +1,108 @@
+"""One Qdrant collection: made where it is missing, filled, emptied and asked. Which points may answer whom is decided elsewhere."""
+
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, cast
+
+from qdrant_client import QdrantClient, models
+from qdrant_client.common.client_exceptions import QdrantException
+from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
+
+from cloister.domain.errors import StorageUnavailable
+from cloister.index import qdrant_points as layout
+from cloister.index.qdrant_search import Hit
+
+IDENTIFIER = models.IntegerIndexParams(type=models.IntegerIndexType.INTEGER, lookup=True, range=False)
+MOMENT = models.IntegerIndexParams(type=models.IntegerIndexType.INTEGER, lookup=False, range=True)
+TENANT_KEY = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True)
+_BATCH = 100
+_CONFLICT = 409
+
+
+class QdrantCollection:
+    """Points that are laid out alike. What Qdrant cannot do is one error of ours."""
+
+    def __init__(self, client: QdrantClient, name: str, dimension: int, indexes: Mapping[str, Any]) -> None:
+        self._client = client
+        self.name = name
+        with reaching_qdrant():
+            self._make(dimension, indexes)
+
+    def put(self, made: Iterable[layout.MadePoint]) -> None:
+        points = [_point(one) for one in made]
+        for begin in range(0, len(points), _BATCH):
+            with reaching_qdrant():
+                self._client.upsert(self.name, points[begin : begin + _BATCH], wait=True)
+
+    def forget(self, points: Sequence[int]) -> None:
+        if points:
+            self._delete(models.PointIdsList(points=list(points)))
+
+    def forget_where(self, key: str, values: Sequence[int]) -> None:
+        if values:
+            gone = models.FieldCondition(key=key, match=models.MatchAny(any=list(values)))
+            self._delete(models.FilterSelector(filter=models.Filter(must=[gone])))
+
+    def ask(self, requests: Sequence[models.QueryRequest]) -> list[list[Hit]]:
+        with reaching_qdrant():
+            answers = self._client.query_batch_points(self.name, requests)
+        return [[_hit(point) for point in answer.points if isinstance(point.id, int)] for answer in answers]
+
+    def _delete(self, selector: models.FilterSelector | models.PointIdsList) -> None:
+        with reaching_qdrant():
+            self._client.delete(self.name, selector, wait=True)
+
+    def _make(self, dimension: int, indexes: Mapping[str, Any]) -> None:
+        """Several processes may start at once: whoever comes second finds it made, and makes sure of its indexes too."""
+        if not self._client.collection_exists(self.name):
+            try:
+                self._client.create_collection(
+                    self.name,
+                    vectors_config={layout.WINDOW: _vector_params(dimension)},
+                    sparse_vectors_config={
+                        layout.WINDOW_WORDS: models.SparseVectorParams(),
+                        layout.OWN_WORDS: models.SparseVectorParams(modifier=models.Modifier.IDF),
+                    },
+                    hnsw_config=models.HnswConfigDiff(m=0, payload_m=16),
+                )
+            except UnexpectedResponse as error:
+                if error.status_code != _CONFLICT:
+                    raise
+        for key, schema in indexes.items():
+            self._client.create_payload_index(self.name, key, schema, wait=True)
+
+
+def _vector_params(dimension: int) -> models.VectorParams:
+    """Vectors are of unit length already, or zero where there is none yet, which a cosine cannot take."""
+    return models.VectorParams(size=dimension, distance=models.Distance.DOT, datatype=models.Datatype.FLOAT16)
+
+
+def _point(made: layout.MadePoint) -> models.PointStruct:
+    return models.PointStruct(
+        id=made.id,
+        vector={
+            layout.WINDOW: made.vector,
+            layout.WINDOW_WORDS: models.SparseVector(indices=made.window.terms, values=made.window.weights),
+            layout.OWN_WORDS: models.SparseVector(indices=made.own.terms, values=made.own.weights),
+        },
+        payload=made.payload,
+    )
+
+
+def _hit(point: models.ScoredPoint) -> Hit:
+    payload = point.payload or {}
+    return Hit(
+        id=cast(int, point.id),
+        score=point.score,
+        role=payload.get(layout.ROLE, 0),
+        author=payload.get(layout.AUTHOR, ()),
+        created_at=payload.get(layout.CREATED_AT, 0),
+    )
+
+
+@contextmanager
+def reaching_qdrant() -> Generator[None]:
+    try:
+        yield
+    except (ApiException, QdrantException) as error:
+        raise StorageUnavailable(f"Qdrant could not do it: {error}") from error

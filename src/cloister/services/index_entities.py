@@ -1,0 +1,117 @@
+"""What recall knows of entities: made when something is said of them, or later where the embedder is slow or has changed; and their
+points in an index outside the database.
+
+What is said of an entity may change while it is embedded or put. Its revision tells: what was made of it before is not kept, and it
+stays in the queue.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from cloister.domain.entity import Entity
+from cloister.domain.identifiers import EntityId, ProjectId
+from cloister.domain.moments import Clock
+from cloister.domain.scope import Reach
+from cloister.index.interface import EntityPoint, Index
+from cloister.services.indexing import Indexer, Said
+from cloister.storage.derived_indexing import EntityIndexRows, EntityWords
+from cloister.storage.entities import Entities
+from cloister.storage.interface import Database, Transaction
+from cloister.storage.messages import Indexed
+
+_CHUNK = 200
+
+
+class EntityIndexing:
+    """Every step can be repeated, and by two at once."""
+
+    def __init__(self, database: Database, index: Index, indexer: Indexer, clock: Clock) -> None:
+        self._database = database
+        self._index = index
+        self._indexer = indexer
+        self._clock = clock
+
+    def prepare(self, entity: Entity) -> Indexed:
+        """Before it is written; a slow embedder leaves the vector to the queue."""
+        return self._indexer.prepare([_said(entity)], self._clock())[0]
+
+    def again(self, transaction: Transaction, left: Sequence[EntityId], *, gone: Sequence[EntityId] = ()) -> None:
+        """What is known of them changed, or where they are, and what finds them changes with it. With an index outside the database
+        those that are gone wait in the queue, so that no crash can lose it."""
+        entities = Entities(transaction)
+        for entity in entities.found(left) if left else ():
+            entities.set_index(entity.id, self.prepare(entity))
+        if gone and not self._index.immediate:
+            EntityIndexRows(transaction, self._indexer.generation).note_removal(gone)
+
+    def index_waiting(self, reach: Reach, project: ProjectId) -> int:
+        """Some of those of a project that wait; returns how many."""
+        with self._database.read(reach) as transaction:
+            waiting = EntityIndexRows(transaction, self._indexer.generation).waiting(project, limit=_CHUNK)
+        unknown = [words for words in waiting if words.vector is None]
+        known = [words for words in waiting if words.vector is not None]
+        if unknown:
+            known += self._keep(reach, project, unknown)
+        if not self._index.immediate:
+            self._put(reach, known)
+        now = self._clock()
+
+        def mark(transaction: Transaction) -> None:
+            rows = EntityIndexRows(transaction, self._indexer.generation)
+            rows.mark_indexed(known, now)
+            if not self._index.immediate:
+                rows.wait_again(known)
+
+        self._database.write(reach, mark)
+        return len(waiting)
+
+    def rebuild(self, reach: Reach, project: ProjectId, *, everything: bool) -> Iterator[int]:
+        """Those of a project that are of another generation, or all; gives how many at each step. Points follow by the queue."""
+        after = 0
+        while words := self._words(reach, project, after, everything):
+            self._keep(reach, project, words)
+            after = words[-1].entity.id
+            yield len(words)
+
+    def _words(self, reach: Reach, project: ProjectId, after: int, everything: bool) -> list[EntityWords]:
+        with self._database.read(reach) as transaction:
+            rows = EntityIndexRows(transaction, self._indexer.generation)
+            return rows.words(project, after=after, limit=_CHUNK, all_generations=everything)
+
+    def _keep(self, reach: Reach, project: ProjectId, words: Sequence[EntityWords]) -> list[EntityWords]:
+        """No transaction is open while the embedder works. Gives them as they are known now."""
+        indexed = self._indexer.embed([_said(one.entity) for one in words], self._clock())
+        entries = list(zip(words, indexed, strict=True))
+        self._database.write(
+            reach,
+            lambda transaction: EntityIndexRows(transaction, self._indexer.generation).set_indexed(project, entries),
+        )
+        return [replace(one, vector=made.vector, terms=made.terms) for one, made in entries]
+
+    def _put(self, reach: Reach, words: Sequence[EntityWords]) -> None:
+        """What was forgotten while it was being put is taken out again."""
+        ids = [one.entity.id for one in words]
+        self._index.put_entities([_point(reach, one) for one in words])
+        with self._database.read(reach) as transaction:
+            left = {entity.id for entity in Entities(transaction).found(ids)}
+        self._index.forget_entities([entity for entity in ids if entity not in left])
+
+
+def _said(entity: Entity) -> Said:
+    return f"{entity.name}: {entity.notes}", None, entity.created_at
+
+
+def _point(reach: Reach, words: EntityWords) -> EntityPoint:
+    entity = words.entity
+    return EntityPoint(
+        entity=entity.id,
+        tenant=reach.tenant,
+        project=entity.project,
+        user=entity.user,
+        name=entity.name,
+        type=entity.type,
+        notes=entity.notes,
+        created_at=entity.created_at,
+        vector=words.vector,
+        terms=words.terms,
+    )

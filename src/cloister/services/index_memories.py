@@ -1,0 +1,62 @@
+"""What recall knows of memories: made at a write, or later where the embedder is slow or has changed.
+
+They stay in the database, and are never points of an index outside it: so nothing waits here but a slow embedder.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from cloister.domain.identifiers import SessionId
+from cloister.domain.moments import Clock
+from cloister.domain.scope import Reach
+from cloister.services.indexing import Indexer
+from cloister.storage.derived_indexing import MemoryIndexRows, MemoryWords
+from cloister.storage.interface import Database
+from cloister.storage.messages import Indexed
+
+_CHUNK = 200
+
+
+class MemoryIndexing:
+    """Every step can be repeated, and by two at once."""
+
+    def __init__(self, database: Database, indexer: Indexer, clock: Clock) -> None:
+        self._database = database
+        self._indexer = indexer
+        self._clock = clock
+
+    def prepare(self, contents: Sequence[str], now: int) -> list[Indexed]:
+        """Before they are written; a slow embedder leaves the vectors to the queue."""
+        if not contents:
+            return []
+        return self._indexer.prepare([(content, None, now) for content in contents], now, is_a_point=False)
+
+    def index_waiting(self, reach: Reach, session: SessionId) -> int:
+        """Some of those of a session that wait; returns how many."""
+        with self._database.read(reach) as transaction:
+            waiting = MemoryIndexRows(transaction, self._indexer.generation).waiting(session, limit=_CHUNK)
+        if waiting:
+            self._keep(reach, session, waiting)
+        return len(waiting)
+
+    def rebuild(self, reach: Reach, session: SessionId, *, everything: bool) -> Iterator[int]:
+        """Those of a session that are of another generation, or all; gives how many at each step."""
+        after = 0
+        while words := self._words(reach, session, after, everything):
+            self._keep(reach, session, words)
+            after = words[-1].id
+            yield len(words)
+
+    def _words(self, reach: Reach, session: SessionId, after: int, everything: bool) -> list[MemoryWords]:
+        with self._database.read(reach) as transaction:
+            rows = MemoryIndexRows(transaction, self._indexer.generation)
+            return rows.words(session, after=after, limit=_CHUNK, all_generations=everything)
+
+    def _keep(self, reach: Reach, session: SessionId, words: Sequence[MemoryWords]) -> None:
+        """No transaction is open while the embedder works."""
+        said = [(one.content, None, one.created_at) for one in words]
+        indexed = self._indexer.embed(said, self._clock(), is_a_point=False)
+        entries = [(one.id, made) for one, made in zip(words, indexed, strict=True)]
+        self._database.write(
+            reach,
+            lambda transaction: MemoryIndexRows(transaction, self._indexer.generation).set_indexed(session, entries),
+        )

@@ -1,0 +1,162 @@
+"""Rebuilding what finds memories and entities after a change of embedder or tokeniser (ISO-4, ISO-10).
+
+Within the walls, and never a mixture of two generations."""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from cloister.bootstrap import wire
+from cloister.domain.scope import Reach
+from cloister.index import terms
+from cloister.index.exact import ExactIndex
+from cloister.models.interface import Embedder
+from cloister.services.reindex import Reindexed
+from cloister.services.search import EntityHit, MemoryHit, Place
+from engines import EMBEDDER, Engine
+from memory_house import House, SteppingClock
+from other_embedder import OtherEmbedder
+
+SAID = "My neighbour Anna plays the cello."
+QUESTION = "Who plays the cello?"
+SESSIONS = ("garden", "kitchen", "loose", "ann", "bob")
+ALL = Reindexed(messages=12, memories=6, entities=5)
+Derived = tuple[Sequence[int], Sequence[int]]
+
+
+def opened(engine: Engine, embedder: Embedder, reach: Reach | None = None) -> House:
+    clock = SteppingClock()
+    index = ExactIndex(embedder.embed_query, embedder.dimension, 100_000_000)
+    services = wire(engine.database(), index=index, embedder=embedder, clock=clock)
+    reach = reach or Reach(tenant=services.organise.create_tenant("House")[0])
+    return House(services=services, reach=reach, clock=clock)
+
+
+def filled(engine: Engine) -> House:
+    """The same words in two projects, in none, and by two users of a private one; and once more in another tenant."""
+    house = opened(engine, EMBEDDER)
+    diary = house.project("Diary", "private")
+    house.session("garden", house.project("Garden"))
+    house.session("kitchen", house.project("Kitchen"))
+    house.session("loose")
+    house.session("ann", diary, "ann")
+    house.session("bob", diary, "bob")
+    for name in SESSIONS:
+        house.tell(name, SAID)
+    neighbour = House(services=house.services, reach=Reach(tenant=house.services.organise.create_tenant("Next")[0]))
+    neighbour.session("garden", neighbour.project("Garden"))
+    neighbour.tell("garden", SAID)
+    return house
+
+
+def derived(house: House, name: str) -> Derived:
+    """The memories and entities that a session's context shows; a search shows the same."""
+    found = house.context(name, QUESTION).derived
+    memories, entities = [held.memory.id for held in found.memories], [entity.id for entity in found.entities]
+    hits = house.services.search.search(house.reach, QUESTION, Place(session=name), 50)
+    assert sorted(hit.held.memory.id for hit in hits if isinstance(hit, MemoryHit)) == sorted(memories)
+    assert sorted(hit.entity.id for hit in hits if isinstance(hit, EntityHit)) == sorted(entities)
+    return memories, entities
+
+
+def everywhere(house: House) -> dict[str, Derived]:
+    return {name: derived(house, name) for name in SESSIONS}
+
+
+def another_embedder(monkeypatch: pytest.MonkeyPatch) -> Embedder:
+    return OtherEmbedder()
+
+
+def another_tokeniser(monkeypatch: pytest.MonkeyPatch) -> Embedder:
+    monkeypatch.setattr(terms, "VERSION", terms.VERSION + 1)
+    return EMBEDDER
+
+
+Change = Callable[[pytest.MonkeyPatch], Embedder]
+NOTHING: dict[str, Derived] = {name: ([], []) for name in SESSIONS}
+
+
+@pytest.fixture(params=[another_embedder, another_tokeniser])
+def houses(engine: Engine, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> tuple[House, House]:
+    """The same tenant, seen by the generation that indexed it and by a new one."""
+    first = filled(engine)
+    change: Change = request.param
+    return first, opened(engine, change(monkeypatch), first.reach)
+
+
+def test_what_derives_is_recalled_again_after_a_reindex_and_stays_within_its_walls(houses: tuple[House, House]) -> None:
+    """ISO-4, ISO-10: five places that hold the same words, each shown its own."""
+    first, second = houses
+    before = everywhere(first)
+    assert len({id for memories, _ in before.values() for id in memories}) == 5
+    assert [len(entities) for _, entities in before.values()] == [1, 1, 0, 1, 1]
+    assert everywhere(second) == NOTHING
+    stale = second.services.reindex.stale()
+    steps: list[tuple[int, int]] = []
+    rebuilt = second.services.reindex.run(progress=lambda done, total: steps.append((done, total)))
+    assert rebuilt == stale == ALL
+    assert (steps[0], steps[-1]) == ((0, ALL.total), (ALL.total, ALL.total))
+    assert everywhere(second) == before
+    assert everywhere(first) == NOTHING, "nothing is left of the old generation"
+    assert second.services.reindex.stale() == second.services.reindex.run() == Reindexed()
+    assert second.services.diagnose.health().stale == Reindexed()
+    assert second.services.reindex.run(everything=True) == rebuilt
+    assert everywhere(second) == before
+    assert second.services.queue.waiting() == 0
+
+
+def test_every_rebuilt_place_raises_its_version_in_the_same_transaction(
+    engine: Engine, houses: tuple[House, House]
+) -> None:
+    """So that whoever has a block in memory makes it anew, in whatever process."""
+    _, second = houses
+    bound = f"WHERE tenant_id = {second.reach.tenant:d}"
+    versions = (
+        f"SELECT pool_id, memory_version FROM pool {bound} UNION ALL "
+        f"SELECT project_id, entity_version FROM project {bound} AND entity_version > 0"
+    )
+    before = {place: int(str(version)) for place, version in engine.rows(versions)}
+    second.services.reindex.run()
+    after = {place: int(str(version)) for place, version in engine.rows(versions)}
+    assert len(before) == 5 + 3
+    assert all(after[place] > version for place, version in before.items())
+
+
+class Stopped(Exception):
+    """Somebody pressed Control-C."""
+
+
+def test_a_reindex_stopped_at_every_step_goes_on_and_two_generations_never_mix(houses: tuple[House, House]) -> None:
+    """A place shows what is rebuilt of it, and to who asks by the old generation what is not."""
+    first, second = houses
+    before = everywhere(first)
+
+    def stop_soon(done: int, total: int) -> None:
+        if done:
+            raise Stopped
+
+    stops = 0
+    while second.services.reindex.stale().total:
+        stops += 1
+        with pytest.raises(Stopped):
+            second.services.reindex.run(progress=stop_soon)
+        old, new = everywhere(first), everywhere(second)
+        for name in SESSIONS:
+            for was, rebuilt, whole in zip(old[name], new[name], before[name], strict=True):
+                assert sorted([*was, *rebuilt]) == sorted(whole)
+    assert stops >= 5 + 5 + 3, "a step for each session's messages and memories, and each project's entities"
+    assert everywhere(second) == before
+
+
+def test_what_is_said_before_the_reindex_is_found_at_once_and_not_lost_by_it(houses: tuple[House, House]) -> None:
+    first, second = houses
+    second.tell("garden", "My neighbour Anna plays the flute.")
+    found = second.context("garden", "Anna flute").derived
+    assert [held.memory.content for held in found.memories] == ["The user's neighbour Anna plays the flute."]
+    assert len(found.entities) == 1
+    assert derived(first, "garden")[1] == [], "the entity is of the new generation now"
+    second.services.reindex.run()
+    found = second.context("garden", "Anna flute cello").derived
+    assert len(found.memories) == 2
+    (anna,) = found.entities
+    assert "cello" in anna.notes and "flute" in anna.notes

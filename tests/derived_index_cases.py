@@ -1,0 +1,70 @@
+"""The stores by which memories and entities are indexed, method by method, as `test_store_isolation` runs them."""
+
+from dataclasses import replace
+
+from cloister.storage.derived_indexing import EntityIndexRows, EntityWords, MemoryIndexRows
+from cloister.storage.entities import Entities
+from cloister.storage.interface import Transaction
+from twin_tenants import GENERATION, INDEXED, MOMENT, Case, Home, new_entity
+
+LATER = replace(INDEXED, generation=GENERATION + 1)
+WAITING = replace(INDEXED, vector=None, indexed_at=None)
+
+
+def memories(transaction: Transaction) -> MemoryIndexRows:
+    return MemoryIndexRows(transaction, GENERATION)
+
+
+def entities(transaction: Transaction) -> EntityIndexRows:
+    return EntityIndexRows(transaction, GENERATION)
+
+
+def unindex_memory(transaction: Transaction, home: Home) -> None:
+    memories(transaction).set_indexed(home.first.session, [(home.first.memory, WAITING)])
+
+
+def unindex_entity(transaction: Transaction, home: Home) -> None:
+    Entities(transaction).set_index(home.second.entity, WAITING)
+
+
+def words(home: Home, revision: int = 0) -> EntityWords:
+    """As somebody has them who knows the id."""
+    entity = new_entity(home.second.entity, home.cellar, "ann")
+    return EntityWords(entity=entity, revision=revision, vector=INDEXED.vector, terms=INDEXED.terms)
+
+
+DERIVED_INDEX_CASES: dict[str, Case] = {
+    "MemoryIndexRows.waiting": Case(
+        act=lambda t, h: (unindex_memory(t, h), memories(t).waiting(h.first.session, limit=9))[1],
+        nothing=[],
+        writes=True,
+    ),
+    "MemoryIndexRows.words": Case(
+        act=lambda t, h: memories(t).words(h.first.session, after=0, limit=9, all_generations=True), nothing=[]
+    ),
+    "MemoryIndexRows.set_indexed": Case(
+        act=lambda t, h: memories(t).set_indexed(h.first.session, [(h.first.memory, LATER)]), writes=True
+    ),
+    "EntityIndexRows.waiting": Case(
+        act=lambda t, h: (unindex_entity(t, h), entities(t).waiting(h.cellar, limit=9))[1], nothing=[], writes=True
+    ),
+    "EntityIndexRows.words": Case(
+        act=lambda t, h: [
+            *entities(t).words(h.cellar, after=0, limit=9, all_generations=True),
+            *EntityIndexRows(t, GENERATION + 1).words(h.cellar, after=0, limit=9, all_generations=False),
+        ],
+        nothing=[],
+    ),
+    "EntityIndexRows.set_indexed": Case(
+        act=lambda t, h: entities(t).set_indexed(h.cellar, [(words(h), LATER)]), writes=True
+    ),
+    "EntityIndexRows.mark_indexed": Case(
+        act=lambda t, h: (unindex_entity(t, h), entities(t).mark_indexed([words(h, revision=1)], MOMENT + 5)),
+        writes=True,
+    ),
+    "EntityIndexRows.wait_again": Case(
+        act=lambda t, h: entities(t).wait_again([words(h, revision=7)]),
+        writes=True,
+    ),
+    "EntityIndexRows.note_removal": Case(act=lambda t, h: entities(t).note_removal([h.first.entity]), writes=True),
+}
