@@ -60,13 +60,16 @@ WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tena
     AND m.generation = :generation AND m.status = 'completed'
 
 -- name: session_rows
--- The same for the later part of one session that is in the pool.
+-- The same for the later part of one session that is in the pool. One lower bound: of two, SQLite would begin at the first.
 SELECT m.message_id, m.role, m.author, m.created_at, m.vector, m.terms
 FROM session AS s
 CROSS JOIN message AS m
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND s.session_id = :session_id AND m.tenant_id = s.tenant_id
-    AND m.message_id BETWEEN CAST(:session_id AS BIGINT) << 21 AND (CAST(:session_id AS BIGINT) << 21) + 2097151
-    AND m.message_id > :after
+    AND m.message_id > CASE
+        WHEN CAST(:after AS BIGINT) >= CAST(:session_id AS BIGINT) << 21 THEN CAST(:after AS BIGINT)
+        ELSE (CAST(:session_id AS BIGINT) << 21) - 1
+    END
+    AND m.message_id <= (CAST(:session_id AS BIGINT) << 21) + 2097151
     AND m.generation = :generation AND m.status = 'completed'
 ORDER BY m.message_id
 
