@@ -3,15 +3,24 @@
 import threading
 from pathlib import Path
 
+import pytest
+
 from fake_endpoint import FakeEndpoint
-from servers import Server, ServerProcess, Tenant
+from servers import Server, ServerProcess, Tenant, postgres_address
 from talking import Gate, asking, messages, said, say, streaming, words
 from waiting import eventually
 
 
-def started(data: Path, model: FakeEndpoint, **environment: str) -> ServerProcess:
+@pytest.fixture(params=["sqlite", "postgres"])
+def place(request: pytest.FixtureRequest, data: Path) -> str:
+    if request.param == "sqlite":
+        return str(data)
+    return postgres_address(request.getfixturevalue("migrated_postgres"))
+
+
+def started(place: str, model: FakeEndpoint, **environment: str) -> ServerProcess:
     return ServerProcess(
-        data, {"CLOISTER_MODEL_URL": model.url, "CLOISTER_MODEL_NAME": "fake", "CLOISTER_WORKER": "off", **environment}
+        place, {"CLOISTER_MODEL_URL": model.url, "CLOISTER_MODEL_NAME": "fake", "CLOISTER_WORKER": "off", **environment}
     )
 
 
@@ -26,18 +35,18 @@ def moved(tenant: Tenant, server: Server) -> Tenant:
     )
 
 
-def test_a_server_killed_in_the_middle_of_a_turn(data: Path, model: FakeEndpoint) -> None:
+def test_a_server_killed_in_the_middle_of_a_turn(place: str, model: FakeEndpoint) -> None:
     """The user's words are there, no half reply is, and the turn of the dead process runs out."""
     gate = Gate()
     model.answers(words("Half of ", "it.", gate=gate), words("Whole."))
-    with started(data, model, CLOISTER_WORKER_LEASE="2") as process:
+    with started(place, model, CLOISTER_WORKER_LEASE="2") as process:
         tenant = process.server.new_tenant()
         with streaming(tenant, "POST", "/v1/chat/stream", asking("tab", "Tell me.")) as reader:
             gate.let(1)
             reader.until("text-delta")
             process.kill()
     gate.open()
-    with started(data, model, CLOISTER_WORKER_LEASE="2") as process:
+    with started(place, model, CLOISTER_WORKER_LEASE="2") as process:
         tenant = moved(tenant, process.server)
         assert said(tenant, "tab") == [("user", "completed", "Tell me.")]
         assert tenant.admin.get("/v1/chat/tab/stream").status_code == 204
@@ -52,12 +61,12 @@ def test_a_server_killed_in_the_middle_of_a_turn(data: Path, model: FakeEndpoint
 
 
 def test_iso_7_a_server_killed_at_any_moment_leaves_no_session_outside_its_project(
-    data: Path, model: FakeEndpoint
+    place: str, model: FakeEndpoint
 ) -> None:
     """ISO-7: what there is after a crash is a session in its project with its first message, or nothing at all."""
     model.answers(words("Fine."))
     acknowledged: set[str] = set()
-    with started(data, model) as process:
+    with started(place, model) as process:
         tenant = process.server.new_tenant()
         garden = tenant.new_project("Garden")
         enough = threading.Event()
@@ -84,7 +93,7 @@ def test_iso_7_a_server_killed_at_any_moment_leaves_no_session_outside_its_proje
         process.kill()
         for worker in workers:
             worker.join()
-    with started(data, model) as process:
+    with started(place, model) as process:
         tenant = moved(tenant, process.server)
         sessions = tenant.admin.everything("/v1/sessions")
         assert {session["project_id"] for session in sessions} == {garden}
@@ -94,11 +103,11 @@ def test_iso_7_a_server_killed_at_any_moment_leaves_no_session_outside_its_proje
             assert messages(tenant, name)[0]["content"] == f"I am {name}."
 
 
-def test_a_server_that_is_stopped_stores_what_was_said_so_far(data: Path, model: FakeEndpoint) -> None:
+def test_a_server_that_is_stopped_stores_what_was_said_so_far(place: str, model: FakeEndpoint) -> None:
     """SIGTERM: the turn is cut at once, whether or not anybody listens, and is stored as partial."""
     gate = Gate()
     model.answers(words("So far", " and further.", gate=gate))
-    with started(data, model) as process:
+    with started(place, model) as process:
         tenant = process.server.new_tenant()
         with streaming(tenant, "POST", "/v1/chat/stream", asking("tab", "Talk.")) as reader:
             gate.let(1)
@@ -109,7 +118,7 @@ def test_a_server_that_is_stopped_stores_what_was_said_so_far(data: Path, model:
             stopping.join()
     gate.open()
     assert reply.done and reply.metadata["status"] == "partial"
-    with started(data, model) as process:
+    with started(place, model) as process:
         tenant = moved(tenant, process.server)
         assert said(tenant, "tab") == [("user", "completed", "Talk."), ("assistant", "partial", "So far")]
         model.answers(words("Hello again."))
