@@ -37,6 +37,16 @@ Open = Callable[[Tab], object]
 COLOURS = ["color-contrast", "link-in-text-block"]
 SETTLED = "Promise.allSettled(document.getAnimations().map((each) => each.finished)).then(() => document.fonts.status)"
 
+# Whether the end of a page stays under the button that floats over it.
+COVERED = """(() => {
+    const [page, button] = [".page", ".over-button"].map((each) => document.querySelector(each));
+    if (!page || !button) return false;
+    page.scrollTop = page.scrollHeight;
+    const covered = page.lastElementChild.getBoundingClientRect().bottom > button.getBoundingClientRect().top;
+    page.scrollTop = 0;
+    return covered;
+})()"""
+
 
 def furnish(tenant: Tenant, model: FakeEndpoint) -> None:
     """A household in which something was said."""
@@ -81,6 +91,7 @@ def talk(tab: Tab) -> None:
     expect(tab.replies.last).to_contain_text("Prune hard")
     expect(tab.page.get_by_role("heading", name="How do I cut back")).to_be_visible()
     tab.is_idle()
+    expect(tab.replies.last.locator(".hljs-keyword").first).to_be_visible()
 
 
 def recalled(tab: Tab) -> None:
@@ -155,7 +166,7 @@ PAGES: dict[str, Open] = {
     "new key": in_dialog("New key", "Valid until"),
     "model": at("/settings/model", "Connect a model"),
     "usage": at("/settings/usage", "Messages"),
-    "this browser": at("/settings/browser", "Alt+N"),
+    "browser": at("/settings/browser", "Alt+N"),
     "over": lambda tab: (
         fresh(tab),
         at("/settings", "Kitchen")(tab),
@@ -175,6 +186,8 @@ def look(tab: Tab, name: str, width: str) -> list[str]:
         found += [f"{scheme}: {finding}" for finding in findings(tab, rules)]
     if tab.page.evaluate("document.documentElement.scrollWidth > innerWidth"):
         found.append("wider than the window")
+    if tab.page.evaluate(COVERED):
+        found.append("its end is covered")
     return found
 
 
