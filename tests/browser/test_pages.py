@@ -193,7 +193,8 @@ def look(tab: Tab, name: str, width: str) -> list[str]:
 
 def findings(tab: Tab, rules: list[str] | None) -> list[str]:
     """What axe finds grave, by all of its rules or by these."""
-    options = {"resultTypes": ["violations"], **({"runOnly": rules} if rules else {})}
+    # Nothing is fetched again for it: that is for orientation locks, a rule that is off, and for media, which we have none of.
+    options = {"resultTypes": ["violations"], "preload": False, **({"runOnly": rules} if rules else {})}
     report: dict[str, Any] = tab.page.evaluate("options => axe.run(document, options)", options)
     return [
         f"{found['id']}: {node['html']} {node['failureSummary']}"
