@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, ViewportSize, expect, sync_playwright
 
 from servers import Tenant
 
@@ -17,7 +17,7 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--
 WIDE, NARROW = ViewportSize(width=1_600, height=1_000), ViewportSize(width=360, height=740)
 PICTURES = Path(__file__).parent / "browser" / "screenshots"
 # Patience for a machine that does much else; what comes earlier is not waited for.
-PATIENCE = 90_000
+PATIENCE = 25_000
 expect.set_options(timeout=PATIENCE)
 
 
@@ -43,6 +43,24 @@ class Watch:
 
     def __call__(self) -> float:
         return self.seconds
+
+
+class Slow:
+    """A network that holds requests back until it lets go."""
+
+    def __init__(self) -> None:
+        self._held: list[Route] | None = []
+
+    def hold(self, route: Route) -> None:
+        if self._held is None:
+            route.continue_()
+        else:
+            self._held.append(route)
+
+    def let_go(self) -> None:
+        held, self._held = self._held or [], None
+        for route in held:
+            route.continue_()
 
 
 def console_link(tenant: Tenant, key: str | None = None) -> str:

@@ -4,6 +4,7 @@ import { get, onSignedOut, Refusal } from "./api/client";
 import { events } from "./api/events";
 import type { SignedIn } from "./api/shapes";
 import { Chat } from "./chat/chat";
+import { drafts } from "./chat/drafts";
 import { House, HouseContext, useHouseState } from "./house";
 import { MemoryPage } from "./memory/memory-page";
 import { Dialog } from "./parts/dialog";
@@ -12,7 +13,7 @@ import { Toasts } from "./parts/toasts";
 import { go, usePath } from "./router";
 import { SettingsPage } from "./settings/settings-page";
 import { Sidebar } from "./sidebar/sidebar";
-import { SignIn } from "./sign-in";
+import { SignIn, signIns } from "./sign-in";
 import { tab, useTab } from "./tab";
 
 const TRY_AGAIN = 2_000;
@@ -40,13 +41,21 @@ export function App() {
       }),
     [],
   );
+  useEffect(() => {
+    signIns.addEventListener("message", ask);
+    return () => signIns.removeEventListener("message", ask);
+  }, [ask]);
   if (who === "unknown") return null;
   if (who === "nobody" || who === "unreachable") return <SignIn onSignedIn={ask} unreachable={who === "unreachable"} />;
-  return <SignedInApp key={who.tenant_id + who.name} me={who} />;
+  const owner = JSON.stringify(who);
+  return <SignedInApp key={owner} me={who} owner={owner} />;
 }
 
-function SignedInApp({ me }: { me: SignedIn }) {
-  const [house] = useState(() => new House(me));
+function SignedInApp({ me, owner }: { me: SignedIn; owner: string }) {
+  const [house] = useState(() => {
+    drafts.belongTo(owner);
+    return new House(me);
+  });
   useEffect(() => house.open(), [house]);
   return (
     <HouseContext value={house}>

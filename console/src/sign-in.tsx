@@ -1,8 +1,12 @@
 import { useEffect, useState } from "react";
 
 import { post } from "./api/client";
+import { drafts } from "./chat/drafts";
 import { Mark } from "./parts/icon";
 import { go, usePath } from "./router";
+
+/** Tells this browser's other tabs that somebody signed in: they go on, or become the new one's. */
+export const signIns = new BroadcastChannel("cloister.sign-ins");
 
 /** The code is taken out of the address before anything else happens: it is not to stay in the history. */
 function takeCode(): string {
@@ -21,6 +25,7 @@ export function SignIn({ onSignedIn, unreachable }: { onSignedIn: () => void; un
     post("/console/sign-in", { code })
       .then(() => {
         go("/");
+        signIns.postMessage(null);
         onSignedIn();
       })
       .catch(() => setState("refused"));
@@ -45,6 +50,7 @@ export function SignIn({ onSignedIn, unreachable }: { onSignedIn: () => void; un
           </p>
           <p>Get a link where the server runs, and open it here:</p>
           <pre tabIndex={0}><code>cloister console</code></pre>
+          {drafts.any && <p>What you typed and did not send is still here: open the link in another tab, and this one goes on with it.</p>}
           <p className="hint">From a checkout: <code>./scripts/run console</code>. Your conversations are where they were.</p>
         </>
       )}

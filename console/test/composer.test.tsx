@@ -1,13 +1,15 @@
-import { cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
 import { Composer } from "../src/chat/composer";
+import { drafts } from "../src/chat/drafts";
 
 afterEach(cleanup);
+afterEach(() => drafts.put("one", ""));
 
 function shown(given: Partial<Parameters<typeof Composer>[0]> = {}) {
   const acts = { onSend: vi.fn(), onStop: vi.fn(), onEditLast: vi.fn() };
-  const view = render(<Composer busy={false} disabled={false} returned={null} {...acts} {...given} />);
+  const view = render(<Composer session="one" busy={false} disabled={false} {...acts} {...given} />);
   const field: HTMLTextAreaElement = screen.getByLabelText("Message");
   return { ...acts, field, view };
 }
@@ -27,23 +29,20 @@ describe("the composer", () => {
     fireEvent.change(field, { target: { value: "hello" } });
     fireEvent.keyDown(field, { key: "Enter", shiftKey: true });
     fireEvent.keyDown(field, { key: "Enter", isComposing: true });
-    view.rerender(<Composer busy disabled={false} returned={null} onSend={onSend} onStop={onStop} onEditLast={onEditLast} />);
+    view.rerender(<Composer session="one" busy disabled={false} onSend={onSend} onStop={onStop} onEditLast={onEditLast} />);
     fireEvent.keyDown(field, { key: "Enter" });
     expect(onSend).not.toHaveBeenCalled();
     fireEvent.keyDown(field, { key: "Escape" });
     expect(onStop).toHaveBeenCalledOnce();
   });
 
-  it("takes back what was not kept, once, before what was typed since", () => {
-    const returned = { text: "lost words" };
-    const { field, view, onSend, onStop, onEditLast } = shown({ returned });
+  it("shows what comes back, and keeps what is typed when it is shown again", () => {
+    const { field, view } = shown();
+    act(() => drafts.giveBack("one", "lost words"));
     expect(field.value).toBe("lost words");
-    fireEvent.change(field, { target: { value: "" } });
-    view.rerender(<Composer busy={false} disabled={false} returned={returned} onSend={onSend} onStop={onStop} onEditLast={onEditLast} />);
-    expect(field.value).toBe("");
-    fireEvent.change(field, { target: { value: "more" } });
-    view.rerender(<Composer busy={false} disabled={false} returned={{ text: "lost again" }} onSend={onSend} onStop={onStop} onEditLast={onEditLast} />);
-    expect(field.value).toBe("lost again\nmore");
+    fireEvent.change(field, { target: { value: "found words" } });
+    view.unmount();
+    expect(shown().field.value).toBe("found words");
   });
 
   it("edits what was said last with the up arrow, when it is empty", () => {

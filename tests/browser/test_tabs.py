@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from desk import Desk
+from desk import Desk, Slow
 from fake_endpoint import FakeEndpoint
 from talking import Gate, words
 
@@ -76,9 +76,12 @@ def test_tab_5_a_duplicated_tab_stays_in_step_and_leaves_with_new_chat(desk: Des
     gate.let(1)
     expect(second.questions).to_have_count(2)
     expect(second.replies.last).to_contain_text("In")
+    second.say("Me too!")
     gate.open()
     expect(second.replies.last).to_contain_text("In step.")
     second.is_idle()
+    expect(second.composer).to_have_value("Me too!")
+    expect(first.questions).to_have_count(2)
     second.new_chat()
     second.converse("Elsewhere now.", "In step.")
     expect(first.questions).to_have_count(2)
@@ -91,15 +94,15 @@ def test_tab_5_two_tabs_cannot_interleave_and_the_second_is_told(desk: Desk, mod
     model.answers(words("One at ", "a time.", gate=gate))
     second = desk.duplicate(first)
     expect(second.questions).to_have_count(1)
-    # It does not hear of the other's turn before it speaks itself.
-    second.page.route("**/v1/events*", lambda route: route.abort())
-    second.page.reload()
-    expect(second.questions).to_have_count(1)
+    # It hears of the other's turn, but cannot read of it before it has spoken itself.
+    slow = Slow()
+    second.page.route("**/messages?*", slow.hold)
     first.say("First.")
     gate.let(1)
     expect(first.replies.last).to_contain_text("One at")
     second.say("Second.")
     expect(second.page.get_by_role("alert")).to_contain_text("A reply is being written in this conversation already")
+    slow.let_go()
     expect(second.composer).to_have_value("Second.")
     expect(second.questions).to_have_text(["The gate code is 4417.", "First."])
     expect(second.replies.last).to_contain_text("One at")

@@ -3,12 +3,13 @@
 import re
 from pathlib import Path
 
-from playwright.sync_api import Browser, Route, expect
+import pytest
+from playwright.sync_api import Browser, expect
 
 from cloister.interfaces.http.sign_ins import IDLE_SECONDS
-from desk import Desk, Tab, Watch, console_link
+from desk import Desk, Slow, Tab, Watch, console_link
 from fake_endpoint import FakeEndpoint
-from servers import ServerProcess, Tenant
+from servers import Server, ServerProcess, Tenant
 from talking import Gate, said, words
 
 
@@ -34,21 +35,50 @@ def test_a_link_works_once_and_leaves_no_code_behind(desk: Desk) -> None:
 def test_signing_out_signs_out_every_tab(desk: Desk) -> None:
     one, other = desk.sign_in(), desk.tab()
     expect(other.composer).to_be_enabled()
+    other.composer.fill("Is anybody there?")
     one.page.goto("/settings/browser")
     one.page.get_by_role("button", name="Sign out").click()
     expect(one.page.get_by_text("This browser is not signed in")).to_be_visible()
-    other.say("Is anybody there?")
+    # Not the composer's own key: it may have noticed by itself already.
+    other.page.keyboard.press("Enter")
     expect(other.page.get_by_text("This browser is not signed in")).to_be_visible()
 
 
-def test_an_expired_cookie_asks_to_sign_in_again_and_the_conversation_is_still_there(desk: Desk, watch: Watch) -> None:
+@pytest.mark.parametrize("noticed", ["when something is sent", "by itself"])
+def test_an_expired_cookie_asks_to_sign_in_again_and_what_was_typed_is_still_there(
+    desk: Desk, watch: Watch, noticed: str
+) -> None:
     tab = desk.sign_in()
     tab.converse("The gate code is 4417.", "Noted.")
+    tab.composer.fill("Still here?")
     watch.seconds += IDLE_SECONDS
-    tab.say("Still here?")
+    if noticed == "by itself":
+        desk.tenant.new_session("from-afar", project_id=None)
+    else:
+        # Not the composer's own key: it may have been noticed by itself already.
+        tab.page.keyboard.press("Enter")
     expect(tab.page.get_by_text("This browser is not signed in")).to_be_visible()
-    tab.page.goto(console_link(desk.tenant))
+    expect(tab.page.get_by_text("What you typed and did not send is still here")).to_be_visible()
+    expect(tab.page.get_by_text("4417")).to_have_count(0)
+    desk.sign_in()
     expect(tab.questions).to_have_text(["The gate code is 4417."])
+    expect(tab.composer).to_have_value("Still here?")
+    tab.composer.press("Enter")
+    expect(tab.questions).to_have_text(["The gate code is 4417.", "Still here?"])
+    tab.is_idle()
+    expect(tab.composer).to_have_value("")
+
+
+def test_whoever_signs_in_next_sees_nothing_of_who_was_here(desk: Desk, server: Server) -> None:
+    """ISO-1, also between the tabs of one browser."""
+    tab = desk.sign_in()
+    tab.converse("The gate code is 4417.", "Noted.")
+    tab.composer.fill("And the cellar's is 9.")
+    desk.tab(console_link(server.new_tenant()))
+    expect(tab.questions).to_have_count(0)
+    expect(tab.composer).to_be_enabled()
+    expect(tab.composer).to_have_value("")
+    expect(tab.sidebar.get_by_role("link", name="The gate code is 4417.")).to_have_count(0)
 
 
 def test_a_cut_network_gives_back_what_was_typed(desk: Desk) -> None:
@@ -88,22 +118,12 @@ def test_a_reply_goes_on_while_the_network_is_cut_and_is_followed_when_it_is_bac
 
 def test_a_slow_network_is_waited_for(desk: Desk) -> None:
     tab = desk.sign_in()
-    held: list[Route] = []
-    slow = [True]
-
-    def pass_on(route: Route) -> None:
-        if slow[0]:
-            held.append(route)
-        else:
-            route.continue_()
-
-    tab.page.route("**/messages?*", pass_on)
+    slow = Slow()
+    tab.page.route("**/messages?*", slow.hold)
     tab.page.reload()
     expect(tab.page.locator(".conversation")).to_be_visible()
     expect(tab.composer).to_be_disabled()
-    slow[0] = False
-    for route in held:
-        route.continue_()
+    slow.let_go()
     expect(tab.composer).to_be_enabled()
 
 

@@ -82,5 +82,6 @@ def test_a_port_in_use_is_said_in_one_line(data: Path) -> None:
         assert process.wait() == 1
     assert process.printed == ""
     assert process.complaints.count("\n") == 1
-    assert process.complaints.startswith(f"error: Cannot listen on 127.0.0.1:{port}: ")
+    assert process.complaints.startswith(f"error: Cannot listen on 127.0.0.1:{port}: it is in use")
+    assert "`cloister console`" in process.complaints
     assert not (data / "local.key").exists(), "the key is made when it can be used"

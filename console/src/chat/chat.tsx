@@ -115,12 +115,15 @@ function Conversation({ id, inside }: { id: string; inside: boolean }) {
           )}
           <Composer
             key={inside ? "inside" : "page"}
+            session={id}
             busy={busy}
             disabled={!house.mayWrite || phase === "gone" || phase === "loading" || leaving.has(id)}
-            returned={talk.returned}
             onSend={(text) => void talk.send(text)}
             onStop={() => void talk.stop()}
-            onEditLast={() => setEditing(messages.findLast((each) => each.role === "user" && each.metadata?.message_id)?.id ?? null)}
+            onEditLast={() => {
+              const said = messages.findLast((each) => each.role === "user");
+              if (said?.metadata?.message_id) setEditing(said.id);
+            }}
           />
         </div>
         <p className="unseen" role="status" aria-live="polite">{busy ? "A reply is being written." : last?.role === "assistant" ? `Reply: ${wordsOf(last)}` : ""}</p>

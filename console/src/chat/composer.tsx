@@ -1,13 +1,12 @@
-import { useEffect, useRef, useState, type KeyboardEvent } from "react";
+import { useEffect, useRef, type KeyboardEvent } from "react";
 
 import { Icon } from "../parts/icon";
-import type { Returned } from "./use-conversation";
+import { useDraft } from "./drafts";
 
 interface Props {
+  session: string;
   busy: boolean;
   disabled: boolean;
-  /** Words that come back, since they were not kept. */
-  returned: Returned | null;
   onSend: (text: string) => void;
   onStop: () => void;
   onEditLast: () => void;
@@ -16,15 +15,9 @@ interface Props {
 const LONGEST = 65_536;
 
 /** Enter sends, Shift+Enter begins a line, Escape stops, and the up arrow in an empty field edits what was said last. */
-export function Composer({ busy, disabled, returned, onSend, onStop, onEditLast }: Props) {
-  const [text, setText] = useState("");
-  const [taken, setTaken] = useState<Returned | null>(null);
+export function Composer({ session, busy, disabled, onSend, onStop, onEditLast }: Props) {
+  const [text, setText] = useDraft(session);
   const field = useRef<HTMLTextAreaElement>(null);
-
-  if (returned !== null && returned !== taken) {
-    setTaken(returned);
-    setText(text.trim() ? `${returned.text}\n${text}` : returned.text);
-  }
 
   useEffect(() => {
     field.current?.focus({ preventScroll: true });
@@ -33,8 +26,8 @@ export function Composer({ busy, disabled, returned, onSend, onStop, onEditLast 
   const words = text.trim();
   const send = () => {
     if (!words || busy || disabled) return;
-    onSend(words);
     setText("");
+    onSend(words);
   };
   const press = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;

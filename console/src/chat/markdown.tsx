@@ -4,9 +4,10 @@ import { memo, useRef, type ComponentProps } from "react";
 import Markdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
 
+import { useHouseState } from "../house";
 import { CopyButton } from "../parts/copy-button";
 import { Code } from "./code";
-import { inPieces } from "./recalled-text";
+import { inPieces, withTitle } from "./recalled-text";
 
 const COMPONENTS: Components = {
   a: ({ href, children }) => (href ? <a href={href} target="_blank" rel="noreferrer noopener">{children}</a> : <span>{children}</span>),
@@ -26,7 +27,7 @@ export const Words = memo(function Words({ text }: { text: string }) {
         if (piece.kind === "recalled") {
           return (
             <blockquote key={place} className="quoted">
-              <ul>{piece.lines.map((line, number) => <li key={number}>{line}</li>)}</ul>
+              <ul>{piece.lines.map((line, number) => <li key={number}><Quoted line={line} /></li>)}</ul>
             </blockquote>
           );
         }
@@ -39,6 +40,11 @@ export const Words = memo(function Words({ text }: { text: string }) {
     </div>
   );
 });
+
+function Quoted({ line }: { line: string }) {
+  const { sessions } = useHouseState();
+  return withTitle(line, (id) => sessions.get(id)?.title ?? undefined);
+}
 
 function CodeBlock({ children }: { children: React.ReactNode }) {
   const shown = useRef<HTMLPreElement>(null);

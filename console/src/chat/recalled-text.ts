@@ -7,6 +7,7 @@ export type Piece =
 
 const BLOCK = /<recalled-memory>([\s\S]*?)(?:<\/recalled-memory>|$)/g;
 const LABEL = /^Recall only: [^\n]*\n*/;
+const ORIGIN = /^(\d{4}-\d\d-\d\d, (?:.*? in|a memory of) )(\S+): /;
 
 export function inPieces(text: string): Piece[] {
   const pieces: Piece[] = [];
@@ -22,6 +23,19 @@ export function inPieces(text: string): Piece[] {
   }
   keep(pieces, text.slice(end));
   return pieces;
+}
+
+/** The words alone, where a reply is itself quoted: without its marks, and without its label unless that is all. */
+export function wordsAlone(text: string): string {
+  const said = inPieces(text).flatMap((piece) => (piece.kind === "label" ? [] : piece.kind === "recalled" ? piece.lines : piece.text.trim()));
+  return said.join("\n") || (LABEL.exec(text)?.[0].trim() ?? text);
+}
+
+/** A quoted line names its conversation by its id; people know it by its title. */
+export function withTitle(line: string, titleOf: (id: string) => string | undefined): string {
+  const [, before, id] = ORIGIN.exec(line) ?? [];
+  const title = id && titleOf(id);
+  return before && id && title ? `${before}“${title}”${line.slice(before.length + id.length)}` : line;
 }
 
 function keep(pieces: Piece[], text: string): void {

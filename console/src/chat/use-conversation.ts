@@ -8,6 +8,7 @@ import { events, type HouseEvent } from "../api/events";
 import type { Context, StoredMessage } from "../api/shapes";
 import { useHouse } from "../house";
 import { titleFrom } from "../words";
+import { drafts } from "./drafts";
 import { contextOf, fromStored, upToTheQuestion, type Said } from "./said";
 import { chatPath, newTransport } from "./transport";
 
@@ -21,18 +22,12 @@ export interface Notice {
   text: string;
 }
 
-export interface Returned {
-  text: string;
-}
-
 export interface Conversation {
   phase: Phase;
   messages: Said[];
   /** Words are awaited or coming, from here or from another tab. */
   busy: boolean;
   notice: Notice | null;
-  /** What was typed and not kept: it belongs back into the composer. */
-  returned: Returned | null;
   send: (text: string) => Promise<void>;
   retry: () => Promise<void>;
   resend: (message: Said, text: string) => Promise<void>;
@@ -49,11 +44,11 @@ export function useConversation(session: string, place: string | null): Conversa
   const house = useHouse();
   const [phase, setPhase] = useState<Phase>("loading");
   const [notice, setNotice] = useState<Notice | null>(null);
-  const [returned, setReturned] = useState<Returned | null>(null);
   const [waiting, setWaiting] = useState(false);
   const exists = useRef(false);
   /** What the user said, as the server keeps it. */
   const kept = useRef<readonly string[]>([]);
+  /** What was sent, until the server is known to have kept it, or not to. */
   const pending = useRef<string | null>(null);
   const failure = useRef<Error | null>(null);
   const running = useRef(false);
@@ -120,9 +115,9 @@ export function useConversation(session: string, place: string | null): Conversa
   async function catchUp(): Promise<void> {
     if (running.current) return;
     const before = kept.current.length;
-    if (!(await reload())) return;
-    giveBack(before);
-    if (exists.current && !isBusy() && (await isRunning(session)) && !isBusy()) {
+    if (!(await reload()) || isBusy()) return;
+    settle(before);
+    if (exists.current && (await isRunning(session)) && !isBusy()) {
       await run(async () => {
         chat.setMessages(upToTheQuestion);
         await chat.resumeStream();
@@ -130,11 +125,11 @@ export function useConversation(session: string, place: string | null): Conversa
     }
   }
 
-  /** What was typed, where the server has not kept it among what is new there. */
-  function giveBack(before: number): void {
+  /** What came back and is among what is new on the server was kept after all: only the answer to it was lost. */
+  function settle(before: number): void {
     const words = pending.current;
     pending.current = null;
-    if (words !== null && !kept.current.slice(before).includes(words)) setReturned({ text: words });
+    if (words !== null && kept.current.slice(before).includes(words)) drafts.takeBack(session, words);
   }
 
   async function run(act: () => Promise<void>): Promise<void> {
@@ -149,14 +144,17 @@ export function useConversation(session: string, place: string | null): Conversa
       failure.current = error instanceof Error ? error : new Error(String(error));
     } finally {
       running.current = false;
-      setWaiting(false);
     }
     const error = takeFailure(failure);
     if (error instanceof Refusal && error.code === "turn_in_progress") setNotice(IN_PROGRESS);
     else if (error !== null) setNotice({ tone: "trouble", text: sentence(error) });
+    // At once: nobody knows when the server can be asked whether it kept them.
+    if (error !== null && pending.current !== null) drafts.giveBack(session, pending.current);
     const known = await reload();
-    if (error === null || !known) return;
-    giveBack(before);
+    // Not before: what was said last has its id only now, and cannot be edited without it.
+    setWaiting(isBusy());
+    if (error === null || !known || isBusy()) return;
+    settle(before);
     await catchUp();
   }
 
@@ -197,7 +195,6 @@ export function useConversation(session: string, place: string | null): Conversa
     messages: chat.messages,
     busy: streaming || waiting,
     notice,
-    returned,
     dismiss: () => setNotice(null),
     send,
     retry: async () => {
@@ -212,6 +209,7 @@ export function useConversation(session: string, place: string | null): Conversa
         for (const id of ids.reverse()) await remove(`/v1/messages/${id}`);
       } catch (error) {
         setNotice({ tone: "trouble", text: sentence(error) });
+        drafts.giveBack(session, text);
         await reload();
         return;
       }

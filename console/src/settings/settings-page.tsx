@@ -11,7 +11,7 @@ const PARTS = [
   ["/settings/keys", "API keys"],
   ["/settings/model", "Model"],
   ["/settings/usage", "Usage"],
-  ["/settings/browser", "This browser"],
+  ["/settings/browser", "Browser"],
 ] as const;
 
 const SHOWN: Record<string, () => React.JSX.Element> = {

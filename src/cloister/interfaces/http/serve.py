@@ -1,5 +1,6 @@
 """`cloister serve`: one process that answers over HTTP until it is told to stop."""
 
+import errno
 import os
 import signal
 import socket
@@ -111,4 +112,6 @@ def _listen(host: str, port: int) -> socket.socket:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family, backlog=2_048)
     except OSError as error:
-        raise StorageUnavailable(f"Cannot listen on {host}:{port}: {error.strerror}. Choose another --port.") from error
+        taken = "it is in use, perhaps by a Cloister that runs already (`cloister console` opens it)"
+        reason = taken if error.errno == errno.EADDRINUSE else error.strerror
+        raise StorageUnavailable(f"Cannot listen on {host}:{port}: {reason}. Choose another --port.") from error
