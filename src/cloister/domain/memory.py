@@ -89,6 +89,10 @@ def quoted(statements: Iterable[str]) -> str:
     return "\n".join([_OPENING, _NOTE, *lines, _CLOSING]) if lines else ""
 
 
+def has_recalled(content: str) -> bool:
+    return _MARK.search(content) is not None
+
+
 def without_recalled(content: str) -> str:
     """A text without what stands in marked blocks: what was recalled is no new evidence (MEM-10). A block that is not closed goes
     to the end, and a closing mark without an opening one takes what stands before it: in doubt it was recalled."""

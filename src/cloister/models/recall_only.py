@@ -1,20 +1,17 @@
 """Replies without a model: the most relevant things that are remembered here, quoted, with where they were said.
 
 They are plainly labelled, and made to try the walls by hand. What they quote stands in a marked block: a quotation is never taken
-as new evidence (MEM-10), and a reply quotes no quotations of the replies before it.
+as new evidence (MEM-10), nor recalled as if it had been said here.
 """
 
 from collections.abc import AsyncGenerator, Iterator
 
-from cloister.domain.context import Context, Item
-from cloister.domain.memory import normalised, quoted, without_recalled
+from cloister.domain.context import Context
+from cloister.domain.memory import normalised, quoted
 from cloister.domain.moments import iso
+from cloister.domain.own_words import NOTHING_RECALLED, RECALL_ONLY
 from cloister.domain.reply import ChatRequest, End, Piece, TextDelta, Usage
 
-LABEL = (
-    "Recall only: no model is set here, so this quotes what is remembered (set CLOISTER_MODEL_URL for a real reply)."
-)
-NOTHING = "Nothing that is remembered here is related to what you said."
 _MOST_QUOTED = 8
 _LONGEST_QUOTATION = 280
 
@@ -28,8 +25,8 @@ class RecallOnly:
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[Piece]:
         lines = [] if request.context is None else [*_remembered(request.context)][:_MOST_QUOTED]
-        yield TextDelta(f"{LABEL}\n\n")
-        for line in (quoted(lines) or NOTHING).splitlines(keepends=True):
+        yield TextDelta(f"{RECALL_ONLY}\n\n")
+        for line in (quoted(lines) or NOTHING_RECALLED).splitlines(keepends=True):
             yield TextDelta(line)
         yield End(usage=Usage(prompt_tokens=0, completion_tokens=0))
 
@@ -40,20 +37,12 @@ class RecallOnly:
 def _remembered(context: Context) -> Iterator[str]:
     """What was said comes first, best first, then what was made of it."""
     for item in context.relevant_history:
-        if words := _words(item):
-            yield f"{_day(item.message.created_at)}, {item.message.author or item.message.role} in {item.session}: {words}"
+        words = _short(item.message.content)
+        yield f"{_day(item.message.created_at)}, {item.message.author or item.message.role} in {item.session}: {words}"
     for held in context.derived.memories:
         yield f"{_day(held.memory.created_at)}, a memory of {held.session}: {_short(held.memory.content)}"
     for entity in context.derived.entities:
         yield f"{entity.name} ({entity.type}){': ' if entity.notes else ''}{_short(entity.notes)}"
-
-
-def _words(item: Item) -> str:
-    """Without what was itself quoted, and without our own label."""
-    words = without_recalled(item.message.content)
-    if words.startswith(LABEL):
-        words = words.removeprefix(LABEL).replace(NOTHING, "")
-    return _short(words)
 
 
 def _short(text: str) -> str:

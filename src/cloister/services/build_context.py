@@ -21,7 +21,7 @@ from cloister.domain.project_settings import context_sources, observation_scope
 from cloister.domain.resent import words_key
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_content, checked_limit
-from cloister.services.recall import Pick, Recaller
+from cloister.services.recall import Pick, Recaller, shown
 from cloister.services.recall_derived import DerivedRecaller
 from cloister.services.snapshot import read_snapshot
 from cloister.storage.interface import Database, Transaction
@@ -145,9 +145,10 @@ class ContextBuilder:
         if rows is None:
             return []
         return [
-            Item(message=found.message, session=found.session, source="pool")
+            Item(message=message, session=found.session, source="pool")
             for source in wanted
             for found in rows.recent(source.role, source.limit)
+            if (message := shown(found.message)) is not None
         ]
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import cast
 
+from cloister.domain.own_words import own_words
 from cloister.domain.passage import passage
 from cloister.index import terms
 from cloister.models.interface import Embedder
@@ -29,7 +30,7 @@ class Indexer:
         return [
             Indexed(
                 generation=self.generation,
-                terms=terms.encode(content),
+                terms=terms.encode(own_words(content)),
                 vector=None,
                 tokens=-(-len(content) // _CHARACTERS_A_TOKEN),
                 indexed_at=None,
@@ -40,16 +41,18 @@ class Indexer:
     def embed(self, said: Sequence[Said], now: int, *, is_a_point: bool = True) -> list[Indexed]:
         """All of it, however slow the embedder. An index outside the database still has to be told of what is a point there:
         `indexed_at` stays empty."""
-        embeddings = self._embedder.embed([passage(*words) for words in said])
+        owns = [own_words(content) for content, _, _ in said]
+        passages = [passage(own, author, at) for own, (_, author, at) in zip(owns, said, strict=True)]
         return [
             Indexed(
                 generation=self.generation,
-                terms=terms.encode(words[0]),
+                terms=terms.encode(own),
                 vector=embedding.vector,
-                tokens=embedding.tokens,
+                # Whoever shows the message shows all of it.
+                tokens=embedding.tokens + (len(content) - len(own)) // _CHARACTERS_A_TOKEN,
                 indexed_at=now if self.immediate_index or not is_a_point else None,
             )
-            for words, embedding in zip(said, embeddings, strict=True)
+            for own, (content, _, _), embedding in zip(owns, said, self._embedder.embed(passages), strict=True)
         ]
 
 

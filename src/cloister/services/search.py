@@ -1,7 +1,7 @@
 """Search by hand, in one place: the episodes and memories of a pool and the entities of its project that match best.
 
-Each kind is ranked among its own, by its own statistics. What is merged is how near each hit comes to the best of its kind, so the
-best of every kind stand first, and no kind crowds out another for being longer or more numerous.
+Each kind is ranked among its own, by its own statistics. What is merged is how near each hit comes to the best of its kind, so that
+no kind crowds out another for being longer or more numerous; a kind in which nothing has the question's words counts for little.
 """
 
 from collections.abc import Sequence
@@ -15,6 +15,7 @@ from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.memory import HeldMemory
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_content, checked_limit, checked_name
+from cloister.index import terms
 from cloister.services.recall import Pick, Recaller
 from cloister.services.recall_derived import DerivedRecaller
 from cloister.services.snapshot import read_snapshot
@@ -28,6 +29,8 @@ HIGHEST_LIMIT = 200
 # An exchange is rarely found by more than two of its messages.
 _MESSAGES_AN_EPISODE = 3
 _DIGITS = 6
+# What a kind still counts for when none of its hits has a word of the question.
+_UNRELATED = 0.2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,7 +77,7 @@ class Searcher:
     def search(
         self, reach: Reach, question: str, place: Place, limit: int, kinds: Sequence[str] | None = None
     ) -> list[Hit]:
-        """The best of these kinds, or of all, best first. A score is a share of the best of its kind: 1 for that one itself."""
+        """The best of these kinds, or of all, best first. A score is a share of the best hit's: 1 for that one itself."""
         checked_content(question, "query")
         checked_limit(limit, "limit", HIGHEST_LIMIT, lowest=1)
         wanted = checked_kinds(kinds)
@@ -85,8 +88,8 @@ class Searcher:
 
         def work(transaction: Transaction) -> list[Hit]:
             scope = _scope(transaction, place)
-            found = [hit for kind in wanted for hit in _shares(self._best(transaction, scope, question, kind, limit))]
-            return sorted(found, key=lambda hit: -hit.score)[:limit]
+            found = [self._best(transaction, scope, question, kind, limit) for kind in wanted]
+            return _merged(question, found)[:limit]
 
         return read_snapshot(self._database, reach, work)
 
@@ -116,9 +119,35 @@ def checked_kinds(given: Sequence[str] | None) -> tuple[Kind, ...]:
     return tuple(kind for kind in KINDS if kind in given)
 
 
-def _shares(hits: Sequence[Hit]) -> list[Hit]:
+def _merged(question: str, kinds: Sequence[Sequence[Hit]]) -> list[Hit]:
+    """Best first; of equal scores, in the order of the kinds."""
+    asked = set(terms.term_list(question))
+    weights = [_UNRELATED + (1 - _UNRELATED) * max((_covered(asked, hit) for hit in hits), default=0) for hits in kinds]
+    highest = max((weight for weight, hits in zip(weights, kinds, strict=True) if hits), default=1.0)
+    found = [
+        replace(hit, score=round(share * weight / highest, _DIGITS))
+        for weight, hits in zip(weights, kinds, strict=True)
+        for hit, share in _shares(hits)
+    ]
+    return sorted(found, key=lambda hit: -hit.score)
+
+
+def _shares(hits: Sequence[Hit]) -> list[tuple[Hit, float]]:
+    """Of the best of its kind."""
     highest = max((hit.score for hit in hits), default=0.0)
-    return [replace(hit, score=round(hit.score / highest, _DIGITS) if highest > 0 else 0.0) for hit in hits]
+    return [(hit, hit.score / highest if highest > 0 else 0.0) for hit in hits]
+
+
+def _covered(asked: set[int], hit: Hit) -> float:
+    """The share of the question's words that a hit has."""
+    match hit:
+        case EpisodeHit(item=item):
+            text = item.message.content
+        case MemoryHit(held=held):
+            text = held.memory.content
+        case EntityHit(entity=entity):
+            text = f"{entity.name} {entity.notes}"
+    return len(asked.intersection(terms.term_list(text))) / len(asked) if asked else 0.0
 
 
 def _scope(transaction: Transaction, place: Place) -> Scope:

@@ -69,7 +69,7 @@ def search(
     """Find the best episodes, memories and entities of one pool.
 
     The pool is a session's, a project's, or the shared one; there is no search across pools, and entities are found in projects
-    only. A score is a share of the best of its kind.
+    only. A score is a share of the best hit's.
     """
     if session is not None and (project or user):
         raise typer.BadParameter("--session says where to search; leave out --project and --user.")

@@ -37,7 +37,7 @@ def build_context(body: bodies.ContextRequest, caller: Caller) -> Response:
 @needs("read")
 def search(body: bodies.SearchRequest, caller: Caller) -> Response:
     """The best episodes, memories and entities of the project of the request, or with `session_id` of that session's scope. With
-    `project_id` it is that project, and with `null` the shared pool. A score is a share of the best of its kind, which has 1."""
+    `project_id` it is that project, and with `null` the shared pool. A score is a share of the best hit's, which has 1."""
     hits = caller.services.search.search(caller.reach, body.query, _place(body, caller), body.limit, body.kinds)
     return answer(HitList.model_construct(data=[shapes.hit_shape(hit) for hit in hits]))
 

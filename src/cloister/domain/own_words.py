@@ -1,0 +1,18 @@
+"""What a message says itself. What was recalled into it belongs to the places it was recalled from: it is neither indexed nor shown
+with the message elsewhere, or it would travel on, and cross a wall, when the message's session moves."""
+
+from cloister.domain.memory import has_recalled, without_recalled
+
+RECALL_ONLY = (
+    "Recall only: no model is set here, so this quotes what is remembered (set CLOISTER_MODEL_URL for a real reply)."
+)
+"""How a reply begins that is nothing but quotations."""
+NOTHING_RECALLED = "Nothing that is remembered here is related to what you said."
+
+
+def own_words(content: str) -> str:
+    """Empty where it says nothing of its own."""
+    if content.startswith(RECALL_ONLY):
+        rest = without_recalled(content).removeprefix(RECALL_ONLY).strip()
+        return "" if rest == NOTHING_RECALLED else rest
+    return without_recalled(content) if has_recalled(content) else content
