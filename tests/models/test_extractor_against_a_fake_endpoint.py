@@ -152,6 +152,36 @@ def test_mem_6_two_unusable_answers_are_refused(make: Make, endpoint: FakeEndpoi
     assert SECRET not in "".join(traceback.format_exception(caught.value))
 
 
+CHESS = completion('[{"content": "User enjoys chess", "importance": 0.8}]')
+
+
+def test_mem_5_a_model_that_answers_memories_to_every_question_gives_memories_and_no_entities(
+    make: Make, endpoint: FakeEndpoint
+) -> None:
+    endpoint.answers(CHESS)
+    extractor = make()
+    assert [(m.content, m.importance) for m in extractor.memories(SAID, [])] == [("User enjoys chess", 0.8)]
+    assert [content for content, _ in extractor.notes(SAID)] == ["User enjoys chess"]
+    endpoint.asked.clear()
+    assert extractor.entities(SAID) == []
+    assert len(endpoint.asked) == 2, "it is asked for once more first"
+
+
+def test_mem_6_items_of_another_kind_are_no_memories_and_refused(make: Make, endpoint: FakeEndpoint) -> None:
+    endpoint.answers(completed({"entities": [{"name": "Graz", "type": "place", "notes": "A town."}]}))
+    with pytest.raises(ModelAnswerInvalid, match="answered twice"):
+        make().memories(SAID, [])
+
+
+@pytest.mark.parametrize("last", ["not JSON", "empty", "cut off", "another shape", "nested too deeply"])
+def test_mem_6_a_broken_answer_never_counts_as_none_found(make: Make, endpoint: FakeEndpoint, last: str) -> None:
+    extractor = make()
+    for ask in (extractor.entities, extractor.notes):
+        endpoint.answers(completed({"memories": []}), UNUSABLE[last])
+        with pytest.raises(ModelAnswerInvalid, match="answered twice"):
+            ask(SAID)
+
+
 # --- servers that fail -------------------------------------------------------------------------------------------------------
 
 

@@ -11,7 +11,7 @@ from cloister.interfaces.http import derived
 from cloister.models.endpoint import Endpoint
 from cloister.models.openai_compatible import OpenAiExtractor
 from engines import EMBEDDER, Engine, exact_index
-from fake_endpoint import Answer, Asked, FakeEndpoint, completed, fake_endpoint, refusal
+from fake_endpoint import Answer, Asked, FakeEndpoint, completed, completion, fake_endpoint, refusal
 from servers import Server, Tenant, serving
 from waiting import eventually
 
@@ -72,6 +72,20 @@ def test_mem_6_a_model_that_fails_is_503_and_leaves_nothing_but_its_error(home: 
     assert home.admin.post(f"{PATH}/extract").json() == {"appended": 1, "checked_messages": 1}
     assert (session(home)["last_extraction_error"], session(home)["memory_job_pending"]) == (None, False)
     assert [memory["content"] for memory in home.admin.everything(f"{PATH}/memories")] == ["Anna lives in Graz."]
+
+
+def test_mem_5_a_model_that_answers_memories_to_every_question_is_enough_in_a_project(
+    server: Server, model: FakeEndpoint
+) -> None:
+    tenant = server.new_tenant()
+    tenant.new_session("talk", project_id=tenant.new_project("Games"))
+    tenant.say("talk", "I enjoy chess with Anna.")
+    model.follows(lambda _: completion('[{"content": "User enjoys chess", "importance": 0.8}]'))
+
+    assert tenant.admin.post(f"{PATH}/extract").json() == {"appended": 1, "checked_messages": 1}
+
+    (memory,) = tenant.admin.everything(f"{PATH}/memories")
+    assert (memory["content"], memory["importance"]) == ("User enjoys chess", 0.8)
 
 
 def test_mem_4_while_one_runs_it_shows_and_another_is_refused(home: Tenant, model: FakeEndpoint) -> None:

@@ -13,6 +13,7 @@ from cloister.models.json_answers import (
     LONGEST_TEXT,
     MEMORIES,
     NOTES,
+    OtherItems,
     Reply,
     Schema,
     UnusableAnswer,
@@ -47,6 +48,9 @@ def read_one(**fields: object) -> ExtractedMemory:
         '{"memories": [{"content": "Anna lives in Graz."}]}',
         '[{"content": "Anna lives in Graz."}]',
         '```json\n{"memories": [{"content": "Anna lives in Graz."}]}\n```',
+        '```json\n[{"content": "Anna lives in Graz."}]\n```',
+        'Sure! [{"content": "Anna lives in Graz."}] Anything else?',
+        'Here are all [1]: {"memories": [{"content": "Anna lives in Graz."}]}',
         'Of course! {"memories": [{"content": "Anna lives in Graz."}]} Anything else?',
         '<think>Is {this} one?</think>\n{"memories": [{"content": "Anna lives in Graz."}]}',
         '{"memories": [{"content": "  Anna\\n lives in\\u0000 Graz.\\ud800 "}]}',
@@ -77,16 +81,92 @@ def test_sources_are_messages_that_were_asked_about_and_all_of_them_in_doubt(giv
 
 @pytest.mark.parametrize(
     ("given", "expected"),
-    [(0, 0.0), (7, 0.7), (10, 1.0), (0.8, 0.8), (1, 0.1), (-3, 0.0), (100, 1.0), (10**400, 1.0), (None, None)],
+    [
+        (0, 0.0),
+        (7, 0.7),
+        (10, 1.0),
+        (0.8, 0.8),
+        (1, 1.0),
+        (1.0, 1.0),
+        (2, 0.2),
+        (-3, 0.0),
+        (85, 0.85),
+        (100, 1.0),
+        (10**400, 1.0),
+        (-(10**400), 0.0),
+        (None, None),
+    ],
 )
 def test_importance_is_a_share(given: object, expected: float | None) -> None:
     assert read_one(importance=given).importance == expected
 
 
 @pytest.mark.parametrize("importance", ["high", True, [5]])
-def test_importance_that_is_no_number_is_refused(importance: object) -> None:
-    with pytest.raises(UnusableAnswer, match=r"memories\[0\].importance is not a number"):
-        read_one(importance=importance)
+def test_importance_that_is_no_number_is_no_opinion(importance: object) -> None:
+    assert read_one(importance=importance).importance is None
+
+
+LACKING = [
+    {"name": "Anna"},
+    {"content": 7},
+    {"content": None},
+    {"content": " "},
+    {"content": "x" * 401},
+    "text",
+    None,
+    [1],
+]
+
+
+@pytest.mark.parametrize("lacking", LACKING)
+def test_mem_5_an_item_that_lacks_what_it_needs_is_passed_over(lacking: object) -> None:
+    answer = json.dumps([lacking, {"content": "Anna lives in Graz."}, lacking])
+    assert [memory.content for memory in read(answer)] == ["Anna lives in Graz."]
+
+
+@pytest.mark.parametrize("lacking", LACKING)
+def test_mem_6_an_answer_of_nothing_else_is_unusable(lacking: object) -> None:
+    with pytest.raises(UnusableAnswer):
+        read(json.dumps([lacking, lacking]))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"content": "User enjoys chess", "importance": 0.8}]',
+        '{"memories": [{"content": "User enjoys chess"}]}',
+        '{"memories": []}',
+        '{"entities": [{"content": "User enjoys chess"}, {}]}',
+    ],
+)
+def test_items_of_another_kind_are_told_from_broken_answers(text: str) -> None:
+    with pytest.raises(OtherItems):
+        read_entities(Reply(text=text), ASKED)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"name": "Anna", "aliases": []}, {"na',
+        '{"memories": [{"content": "User enjoys chess"}], "entities": [{"na',
+        '{"memories": ["User enjoys chess"]}',
+        '["Anna"]',
+        '{"error": "overloaded"}',
+        "{}",
+        '{"entities": null}',
+        '{"entities": [{"name": " "}, {}]}',
+        "I found none.",
+    ],
+)
+def test_mem_6_a_broken_answer_is_not_one_of_another_kind(text: str) -> None:
+    with pytest.raises(UnusableAnswer) as caught:
+        read_entities(Reply(text=text), ASKED)
+    assert not isinstance(caught.value, OtherItems)
+
+
+def test_an_entity_needs_a_name_alone() -> None:
+    found = read_entities(Reply(text='[{"name": "Graz"}, {"type": "place", "notes": "A town."}]'), ASKED)
+    assert found == [ExtractedEntity(name="Graz", type="other", notes="", sources=ASKED)]
 
 
 @given(ANYTHING)

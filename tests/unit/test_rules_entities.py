@@ -53,6 +53,14 @@ def test_the_words_around_a_name_tell_its_type(content: str, name: str, typed: E
         "```\nclass Anna in Rome\n```",
         "> I saw Anna in Rome",
         "Ten Great Places To Visit Before Winter Comes",
+        "Breaking News: Marta Silva Joins Contoso in Lisbon",
+        "How Marta Silva Built Contoso",
+        "Everyone works at home.",
+        "Experience is the best teacher.",
+        "Stress leads to illness.",
+        "Friday works for me.",
+        "Hope Anna enjoyed it.",
+        "I mean it, I am not Anna.",
         "Translate: my sister Anna lives in Rome.",
         "She wrote it in English.",
         "",
@@ -60,6 +68,47 @@ def test_the_words_around_a_name_tell_its_type(content: str, name: str, typed: E
 )
 def test_what_names_nothing_gives_nothing(content: str) -> None:
     assert named(content) == {}
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("Marta Silva works at Contoso.", {"Marta Silva": "person", "Contoso": "organisation"}),
+        (
+            "Jonas Weber joined Fabrikam in Berlin.",
+            {"Jonas Weber": "person", "Fabrikam": "organisation", "Berlin": "place"},
+        ),
+        ("Anna leads Project Falcon.", {"Anna": "person", "Project Falcon": "project"}),
+        (
+            "My name is Marta Silva and I work at Contoso in Lisbon.",
+            {"Marta Silva": "person", "Contoso": "organisation", "Lisbon": "place"},
+        ),
+        ("Anna is a vet.", {"Anna": "person"}),
+        ("Peter Novak moved to Prague last year.", {"Peter Novak": "person", "Prague": "place"}),
+        (
+            "Northwind Traders hired Sofia Rossi in Milan.",
+            {"Northwind Traders": "organisation", "Sofia Rossi": "person", "Milan": "place"},
+        ),
+        ("Contoso acquired Fabrikam for 3 million euros.", {"Contoso": "organisation", "Fabrikam": "organisation"}),
+        (
+            "Priya Raman bought a Tesla Model 3 from Greenline Motors.",
+            {"Priya Raman": "other", "Tesla Model 3": "product", "Greenline Motors": "organisation"},
+        ),
+        (
+            "Nina Petrova met Omar Haddad in Vienna.",
+            {"Nina Petrova": "other", "Omar Haddad": "person", "Vienna": "place"},
+        ),
+        ("Ingrid Berg is the CEO of Aurora Robotics.", {"Ingrid Berg": "person", "Aurora Robotics": "organisation"}),
+        ("Yuki Tanaka plays for the Osaka Tigers.", {"Yuki Tanaka": "person", "Osaka Tigers": "organisation"}),
+        ("Milo is a beagle.", {"Milo": "other"}),
+        ("Max is my mother's cat.", {}),
+        ("I'm in the San Francisco Bay Area.", {"San Francisco Bay Area": "other"}),
+        ("I love the Lord of the Rings.", {"Lord of the Rings": "other"}),
+        ("I live in Leeds now, not Bradford.", {"Leeds": "place"}),
+    ],
+)
+def test_iso_9_plain_sentences_about_others_name_them(content: str, expected: dict[str, EntityType]) -> None:
+    assert named(content) == expected
 
 
 def test_only_users_name_things() -> None:

@@ -1,14 +1,15 @@
 """A model's answers: the JSON schemas they are asked to keep, and how they are read when they do not.
 
-A server that enforces schemas makes most of this unnecessary; not all do. What is wrong with an answer is said in words that
-hold nothing of it, because they are sent back to the model and may end up in a log.
+A server that enforces schemas makes most of this unnecessary; not all do. An item that lacks what it needs is passed over where
+others can be used. What is wrong with an answer is said in words that hold nothing of it, because they are sent back to the
+model and may end up in a log.
 """
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast, get_args
+from typing import TypeVar, cast, get_args
 
 from cloister.domain.extraction import EntityType, ExtractedEntity, ExtractedMemory
 from cloister.domain.identifiers import MessageId
@@ -18,21 +19,27 @@ from cloister.models.quotations import as_written
 LONGEST_TEXT = 400
 LONGEST_NAME = 120
 MOST_ITEMS = 40
-_HIGHEST_IMPORTANCE = 10
 _TYPES = get_args(EntityType)
 _ALSO_WRITTEN: Mapping[str, EntityType] = {
     "organization": "organisation",
     "company": "organisation",
     "location": "place",
 }
+# Inside a text only a list of objects or an empty one; other square brackets may be prose, as in "Here are [2] of them".
+_BEGIN = re.compile(r"\A\[|\{|\[(?=\s*[{\]])")
 _THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)
 
 Schema = Mapping[str, object]
 Note = tuple[str, tuple[MessageId, ...]]
+_Read = TypeVar("_Read")
 
 
 class UnusableAnswer(ValueError):
     """Why an answer cannot be used, in words that can be told to whoever gave it."""
+
+
+class OtherItems(UnusableAnswer):
+    """Well-formed, but a list of something else than was asked for: whoever gave it had nothing of that kind to say."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,7 +66,7 @@ def _answer(field: str, **properties: Schema) -> Schema:
 MEMORIES = _answer(
     "memories",
     content=_text(LONGEST_TEXT),
-    importance={"type": "integer", "minimum": 0, "maximum": _HIGHEST_IMPORTANCE},
+    importance={"type": "number", "minimum": 0, "maximum": 1},
 )
 ENTITIES = _answer(
     "entities", name=_text(LONGEST_NAME), type={"type": "string", "enum": [*_TYPES]}, notes=_text(LONGEST_TEXT)
@@ -77,26 +84,28 @@ def without_lengths(schema: Schema) -> Schema:
 
 
 def read_memories(reply: Reply, asked: Sequence[MessageId]) -> list[ExtractedMemory]:
-    return [
-        ExtractedMemory(content=item.text("content"), importance=item.importance(), sources=item.sources(asked))
-        for item in _items(reply, "memories")
-    ]
+    return _usable(
+        _items(reply, "memories"),
+        lambda item: ExtractedMemory(
+            content=item.text("content"), importance=item.importance(), sources=item.sources(asked)
+        ),
+    )
 
 
 def read_entities(reply: Reply, asked: Sequence[MessageId]) -> list[ExtractedEntity]:
-    return [
-        ExtractedEntity(
+    return _usable(
+        _items(reply, "entities"),
+        lambda item: ExtractedEntity(
             name=item.text("name", LONGEST_NAME),
             type=item.entity_type(),
-            notes=item.text("notes"),
+            notes=item.notes(),
             sources=item.sources(asked),
-        )
-        for item in _items(reply, "entities")
-    ]
+        ),
+    )
 
 
 def read_notes(reply: Reply, asked: Sequence[MessageId]) -> list[Note]:
-    return [(item.text("content"), item.sources(asked)) for item in _items(reply, "notes")]
+    return _usable(_items(reply, "notes"), lambda item: (item.text("content"), item.sources(asked)))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,7 +116,7 @@ class _Item:
     def text(self, field: str, longest: int = LONGEST_TEXT) -> str:
         given = self.fields.get(field)
         if not isinstance(given, str):
-            raise UnusableAnswer(f"{self.place}.{field} is not text.")
+            raise OtherItems(f"{self.place}.{field} is not text.")
         text = normalised(as_written(given))
         if not text:
             raise UnusableAnswer(f"{self.place}.{field} is empty.")
@@ -115,19 +124,23 @@ class _Item:
             raise UnusableAnswer(f"{self.place}.{field} is longer than {longest} characters.")
         return text
 
+    def notes(self) -> str:
+        """A name says something also where nothing is said of it."""
+        given = self.fields.get("notes")
+        return self.text("notes") if isinstance(given, str) and given.strip() else ""
+
     def importance(self) -> float | None:
-        """From 0 to 1. A model that was not held to the scale may have answered on this one already."""
+        """A share, from 0 to 1, as it was asked for. Models that were not held to it answer in tenths (7) or hundredths (70): what
+        is above 1 is read as the smallest of these scales that holds it. What is no number is no opinion."""
         given = self.fields.get("importance")
-        if given is None:
-            return None
         if not isinstance(given, int | float) or isinstance(given, bool):
-            raise UnusableAnswer(f"{self.place}.importance is not a number.")
-        if isinstance(given, float) and 0 < given < 1:
-            return given
-        return min(max(given, 0), _HIGHEST_IMPORTANCE) / _HIGHEST_IMPORTANCE
+            return None
+        if given <= 1:
+            return float(max(given, 0))
+        return given / 10 if given <= 10 else min(given, 100) / 100
 
     def entity_type(self) -> EntityType:
-        given = self.text("type").casefold()
+        given = str(self.fields.get("type")).casefold()
         if given in _TYPES:
             return cast(EntityType, given)
         return _ALSO_WRITTEN.get(given, "other")
@@ -148,35 +161,61 @@ def _number(given: object) -> int | None:
     return given if isinstance(given, int) else None
 
 
+def _usable(items: Sequence[_Item], read: Callable[[_Item], _Read]) -> list[_Read]:
+    """The items that can be read. Where none can, the first problem that is not for want of a field is told before others."""
+    found: list[_Read] = []
+    problems: list[UnusableAnswer] = []
+    for item in items:
+        try:
+            found.append(read(item))
+        except UnusableAnswer as problem:
+            problems.append(problem)
+    if problems and not found:
+        raise next((problem for problem in problems if not isinstance(problem, OtherItems)), problems[0])
+    return found
+
+
 def _items(reply: Reply, field: str) -> list[_Item]:
-    """The items of an answer, `{field: […]}` or the list alone."""
+    """The objects of an answer, `{field: […]}` or the list alone."""
     if not reply.complete:
         raise UnusableAnswer("it was too long and was cut off: give fewer and shorter items.")
     given = _json(reply.text)
     if isinstance(given, dict):
-        given = cast(dict[str, object], given).get(field)
+        answer = cast(dict[str, object], given)
+        given = answer.get(field)
+        if field not in answer and any(map(_is_list_of_objects, answer.values())):
+            raise OtherItems(f'it has no list "{field}".')
     if not isinstance(given, list):
         raise UnusableAnswer(f'it is not a JSON object with a list "{field}".')
     items = cast(list[object], given)
     if len(items) > MOST_ITEMS:
         raise UnusableAnswer(f"{field} has more than {MOST_ITEMS} items.")
-    found: list[_Item] = []
-    for at, item in enumerate(items):
-        if not isinstance(item, dict):
-            raise UnusableAnswer(f"{field}[{at}] is not an object.")
-        found.append(_Item(place=f"{field}[{at}]", fields=cast(dict[str, object], item)))
+    found = [
+        _Item(place=f"{field}[{at}]", fields=cast(dict[str, object], item))
+        for at, item in enumerate(items)
+        if isinstance(item, dict)
+    ]
+    if items and not found:
+        raise UnusableAnswer(f"{field}[0] is not an object.")
     return found
 
 
+def _is_list_of_objects(given: object) -> bool:
+    return isinstance(given, list) and all(isinstance(item, dict) for item in cast(list[object], given))
+
+
 def _json(text: str) -> object:
-    """The JSON in an answer. Models like to think aloud before it, or to wrap it into a code block."""
+    """The JSON in an answer, from its first bracket to the last of that kind. Models like to think aloud before it, to wrap it into
+    a code block, and to talk around it."""
     bare = _THOUGHTS.sub("", text).strip()
     if not bare:
         raise UnusableAnswer("it is empty.")
-    if not bare.startswith(("{", "[")):
-        bare = bare[bare.find("{") : bare.rfind("}") + 1]
+    begun = _BEGIN.search(bare)
+    if begun is None:
+        raise UnusableAnswer("it is not JSON.")
+    end = bare.rfind("}" if begun.group() == "{" else "]")
     try:
-        return json.loads(bare, parse_constant=_refuse_constant)
+        return json.loads(bare[begun.start() : end + 1], parse_constant=_refuse_constant)
     except RecursionError:
         raise UnusableAnswer("it is nested too deeply.") from None
     except ValueError:

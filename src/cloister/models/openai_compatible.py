@@ -19,7 +19,7 @@ from cloister.domain.identifiers import MessageId
 from cloister.domain.memory import normalised
 from cloister.models import json_answers
 from cloister.models.endpoint import Endpoint, TooLongForTheModel
-from cloister.models.json_answers import Note, Reply, Schema, UnusableAnswer
+from cloister.models.json_answers import Note, OtherItems, Reply, Schema, UnusableAnswer
 from cloister.models.merging import merged_entities, merged_memories, merged_notes, most_alike_first
 from cloister.models.quotations import Quotation, harmless, quotation, shown
 from cloister.models.splitting import first_fitting, parts, tokens
@@ -41,6 +41,7 @@ class _Task(Generic[_Item]):
     schema: Schema
     read: Callable[[Reply, Sequence[MessageId]], list[_Item]]
     known: Sequence[str] = ()
+    may_be_missing: bool = True
 
 
 class OpenAiExtractor:
@@ -60,6 +61,7 @@ class OpenAiExtractor:
             schema=json_answers.MEMORIES,
             read=json_answers.read_memories,
             known=[harmless(normalised(line)) for line in known],
+            may_be_missing=False,
         )
         return merged_memories(self._found(task, said), known)
 
@@ -98,18 +100,22 @@ class OpenAiExtractor:
         return found
 
     def _answered(self, task: _Task[_Item], part: Sequence[Quotation], for_known: int) -> list[_Item]:
-        """An answer that cannot be used is asked for once more, with what is wrong with it."""
+        """An answer that cannot be used is asked for once more, with what is wrong with it. One of other items is then taken to
+        mean that there is none of these, but not of memories: what was said would count as read, and never be asked about again."""
         known = most_alike_first(task.known, "\n".join(quoted.text for quoted in part))
         question = f"{shown(part, first_fitting(known, for_known))}\n\n{task.wanted}"
         ids = [quoted.id for quoted in part]
-        problem = correction = ""
+        problem = UnusableAnswer()
+        correction = ""
         for _ in range(2):
             reply = self._chat().ask(_prompt("rules"), question + correction, task.schema, self._answer)
             try:
                 return task.read(reply, ids)
             except UnusableAnswer as error:
-                problem = str(error)
+                problem = error
                 correction = _CORRECTION.format(problem=problem)
+        if task.may_be_missing and isinstance(problem, OtherItems):
+            return []
         raise ModelAnswerInvalid(
             f"The model ({self.name}) answered twice, and neither answer could be used: {problem}"
             " Choose a more capable one with CLOISTER_MODEL_NAME."

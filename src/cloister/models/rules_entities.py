@@ -1,7 +1,7 @@
 """Named things in what users say: capitalised words inside a sentence, their type from the words around them.
 
-A capital at the start of a sentence proves nothing, so such a name counts only where it is also met inside one. Languages,
-nationalities, days and months name no thing of the conversation and are left out.
+A capital at the start of a sentence proves nothing, so such a name counts where the words after it say what it is, or where it
+is also met inside one. Languages, nationalities, days and months name no thing of the conversation and are left out.
 """
 
 import re
@@ -14,6 +14,7 @@ from cloister.models import rules_refusals as refusals
 from cloister.models.rules_facts import speaker_named
 from cloister.models.rules_memories import facts
 from cloister.models.rules_notation import words
+from cloister.models.rules_subjects import PEOPLE, subject_type
 from cloister.models.rules_text import Sentence, segments, sentences, shortened
 from cloister.models.rules_words import LANGUAGE, PET, RELATION
 
@@ -37,6 +38,10 @@ _NO_NAME = words(
     "mon tue tues wed thu thur thurs fri sat sun jan feb mar apr jun jul aug sep sept oct nov dec "
     "that just earth web wifi wi-fi dm faq ceo cto phd ai it's that's what's there's let's aw aww woohoo yay haha congrats"
 )
+_NAMED_AFTER_ALL = re.compile(r"(?:Lord|God|March) of (?:the )?[A-Z]")
+_SMALL_WORDS = words(
+    "a an the and or nor but so yet of in on at to for from by with as into onto over under up off out about vs via per"
+)
 _DEMONYM = re.compile(
     rf"(?:{LANGUAGE}|[A-Z][a-z]+(?:ese|ish|ian|ean)|American|Mexican|African|Asian|European|Greek|Swiss|Dutch)s?$"
 )
@@ -46,9 +51,9 @@ _ADDRESSED = re.compile(
     r"|ok|okay|right|morning|night|you too|and|dear|job|luck|idea|done) )$",
     re.IGNORECASE,
 )
+_DENIED = re.compile(r"\b(?:not|isn't|wasn't) $")
 _END_OF_ADDRESS = re.compile(r"$|[,!?.;:-]| [-–—]")
 
-_PEOPLE = r"friends?|colleague|coworker|co-worker|boss|manager|teacher|professor|doctor|therapist|coach|tutor|landlord|classmate"
 _NOT_A_PLACE_IN = (
     r"(?:interest\w*|written|wrote|write|coded|code|coding|programming|program|built|implement\w*|fluent|speak\w*|believe\w*|degree"
     r"|major\w*|speciali\w*|characters?|role|played|playing|star\w*|books?|movies?|films?|shows?|games?|series|season|episode|bug"
@@ -59,9 +64,10 @@ _BEFORE: tuple[tuple[EntityType, re.Pattern[str]], ...] = (
     (
         "person",
         re.compile(
-            rf"\b(?:{RELATION}|{_PEOPLE}|guy|girl|woman|man|boy)(?:'s name)?(?: is| was)?,?(?: called| named)? $"
+            rf"\b(?:{RELATION}|{PEOPLE}|guy|girl|woman|man|boy)(?:'s name)?(?: is| was)?,?(?: called| named)? $"
             r"|\b(?:mr|mrs|ms|dr|prof)\.? $|\bmy name(?: is|'s) $|\bcall me $|\b(?:I'm|I am) (?:called|named) $"
-            r"|\b(?:told|met|married|marry|texted|asked|invited|hugged|dating|phoned) $",
+            r"|\b(?:told|met|married|marry|texted|asked|invited|hugged|dating|phoned|hired|reports? to) $"
+            rf"|\b(?:{RELATION}|friends?|colleague|classmate) of $",
             re.IGNORECASE,
         ),
     ),
@@ -72,18 +78,19 @@ _BEFORE: tuple[tuple[EntityType, re.Pattern[str]], ...] = (
             r"\b(?:work|works|worked|working|job|intern|interned|internship|study|studies|studied|studying|employed|hired"
             r"|graduated|degree|position|contract)\b(?: [\w'-]+){0,6}? (?:at|for|from|by) (?:the )?$"
             r"|\b(?:company|startup|start-up|firm|band|club|charity|agency|employer)(?: is| was)?,?(?: called| named)? $"
-            r"|\b(?:joined|founded|co-founded) $",
+            r"|\b(?:joined|founded|co-founded|acquired) $|\b(?:ceo|cto|cfo|coo|founder|co-founder) of (?:the )?$"
+            r"|\bplay(?:s|ed|ing)? for (?:the )?$",
             re.IGNORECASE,
         ),
     ),
     (
         "place",
         re.compile(
-            r"\b(?:move|moved|moving|fly|flying|flew|travel|travell?ed|travell?ing|trip|vacation|holiday|went|go|going|drive"
+            r"\b(?:move|moves|moved|moving|fly|flies|flying|flew|travel|travell?ed|travell?ing|trip|vacation|holiday|went|go|going|drive"
             r"|driving|drove|arrived|back|hike|hiking|house|flat|village|town|city|miles|tour)\b(?: [\w'-]+){0,4}?"
             r" (?:to|from|near|around|outside|through) (?:the |downtown )?$"
             r"|\b(?:live|lives|lived|living|based|stay|staying) (?:[\w'-]+ ){0,3}?(?:near|outside|around|close to) (?:the )?$"
-            r"|\b(?:been to|visit|visiting|visited|explore|exploring|am from|I'm from|is from|are from|back from) (?:the )?$"
+            r"|\b(?:been to|visits?|visiting|visited|explore|exploring|am from|I'm from|is from|are from|back from) (?:the )?$"
             r"|\bin (?:downtown )?$|\b(?:live|living|trip|town|city|based) in the $",
             re.IGNORECASE,
         ),
@@ -91,7 +98,8 @@ _BEFORE: tuple[tuple[EntityType, re.Pattern[str]], ...] = (
     (
         "product",
         re.compile(
-            r"\b(?:use|using|bought|buy|buying|drive|driving|own|ride|riding|got|have) (?:a|an|my|the new|a new|an old|my new"
+            r"\b(?:uses?|using|bought|buy|buying|drives?|driving|owns?|rides?|riding|got|have|has)"
+            r" (?:a|an|my|the new|a new|an old|my new"
             r"|my old) $",
             re.IGNORECASE,
         ),
@@ -102,8 +110,8 @@ _AFTER: tuple[tuple[EntityType, re.Pattern[str]], ...] = (
     (
         "person",
         re.compile(
-            r",? (?:who|and I|is my|was my|said|says|told|asked|called|texted|invited|suggested|works|lives in)\b"
-            rf"|, my (?:\w+ )?(?:{RELATION}|{_PEOPLE})\b"
+            r",? (?:who|and I|is my|was my|said|says|told|asked|called|texted|invited|suggested|works|lives in|got married)\b"
+            rf"|, my (?:\w+ )?(?:{RELATION}|{PEOPLE})\b"
             r"|'s (?:birthday|wedding)\b"
         ),
     ),
@@ -122,7 +130,7 @@ _LAST_WORD: tuple[tuple[EntityType, frozenset[str]], ...] = (
         "organisation",
         words(
             "inc ltd gmbh llc corp university college school bank hospital foundation institute labs company council club "
-            "academy"
+            "academy bakery robotics motors traders airlines airways technologies holdings"
         ),
     ),
     (
@@ -194,8 +202,11 @@ def _told(statement: Statement) -> list[Sentence]:
 
 
 def _is_headline(text: str) -> bool:
-    long = [word for word in text.split() if len(word) > 3]
-    return len(long) > 3 and sum(word[0].isupper() for word in long) > 0.6 * len(long)
+    """Title case spares small words only; a lower-case verb, however short, makes a sentence: "Jo Kay met Al Roe"."""
+    if text.startswith(("I ", "I'")):
+        return False
+    telling = [word for word in text.split() if word[0].isalpha() and word.casefold() not in _SMALL_WORDS]
+    return len(telling) >= _FEWEST_WORDS and all(word[0].isupper() for word in telling)
 
 
 def _names(text: str) -> Iterator[tuple[str, EntityType | None]]:
@@ -208,7 +219,11 @@ def _names(text: str) -> Iterator[tuple[str, EntityType | None]]:
         begin = match.start() + match.group().index(name)
         before = text[max(0, begin - _CUE_REACH) : begin]
         after = text[begin + len(name) : begin + len(name) + _CUE_REACH]
-        if not before.strip(" \u201c'(") or not _is_name(name):
+        if not _is_name(name) or _DENIED.search(before):
+            continue
+        if not before.strip(" \u201c'("):
+            if opener := _own_type(name) or subject_type(name, after):
+                yield name, opener
             continue
         noun, typed = _completed(after)
         typed = typed or _type(name, before, after)
@@ -228,13 +243,19 @@ def _completed(after: str) -> tuple[str, EntityType | None]:
 def _bare(name: str) -> str:
     """Without a possessive, and without words at its start that are never part of a name."""
     parts = name.split(" ")
-    while parts and parts[0].casefold() in _NO_NAME:
+    while parts and not _NAMED_AFTER_ALL.match(name) and (parts[0].casefold() in _NO_NAME or parts[0][0].islower()):
         parts = parts[1:]
-    return " ".join(parts).removesuffix("'s").removesuffix("'").rstrip(".-'")
+        name = " ".join(parts)
+    return name.removesuffix("'s").removesuffix("'").rstrip(".-'")
 
 
 def _is_name(name: str) -> bool:
-    return len(name) > 1 and name.casefold() not in _NO_NAME and not _DEMONYM.fullmatch(name) and not name[0].isdigit()
+    return (
+        len(name) > 1
+        and name.casefold() not in _NO_NAME | _SMALL_WORDS
+        and not _DEMONYM.fullmatch(name)
+        and name[0].isupper()
+    )
 
 
 def _type(name: str, before: str, after: str) -> EntityType | None:
@@ -242,10 +263,8 @@ def _type(name: str, before: str, after: str) -> EntityType | None:
         return "event"
     if _PET_BEFORE.search(before):
         return "other"
-    last = name.rsplit(" ", 1)[-1].casefold()
-    for typed, lasts in _LAST_WORD:
-        if last in lasts and " " in name:
-            return typed
+    if typed := _own_type(name):
+        return typed
     for typed, cue in _BEFORE:
         if cue.search(before) and not (typed == "place" and _NO_PLACE.search(before)):
             return typed
@@ -253,6 +272,16 @@ def _type(name: str, before: str, after: str) -> EntityType | None:
         if cue.match(after) and not name.isupper():
             return typed
     return None
+
+
+def _own_type(name: str) -> EntityType | None:
+    """The type that a name of several words tells itself: "Acme Corp", "Project Falcon"."""
+    if " " not in name:
+        return None
+    first, *_, last = name.split(" ")
+    if first == "Project":
+        return "project"
+    return next((typed for typed, lasts in _LAST_WORD if last.casefold() in lasts), None)
 
 
 def _note(met: list[_Met], statement: Statement, sentence: Sentence) -> None:

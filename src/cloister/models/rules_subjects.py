@@ -1,0 +1,60 @@
+"""Names that open a sentence: a capital there proves nothing, so what follows must be what such a thing does.
+
+Only a few verbs are told apart; a name that opens with another is met where it stands inside a sentence, or not at all.
+"""
+
+import re
+
+from cloister.domain.extraction import EntityType
+from cloister.models.rules_notation import words
+from cloister.models.rules_words import OCCUPATION, PET, RELATION
+
+PEOPLE = r"friends?|colleague|coworker|co-worker|boss|manager|teacher|professor|doctor|therapist|coach|tutor|landlord|classmate"
+
+_NO_SUBJECT = words(
+    "all another any anybody anyone anything both each either every everybody everyone everything few here her his how if its "
+    "many more most much neither nobody none nothing now one other others our several since some somebody someone something "
+    "such than their them then there these those today tomorrow tonight us what when where whether which while who whoever "
+    "whose why yesterday yet your people folks guys man woman boy girl dude bro work life business home school everyday always "
+    "never also maybe perhaps sometimes usually recently currently actually finally luckily apparently according after before "
+    "because although though unlike like as at by for from in into of on or over to under until up with without not only even "
+    "still once last next dear good great nice first second please well yeah sure right sorry new old is are was were be been "
+    "do does did has have had can could will would should may might must hope hopefully bet glad think thought wish guess heard "
+    "saw knew lately dinner lunch breakfast management sales marketing team"
+)
+_NO_PERSON = re.compile(rf"(?:{RELATION}|{PET}|{OCCUPATION}|{PEOPLE})s?", re.IGNORECASE)
+_ADVERB = r"(?:(?:also|now|currently|still|just|recently|already|has|had) ){0,2}"
+_A_NAME = r"(?:(?:a|an|the|our|my) )?[A-ZÀ-ÖØ-Þ]"
+_NO_PRAISE = r"(?!(?:best|better|great|good|real|true|natural|harsh|wonderful|big|huge) )"
+_SUBJECTS: tuple[tuple[EntityType, re.Pattern[str]], ...] = (
+    ("project", re.compile(r" (?:is|was) (?:a|our|my|the) (?:\w+ )?project\b")),
+    ("other", re.compile(rf" (?:is|was) (?:a|our|my|the) (?:\w+ )?{PET}\b")),
+    (
+        "person",
+        re.compile(
+            rf" {_ADVERB}(?:works|worked) (?:at|as|on|with|for) {_A_NAME}| {_ADVERB}(?:works|worked) as\b"
+            rf"| {_ADVERB}(?:lives|lived|grew up|studies|studied|teaches|taught) (?:in|at|near|with) {_A_NAME}"
+            rf"| {_ADVERB}(?:leads|led|manages|managed|joined|founded|teaches|taught|married) {_A_NAME}"
+            rf"| {_ADVERB}(?:drives|owns|rides) (?:a|an|his|her) | {_ADVERB}(?:plays|played) for {_A_NAME}"
+            rf"| {_ADVERB}(?:moved|travelled|traveled|flew|flies|reports) to {_A_NAME}"
+            rf"| (?:is|was) (?:a|an|my|our|the) {_NO_PRAISE}(?:\w+ )?(?:CEO|CTO|CFO|COO|{OCCUPATION}|{RELATION}|{PEOPLE})\b(?!')"
+            rf"| {_ADVERB}(?:got married|was born)\b"
+        ),
+    ),
+    ("organisation", re.compile(rf" {_ADVERB}(?:acquired|hired|employs|laid off) ")),
+    ("place", re.compile(r" (?:is|was) (?:a|the) (?:\w+ )?(?:city|town|village|country|capital|island)\b")),
+)
+
+_SEVERAL_WORDS = re.compile(r"[A-ZÀ-ÖØ-Þ][\w'-]+(?: [A-ZÀ-ÖØ-Þ][\w-]+){1,3}")
+_DID = re.compile(r" (?:[a-z]{2,}ed|met|bought|sold|went|came|took|gave|won|wrote|made|began|left|built) ")
+
+
+def subject_type(name: str, after: str) -> EntityType | None:
+    """What a name that opens its sentence is, by the words after it; none where it may be no name at all."""
+    first = name.split(" ", 1)[0]
+    if first.casefold() in _NO_SUBJECT or first.endswith("ing") or _NO_PERSON.fullmatch(first):
+        return None
+    for typed, cue in _SUBJECTS:
+        if cue.match(after):
+            return typed
+    return "other" if _SEVERAL_WORDS.fullmatch(name) and _DID.match(after) else None
