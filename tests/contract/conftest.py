@@ -10,6 +10,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from cloister.storage.interface import Database
 from engines import Engine, postgres_engine, sqlite_engine
 from postgres_server import PostgresServer
 from twin_tenants import World, settle_home
@@ -51,8 +52,15 @@ def login(postgres_server: PostgresServer, empty_postgres: str) -> Generator[str
     postgres_server.run(sql.SQL("DROP ROLE {}").format(role))
 
 
-@pytest.fixture
-def world(shared_engine: Engine) -> Generator[World]:
+@pytest.fixture(scope="module")
+def shared_database(shared_engine: Engine) -> Generator[Database]:
+    """Opened once: a pool of connections takes longer to open than most tests to run."""
     database = shared_engine.open()
-    yield World(engine=shared_engine, database=database, ours=settle_home(database), theirs=settle_home(database))
+    yield database
     database.close()
+
+
+@pytest.fixture
+def world(shared_engine: Engine, shared_database: Database) -> World:
+    database = shared_database
+    return World(engine=shared_engine, database=database, ours=settle_home(database), theirs=settle_home(database))
