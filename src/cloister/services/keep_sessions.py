@@ -194,7 +194,8 @@ class SessionKeeper:
         return after
 
     def add(self, transaction: Transaction, wanted: SessionFields) -> tuple[Session, bool]:
-        """Inside a transaction of a larger use case; the fields are checked. Not new where another was faster."""
+        """Inside a transaction of a larger use case; the fields are checked. Not new where another was faster. Outside ids are
+        unique in a tenant: a confined caller that names a session it cannot see gets the answer it gets everywhere (ISO-4)."""
         held = UsageRows(transaction).held()
         refuse_over("sessions", held.sessions, 1, held.limits.over(self._limits).sessions)
         pools = Pools(transaction, self._generation)
@@ -218,6 +219,8 @@ class SessionKeeper:
             if (existing := sessions.find(new.external_id)) is not None:
                 return existing, False
             new = replace(new, id=new_session_id())
+        if transaction.reach.confined_to is not None:
+            raise NotFound("session", new.external_id)
         raise Conflict(f"The external_id {new.external_id!r} is taken.")
 
 
