@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from cloister.domain.conversation import Draft
-from cloister.domain.errors import InvalidRequest
+from cloister.domain.errors import InvalidRequest, NotFound
 from cloister.domain.identifiers import MessageId, ProjectId, parse_message, parse_project
 from cloister.domain.moments import parse_iso
 from cloister.domain.text import checked_content
@@ -14,7 +14,7 @@ from cloister.interfaces import shapes
 from cloister.interfaces.http import bodies
 from cloister.interfaces.http.answers import MessageList, MessagePage, SessionPage, answer, nothing, page
 from cloister.interfaces.http.callers import Caller, CallerInfo, needs
-from cloister.interfaces.http.cursors import decode_cursor, encode_cursor
+from cloister.interfaces.http.cursors import Listing, other_cursor
 from cloister.interfaces.http.parameters import (
     After,
     Cursor,
@@ -154,15 +154,22 @@ def record_messages(
 def list_messages(
     external_id: SessionId, caller: Caller, limit: Limit = 50, cursor: Cursor = None, after: After = None
 ) -> Response:
-    """What was said in a session, in order."""
-    session, found = caller.services.sessions.messages(
-        caller.reach, external_id, limit=limit + 1, after=_behind(cursor, after)
-    )
+    """What was said in a session, in order. A cursor goes on from where `after` began."""
+    listing = Listing("messages", caller.reach.tenant, external_id)
+    place = listing.number(cursor)
+    behind = MessageId(place) if place is not None else None if after is None else parse_message(after)
+    try:
+        session, found = caller.services.sessions.messages(caller.reach, external_id, limit=limit + 1, after=behind)
+    except NotFound as error:
+        # Of a session that had this name before.
+        if place is not None and error.kind == "message":
+            raise other_cursor() from None
+        raise
     shown = found[:limit]
     return page(
         MessagePage,
         [shapes.message_shape(message, session) for message in shown],
-        encode_cursor(shown[-1].id) if len(found) > limit else None,
+        listing.cursor(shown[-1].id) if len(found) > limit else None,
     )
 
 
@@ -200,29 +207,21 @@ def session_page(
     any_project: bool,
     user_id: str | None = None,
 ) -> Response:
-    before = decode_cursor(cursor, 2)
+    listing = Listing("sessions", caller.reach.tenant, project, any_project, user_id)
     found = caller.services.sessions.page(
         caller.reach,
         limit=limit + 1,
         project=project,
         any_project=any_project,
         user_id=user_id,
-        before=None if before is None else (before[0], before[1]),
+        before=listing.pair(cursor),
     )
     last = found[limit - 1] if len(found) > limit else None
     return page(
         SessionPage,
         [shapes.session_shape(session) for session in found[:limit]],
-        None if last is None else encode_cursor(last.updated_at, last.id),
+        None if last is None else listing.cursor(last.updated_at, last.id),
     )
-
-
-def _behind(cursor: str | None, after: str | None) -> MessageId | None:
-    """The message that the page begins behind; a cursor goes on from where `after` began."""
-    place = decode_cursor(cursor, 1)
-    if place is not None:
-        return MessageId(place[0])
-    return None if after is None else parse_message(after)
 
 
 class OfAProject(Protocol):
