@@ -108,6 +108,12 @@ WRONG = (
     large("a name of 256 characters", "/v1/sessions", {"external_id": "x" * 256}, "external_id"),
     large("metadata of 17,000 characters", "/v1/sessions", {"metadata": {"a": "x" * 17_000}}, "metadata"),
     large("65 tags", "/v1/sessions", {"tags": [str(number) for number in range(65)]}, "tags"),
+    large("the second of a batch", f"{MESSAGES}/batch", {"messages": [say("A"), say("x" * 65_537)]},
+          "messages[1].content"),
+    large("its author", f"{MESSAGES}/batch", {"messages": [say("A"), say("B", author="x" * 256)]},
+          "messages[1].author"),
+    large("its metadata", f"{MESSAGES}/batch", {"messages": [say("A"), say("B", metadata={"a": "x" * 17_000})]},
+          "messages[1].metadata"),
     large("a batch of 1,001", f"{MESSAGES}/batch", {"messages": [say("x")] * 1_001}, "messages"),
     large("a body over a mebibyte", MESSAGES, b" " * (LARGEST_BODY + 1), None),
 )  # fmt: skip
@@ -134,6 +140,8 @@ def is_problem(answer: httpx2.Response, status: int, code: str, field: str | Non
     assert told.keys() - {"errors"} == {"type", "title", "status", "detail", "code"}
     assert (told["status"], told["code"]) == (status, code)
     assert all(entry.keys() == {"field", "message"} and entry["message"] for entry in told.get("errors", []))
+    for entry in told.get("errors", []):
+        assert not entry["message"].startswith(entry["field"]), "the field is named once"
     if field is not None:
         assert field in [entry["field"] for entry in told["errors"]]
     return told

@@ -6,10 +6,10 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from cloister.domain.conversation import Draft
-from cloister.domain.errors import InvalidRequest, NotFound
+from cloister.domain.errors import InvalidRequest, NotFound, TooLarge
 from cloister.domain.identifiers import MessageId, ProjectId, parse_message, parse_project
 from cloister.domain.moments import parse_iso
-from cloister.domain.text import checked_content
+from cloister.domain.text import checked_content, checked_metadata
 from cloister.interfaces import shapes
 from cloister.interfaces.http import bodies
 from cloister.interfaces.http.answers import MessageList, MessagePage, SessionPage, answer, nothing, page
@@ -121,7 +121,7 @@ def record_message(
     wait: Wait = None,
 ) -> Response | Appending:
     """Append a message. It is durable when this answers."""
-    drafts = [_draft(body, "")]
+    drafts = [_draft(body)]
 
     def done(recorded: Recorded) -> Response:
         _wait(caller, wait)
@@ -142,7 +142,7 @@ def record_messages(
     wait: Wait = None,
 ) -> Response:
     """Append up to 1,000 messages in one transaction: all or none."""
-    drafts = [_draft(message, f"messages[{position}].") for position, message in enumerate(body.messages)]
+    drafts = [_draft_at(position, message) for position, message in enumerate(body.messages)]
     recorded = caller.services.record.messages(caller.reach, external_id, drafts, idempotency_key=idempotency_key)
     _wait(caller, wait)
     data = [shapes.message_shape(message, recorded.session) for message in recorded.messages]
@@ -241,18 +241,23 @@ def project_of(body: OfAProject, caller: CallerInfo) -> ProjectId | None:
     return None if body.project_id is None else parse_project(body.project_id)
 
 
-def _draft(body: bodies.NewMessage, place: str) -> Draft:
+def _draft(body: bodies.NewMessage) -> Draft:
+    return Draft(
+        role=body.role,
+        content=body.content,
+        author=body.author,
+        metadata=body.metadata,
+        created_at=None if body.created_at is None else parse_iso(body.created_at, "created_at"),
+    )
+
+
+def _draft_at(position: int, body: bodies.NewMessage) -> Draft:
     """A batch names which of its messages is wrong."""
     try:
-        return Draft(
-            role=body.role,
-            content=body.content,
-            author=body.author,
-            metadata=body.metadata,
-            created_at=None if body.created_at is None else parse_iso(body.created_at, "created_at"),
-        )
-    except InvalidRequest as error:
-        raise InvalidRequest(place + error.field, error.problem) from None
+        checked_metadata(body.metadata)
+        return _draft(body)
+    except (InvalidRequest, TooLarge) as error:
+        raise error.within(f"messages[{position}]") from None
 
 
 def _wait(caller: CallerInfo, wait: str | None) -> None:
