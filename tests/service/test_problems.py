@@ -84,6 +84,11 @@ WRONG = (
     bad("an empty batch", f"{MESSAGES}/batch", {"messages": []}, "messages"),
     bad("the second of a batch", f"{MESSAGES}/batch", {"messages": [say("A"), {"content": "B"}]}, "messages[1].role"),
     bad("its time", f"{MESSAGES}/batch", {"messages": [say("A"), say("B", created_at="?")]}, "messages[1].created_at"),
+    bad("a body for who needs none", "/v1/sessions/roses/clear", {"only": "memories"}, "only"),
+    bad("another one", "/v1/sessions/roses/extract", {"force": True}, "force"),
+    bad("one more", "/v1/chat/roses/stop", {"reason": "enough"}, "reason"),
+    bad("a list for nothing", "/v1/sessions/roses/clear", [], "body"),
+    bad("half of nothing", "/v1/sessions/roses/clear", b"{", "body"),
     bad("an unknown wait", f"{MESSAGES}?wait=forever", say("Water."), "wait"),
     bad("no external_id at all", "/v1/sessions", {"external_id": ""}, "external_id"),
     bad("an external_id of two lines", "/v1/sessions", {"external_id": "a\nb"}, "external_id"),
@@ -153,6 +158,15 @@ def test_a_wrong_request_is_told_what_is_wrong_and_changes_nothing(home: Tenant,
     before = [home.admin.everything(path) for path in lists]
     is_problem(ask(home, wrong, home.key), wrong.status, wrong.code, wrong.field)
     assert [home.admin.everything(path) for path in lists] == before
+
+
+@pytest.mark.parametrize("path", ["/v1/sessions/beans/clear", "/v1/sessions/beans/extract", "/v1/chat/beans/stop"])
+def test_where_no_body_is_needed_an_empty_one_is_none(home: Tenant, path: str) -> None:
+    home.new_session("beans")
+    for headers, content in (({}, b""), (JSON, b""), (JSON, b"{}"), (JSON, b" {} ")):
+        answer = home.http.post(path, headers={**headers, "Authorization": f"Bearer {home.key}"}, content=content)
+        assert answer.status_code == 200, answer.text
+    home.admin.delete("/v1/sessions/beans")
 
 
 def test_who_has_no_key_learns_nothing_about_a_body(home: Tenant) -> None:

@@ -15,6 +15,7 @@ from cloister.domain.access import ApiKey, Permission, resolve_project
 from cloister.domain.errors import Forbidden, InvalidProjectId, Unauthenticated
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import Reach
+from cloister.interfaces.http.bodies import Nothing
 from cloister.interfaces.http.cookies import refuse_other_origins, token_of
 from cloister.interfaces.http.rate_limit import RateLimit
 from cloister.interfaces.http.sign_ins import SignIns
@@ -138,6 +139,8 @@ def _known_to_the_route() -> None:
 
 Caller = Annotated[CallerInfo, Depends(_known_to_the_route)]
 AllServices = Annotated[Services, Depends(_known_to_the_route)]
+NoBody = Annotated[Nothing, Depends(_known_to_the_route)]
+"""Nothing to describe, and yet unknown fields are refused: who sends some believes that they do something."""
 
 
 def _bearer(request: Request) -> str:

@@ -11,7 +11,7 @@ from cloister.domain.memory import HeldMemory
 from cloister.interfaces import derived_shapes as shapes
 from cloister.interfaces.http import bodies
 from cloister.interfaces.http.answers import EntityPage, MemoryPage, ObservationPage, answer, nothing, page
-from cloister.interfaces.http.callers import Caller, needs
+from cloister.interfaces.http.callers import Caller, NoBody, needs
 from cloister.interfaces.http.cursors import Listing
 from cloister.interfaces.http.parameters import (
     AfterEntity,
@@ -122,9 +122,9 @@ def retag_entity(entity_id: EntityName, body: bodies.EntityChange, caller: Calle
 
 @router.post("/v1/sessions/{external_id}/extract", response_model=shapes.Extraction)
 @needs("write")
-def extract(external_id: SessionId, caller: Caller) -> Response:
+def extract(external_id: SessionId, caller: Caller, _: NoBody) -> Response:
     """Look now for memories, entities and observations in what nobody has looked at yet, and answer when it is done. The server
-    does so by itself, after every few replies."""
+    does so by itself, after every few replies; where it is at it just now, its end is waited for, up to ten seconds."""
     if not extracting.acquire(blocking=False):
         raise ModelUnavailable(
             "Too many sessions are being extracted here at once. Try again, or leave it to the server."

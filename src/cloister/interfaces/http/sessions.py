@@ -13,7 +13,7 @@ from cloister.domain.text import checked_content, checked_metadata
 from cloister.interfaces import shapes
 from cloister.interfaces.http import bodies
 from cloister.interfaces.http.answers import MessageList, MessagePage, SessionPage, answer, nothing, page
-from cloister.interfaces.http.callers import Caller, CallerInfo, needs
+from cloister.interfaces.http.callers import Caller, CallerInfo, NoBody, needs
 from cloister.interfaces.http.cursors import Listing, other_cursor
 from cloister.interfaces.http.parameters import (
     After,
@@ -106,7 +106,7 @@ def delete_session(external_id: SessionId, caller: Caller) -> Response:
 
 @router.post("/v1/sessions/{external_id}/clear", response_model=shapes.Forgotten)
 @needs("write")
-def clear_session(external_id: SessionId, caller: Caller) -> Response:
+def clear_session(external_id: SessionId, caller: Caller, _: NoBody) -> Response:
     """Forget all that was said in a session and all that derives from it, and keep the session."""
     return answer(shapes.forgotten_shape(caller.services.forget.contents(caller.reach, external_id)))
 
