@@ -33,7 +33,9 @@ class House:
     message: str
     foreign: dict[str, str]
 
-    def unchanged_by(self, call: Callable[[], object], kind: type[CloisterError]) -> Any:
+    def unchanged_by(
+        self, call: Callable[[], object], kind: type[CloisterError] | tuple[type[CloisterError], ...]
+    ) -> Any:
         before = self.engine.dump()
         with pytest.raises(kind) as caught:
             call()
@@ -161,7 +163,7 @@ def test_content_that_is_no_text_is_refused_and_nothing_of_its_batch_is_kept(
     house: House, name: str, text: str, kind: type[CloisterError]
 ) -> None:
     error = house.unchanged_by(lambda: CONTENT[name](house.memory, text), kind)
-    assert error.field in ("content", "query")
+    assert error.field == {"search": "query", "record_batch": "messages[1].content"}.get(name, "content")
 
 
 NAMES: dict[str, Callable[[Cloister, str], object]] = {
@@ -273,6 +275,25 @@ def test_metadata_that_is_no_json_object_is_refused(house: House, metadata: Any)
 )
 def test_a_batch_that_is_none_is_refused_whole(house: House, messages: Any, kind: type[CloisterError]) -> None:
     house.unchanged_by(lambda: house.memory.record_batch("first", messages), kind)
+
+
+@pytest.mark.parametrize(
+    ("field", "wrong"),
+    [
+        ("role", "gardener"),
+        ("content", " "),
+        ("content", "x" * (MAX_CONTENT + 1)),
+        ("author", "x" * 256),
+        ("metadata", {"a": "x" * 17_000}),
+        ("created_at", "yesterday"),
+    ],
+)
+def test_a_batch_says_which_of_its_messages_is_wrong(house: House, field: str, wrong: Any) -> None:
+    good: Any = {"role": "user", "content": "Hello"}
+    error = house.unchanged_by(
+        lambda: house.memory.record_batch("first", [good, {**good, field: wrong}]), (InvalidRequest, TooLarge)
+    )
+    assert error.field == f"messages[1].{field}"
 
 
 def test_a_project_cannot_be_made_unisolated(house: House) -> None:

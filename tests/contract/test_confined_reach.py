@@ -13,6 +13,7 @@ from cloister.domain.scope import Reach
 from cloister.domain.usage import Limits
 from cloister.services.keep_sessions import SessionChange, SessionFields
 from cloister.services.search import EpisodeHit, Place
+from cloister.services.turns import Ask
 from engines import Engine
 
 
@@ -138,11 +139,34 @@ def test_lists_and_searches_hold_the_project_alone(walled: Walled) -> None:
     assert services.sessions.page(key, limit=9, project=None, any_project=False) == []
 
 
-def test_a_name_taken_outside_the_project_cannot_be_read_through_it(walled: Walled) -> None:
-    """External ids are unique in a tenant, so a confined key learns that a name is taken, and nothing else."""
-    fields = SessionFields(external_id="cellar", project=walled.garden)
-    said = unchanged_by(walled, Conflict, lambda: walled.services.sessions.create(walled.key, fields))
-    assert said == "The external_id 'cellar' is taken."
+MAKING: dict[str, Callable[[Walled, Reach, str], object]] = {
+    "sessions.create": lambda w, reach, name: w.services.sessions.create(
+        reach, SessionFields(external_id=name, project=w.garden)
+    ),
+    "sessions.create, once": lambda w, reach, name: w.services.sessions.create(
+        reach, SessionFields(external_id=name, project=w.garden), idempotency_key=f"k {name}"
+    ),
+    "turns.begin": lambda w, reach, name: w.services.turns.begin(
+        reach, Ask(session=name, drafts=DRAFTS, project=w.garden, must_be_in=True)
+    ),
+    "turns.begin, resent": lambda w, reach, name: w.services.turns.begin(
+        reach, Ask(session=name, drafts=DRAFTS, project=w.garden, must_be_in=True, resent=True)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MAKING)
+@pytest.mark.parametrize("outside", ["cellar", "shared"])
+def test_a_session_outside_the_project_is_not_found_by_who_would_make_it(
+    walled: Walled, outside: str, name: str
+) -> None:
+    """ISO-4, ORG-4: exactly as by who would read it. Who sees the session is told what is different about it."""
+    with pytest.raises(NotFound) as missing:
+        walled.services.sessions.get(walled.key, outside)
+    said = unchanged_by(walled, NotFound, lambda: MAKING[name](walled, walled.key, outside))
+    assert said == str(missing.value)
+    said = unchanged_by(walled, Conflict, lambda: MAKING[name](walled, walled.reach, outside))
+    assert said == f"The session {outside!r} exists already with another project_id."
 
 
 def test_the_idempotency_keys_of_two_confined_keys_do_not_meet(walled: Walled) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 from itertools import pairwise
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from cloister.domain.memory import quoted
 from cloister.domain.scope import Reach
 from cloister.models.endpoint import Endpoint
 from cloister.models.openai_compatible import OpenAiExtractor
+from cloister.services import extract
 from engines import Engine
 from fake_endpoint import Answer, Asked, FakeEndpoint, completed, completion, fake_endpoint, refusal
 from memory_house import HOUR, House, settle_house
@@ -99,7 +101,36 @@ def test_mem_3_a_batch_is_counted_as_what_is_in_it(house: House) -> None:
     assert all(house.checked("a"))
 
 
-def test_mem_4_one_extraction_at_a_time_and_everyone_can_see_it(engine: Engine, model: FakeEndpoint) -> None:
+def test_mem_4_who_asks_while_a_worker_is_at_it_goes_on_after_it(engine: Engine, model: FakeEndpoint) -> None:
+    """Nobody is refused because the worker was faster; and the one who waits is in nobody's way."""
+    house = of_model(engine, model)
+    house.session("a")
+    house.say("a", "Hello.")
+    before = len(house.checked("a"))
+    done: list[int] = []
+
+    def ask() -> None:
+        done.append(house.services.memory_worker.extract_now(house.reach, "a").checked_messages)
+
+    waiting = Thread(target=ask)
+
+    def while_asked(asked: Asked) -> Answer:
+        if not waiting.is_alive() and not done:
+            waiting.start()
+            house.say("a", "And this.")
+        return memories_of(asked)
+
+    model.follows(while_asked)
+    house.services.memory_worker.extract_now(house.reach, "a")
+    waiting.join(30)
+    assert done == [len(house.checked("a")) - before]
+    assert all(house.checked("a"))
+
+
+def test_mem_4_one_extraction_at_a_time_and_everyone_can_see_it(
+    engine: Engine, model: FakeEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extract, "PATIENCE_SECONDS", 0.1)
     house = of_model(engine, model)
     house.session("a")
     house.say("a", "Hello.")

@@ -27,7 +27,7 @@ from cloister.storage.keys import ApiKeys
 from cloister.storage.messages import Messages
 from cloister.storage.organisation import Projects, Tenants
 from cloister.storage.pools import PoolRows
-from cloister.storage.sessions import Sessions
+from cloister.storage.sessions import Description, Sessions
 from cloister.storage.usage import UsageRows
 from derived_cases import DERIVED_CASES, claimed, forget_derived
 from derived_index_cases import DERIVED_INDEX_CASES
@@ -113,7 +113,8 @@ CASES: dict[str, Case] = {
         act=lambda t, h: Sessions(t).note_removal(h.first.session, removed=2, version=9), writes=True
     ),
     "Sessions.describe": Case(
-        act=lambda t, h: Sessions(t).describe(h.first.session, title="Mine", tags=(), metadata="{}"), writes=True
+        act=lambda t, h: Sessions(t).describe(h.first.session, Description(title="Mine", tags=(), metadata="{}"), 1),
+        writes=True,
     ),
     "Sessions.place": Case(
         act=lambda t, h: Sessions(t).place(h.first.session, project=h.cellar, pool=h.second.pool, version=9),

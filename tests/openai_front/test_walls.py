@@ -53,13 +53,14 @@ def test_a_session_is_not_taken_into_a_project_that_it_is_not_in(front: Front) -
 
 
 def test_a_confined_key_does_not_reach_a_session_of_another_project(front: Front) -> None:
-    """ORG-4. The name is taken, as it is for `POST /v1/sessions`; nothing is read, shown or changed."""
+    """ORG-4. It is not found, as it is everywhere; nothing is read, shown or changed."""
     tenant = front.tenant()
     sea, land = tenant.new_project("Sea"), tenant.new_project("Land")
     front.client(tenant.key, "here", sea).chat.completions.create(model="m", messages=[user(SECRET)])
     confined = tenant.new_key(project_id=land, confined=True)
-    with pytest.raises(openai.ConflictError):
+    with pytest.raises(openai.NotFoundError) as refused:
         front.client(confined, "here").chat.completions.create(model="m", messages=[user(ASK)])
+    assert refused.value.code == "not_found"
     front.client(confined, "own").chat.completions.create(model="m", messages=[user(ASK)])
     assert front.shown == [user(ASK)]
 

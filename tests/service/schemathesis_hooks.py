@@ -33,12 +33,12 @@ def before_call(_: schemathesis.HookContext, case: Any, **__: Any) -> None:
             headers["X-Project-ID"] = _GROUND["project_id"]
         return
     _name_a_project_that_is_there(headers)
-    _go_on_where_a_page_ended(query, case.operation.path)
     _expire_in_the_future(body)
     _want_no_other_dimensions(body)
     _say_something(body)
     if case.meta.phase.name.value != "stateful" and case.method != "DELETE":
         _name_what_is_there(path, query, body)
+    _go_on_where_a_page_ended(query, case.operation.path.format(**path))
 
 
 def _fields(given: object) -> Fields:
@@ -80,9 +80,12 @@ def _name_what_is_there(path: Fields, query: Fields, body: Fields) -> None:
 
 
 def _go_on_where_a_page_ended(query: Fields, path: str) -> None:
-    """A cursor is good when it was given out for such a list; its form alone is not enough."""
+    """A cursor is good when it was given out for this very list; its form alone is not enough. Of other lists the first page is
+    asked for."""
     if "cursor" in query:
-        query["cursor"] = _GROUND["cursors"].get(path, _GROUND["cursors"][""])
+        del query["cursor"]
+        if path in _GROUND["cursors"]:
+            query["cursor"] = _GROUND["cursors"][path]
 
 
 def _expire_in_the_future(body: Fields) -> None:

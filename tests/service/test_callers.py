@@ -193,6 +193,7 @@ ROWS = (
     Row("POST", "/v1/sessions", "403 201 201 201 201 201 201", {"external_id": "new"}),
     Row("POST", "/v1/sessions", "403 201 201 404 201 201 403", {"external_id": "new"}, in_garden=True),
     Row("POST", "/v1/sessions", "403 201 201 201 201 403 403", {"external_id": "new", "project_id": None}),
+    Row("POST", "/v1/sessions", "403 409 409 201 409 409 404", {"external_id": SESSION}),
     Row("GET", "/v1/sessions", "200 403 200 200 200 200 200"),
     Row("GET", "/v1/sessions", "200 403 200 404 200 200 403", in_garden=True),
     Row("GET", "/v1/sessions/{external_id}", "200 403 200 404 200 200 404"),
@@ -225,7 +226,7 @@ ROWS = (
     Row("GET", "/v1/sessions/{external_id}/observations", "200 403 200 404 200 200 404"),
     Row("GET", "/v1/events", "200 403 200 200 200 200 200"),
     Row("GET", "/v1/events", "200 403 200 404 200 200 403", in_garden=True),
-    Row("POST", "/v1/chat/stream", "403 403 200 200 200 200 409", ASK),
+    Row("POST", "/v1/chat/stream", "403 403 200 200 200 200 404", ASK),
     Row("POST", "/v1/chat/stream", "403 403 200 404 200 200 403", ASK, in_garden=True),
     Row("POST", "/v1/chat/stream", "403 403 200 404 200 200 404", {**ASK, "id": "new", "project_id": "{project_id}"}),
     Row("POST", "/v1/chat/stream", "403 403 409 200 409 409 403", {**ASK, "project_id": None}),
@@ -234,7 +235,7 @@ ROWS = (
     Row("POST", "/v1/chat/completions", "403 403 200 200 200 200 200", COMPLETE),
     Row("POST", "/v1/chat/completions", "403 403 200 404 200 200 403", COMPLETE, in_garden=True),
     Row(
-        "POST", "/v1/chat/completions", "403 403 200 200 200 200 409", {**COMPLETE, "metadata": {"session_id": SESSION}}
+        "POST", "/v1/chat/completions", "403 403 200 200 200 200 404", {**COMPLETE, "metadata": {"session_id": SESSION}}
     ),
     Row("GET", "/v1/models", "200 403 200 200 200 200 200"),
     Row("POST", "/v1/embeddings", "200 403 200 200 200 200 200", {"input": "The roses need water."}),
@@ -346,8 +347,9 @@ def test_only_the_operator_makes_tenants(server: Server, shared_engine: Engine, 
         assert answer.status_code == 201
         assert sorted(answer.json()) == ["admin_key", "default_project_id", "name", "tenant_id"]
         return
-    assert answer.status_code == 401
-    assert answer.headers["www-authenticate"] == "Bearer"
+    status = 403 if caller in KEYED else 401
+    assert (answer.status_code, answer.json()["code"]) == (status, REFUSALS[status])
+    assert answer.headers.get("www-authenticate") == ("Bearer" if status == 401 else None)
     assert shared_engine.rows("SELECT count(*) FROM tenant") == tenants
 
 

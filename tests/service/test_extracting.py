@@ -10,6 +10,7 @@ from cloister.bootstrap import wire
 from cloister.interfaces.http import derived
 from cloister.models.endpoint import Endpoint
 from cloister.models.openai_compatible import OpenAiExtractor
+from cloister.services import extract
 from engines import EMBEDDER, Engine, exact_index
 from fake_endpoint import Answer, Asked, FakeEndpoint, completed, completion, fake_endpoint, refusal
 from servers import Server, Tenant, serving
@@ -88,7 +89,37 @@ def test_mem_5_a_model_that_answers_memories_to_every_question_is_enough_in_a_pr
     assert (memory["content"], memory["importance"]) == ("User enjoys chess", 0.8)
 
 
-def test_mem_4_while_one_runs_it_shows_and_another_is_refused(home: Tenant, model: FakeEndpoint) -> None:
+def test_mem_4_who_asks_while_one_runs_waits_for_its_end_and_goes_on(home: Tenant, model: FakeEndpoint) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slowly(asked: Asked) -> Answer:
+        begun.set()
+        assert go_on.wait(30)
+        return answer(asked)
+
+    model.follows(slowly)
+    answers: list[Any] = []
+    asking = [
+        threading.Thread(target=lambda: answers.append(home.admin.post(f"{PATH}/extract").json())) for _ in range(2)
+    ]
+    try:
+        asking[0].start()
+        assert begun.wait(30)
+        home.say("talk", "Meanwhile it rains.")
+        asking[1].start()
+        assert home.admin.get(PATH).status_code == 200
+    finally:
+        go_on.set()
+        for thread in asking:
+            thread.join(30)
+    assert [each["checked_messages"] for each in answers] == [1, 1]
+    assert all(message["is_memory_checked"] for message in home.admin.everything(f"{PATH}/messages"))
+
+
+def test_mem_4_while_one_runs_for_long_it_shows_and_another_is_refused(
+    home: Tenant, model: FakeEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extract, "PATIENCE_SECONDS", 0.1)
     begun, go_on = threading.Event(), threading.Event()
 
     def slowly(asked: Asked) -> Answer:

@@ -177,18 +177,76 @@ def test_a_changed_cursor_is_refused(world: World, path: str) -> None:
     assert world.caller.get(world.path(path), params={"cursor": cursor}).status_code == 200
 
 
+def refused(caller: Caller, path: str, cursor: str, **wanted: str) -> None:
+    answer = caller.get(path, params={"cursor": cursor, **wanted})
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_request"), (path, wanted)
+    assert [error["field"] for error in answer.json()["errors"]] == ["cursor"]
+
+
 @pytest.mark.parametrize("path", PATHS)
-def test_a_cursor_of_another_tenant_shows_nothing_of_it(world: World, path: str) -> None:
+def test_a_cursor_of_another_tenant_is_refused(world: World, path: str) -> None:
     """ISO-4."""
     theirs = path.format(project=world.other.default_project_id)
     cursor: str = world.theirs.get(theirs, params={"limit": 3}).json()["next_cursor"]
-    own = world.caller.everything(world.path(path))
-    answer = world.caller.get(world.path(path), params={"cursor": cursor})
-    if path.endswith("/messages"):
-        assert answer.status_code == 404
-        return
-    assert answer.status_code == 200
-    assert all(entry in own for entry in answer.json()["data"])
+    refused(world.caller, world.path(path), cursor)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_cursor_of_another_list_is_refused(world: World, path: str) -> None:
+    """It would leave something out there. Sessions of a project are one list, whichever route is asked for them."""
+    cursor: str = world.caller.get(world.path(path), params={"limit": 1}).json()["next_cursor"]
+    of_a_project = ("/v1/sessions", "/org/projects/{project}/sessions")
+    for other in PATHS:
+        if other != path and not {path, other} <= {*of_a_project}:
+            refused(world.caller, world.path(other), cursor)
+
+
+def test_a_cursor_is_of_its_filters(tenant: Tenant) -> None:
+    garden = tenant.new_project("Garden")
+    for number in range(12):
+        project = (garden, None, tenant.default_project_id)[number % 3]
+        tenant.new_session(f"s-{number}", project_id=project, user_id=("ann", "bob")[number // 3 % 2])
+    filters: list[dict[str, str]] = [
+        {},
+        {"project_id": garden},
+        {"project_id": "none"},
+        {"user_id": "ann"},
+        {"user_id": "bob"},
+        {"user_id": "ann", "project_id": "none"},
+        {"user_id": "ann", "project_id": garden},
+    ]
+    for given in filters:
+        page = tenant.admin.get("/v1/sessions", params={"limit": 1, **given}).json()
+        assert tenant.admin.get("/v1/sessions", params={"cursor": page["next_cursor"], **given}).status_code == 200
+        for other in filters:
+            if other != given:
+                refused(tenant.admin, "/v1/sessions", page["next_cursor"], **other)
+
+
+@pytest.mark.parametrize("kind", ["messages", "memories"])
+def test_a_cursor_of_another_session_is_refused(tenant: Tenant, kind: str) -> None:
+    """Also of one that had the same name before, where it says anything."""
+    for name in ("roses", "beans"):
+        tenant.new_session(name)
+        for number in range(3):
+            tenant.say(name, f"Message {number}.")
+            tenant.admin.made("/v1/memories", {"session_id": name, "contents": [f"Fact {number}."]})
+    cursor: str = tenant.admin.get(f"/v1/sessions/roses/{kind}", params={"limit": 1}).json()["next_cursor"]
+    refused(tenant.admin, f"/v1/sessions/beans/{kind}", cursor)
+    assert tenant.admin.delete("/v1/sessions/roses").status_code == 200
+    gone = tenant.admin.get(f"/v1/sessions/roses/{kind}", params={"cursor": cursor})
+    assert (gone.status_code, gone.json()["code"]) == (404, "not_found")
+    tenant.new_session("roses")
+    tenant.say("roses", "Another message.")
+    if kind == "messages":
+        refused(tenant.admin, "/v1/sessions/roses/messages", cursor)
+
+
+def test_a_users_memories_go_on_in_the_same_project_only(world: World) -> None:
+    """MEM-8: a cursor of all of them is none of those in one project."""
+    cursor: str = world.tenant.admin.get("/v1/users/ann/memories", params={"limit": 1}).json()["next_cursor"]
+    refused(world.caller, "/v1/users/ann/memories", cursor)
+    refused(world.tenant.admin, "/v1/users/bob/memories", cursor)
 
 
 def test_a_memory_that_goes_between_two_pages_takes_no_other_along(tenant: Tenant) -> None:

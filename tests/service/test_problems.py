@@ -84,6 +84,11 @@ WRONG = (
     bad("an empty batch", f"{MESSAGES}/batch", {"messages": []}, "messages"),
     bad("the second of a batch", f"{MESSAGES}/batch", {"messages": [say("A"), {"content": "B"}]}, "messages[1].role"),
     bad("its time", f"{MESSAGES}/batch", {"messages": [say("A"), say("B", created_at="?")]}, "messages[1].created_at"),
+    bad("a body for who needs none", "/v1/sessions/roses/clear", {"only": "memories"}, "only"),
+    bad("another one", "/v1/sessions/roses/extract", {"force": True}, "force"),
+    bad("one more", "/v1/chat/roses/stop", {"reason": "enough"}, "reason"),
+    bad("a list for nothing", "/v1/sessions/roses/clear", [], "body"),
+    bad("half of nothing", "/v1/sessions/roses/clear", b"{", "body"),
     bad("an unknown wait", f"{MESSAGES}?wait=forever", say("Water."), "wait"),
     bad("no external_id at all", "/v1/sessions", {"external_id": ""}, "external_id"),
     bad("an external_id of two lines", "/v1/sessions", {"external_id": "a\nb"}, "external_id"),
@@ -108,6 +113,12 @@ WRONG = (
     large("a name of 256 characters", "/v1/sessions", {"external_id": "x" * 256}, "external_id"),
     large("metadata of 17,000 characters", "/v1/sessions", {"metadata": {"a": "x" * 17_000}}, "metadata"),
     large("65 tags", "/v1/sessions", {"tags": [str(number) for number in range(65)]}, "tags"),
+    large("the second of a batch", f"{MESSAGES}/batch", {"messages": [say("A"), say("x" * 65_537)]},
+          "messages[1].content"),
+    large("its author", f"{MESSAGES}/batch", {"messages": [say("A"), say("B", author="x" * 256)]},
+          "messages[1].author"),
+    large("its metadata", f"{MESSAGES}/batch", {"messages": [say("A"), say("B", metadata={"a": "x" * 17_000})]},
+          "messages[1].metadata"),
     large("a batch of 1,001", f"{MESSAGES}/batch", {"messages": [say("x")] * 1_001}, "messages"),
     large("a body over a mebibyte", MESSAGES, b" " * (LARGEST_BODY + 1), None),
 )  # fmt: skip
@@ -134,6 +145,8 @@ def is_problem(answer: httpx2.Response, status: int, code: str, field: str | Non
     assert told.keys() - {"errors"} == {"type", "title", "status", "detail", "code"}
     assert (told["status"], told["code"]) == (status, code)
     assert all(entry.keys() == {"field", "message"} and entry["message"] for entry in told.get("errors", []))
+    for entry in told.get("errors", []):
+        assert not entry["message"].startswith(entry["field"]), "the field is named once"
     if field is not None:
         assert field in [entry["field"] for entry in told["errors"]]
     return told
@@ -145,6 +158,15 @@ def test_a_wrong_request_is_told_what_is_wrong_and_changes_nothing(home: Tenant,
     before = [home.admin.everything(path) for path in lists]
     is_problem(ask(home, wrong, home.key), wrong.status, wrong.code, wrong.field)
     assert [home.admin.everything(path) for path in lists] == before
+
+
+@pytest.mark.parametrize("path", ["/v1/sessions/beans/clear", "/v1/sessions/beans/extract", "/v1/chat/beans/stop"])
+def test_where_no_body_is_needed_an_empty_one_is_none(home: Tenant, path: str) -> None:
+    home.new_session("beans")
+    for headers, content in (({}, b""), (JSON, b""), (JSON, b"{}"), (JSON, b" {} ")):
+        answer = home.http.post(path, headers={**headers, "Authorization": f"Bearer {home.key}"}, content=content)
+        assert answer.status_code == 200, answer.text
+    home.admin.delete("/v1/sessions/beans")
 
 
 def test_who_has_no_key_learns_nothing_about_a_body(home: Tenant) -> None:

@@ -8,7 +8,13 @@ import pytest
 from cloister.domain.identifiers import new_project_id, project_name
 from servers import Caller, Server, Tenant
 
-HEADERS = ("absent", "empty", "malformed", "missing", "foreign", "deleted", "default", "own", "other")
+IMPOSSIBLE = {
+    "zero": "proj_0000000000000000",
+    "too large": "proj_deadbeefdeadbeef",
+    "far too large": "proj_ffffffffffffffff",
+}
+"""Well formed, and of no project that there could be."""
+HEADERS = ("absent", "empty", "malformed", "missing", *IMPOSSIBLE, "foreign", "deleted", "default", "own", "other")
 
 
 class World(NamedTuple):
@@ -36,6 +42,7 @@ def world(server: Server) -> World:
             "empty": "",
             "malformed": "garden",
             "missing": project_name(new_project_id()),
+            **IMPOSSIBLE,
             "foreign": server.new_tenant().new_project("Garden"),
             "deleted": gone,
             "default": tenant.default_project_id,
@@ -50,14 +57,17 @@ def world(server: Server) -> World:
     )
 
 
-BAD = {"empty": "400", "malformed": "400", "missing": "404", "foreign": "404", "deleted": "404"}
+MALFORMED = dict.fromkeys(("empty", "malformed"), "400")
+ABSENT = ("missing", *IMPOSSIBLE, "foreign", "deleted")
+BAD = {**MALFORMED, **dict.fromkeys(ABSENT, "404")}
 # A status for a refusal, and else the project that the request meant.
 MEANT_BY_SEARCH = {
     "unpinned": {"absent": "400", **BAD, "default": "default", "own": "own", "other": "other"},
     "pinned": {"absent": "own", **BAD, "default": "default", "own": "own", "other": "other"},
     "confined": {
         "absent": "own",
-        **{header: "400" if BAD[header] == "400" else "403" for header in BAD},
+        **MALFORMED,
+        **dict.fromkeys(ABSENT, "403"),
         "default": "403",
         "own": "own",
         "other": "403",

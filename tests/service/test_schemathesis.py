@@ -62,9 +62,13 @@ def lay_ground(server: Server) -> tuple[str, dict[str, Any]]:
                 said = {"session_id": session, "user_message": f"The ferry to {place}?", "ai_response": "At ten past."}
                 assert admin.post("/v1/episodes", json=said).status_code == 201
             assert admin.post("/v1/memories", json={"session_id": session, "contents": FACTS}).status_code == 201
-        cursor = admin.get("/v1/sessions", params={"limit": 1}).json()["next_cursor"]
-        behind = admin.get(f"/v1/sessions/{SESSIONS[0]}/messages", params={"limit": 1}).json()["next_cursor"]
-    cursors = {"": cursor, "/v1/sessions/{external_id}/messages": behind}
+        assert admin.post("/org/projects", json={"name": "another"}).status_code == 201
+        of_sessions = [f"/v1/sessions/{session}/{list}" for session in SESSIONS for list in ("messages", "memories")]
+        cursors = {
+            path: admin.get(path, params={"limit": 1}).json()["next_cursor"]
+            for path in ("/org/projects", "/org/api-keys", *of_sessions)
+        }
+    assert all(cursors.values())
     ground = {"key_id": key["key_id"], "project_id": project, "sessions": SESSIONS, "cursors": cursors}
     return key["key"], ground
 

@@ -18,6 +18,7 @@ HEADERS = {
     "malformed": "garden",
     "missing": project_name(MISSING),
     "foreign": project_name(FOREIGN),
+    "impossible": "proj_ffffffffffffffff",
     "garden": project_name(GARDEN),
     "kitchen": project_name(KITCHEN),
 }
@@ -52,6 +53,12 @@ OUTCOMES: dict[tuple[str, str, str], Outcome] = {
     ("foreign", "pinned to the garden", "needs none"): NotFound,
     ("foreign", "confined to the garden", "needs a project"): Forbidden,
     ("foreign", "confined to the garden", "needs none"): Forbidden,
+    ("impossible", "unpinned", "needs a project"): NotFound,
+    ("impossible", "unpinned", "needs none"): NotFound,
+    ("impossible", "pinned to the garden", "needs a project"): NotFound,
+    ("impossible", "pinned to the garden", "needs none"): NotFound,
+    ("impossible", "confined to the garden", "needs a project"): Forbidden,
+    ("impossible", "confined to the garden", "needs none"): Forbidden,
     ("garden", "unpinned", "needs a project"): GARDEN,
     ("garden", "unpinned", "needs none"): GARDEN,
     ("garden", "pinned to the garden", "needs a project"): GARDEN,
@@ -66,6 +73,8 @@ OUTCOMES: dict[tuple[str, str, str], Outcome] = {
     ("kitchen", "confined to the garden", "needs none"): Forbidden,
 }
 
+# Of the right form, and of numbers that no project can have.
+IMPOSSIBLE = ["proj_0000000000000000", "proj_8000000000000000", "proj_deadbeefdeadbeef", "proj_ffffffffffffffff"]
 MALFORMED = [
     "",
     " ",
@@ -148,12 +157,12 @@ def test_org_3_a_foreign_project_and_a_missing_one_read_alike(key: str) -> None:
 
 
 def test_org_4_a_confined_key_learns_nothing_of_other_projects() -> None:
-    """ORG-4: missing, foreign or the tenant's own: one answer, without the id, and the database is not even asked."""
+    """ORG-4: missing, foreign, impossible or the tenant's own: one answer, without the id, and the database is not even asked."""
     asked: list[ProjectId] = []
     texts: set[str] = set()
-    for header in ("missing", "foreign", "kitchen"):
+    for header in (*(HEADERS[name] for name in ("missing", "foreign", "kitchen")), *IMPOSSIBLE):
         with pytest.raises(Forbidden) as caught:
-            resolve(HEADERS[header], GARDEN, confined=True, required=True, asked=asked)
+            resolve(header, GARDEN, confined=True, required=True, asked=asked)
         texts.add(str(caught.value))
     assert len(texts) == 1
     assert asked == []

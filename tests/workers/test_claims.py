@@ -14,6 +14,7 @@ from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Stateme
 from cloister.domain.identifiers import MessageId
 from cloister.domain.moments import Clock, now
 from cloister.domain.scope import Reach
+from cloister.services import extract
 from cloister.services.claims import Claim
 from cloister.services.keep_sessions import SessionChange
 from cloister.storage.queries import load_queries
@@ -180,8 +181,11 @@ def test_a_worker_that_stops_lets_go_of_what_it_has_and_another_may_have_it_at_o
     assert place.number("SELECT count(*) FROM memory") == 2
 
 
-def test_an_extraction_on_demand_waits_for_nobody_and_disturbs_nobody(place: Place) -> None:
+def test_an_extraction_on_demand_does_not_wait_for_ever_and_disturbs_nobody(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """MEM-4."""
+    monkeypatch.setattr(extract, "PATIENCE_SECONDS", 0.1)
     model = Model()
     services = cloister(place, model=model)
     reach = settle(services, "one", 1)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from cloister.domain.errors import Forbidden, InvalidRequest, NotFound, ProjectRequired
-from cloister.domain.identifiers import KeyId, ProjectId, TenantId, parse_project, project_name
+from cloister.domain.identifiers import KeyId, ProjectId, TenantId, checked_project_form, parse_project, project_name
 from cloister.domain.scope import Reach
 
 Permission = Literal["read", "write", "admin"]
@@ -64,9 +64,10 @@ def resolve_project(
     nothing of other projects, not even whether they exist.
     """
     if header is not None:
-        named = parse_project(header)
-        if confined and named != pinned:
+        checked_project_form(header)
+        if confined and (pinned is None or header != project_name(pinned)):
             raise Forbidden("This key is confined to its project, and the header names another.")
+        named = parse_project(header)
         if not owns(named):
             raise NotFound("project", header)
         return named

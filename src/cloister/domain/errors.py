@@ -77,6 +77,10 @@ class InvalidRequest(CloisterError):
         self.field = field
         self.problem = problem
 
+    def within(self, place: str) -> "InvalidRequest":
+        """The same of a part: the whole names the field with its place, `messages[1].content`."""
+        return InvalidRequest(f"{place}.{self.field}", self.problem)
+
 
 class InvalidProjectId(InvalidRequest):
     """A project id is `proj_` and 16 hexadecimal digits; this is not."""
@@ -97,13 +101,20 @@ class IdempotencyMismatch(InvalidRequest):
 
 
 class TooLarge(CloisterError):
-    """A field is over its size limit; nothing was changed."""
+    """A field is over its size limit; nothing was changed. `field` names it, `problem` says by how much."""
 
     code = "too_large"
 
     def __init__(self, field: str, size: int, limit: int, unit: str = "characters") -> None:
-        super().__init__(f"{field}: {size:,} {unit}, and the limit is {limit:,}.")
         self.field = field
+        self.problem = f"{size:,} {unit}, and the limit is {limit:,}."
+        super().__init__(f"{field}: {self.problem}")
+
+    def within(self, place: str) -> "TooLarge":
+        """The same of a part, as of an `InvalidRequest`."""
+        self.field = f"{place}.{self.field}"
+        self.args = (f"{self.field}: {self.problem}",)
+        return self
 
 
 class Conflict(CloisterError):

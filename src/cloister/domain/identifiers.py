@@ -159,13 +159,18 @@ def parse_key_name(given: str) -> KeyId:
 
 def parse_project(given: str) -> ProjectId:
     """An id of another form is refused as such; one that is well formed and that no project can have is not found."""
-    _refuse_other_types(given, "project_id")
-    number = _parse("proj_", given)
-    if number is not None:
-        return ProjectId(number)
-    if _PROJECT.fullmatch(given):
+    number = _parse("proj_", checked_project_form(given))
+    if number is None:
         raise NotFound("project", given)
-    raise InvalidProjectId(given)
+    return ProjectId(number)
+
+
+def checked_project_form(given: str) -> str:
+    """A project has one way to be written, so two ids of this form are of one project only if they are equal."""
+    _refuse_other_types(given, "project_id")
+    if not _PROJECT.fullmatch(given):
+        raise InvalidProjectId(given)
+    return given
 
 
 def parse_message(given: str) -> MessageId:

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cloister.domain.conversation import Draft, Role
-from cloister.domain.errors import InvalidRequest
+from cloister.domain.errors import InvalidRequest, TooLarge
 from cloister.domain.identifiers import ProjectId, parse_project
 from cloister.domain.moments import parse_iso
-from cloister.domain.text import checked_limit
+from cloister.domain.text import checked_limit, checked_metadata
 
 LARGEST_PAGE = 200
 
@@ -44,8 +44,17 @@ def draft_of(
 
 
 def drafts_of(messages: Sequence[Mapping[str, Any]]) -> list[Draft]:
-    """Each with the fields of one message; what is missing or unknown is named with its place."""
-    return [draft_of(**_known_fields(position, fields)) for position, fields in enumerate(messages)]
+    """Each with the fields of one message; what is wrong, missing or unknown is named with its place."""
+    return [_draft_at(position, fields) for position, fields in enumerate(messages)]
+
+
+def _draft_at(position: int, fields: Mapping[str, Any]) -> Draft:
+    known = _known_fields(position, fields)
+    try:
+        checked_metadata(known.get("metadata") or {})
+        return draft_of(**known)
+    except (InvalidRequest, TooLarge) as error:
+        raise error.within(f"messages[{position}]") from None
 
 
 def _known_fields(position: int, fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -44,11 +44,9 @@ def error_of(problem: Problem, *, retry_after: str = "") -> CloisterError | None
         if found is None:
             return None
         error.kind, error.given = found["kind"], str(ast.literal_eval(found["given"]))
-    elif isinstance(error, InvalidRequest):
+    elif isinstance(error, InvalidRequest | TooLarge):
         first = (problem.errors or (FieldProblem(field="body", message=problem.detail),))[0]
         error.field, error.problem = first.field, first.message
-    elif isinstance(error, TooLarge):
-        error.field = problem.errors[0].field if problem.errors else "body"
     elif isinstance(error, RateLimited):
         error.retry_after = int(retry_after) if retry_after.isdecimal() else 1
     return error

@@ -33,6 +33,10 @@ from cloister.storage.organisation import Projects
 from cloister.storage.sessions import Sessions
 
 RECENT_WINDOW = 40
+PATIENCE_SECONDS = 10.0
+"""How long somebody who asks for an extraction waits for the one that is running."""
+_FIRST_PAUSE_SECONDS = 0.02
+_LONGEST_PAUSE_SECONDS = 0.5
 _MOST_STATEMENTS = 200
 _MOST_KNOWN = 200
 _FEWEST_TO_OBSERVE = 12
@@ -99,6 +103,7 @@ class MemoryWorker:
         self._clock = clock
         self._claims = claims
         self._lock = threading.Lock()
+        self._pause = threading.Event()
         self._results: Counter[Result] = Counter({"succeeded": 0, "failed": 0, "lost": 0})
 
     @property
@@ -116,18 +121,29 @@ class MemoryWorker:
 
     def extract_now(self, reach: Reach, external_id: str) -> Extracted:
         """One session, whatever its threshold; raises what went wrong, which the session shows too. A confined caller claims what
-        is in its project; what the session said in another before it came there still goes to that one (ISO-6)."""
-        with self._database.read(reach) as transaction:
-            session = Sessions(transaction).get(external_id)
-        claim = self._claims.claim(reach, session.id)
-        if claim is None:
-            raise Conflict("An extraction of this session is running already.")
+        is in its project; what the session said in another before it came there still goes to that one (ISO-6). Where a worker is
+        at it already, as one often is just after a reply, its end is waited for."""
+        claim = self._claim_soon(reach, external_id)
         outcome = self.run(replace(claim, reach=Reach(tenant=reach.tenant)))
         if outcome.error is not None:
             raise outcome.error
         if outcome.result == "lost":
             raise Conflict("The session was moved or taken over while it was read. Try again.")
         return outcome.extracted
+
+    def _claim_soon(self, reach: Reach, external_id: str) -> Claim:
+        """Between two looks no transaction is open."""
+        waited, pause = 0.0, _FIRST_PAUSE_SECONDS
+        while True:
+            with self._database.read(reach) as transaction:
+                session = Sessions(transaction).get(external_id)
+            claim = self._claims.claim(reach, session.id)
+            if claim is not None:
+                return claim
+            if waited >= PATIENCE_SECONDS:
+                raise Conflict("An extraction of this session is running already. Try again later.")
+            self._pause.wait(pause)
+            waited, pause = waited + pause, min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
     def run(self, claim: Claim) -> Outcome:
         """Extract a claimed session. A failure is noted on it, and tried again later; it is answered, not raised."""

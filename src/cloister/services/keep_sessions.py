@@ -25,7 +25,7 @@ from cloister.storage.interface import Database, Transaction
 from cloister.storage.messages import Messages
 from cloister.storage.organisation import Projects
 from cloister.storage.pools import Pools
-from cloister.storage.sessions import NewSession, Sessions
+from cloister.storage.sessions import Description, NewSession, Sessions
 from cloister.storage.usage import UsageRows
 
 _DRAWS = 4
@@ -164,8 +164,9 @@ class SessionKeeper:
             return session, Messages(transaction).page(session.id, limit=limit, after=after)
 
     def change(self, reach: Reach, external_id: str, change: SessionChange) -> Session:
-        """Change the words about a session, its project, or both at once. In a new project its whole history is in the new
-        pool, and out of the old one, by the next request (ISO-5)."""
+        """Change the words about a session, its project, or both at once; that is activity too. In a new project its whole
+        history is in the new pool, and out of the old one, by the next request (ISO-5). What asks for nothing new changes nothing,
+        and nobody is told of it."""
         if change.title is not None:
             checked_name(change.title, "title")
         tags = None if change.tags is None else checked_tags(change.tags)
@@ -181,20 +182,25 @@ class SessionKeeper:
             if change.move:
                 scope = _scope_in(transaction, change.project, session.user_id)
                 SessionMover(transaction, self._generation).move(tail, scope)
-            sessions.describe(
-                session.id,
+            held = Description(title=session.title, tags=session.tags, metadata=checked_metadata(session.metadata))
+            wanted = Description(
                 title=None if change.untitle else session.title if change.title is None else change.title,
                 tags=session.tags if tags is None else tags,
-                metadata=checked_metadata(session.metadata if change.metadata is None else change.metadata),
+                metadata=held.metadata if change.metadata is None else checked_metadata(change.metadata),
             )
+            if wanted == held and not (change.move and change.project != session.project):
+                return session, session
+            sessions.describe(session.id, wanted, self._clock())
             return session, sessions.get(external_id)
 
         before, after = self._database.write(reach, work)
-        self._events.moved([before], after.project)
+        if after is not before:
+            self._events.moved([before], after.project)
         return after
 
     def add(self, transaction: Transaction, wanted: SessionFields) -> tuple[Session, bool]:
-        """Inside a transaction of a larger use case; the fields are checked. Not new where another was faster."""
+        """Inside a transaction of a larger use case; the fields are checked. Not new where another was faster. Outside ids are
+        unique in a tenant: a confined caller that names a session it cannot see gets the answer it gets everywhere (ISO-4)."""
         held = UsageRows(transaction).held()
         refuse_over("sessions", held.sessions, 1, held.limits.over(self._limits).sessions)
         pools = Pools(transaction, self._generation)
@@ -218,6 +224,8 @@ class SessionKeeper:
             if (existing := sessions.find(new.external_id)) is not None:
                 return existing, False
             new = replace(new, id=new_session_id())
+        if transaction.reach.confined_to is not None:
+            raise NotFound("session", new.external_id)
         raise Conflict(f"The external_id {new.external_id!r} is taken.")
 
 

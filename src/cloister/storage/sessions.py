@@ -30,6 +30,15 @@ class NewSession:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Description:
+    """What a caller says of a session and may change, already checked."""
+
+    title: str | None
+    tags: tuple[str, ...]
+    metadata: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Tail:
     """A session held for writing, and where its next message goes."""
 
@@ -157,9 +166,14 @@ class Sessions:
         if self._transaction.execute("note_removal", session_id=session, removed=removed, version=version):
             self._usage.add_messages([(session, -removed)])
 
-    def describe(self, session: SessionId, *, title: str | None, tags: tuple[str, ...], metadata: str) -> None:
+    def describe(self, session: SessionId, words: Description, now: int) -> None:
         self._transaction.execute(
-            "describe_session", session_id=session, title=title, tags=json.dumps(tags), metadata=metadata
+            "describe_session",
+            session_id=session,
+            title=words.title,
+            tags=json.dumps(words.tags),
+            metadata=words.metadata,
+            now=now,
         )
 
     def place(self, session: SessionId, *, project: ProjectId | None, pool: PoolId, version: int) -> None:

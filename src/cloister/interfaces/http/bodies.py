@@ -56,6 +56,10 @@ def _either(*cases: forms.Form) -> ConfigDict:
     return ConfigDict(json_schema_extra={"anyOf": [*cases]})
 
 
+class Nothing(Body):
+    """Of a request that needs no body: none, or an empty object."""
+
+
 class SignIn(Body):
     code: str = Field(description="What stands behind the # of a console link.", json_schema_extra=forms.NAME)
 

@@ -15,6 +15,7 @@ from cloister.domain.access import ApiKey, Permission, resolve_project
 from cloister.domain.errors import Forbidden, InvalidProjectId, Unauthenticated
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import Reach
+from cloister.interfaces.http.bodies import Nothing
 from cloister.interfaces.http.cookies import refuse_other_origins, token_of
 from cloister.interfaces.http.rate_limit import RateLimit
 from cloister.interfaces.http.sign_ins import SignIns
@@ -122,10 +123,14 @@ class Gate:
         return token, check
 
     def admit_operator(self, request: Request) -> None:
+        """A tenant's key is told that it is the wrong one; what is no key at all is told nothing."""
         if self.operator_key is None:
             raise Forbidden("There is no operator here: the server was started without CLOISTER_OPERATOR_KEY.")
-        if not hmac.compare_digest(_bearer(request).encode(), self.operator_key.encode()):
-            raise Unauthenticated
+        text = _bearer(request)
+        if hmac.compare_digest(text.encode(), self.operator_key.encode()):
+            return
+        self.rate_limit.count(self.services.access.authenticate(text).id)
+        raise Forbidden("This needs the operator's key, and the one that came is a tenant's.")
 
 
 def _known_to_the_route() -> None:
@@ -134,6 +139,8 @@ def _known_to_the_route() -> None:
 
 Caller = Annotated[CallerInfo, Depends(_known_to_the_route)]
 AllServices = Annotated[Services, Depends(_known_to_the_route)]
+NoBody = Annotated[Nothing, Depends(_known_to_the_route)]
+"""Nothing to describe, and yet unknown fields are refused: who sends some believes that they do something."""
 
 
 def _bearer(request: Request) -> str:

@@ -13,7 +13,7 @@ from cloister.domain.errors import InvalidRequest
 from cloister.domain.text import checked_content
 from cloister.interfaces.http.answers import answer, nothing
 from cloister.interfaces.http.bodies import Body, Name, ProjectId
-from cloister.interfaces.http.callers import Caller, CallerInfo, needs
+from cloister.interfaces.http.callers import Caller, CallerInfo, NoBody, needs
 from cloister.interfaces.http.parameters import SessionId
 from cloister.interfaces.http.routes import GuardedRoute
 from cloister.interfaces.http.sessions import project_of
@@ -118,7 +118,7 @@ def follow_chat(external_id: SessionId, caller: Caller, request: Request) -> Res
 
 @router.post("/v1/chat/{external_id}/stop", response_model=Stopped)
 @needs("write")
-def stop_chat(external_id: SessionId, caller: Caller, request: Request) -> Response:
+def stop_chat(external_id: SessionId, caller: Caller, request: Request, _: NoBody) -> Response:
     """Stop the turn that is running in a session. What it has said so far is stored as `partial` when this answers."""
     running = _find(external_id, caller, request)
     if running is not None:

@@ -11,8 +11,8 @@ from cloister.domain.memory import HeldMemory
 from cloister.interfaces import derived_shapes as shapes
 from cloister.interfaces.http import bodies
 from cloister.interfaces.http.answers import EntityPage, MemoryPage, ObservationPage, answer, nothing, page
-from cloister.interfaces.http.callers import Caller, needs
-from cloister.interfaces.http.cursors import decode_cursor, encode_cursor
+from cloister.interfaces.http.callers import Caller, NoBody, needs
+from cloister.interfaces.http.cursors import Listing
 from cloister.interfaces.http.parameters import (
     AfterEntity,
     AfterMemory,
@@ -41,11 +41,12 @@ def list_memories(
     external_id: SessionId, caller: Caller, limit: Limit = 50, cursor: Cursor = None, after: AfterMemory = None
 ) -> Response:
     """List the memories of a session, oldest first."""
-    place, behind = _place(cursor), None if after is None else parse_memory(after)
+    listing = Listing("memories of a session", caller.reach.tenant, external_id)
+    place, behind = listing.pair(cursor), None if after is None else parse_memory(after)
     found = caller.services.remember.of_session(
         caller.reach, external_id, limit=limit + 1, after=place, behind=None if place else behind
     )
-    return _memory_page(found, limit)
+    return _memory_page(found, limit, listing)
 
 
 @router.get("/v1/users/{user_id}/memories", response_model=MemoryPage)
@@ -55,11 +56,13 @@ def list_user_memories(
 ) -> Response:
     """List the memories of a user, merged across sessions, oldest first: for display and audit. Of the project that the header or
     the key names, else of all."""
-    place, behind = _place(cursor), None if after is None else parse_memory(after)
+    reach = caller.narrowed_reach()
+    listing = Listing("memories of a user", reach.tenant, reach.confined_to, user_id)
+    place, behind = listing.pair(cursor), None if after is None else parse_memory(after)
     found = caller.services.remember.of_user(
-        caller.narrowed_reach(), user_id, limit=limit + 1, after=place, behind=None if place else behind
+        reach, user_id, limit=limit + 1, after=place, behind=None if place else behind
     )
-    return _memory_page(found, limit)
+    return _memory_page(found, limit, listing)
 
 
 @router.post("/v1/memories", status_code=201, response_model=shapes.Appended)
@@ -93,7 +96,8 @@ def list_entities(
     """List the entities of the project of the request, or with `project_id` of that one, oldest first. There are none outside a
     project."""
     project = caller.project(required=True) if project_id is None else parse_project(project_id)
-    place, behind = _place(cursor), None if after is None else parse_entity(after)
+    listing = Listing("entities", caller.reach.tenant, project, user_id)
+    place, behind = listing.pair(cursor), None if after is None else parse_entity(after)
     found = caller.services.entities.page(
         caller.reach, project, user_id=user_id, limit=limit + 1, after=place, behind=None if place else behind
     )
@@ -101,7 +105,7 @@ def list_entities(
     return page(
         EntityPage,
         [shapes.entity_shape(entity) for entity in found[:limit]],
-        None if last is None else encode_cursor(last.created_at, last.id),
+        None if last is None else listing.cursor(last.created_at, last.id),
     )
 
 
@@ -118,9 +122,9 @@ def retag_entity(entity_id: EntityName, body: bodies.EntityChange, caller: Calle
 
 @router.post("/v1/sessions/{external_id}/extract", response_model=shapes.Extraction)
 @needs("write")
-def extract(external_id: SessionId, caller: Caller) -> Response:
+def extract(external_id: SessionId, caller: Caller, _: NoBody) -> Response:
     """Look now for memories, entities and observations in what nobody has looked at yet, and answer when it is done. The server
-    does so by itself, after every few replies."""
+    does so by itself, after every few replies; where it is at it just now, its end is waited for, up to ten seconds."""
     if not extracting.acquire(blocking=False):
         raise ModelUnavailable(
             "Too many sessions are being extracted here at once. Try again, or leave it to the server."
@@ -137,7 +141,8 @@ def list_observations(
     external_id: SessionId, caller: Caller, limit: Limit = 50, cursor: Cursor = None, after: AfterObservation = None
 ) -> Response:
     """List the notes that compress what has fallen out of a session's recent window, in the order in which it was said."""
-    place, behind = _place(cursor), None if after is None else parse_observation(after)
+    listing = Listing("observations", caller.reach.tenant, external_id)
+    place, behind = listing.pair(cursor), None if after is None else parse_observation(after)
     found = caller.services.observations.of_session(
         caller.reach, external_id, limit=limit + 1, after=place, behind=None if place else behind
     )
@@ -145,19 +150,14 @@ def list_observations(
     return page(
         ObservationPage,
         [shapes.observation_shape(held) for held in found[:limit]],
-        None if last is None else encode_cursor(last.said_at, last.id),
+        None if last is None else listing.cursor(last.said_at, last.id),
     )
 
 
-def _memory_page(found: list[HeldMemory], limit: int) -> Response:
+def _memory_page(found: list[HeldMemory], limit: int, listing: Listing) -> Response:
     last = found[limit - 1].memory if len(found) > limit else None
     return page(
         MemoryPage,
         [shapes.memory_shape(held) for held in found[:limit]],
-        None if last is None else encode_cursor(last.created_at, last.id),
+        None if last is None else listing.cursor(last.created_at, last.id),
     )
-
-
-def _place(cursor: str | None) -> tuple[int, int] | None:
-    place = decode_cursor(cursor, 2)
-    return None if place is None else (place[0], place[1])

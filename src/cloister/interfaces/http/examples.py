@@ -27,8 +27,9 @@ from cloister.domain.errors import (
     TurnInProgress,
     Unauthenticated,
 )
+from cloister.domain.identifiers import parse_project, parse_tenant
 from cloister.domain.memory import quoted
-from cloister.interfaces.http.cursors import encode_cursor
+from cloister.interfaces.http.cursors import Listing
 from cloister.interfaces.http.problems import CRASH, of_error, problem
 
 TENANT, DEFAULT, PROJECT = "ten_3f1b0c7de8a94526", "proj_0a4d7b21c69e83f5", "proj_5c2e90b7d1f4a683"
@@ -38,6 +39,11 @@ KEY_ID, KEY = "key_62d8f03ac5b7194e", "clo_4LHo1dPzk9R0a7XcT2mWq5EbYs8GvNfJ3uQ6i
 MEMORY, ENTITY, OBSERVATION = "mem_3a81c05e7be00001", "ent_2c94d7f018a00001", "obs_5d02f1a9c3e7b846"
 CODE = "Wm0Yb3Vp7cQ2hT9xK4sN8aL1rD6fJ5gE0uZiB_oXyPk"
 BEGAN, SAID, ANSWERED = "2026-05-02T09:30:00Z", "2026-05-02T09:31:12.250000Z", "2026-05-02T09:31:14.100000Z"
+
+CURSOR = Listing("sessions", parse_tenant(TENANT), parse_project(PROJECT), False, None).cursor(
+    1_777_714_200_000_000, 4_096
+)
+_MESSAGES = Listing("messages", parse_tenant(TENANT), SESSION)
 
 _PROJECT: dict[str, Any] = {
     "project_id": PROJECT,
@@ -191,7 +197,7 @@ EXAMPLES: Mapping[str, Example] = {
         answer={**_PROJECT, "name": "Journeys by sea", "settings": {"pending_message_count": 8}},
     ),
     "delete_project": Example(answer={"sessions_moved": 1, "memories_moved": 3}),
-    "list_project_sessions": _page(_SESSION, next_cursor=encode_cursor(1_777_714_200_000_000, 4_096)),
+    "list_project_sessions": _page(_SESSION, next_cursor=CURSOR),
     "list_api_keys": _page(_API_KEY),
     "create_api_key": Example(request=_NEW_KEY, answer={**_API_KEY, "key": KEY}),
     "revoke_api_key": Example(),
@@ -325,7 +331,7 @@ PARAMETERS: Mapping[str, Any] = {
     "key_id": KEY_ID,
     "user_id": USER,
     "limit": 20,
-    "cursor": encode_cursor(1_777_714_200_000_000, 4_096),
+    "cursor": CURSOR,
     "wait": "indexed",
     "last_event_id": EVENT_ID,
     "Last-Event-ID": EVENT_ID,
@@ -334,7 +340,7 @@ PARAMETERS: Mapping[str, Any] = {
     "X-Session-ID": SESSION,
 }
 OWN_PARAMETERS: Mapping[tuple[str, str], Any] = {
-    ("list_messages", "cursor"): encode_cursor(2_132_505_616_760_537_089),
+    ("list_messages", "cursor"): _MESSAGES.cursor(2_132_505_616_760_537_089),
     ("list_memories", "after"): MEMORY,
     ("list_user_memories", "after"): MEMORY,
     ("list_entities", "after"): ENTITY,

@@ -76,7 +76,7 @@ _PROJECT_HEADER: Node = {
 }
 _OF_EVERY_CALLER = ("too_large", "internal_error")
 _OF_TENANTS = ("invalid_project_id", "unauthenticated", "forbidden", "not_found", "rate_limited")
-_OF_OPERATORS = ("unauthenticated", "forbidden")
+_OF_OPERATORS = ("unauthenticated", "forbidden", "rate_limited")
 _OF_STORAGE = ("storage_error", "storage_busy", "storage_unavailable", "closed")
 _OF_WRITES = ("storage_read_only", "storage_full")
 # What can go wrong with a route beyond what all of its kind share.
@@ -89,7 +89,9 @@ _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
     "record_episode": ("conflict", "quota_exceeded"),
     "search": ("project_required",),
     "list_entities": ("project_required",),
-    "extract": ("conflict", "model_unavailable"),
+    "extract": ("invalid_request", "conflict", "model_unavailable"),
+    "clear_session": ("invalid_request",),
+    "stop_chat": ("invalid_request",),
     "chat": ("turn_in_progress", "conflict", "quota_exceeded"),
     "complete_chat": ("turn_in_progress", "conflict", "quota_exceeded", "model_unavailable"),
     "sign_in": ("unauthenticated",),

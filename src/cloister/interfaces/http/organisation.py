@@ -9,7 +9,7 @@ from cloister.interfaces import shapes
 from cloister.interfaces.http import bodies
 from cloister.interfaces.http.answers import ApiKeyPage, ProjectPage, SessionPage, answer, nothing, page
 from cloister.interfaces.http.callers import AllServices, Caller, needs
-from cloister.interfaces.http.cursors import decode_cursor, encode_cursor
+from cloister.interfaces.http.cursors import Listing
 from cloister.interfaces.http.parameters import Cursor, IdempotencyKey, KeyName, Limit, ProjectId
 from cloister.interfaces.http.routes import GuardedRoute
 from cloister.interfaces.http.sessions import session_page
@@ -33,15 +33,13 @@ def create_tenant(
 @needs("read")
 def list_projects(caller: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
     """List projects, oldest first."""
-    after = decode_cursor(cursor, 2)
-    found = caller.services.organise.projects(
-        caller.reach, limit=limit + 1, after=None if after is None else (after[0], after[1])
-    )
+    listing = Listing("projects", caller.reach.tenant, caller.reach.confined_to)
+    found = caller.services.organise.projects(caller.reach, limit=limit + 1, after=listing.pair(cursor))
     last = found[limit - 1] if len(found) > limit else None
     return page(
         ProjectPage,
         [shapes.project_shape(project) for project in found[:limit]],
-        None if last is None else encode_cursor(last.created_at, last.id),
+        None if last is None else listing.cursor(last.created_at, last.id),
     )
 
 
@@ -92,15 +90,13 @@ def list_project_sessions(project_id: ProjectId, caller: Caller, limit: Limit = 
 @needs("admin")
 def list_api_keys(caller: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
     """List the keys that were not revoked, oldest first, without their secrets."""
-    after = decode_cursor(cursor, 2)
-    found = caller.services.access.page(
-        caller.reach, limit=limit + 1, after=None if after is None else (after[0], after[1])
-    )
+    listing = Listing("keys", caller.reach.tenant)
+    found = caller.services.access.page(caller.reach, limit=limit + 1, after=listing.pair(cursor))
     last = found[limit - 1] if len(found) > limit else None
     return page(
         ApiKeyPage,
         [shapes.key_shape(key) for key in found[:limit]],
-        None if last is None else encode_cursor(last.created_at, last.id),
+        None if last is None else listing.cursor(last.created_at, last.id),
     )
 
 

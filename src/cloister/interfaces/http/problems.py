@@ -99,10 +99,8 @@ def problem(
 
 def of_error(error: CloisterError) -> Response:
     """An error raised on purpose says itself what is wrong, and with which field. What the database says is for its owner."""
-    if isinstance(error, InvalidRequest):
+    if isinstance(error, InvalidRequest | TooLarge):
         return problem(error.code, str(error), errors=[(error.field, error.problem)])
-    if isinstance(error, TooLarge):
-        return problem(error.code, str(error), errors=[(error.field, str(error))])
     if isinstance(error, RateLimited):
         return problem(error.code, str(error), headers={"Retry-After": str(error.retry_after)})
     if error.code == "unauthenticated":

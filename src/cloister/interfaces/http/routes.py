@@ -22,7 +22,7 @@ from cloister.bootstrap import Services
 from cloister.domain.access import ApiKey, Permission
 from cloister.domain.errors import CloisterError
 from cloister.domain.identifiers import key_name
-from cloister.interfaces.http.bodies import Body
+from cloister.interfaces.http.bodies import Body, Nothing
 from cloister.interfaces.http.callers import CallerInfo, Gate, need_of
 from cloister.interfaces.http.lanes import Gatherer, Lane
 from cloister.interfaces.http.paths import as_given
@@ -161,6 +161,8 @@ def _reader(name: str, hint: Any, default: Any, path: str) -> _Read:
         return lambda request, _: request.state.caller
     if kind is Services:
         return lambda request, _: cast(Gate, request.app.state.gate).services
+    if kind is Nothing:
+        return lambda request, body: _read_body(Nothing, request, body) if body.strip() else Nothing()
     if _is_body(hint):
         return lambda request, body: _read_body(hint, request, body)
     if f"{{{name}}}" in path:
@@ -173,7 +175,8 @@ def _reader(name: str, hint: Any, default: Any, path: str) -> _Read:
 
 
 def _is_body(hint: Any) -> bool:
-    return isinstance(hint, type) and issubclass(hint, Body)
+    kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    return isinstance(kind, type) and issubclass(kind, Body)
 
 
 def _read_body(kind: type[Body], request: Request, body: bytes) -> Body:

@@ -6,15 +6,15 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from cloister.domain.conversation import Draft
-from cloister.domain.errors import InvalidRequest
+from cloister.domain.errors import InvalidRequest, NotFound, TooLarge
 from cloister.domain.identifiers import MessageId, ProjectId, parse_message, parse_project
 from cloister.domain.moments import parse_iso
-from cloister.domain.text import checked_content
+from cloister.domain.text import checked_content, checked_metadata
 from cloister.interfaces import shapes
 from cloister.interfaces.http import bodies
 from cloister.interfaces.http.answers import MessageList, MessagePage, SessionPage, answer, nothing, page
-from cloister.interfaces.http.callers import Caller, CallerInfo, needs
-from cloister.interfaces.http.cursors import decode_cursor, encode_cursor
+from cloister.interfaces.http.callers import Caller, CallerInfo, NoBody, needs
+from cloister.interfaces.http.cursors import Listing, other_cursor
 from cloister.interfaces.http.parameters import (
     After,
     Cursor,
@@ -106,7 +106,7 @@ def delete_session(external_id: SessionId, caller: Caller) -> Response:
 
 @router.post("/v1/sessions/{external_id}/clear", response_model=shapes.Forgotten)
 @needs("write")
-def clear_session(external_id: SessionId, caller: Caller) -> Response:
+def clear_session(external_id: SessionId, caller: Caller, _: NoBody) -> Response:
     """Forget all that was said in a session and all that derives from it, and keep the session."""
     return answer(shapes.forgotten_shape(caller.services.forget.contents(caller.reach, external_id)))
 
@@ -121,7 +121,7 @@ def record_message(
     wait: Wait = None,
 ) -> Response | Appending:
     """Append a message. It is durable when this answers."""
-    drafts = [_draft(body, "")]
+    drafts = [_draft(body)]
 
     def done(recorded: Recorded) -> Response:
         _wait(caller, wait)
@@ -142,7 +142,7 @@ def record_messages(
     wait: Wait = None,
 ) -> Response:
     """Append up to 1,000 messages in one transaction: all or none."""
-    drafts = [_draft(message, f"messages[{position}].") for position, message in enumerate(body.messages)]
+    drafts = [_draft_at(position, message) for position, message in enumerate(body.messages)]
     recorded = caller.services.record.messages(caller.reach, external_id, drafts, idempotency_key=idempotency_key)
     _wait(caller, wait)
     data = [shapes.message_shape(message, recorded.session) for message in recorded.messages]
@@ -154,15 +154,22 @@ def record_messages(
 def list_messages(
     external_id: SessionId, caller: Caller, limit: Limit = 50, cursor: Cursor = None, after: After = None
 ) -> Response:
-    """What was said in a session, in order."""
-    session, found = caller.services.sessions.messages(
-        caller.reach, external_id, limit=limit + 1, after=_behind(cursor, after)
-    )
+    """What was said in a session, in order. A cursor goes on from where `after` began."""
+    listing = Listing("messages", caller.reach.tenant, external_id)
+    place = listing.number(cursor)
+    behind = MessageId(place) if place is not None else None if after is None else parse_message(after)
+    try:
+        session, found = caller.services.sessions.messages(caller.reach, external_id, limit=limit + 1, after=behind)
+    except NotFound as error:
+        # Of a session that had this name before.
+        if place is not None and error.kind == "message":
+            raise other_cursor() from None
+        raise
     shown = found[:limit]
     return page(
         MessagePage,
         [shapes.message_shape(message, session) for message in shown],
-        encode_cursor(shown[-1].id) if len(found) > limit else None,
+        listing.cursor(shown[-1].id) if len(found) > limit else None,
     )
 
 
@@ -200,29 +207,21 @@ def session_page(
     any_project: bool,
     user_id: str | None = None,
 ) -> Response:
-    before = decode_cursor(cursor, 2)
+    listing = Listing("sessions", caller.reach.tenant, project, any_project, user_id)
     found = caller.services.sessions.page(
         caller.reach,
         limit=limit + 1,
         project=project,
         any_project=any_project,
         user_id=user_id,
-        before=None if before is None else (before[0], before[1]),
+        before=listing.pair(cursor),
     )
     last = found[limit - 1] if len(found) > limit else None
     return page(
         SessionPage,
         [shapes.session_shape(session) for session in found[:limit]],
-        None if last is None else encode_cursor(last.updated_at, last.id),
+        None if last is None else listing.cursor(last.updated_at, last.id),
     )
-
-
-def _behind(cursor: str | None, after: str | None) -> MessageId | None:
-    """The message that the page begins behind; a cursor goes on from where `after` began."""
-    place = decode_cursor(cursor, 1)
-    if place is not None:
-        return MessageId(place[0])
-    return None if after is None else parse_message(after)
 
 
 class OfAProject(Protocol):
@@ -242,18 +241,23 @@ def project_of(body: OfAProject, caller: CallerInfo) -> ProjectId | None:
     return None if body.project_id is None else parse_project(body.project_id)
 
 
-def _draft(body: bodies.NewMessage, place: str) -> Draft:
+def _draft(body: bodies.NewMessage) -> Draft:
+    return Draft(
+        role=body.role,
+        content=body.content,
+        author=body.author,
+        metadata=body.metadata,
+        created_at=None if body.created_at is None else parse_iso(body.created_at, "created_at"),
+    )
+
+
+def _draft_at(position: int, body: bodies.NewMessage) -> Draft:
     """A batch names which of its messages is wrong."""
     try:
-        return Draft(
-            role=body.role,
-            content=body.content,
-            author=body.author,
-            metadata=body.metadata,
-            created_at=None if body.created_at is None else parse_iso(body.created_at, "created_at"),
-        )
-    except InvalidRequest as error:
-        raise InvalidRequest(place + error.field, error.problem) from None
+        checked_metadata(body.metadata)
+        return _draft(body)
+    except (InvalidRequest, TooLarge) as error:
+        raise error.within(f"messages[{position}]") from None
 
 
 def _wait(caller: CallerInfo, wait: str | None) -> None:

@@ -62,7 +62,8 @@ SET message_count = message_count - :removed, changed_version = :version, rebuil
 WHERE tenant_id = :tenant_id AND session_id = :session_id
 
 -- name: describe_session
-UPDATE session SET title = :title, tags = :tags, metadata = :metadata
+UPDATE session
+SET title = :title, tags = :tags, metadata = :metadata, updated_at = CASE WHEN updated_at > :now THEN updated_at ELSE :now END
 WHERE tenant_id = :tenant_id AND session_id = :session_id
 
 -- name: place_session
