@@ -1,4 +1,7 @@
-"""A running server whose model is a fake endpoint, and a desk with a signed-in browser in front of it."""
+"""A running server whose model is a fake endpoint, and a desk with a signed-in browser in front of it.
+
+Of a module and not of the whole run: while Playwright is there it keeps an event loop running, and no other test may have one.
+"""
 
 from collections.abc import Generator
 from pathlib import Path
@@ -17,13 +20,13 @@ from servers import Server, Tenant, serving
 from talking import words
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Generator[Browser]:
     with system_chromium() as running:
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def the_model() -> Generator[FakeEndpoint]:
     with fake_endpoint() as endpoint:
         yield endpoint
@@ -37,12 +40,12 @@ def model(the_model: FakeEndpoint) -> FakeEndpoint:
     return the_model
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def watch() -> Watch:
     return Watch()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def server(the_model: FakeEndpoint, watch: Watch) -> Generator[Server]:
     memory = Path("/dev/shm")
     with TemporaryDirectory(prefix="cloister-browser-", dir=memory if memory.is_dir() else None) as folder:

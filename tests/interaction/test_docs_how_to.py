@@ -1,7 +1,7 @@
 """The how-to pages are transcripts: every command on them is typed into a real shell, with the real `curl`, against a fresh server.
 
 What a page shows under a command is what it prints. Answers are JSON, which a page may set out for reading; ids, keys, times,
-scores and addresses are compared by their kind, and one that a page uses again stands for one real one. A `json` block is the last
+scores and addresses are compared by their kind, and one that a page uses again stands for one real one. A `json` block is a
 line of the server's log. The `python` blocks of a page are one program, and a `text` block is what the one above it prints.
 """
 
@@ -26,6 +26,7 @@ from openai import OpenAI
 from cloister.settings import VARIABLES
 from fake_endpoint import completed, fake_endpoint
 from servers import ServerProcess, postgres_address
+from waiting import eventually
 
 HOW_TO = Path(__file__).parents[2] / "docs" / "how-to"
 HTTP_API = HOW_TO / "http-api.md"
@@ -76,7 +77,7 @@ class Reader:
             if kind == "text":
                 self.check(block, printed)
             if kind == "json":
-                self.check(block, self.last_line_of_the_log())
+                self.check(block, self.line_of_the_log(json.loads(block)["request_id"]))
             for command, shown in transcript(block) if kind == "console" else ():
                 self.check(shown, self.type(command))
 
@@ -131,9 +132,11 @@ class Reader:
         said = [line for line in self.server.complaints.splitlines(True) if not line.startswith("{")]
         return "".join(said) + self.server.printed
 
-    def last_line_of_the_log(self) -> str:
-        assert self.server is not None
-        return self.server.complaints.splitlines()[-1]
+    def line_of_the_log(self, request: str) -> str:
+        """It is written behind the answer."""
+        server = self.server
+        assert server is not None
+        return eventually(lambda: next((line for line in server.complaints.splitlines() if request in line), None))
 
     def check(self, shown: str, printed: str) -> None:
         wrote, got = plain(shown), plain(printed)

@@ -76,6 +76,7 @@ class Client:
             self.pass_through,
             self.keep_projects,
             self.keep_keys,
+            self.sign_a_browser_in,
             self.converse,
             self.look_outside,
         ]
@@ -248,6 +249,13 @@ class Client:
         assert made["key"] not in self.ask("GET", "/org/api-keys", 200).text
         self.ask("DELETE", f"/org/api-keys/{made['key_id']}", 204, route="/org/api-keys/{key_id}")
         self.ask("GET", "/v1/sessions", 401, headers=headers)
+
+    def sign_a_browser_in(self) -> None:
+        """ORG-7: who is signed in is whom the link was made for."""
+        path = self.ask("POST", "/console/links", 200).json()["path"]
+        self.ask("POST", "/console/sign-in", 204, json={"code": path.partition("#")[2]})
+        host = self._http.base_url.netloc.decode()
+        self.ask("POST", "/console/sign-out", 204, headers={"Origin": f"http://{host}"})
 
     def look_outside(self) -> None:
         """What anybody may ask, and now and then what only the operator may."""
