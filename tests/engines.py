@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Barrier
+from threading import Barrier, Lock
 from typing import Any, TypeVar
 
 import apsw
@@ -116,9 +116,32 @@ def sqlite_engine(directory: Path) -> Engine:
 
 
 def postgres_engine(url: str) -> Engine:
-    def rows(statement: str) -> Rows:
-        with psycopg.connect(url, autocommit=True) as connection:
-            cursor = connection.execute(statement.encode())
+    looking = _Looking(url)
+    made = Engine(name="postgres", open=lambda: open_postgres(url), rows=looking.rows)
+    made.closing.callback(looking.close)
+    return made
+
+
+class _Looking:
+    """One connection for all that a test looks at: opening one takes longer than most of its statements."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._connection: psycopg.Connection[Any] | None = None
+        self._lock = Lock()
+
+    def rows(self, statement: str) -> Rows:
+        with self._lock:
+            if self._connection is None or self._connection.closed:
+                self._connection = psycopg.connect(self._url, autocommit=True)
+            try:
+                cursor = self._connection.execute(statement.encode())
+            except psycopg.OperationalError:
+                # Somebody ended it, as some tests do to all of them.
+                self._connection = psycopg.connect(self._url, autocommit=True)
+                cursor = self._connection.execute(statement.encode())
             return cursor.fetchall() if cursor.description else []
 
-    return Engine(name="postgres", open=lambda: open_postgres(url), rows=rows)
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
