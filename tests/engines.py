@@ -123,14 +123,18 @@ def postgres_engine(url: str) -> Engine:
 
 
 class _Looking:
-    """One connection for all that a test looks at: opening one takes longer than most of its statements."""
+    """One connection for all that a test looks at: opening one takes longer than most statements. After its end, one each."""
 
     def __init__(self, url: str) -> None:
         self._url = url
         self._connection: psycopg.Connection[Any] | None = None
         self._lock = Lock()
+        self._ended = False
 
     def rows(self, statement: str) -> Rows:
+        if self._ended:
+            with psycopg.connect(self._url, autocommit=True) as once:
+                return once.execute(statement.encode()).fetchall()
         with self._lock:
             if self._connection is None or self._connection.closed:
                 self._connection = psycopg.connect(self._url, autocommit=True)
@@ -143,5 +147,6 @@ class _Looking:
             return cursor.fetchall() if cursor.description else []
 
     def close(self) -> None:
+        self._ended = True
         if self._connection is not None:
             self._connection.close()
