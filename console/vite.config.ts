@@ -13,5 +13,5 @@ export default defineConfig({
     modulePreload: { polyfill: false },
   },
   server: { proxy: Object.fromEntries(["/v1", "/org", "/console"].map((path) => [path, "http://127.0.0.1:8420"])) },
-  test: { environment: "happy-dom", include: ["test/**/*.test.{ts,tsx}"] },
+  test: { environment: "happy-dom", testTimeout: 60_000, include: ["test/**/*.test.{ts,tsx}"] },
 });

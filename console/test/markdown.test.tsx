@@ -32,7 +32,8 @@ describe("a reply", () => {
 
   it("is coloured where the language is known, and whole where it is not", async () => {
     const { container } = render(<Words text={'```python\nprint("safe")\n```\n\n```klingon\nqapla\n```'} />);
-    await screen.findByText('"safe"');
+    // The colours are loaded when they are first needed, which takes long on a busy machine.
+    await screen.findByText('"safe"', {}, { timeout: 30_000 });
     expect(container.querySelector(".hljs-string")?.textContent).toBe('"safe"');
     expect(container.textContent).toContain("qapla");
   });
