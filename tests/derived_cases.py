@@ -108,6 +108,7 @@ DERIVED_CASES: dict[str, Case] = {
     "Entities.forget_session": Case(act=lambda t, h: Entities(t).forget_session(h.first.session), writes=True),
     "Entities.forget_message": Case(act=lambda t, h: Entities(t).forget_message(h.first.messages[0]), writes=True),
     "Entities.retag": Case(act=lambda t, h: retag(t, h), writes=True),
+    "Entities.hold": Case(act=lambda t, h: Entities(t).hold([h.second.entity]), nothing=[], writes=True),
     "Entities.found": Case(act=lambda t, h: Entities(t).found([h.first.entity, h.second.entity]), nothing=[]),
     "EntityRows.size": Case(act=lambda t, h: entity_rows(t, h).size(), nothing=0),
     "EntityRows.version": Case(act=lambda t, h: entity_rows(t, h).version(), nothing=None),

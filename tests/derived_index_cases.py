@@ -59,12 +59,21 @@ DERIVED_INDEX_CASES: dict[str, Case] = {
         act=lambda t, h: entities(t).set_indexed(h.cellar, [(words(h), LATER)]), writes=True
     ),
     "EntityIndexRows.mark_indexed": Case(
-        act=lambda t, h: (unindex_entity(t, h), entities(t).mark_indexed([words(h, revision=1)], MOMENT + 5)),
+        act=lambda t, h: (unindex_entity(t, h), entities(t).mark_indexed([words(h)], MOMENT + 5)),
         writes=True,
     ),
-    "EntityIndexRows.wait_again": Case(
-        act=lambda t, h: entities(t).wait_again([words(h, revision=7)]),
+    "EntityIndexRows.note_removal": Case(
+        act=lambda t, h: len(entities(t).note_removal([h.first.entity], due_at=MOMENT)), writes=True
+    ),
+    "EntityIndexRows.mark_put": Case(
+        act=lambda t, h: (
+            unindex_entity(t, h),
+            entities(t).mark_put([words(h)], entities(t).note_removal([h.second.entity]), MOMENT + 5),
+            entities(t).mark_put([words(h, revision=7)], entities(t).note_removal([h.second.entity]), MOMENT + 5),
+        ),
         writes=True,
     ),
-    "EntityIndexRows.note_removal": Case(act=lambda t, h: entities(t).note_removal([h.first.entity]), writes=True),
+    "EntityIndexRows.settle_removal": Case(
+        act=lambda t, h: entities(t).settle_removal(1, h.second.entity), writes=True
+    ),
 }

@@ -123,3 +123,8 @@ def settle_house(engine: Engine, *, extractor: Extractor | None = None, index: I
 def long_talk(facts: int) -> list[str]:
     """Enough of it to fall out of the recent window: facts that stand alone, each with a name of its own."""
     return [f"My brother Xandor{number} works at Zentrix{number} in Vienna since March." for number in range(facts)]
+
+
+def settle_beside(engine: Engine, house: House) -> House:
+    """Another process's view of the same house."""
+    return House(services=engine.services(clock=house.clock), reach=house.reach, clock=house.clock)

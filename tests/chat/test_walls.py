@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from cloister.domain.own_words import own_words
 from fake_endpoint import FakeEndpoint
 from odd_names import NAMES
 from servers import Server, Tenant, segment
@@ -168,7 +169,8 @@ def test_hostile_words_stay_a_quotation(tenant: Tenant, model: FakeEndpoint, hos
     tenant.admin.made("/v1/memories", {"session_id": "hostile", "contents": [hostile]})
     model.answers(words("No."))
     reply = say(tenant.admin, "tab", f"{hostile} And {QUESTION}", project_id=garden)
-    assert reply.recalled == {hostile}
+    assert reply.recalled == {own_words(hostile)}
+    assert "other project" in own_words(hostile)
     system = model.asked[-1].body["messages"][0]["content"]
     assert SECRET not in shown(model.asked[-1].body)
     assert outside(system) == "A\nB\nC"

@@ -1,13 +1,24 @@
 """Entities: of the project in which they were said, and of nobody else's part of it (ISO-3, ISO-6, ISO-8 to ISO-10)."""
 
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from typing import cast
+
 import pytest
 
 from cloister.domain.errors import NotFound
+from cloister.domain.extraction import ExtractedEntity
 from cloister.domain.identifiers import EntityId, ProjectId
 from cloister.domain.scope import Reach
+from cloister.index import terms
 from cloister.services.search import Place
+from cloister.storage.entities import Entities
+from cloister.storage.interface import Transaction
+from cloister.storage.organisation import Projects
 from engines import Engine
-from memory_house import House, settle_house
+from memory_house import House, settle_beside, settle_house
+from waiting import eventually
 
 BROTHER = "My brother Xandor works at Zentrix."
 HIRED = "The user's brother Xandor works at Zentrix."
@@ -262,3 +273,72 @@ def test_ctx_3_an_entity_bears_the_tags_of_its_project_and_the_message_that_name
     assert private.tags == ("user:ann", of_diary)
     house.move("a", None)
     assert house.entities(garden)[0].tags == (of_garden,)
+
+
+def _mention(house: House, session: str, notes: str, meanwhile: Callable[[], object] = lambda: None) -> None:
+    """As an extraction keeps what it found."""
+    (said,) = house.say(session, notes)
+    found = [ExtractedEntity(name="Xandor", type="person", notes=notes, sources=(said.id,))]
+    held = house.find(session)
+
+    def work(transaction: Transaction) -> None:
+        project = Projects(transaction).get(held.project or ProjectId(0))
+        house.services.entities.mention(transaction, project, None, held.id, found)
+        meanwhile()
+
+    house.services.database.write(house.reach, work)
+
+
+def _begin_and_wait_for_it(engine: Engine, work: Callable[[], object], begun: list[Future[object]]) -> None:
+    """Until it waits for the other transaction; on SQLite every write does."""
+    begun.append(ThreadPoolExecutor(1).submit(work))
+    if engine.name == "postgres":
+        waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+        eventually(lambda: engine.rows(waiting))
+
+
+def test_two_sessions_that_speak_of_one_thing_at_once_are_both_found(house: House, engine: Engine) -> None:
+    garden = house.project()
+    house.session("a", garden)
+    house.session("b", garden)
+    _mention(house, "a", "Xandor sails.")
+    other = settle_beside(engine, house)
+    begun: list[Future[object]] = []
+    second = partial(_mention, other, "b", "Xandor collects walnuts.")
+    _mention(house, "a", "Xandor likes amber.", lambda: _begin_and_wait_for_it(engine, second, begun))
+    begun[0].result(10)
+    for word in ("amber", "walnuts"):
+        assert "Xandor" in str(house.searched(word, Place(project=garden)))
+        assert terms.encode(word) in cast(bytes, engine.rows("SELECT terms FROM entity")[0][0])
+
+
+def test_what_is_forgotten_while_more_is_said_leaves_no_word_behind(house: House, engine: Engine) -> None:
+    garden = house.project()
+    house.session("a", garden)
+    house.session("b", garden)
+    _mention(house, "a", "Xandor likes amber.")
+    other = settle_beside(engine, house)
+    begun: list[Future[object]] = []
+    forget = partial(other.services.forget.session, other.reach, "a")
+    _mention(house, "b", "Xandor collects walnuts.", lambda: _begin_and_wait_for_it(engine, forget, begun))
+    begun[0].result(10)
+    held = cast(bytes, engine.rows("SELECT terms FROM entity")[0][0])
+    assert terms.encode("walnuts") in held and terms.encode("amber") not in held
+
+
+def test_a_thing_that_is_spoken_of_while_its_only_mention_is_forgotten_stays(house: House, engine: Engine) -> None:
+    garden = house.project()
+    house.session("a", garden)
+    house.session("b", garden)
+    _mention(house, "a", "Xandor likes amber.")
+    other = settle_beside(engine, house)
+    begun: list[Future[object]] = []
+    mention = partial(_mention, other, "b", "Xandor collects walnuts.")
+
+    def work(transaction: Transaction) -> None:
+        Entities(transaction).forget_session(house.find("a").id)
+        _begin_and_wait_for_it(engine, mention, begun)
+
+    house.services.database.write(house.reach, work)
+    begun[0].result(10)
+    assert [entity.notes for entity in house.entities(garden)] == ["Xandor collects walnuts."]

@@ -136,6 +136,7 @@ def crowded(postgres_server: PostgresServer) -> Generator[tuple[str, Household]]
         "unobserved_messages",
         "user_memories",
         "wait_again",
+        "hold_entity",
         "wait_for_entity_again",
         "waiting_entities",
         "waiting_memories",

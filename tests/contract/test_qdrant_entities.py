@@ -7,10 +7,12 @@ import pytest
 from qdrant_client import models
 
 from cloister.domain.identifiers import EntityId, new_entity_id
+from cloister.domain.moments import now
 from cloister.index import terms
 from cloister.index.interface import EntityPoint
 from cloister.index.qdrant_points import user_part
 from cloister.index.qdrant_search import Hit, QdrantProject
+from cloister.services import index_entities
 from cloister.services.search import Place
 from cloister.storage.derived_indexing import EntityIndexRows, EntityWords
 from cloister.storage.entities import EntityRows
@@ -205,11 +207,11 @@ def test_a_crash_between_putting_and_marking_puts_again_harmlessly(
     house.session(reach, "s", garden)
     house.tell(reach, "s", CELLO)
 
-    def crash(rows: EntityIndexRows, entries: Sequence[EntityWords], now: int) -> None:
+    def crash(rows: EntityIndexRows, entries: Sequence[EntityWords], removals: Sequence[int], now: int) -> None:
         raise RuntimeError("the power went")
 
     with monkeypatch.context() as crashing:
-        crashing.setattr(EntityIndexRows, "mark_indexed", crash)
+        crashing.setattr(EntityIndexRows, "mark_put", crash)
         with pytest.raises(RuntimeError):
             house.drain()
     put = house.entity_points()
@@ -217,6 +219,55 @@ def test_a_crash_between_putting_and_marking_puts_again_harmlessly(
     assert house.drain() == 1
     assert house.entity_points() == put
     assert len(house.entities(reach, QUESTION, Place(session="s"))) == 1
+
+
+def test_what_was_forgotten_while_it_was_put_goes_though_its_putter_was_killed(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ISO-8: a point holds words, and nobody is left who knows that it is there."""
+    reach = house.tenant("one")
+    house.session(reach, "s", house.project(reach, "Garden"))
+    house.tell(reach, "s", CELLO)
+    put = house.index.put_entities
+
+    def put_and_die(entities: Sequence[EntityPoint]) -> None:
+        house.services.forget.session(reach, "s")
+        put(entities)
+        raise RuntimeError("the power went")
+
+    with monkeypatch.context() as dying:
+        dying.setattr(house.index, "put_entities", put_and_die)
+        with pytest.raises(RuntimeError):
+            house.drain()
+    assert "cello" in str(house.entity_points())
+    monkeypatch.setattr(house.services.queue, "_clock", lambda: now() + 61_000_000)
+    house.drain()
+    assert house.entity_points() == {}
+    assert house.services.queue.waiting() == 0
+
+
+def test_a_point_that_another_takes_out_while_it_is_put_is_put_again(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reach = house.tenant("one")
+    garden = house.project(reach, "Garden")
+    house.session(reach, "s", garden)
+    house.tell(reach, "s", CELLO)
+    put = house.index.put_entities
+    slow = iter((True, False))
+
+    def put_slowly(entities: Sequence[EntityPoint]) -> None:
+        put(entities)
+        if next(slow):
+            monkeypatch.setattr(index_entities, "_PUT_MICROSECONDS", 60_000_000)
+            house.services.queue.remove_forgotten()
+
+    monkeypatch.setattr(index_entities, "_PUT_MICROSECONDS", 0)
+    monkeypatch.setattr(house.index, "put_entities", put_slowly)
+    house.drain()
+    assert len(house.entity_points()) == 1
+    assert house.entities(reach, QUESTION, Place(project=garden))
+    assert house.services.queue.waiting() == 0
 
 
 def test_everything_can_be_put_again_from_nothing(house: House) -> None:

@@ -117,7 +117,9 @@ CASES: dict[str, Case] = {
         writes=True,
     ),
     "Sessions.place": Case(
-        act=lambda t, h: Sessions(t).place(h.first.session, project=h.cellar, pool=h.second.pool, version=9),
+        act=lambda t, h: Sessions(t).place(
+            h.first.session, project=h.cellar, pool=h.second.pool, version=9, now=MOMENT
+        ),
         writes=True,
     ),
     "Sessions.lock_of_project": Case(act=lambda t, h: Sessions(t).lock_of_project(h.cellar), nothing=[]),
@@ -329,8 +331,10 @@ def test_a_session_and_its_project_and_pool_are_always_of_one_tenant(world: Worl
     """ISO-4: the schema itself refuses a row that points across tenants."""
     ours, theirs = world.ours, world.theirs
     crossings: list[Act] = [
-        lambda t, h: Sessions(t).place(ours.first.session, project=theirs.cellar, pool=ours.first.pool, version=9),
-        lambda t, h: Sessions(t).place(ours.first.session, project=None, pool=theirs.first.pool, version=9),
+        lambda t, h: Sessions(t).place(
+            ours.first.session, project=theirs.cellar, pool=ours.first.pool, version=9, now=MOMENT
+        ),
+        lambda t, h: Sessions(t).place(ours.first.session, project=None, pool=theirs.first.pool, version=9, now=MOMENT),
         lambda t, h: Sessions(t).add(new_session(fresh(ours), "x", theirs.cellar, ours.first.pool)),
         lambda t, h: Sessions(t).add(new_session(fresh(ours), "x", None, theirs.first.pool)),
         lambda t, h: Messages(t).append([(new_message(theirs.first.session, 9), INDEXED)]),

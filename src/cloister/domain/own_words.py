@@ -1,6 +1,7 @@
 """What a message says itself. What was recalled into it belongs to the places it was recalled from: it is neither indexed nor shown
 with the message elsewhere, or it would travel on, and cross a wall, when the message's session moves."""
 
+from cloister.domain.conversation import Message
 from cloister.domain.memory import has_recalled, without_recalled
 
 RECALL_ONLY = (
@@ -8,6 +9,7 @@ RECALL_ONLY = (
 )
 """How a reply begins that is nothing but quotations."""
 NOTHING_RECALLED = "Nothing that is remembered here is related to what you said."
+_CHARACTERS_A_TOKEN = 4
 
 
 def own_words(content: str) -> str:
@@ -16,3 +18,17 @@ def own_words(content: str) -> str:
         rest = without_recalled(content).removeprefix(RECALL_ONLY).strip()
         return "" if rest == NOTHING_RECALLED else rest
     return without_recalled(content) if has_recalled(content) else content
+
+
+def tokens_beside(content: str, own: str) -> int:
+    """About how many tokens the rest of a text has beside its own words."""
+    return (len(content) - len(own)) // _CHARACTERS_A_TOKEN
+
+
+def shown_elsewhere(message: Message) -> Message | None:
+    """A message as it is shown outside of its conversation, or nothing where it has no words of its own."""
+    own = own_words(message.content)
+    if own == message.content:
+        return message
+    tokens = message.tokens - tokens_beside(message.content, own)
+    return message._replace(content=own, tokens=tokens) if own else None

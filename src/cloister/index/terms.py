@@ -15,8 +15,8 @@ from zlib import crc32
 
 import Stemmer  # pyright: ignore[reportMissingTypeStubs]
 
-VERSION = 1
-"""Raise it when the same text would give other terms: stored terms are then derived again."""
+VERSION = 2
+"""Raise it when the same message would give other terms: stored terms are then derived again."""
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003ffff"

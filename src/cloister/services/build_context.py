@@ -17,11 +17,12 @@ from cloister.domain.context import (
 from cloister.domain.conversation import Message, Project, Session
 from cloister.domain.identifiers import MessageId
 from cloister.domain.observation import HeldObservation
+from cloister.domain.own_words import shown_elsewhere
 from cloister.domain.project_settings import context_sources, observation_scope
 from cloister.domain.resent import words_key
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_content, checked_limit
-from cloister.services.recall import Pick, Recaller, shown
+from cloister.services.recall import Pick, Recaller
 from cloister.services.recall_derived import DerivedRecaller
 from cloister.services.snapshot import read_snapshot
 from cloister.storage.interface import Database, Transaction
@@ -148,7 +149,7 @@ class ContextBuilder:
             Item(message=message, session=found.session, source="pool")
             for source in wanted
             for found in rows.recent(source.role, source.limit)
-            if (message := shown(found.message)) is not None
+            if (message := shown_elsewhere(found.message)) is not None
         ]
 
 

@@ -1,6 +1,7 @@
 """Entities of a project: what an exchange mentions, what is merged over mentions, and the one explicit way to another project."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from cloister.domain.conversation import Project
 from cloister.domain.entity import Entity, same_name
@@ -40,30 +41,40 @@ class EntityKeeper:
         member = _place(project, user).user
         entities = Entities(transaction)
         now = self._clock()
+        mentioned = set[EntityId]()
         for position, extracted in enumerate(found):
             name, notes = normalised(extracted.name)[:_LONGEST_NAME], normalised(extracted.notes)[:_LONGEST_NOTES]
             if not name or not extracted.sources:
                 continue
-            digest = same_name(name)
-            known = entities.find(project.id, member, digest)
-            if known is None:
-                entity = Entity(
-                    id=new_entity_id(),
-                    project=project.id,
-                    user=member,
-                    name=name,
-                    type=extracted.type,
-                    notes=notes,
-                    sources=extracted.sources,
-                    created_at=now + position,
-                )
-                if not entities.add(entity, digest, self._indexing.prepare(entity)):
-                    known = entities.find(project.id, member, digest)
-                known = known or entity
-            entities.mention(known.id, session, extracted.sources, notes, now)
-            self._indexing.again(transaction, [known.id])
-        if found:
+            entity = Entity(
+                id=new_entity_id(),
+                project=project.id,
+                user=member,
+                name=name,
+                type=extracted.type,
+                notes=notes,
+                sources=extracted.sources,
+                created_at=now + position,
+            )
+            held = self._held(entities, entity, same_name(name))
+            entities.mention(held, session, extracted.sources, notes, now)
+            mentioned.add(held)
+        if mentioned:
+            self._indexing.index_again(transaction, sorted(mentioned))
             entities.note_change(project.id)
+
+    def _held(self, entities: Entities, entity: Entity, digest: bytes) -> EntityId:
+        """The one of this name that is there, else this one. Another transaction may add, move or forget it in between."""
+        while True:
+            known = entities.find(entity.project, entity.user, digest)
+            if known is None:
+                if entities.add(entity, digest, self._indexing.not_yet):
+                    return entity.id
+                entity = replace(entity, id=new_entity_id())
+            elif entities.hold([known.id]):
+                now_there = entities.find(entity.project, entity.user, digest)
+                if now_there is not None and now_there.id == known.id:
+                    return known.id
 
     def page(
         self,
@@ -103,7 +114,7 @@ class EntityKeeper:
             held = entities.get(entity)
             place = _place(Projects(transaction).hold(project), held.user if user_id is None else user_id)
             there = entities.retag(held, project, place.user, same_name(held.name))
-            self._indexing.again(transaction, [there], gone=[] if there == entity else [entity])
+            self._indexing.index_again(transaction, [there], gone=[] if there == entity else [entity])
             return entities.get(there)
 
         return self._database.write(reach, work)

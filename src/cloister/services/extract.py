@@ -16,9 +16,10 @@ from typing import Literal
 from cloister.domain.errors import CloisterError, Conflict, ModelUnavailable
 from cloister.domain.extraction import ExtractedEntity, Statement
 from cloister.domain.identifiers import MessageId, ProjectId, SessionId, new_observation_id
-from cloister.domain.memory import normalised, without_recalled
+from cloister.domain.memory import normalised
 from cloister.domain.moments import Clock
 from cloister.domain.observation import Observation
+from cloister.domain.own_words import own_words
 from cloister.domain.project_settings import pending_message_count
 from cloister.domain.scope import Reach
 from cloister.models.interface import Extractor
@@ -301,7 +302,7 @@ def _is_whole(sources: Sequence[MessageId], there: set[MessageId]) -> bool:
 
 def _evidence(statements: Sequence[Statement]) -> list[Statement]:
     """Without what was recalled and came back (MEM-10)."""
-    own = (replace(one, content=without_recalled(one.content)) for one in statements)
+    own = (replace(one, content=own_words(one.content)) for one in statements)
     return [one for one in own if one.content]
 
 

@@ -108,7 +108,7 @@ class Forgetter:
         forgotten_memories = memories.remove(session.id, memories.ids(session.id))
         observations = Observations(transaction).forget_session(session.id)
         entities = Entities(transaction).forget_session(session.id)
-        self._entities.again(transaction, entities.left, gone=entities.gone)
+        self._entities.index_again(transaction, entities.left, gone=entities.gone)
         Extraction(transaction).forget_past(session.id)
         Turns(transaction).revoke(session.id)
         episodes = messages.count_episodes(session.id)
@@ -124,7 +124,7 @@ class Forgetter:
         memories.remove(session, memories.derived_from(message))
         Observations(transaction).forget_message(session, message)
         entities = Entities(transaction).forget_message(message)
-        self._entities.again(transaction, entities.left, gone=entities.gone)
+        self._entities.index_again(transaction, entities.left, gone=entities.gone)
 
     def _note_removal(self, transaction: Transaction, session: SessionId, message: MessageId | None = None) -> None:
         """With an index outside the database the removal waits in the queue, so that no crash can lose it."""

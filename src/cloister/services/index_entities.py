@@ -5,8 +5,9 @@ What is said of an entity may change while it is embedded or put. Its revision t
 stays in the queue.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from cloister.domain.entity import Entity
 from cloister.domain.identifiers import EntityId, ProjectId
@@ -19,7 +20,10 @@ from cloister.storage.entities import Entities
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.messages import Indexed
 
+T = TypeVar("T")
 _CHUNK = 200
+# Longer than a put takes; what is not struck out by then is taken out.
+_PUT_MICROSECONDS = 60_000_000
 
 
 class EntityIndexing:
@@ -31,38 +35,43 @@ class EntityIndexing:
         self._indexer = indexer
         self._clock = clock
 
-    def prepare(self, entity: Entity) -> Indexed:
-        """Before it is written; a slow embedder leaves the vector to the queue."""
-        return self._indexer.prepare([_said(entity)], self._clock())[0]
+    @property
+    def not_yet(self) -> Indexed:
+        """Of a new entity, until it is indexed in the same transaction."""
+        return Indexed(generation=self._indexer.generation, terms=b"", vector=None, tokens=0, indexed_at=None)
 
-    def again(self, transaction: Transaction, left: Sequence[EntityId], *, gone: Sequence[EntityId] = ()) -> None:
-        """What is known of them changed, or where they are, and what finds them changes with it. With an index outside the database
-        those that are gone wait in the queue, so that no crash can lose it."""
+    def index_again(self, transaction: Transaction, left: Sequence[EntityId], *, gone: Sequence[EntityId] = ()) -> None:
+        """Of those that are held, what is known changed, or where they are, and what finds them changes with it; a slow embedder
+        leaves the vectors to the queue. With an index outside the database those that are gone wait in the queue, so that no crash
+        can lose it."""
         entities = Entities(transaction)
-        for entity in entities.found(left) if left else ():
-            entities.set_index(entity.id, self.prepare(entity))
+        held = entities.found(left) if left else []
+        prepared = self._indexer.prepare([_said(entity) for entity in held], self._clock()) if held else []
+        for entity, indexed in zip(held, prepared, strict=True):
+            entities.set_index(entity.id, indexed)
         if gone and not self._index.immediate:
             EntityIndexRows(transaction, self._indexer.generation).note_removal(gone)
+
+    def take_out(self, reach: Reach, removal: int, entity: EntityId) -> None:
+        """Of an index outside the database."""
+        self._index.forget_entities([entity])
+        self._write(reach, lambda rows: rows.settle_removal(removal, entity))
 
     def index_waiting(self, reach: Reach, project: ProjectId) -> int:
         """Some of those of a project that wait; returns how many."""
         with self._database.read(reach) as transaction:
             waiting = EntityIndexRows(transaction, self._indexer.generation).waiting(project, limit=_CHUNK)
+        if not waiting:
+            return 0
         unknown = [words for words in waiting if words.vector is None]
         known = [words for words in waiting if words.vector is not None]
         if unknown:
             known += self._keep(reach, project, unknown)
-        if not self._index.immediate:
+        if self._index.immediate:
+            now = self._clock()
+            self._write(reach, lambda rows: rows.mark_indexed(known, now))
+        else:
             self._put(reach, known)
-        now = self._clock()
-
-        def mark(transaction: Transaction) -> None:
-            rows = EntityIndexRows(transaction, self._indexer.generation)
-            rows.mark_indexed(known, now)
-            if not self._index.immediate:
-                rows.wait_again(known)
-
-        self._database.write(reach, mark)
         return len(waiting)
 
     def rebuild(self, reach: Reach, project: ProjectId, *, everything: bool) -> Iterator[int]:
@@ -82,19 +91,22 @@ class EntityIndexing:
         """No transaction is open while the embedder works. Gives them as they are known now."""
         indexed = self._indexer.embed([_said(one.entity) for one in words], self._clock())
         entries = list(zip(words, indexed, strict=True))
-        self._database.write(
-            reach,
-            lambda transaction: EntityIndexRows(transaction, self._indexer.generation).set_indexed(project, entries),
-        )
+        self._write(reach, lambda rows: rows.set_indexed(project, entries))
         return [replace(one, vector=made.vector, terms=made.terms) for one, made in entries]
 
     def _put(self, reach: Reach, words: Sequence[EntityWords]) -> None:
-        """What was forgotten while it was being put is taken out again."""
+        """What is forgotten or changed meanwhile, and what somebody was killed at, is taken out again: a point holds words."""
+        due_at = self._clock() + _PUT_MICROSECONDS
         ids = [one.entity.id for one in words]
+        removals = self._write(reach, lambda rows: rows.note_removal(ids, due_at=due_at))
         self._index.put_entities([_point(reach, one) for one in words])
-        with self._database.read(reach) as transaction:
-            left = {entity.id for entity in Entities(transaction).found(ids)}
-        self._index.forget_entities([entity for entity in ids if entity not in left])
+        now = self._clock()
+        self._write(reach, lambda rows: rows.mark_put(words, removals, now))
+
+    def _write(self, reach: Reach, work: Callable[[EntityIndexRows], T]) -> T:
+        return self._database.write(
+            reach, lambda transaction: work(EntityIndexRows(transaction, self._indexer.generation))
+        )
 
 
 def _said(entity: Entity) -> Said:

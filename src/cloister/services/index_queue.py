@@ -6,9 +6,9 @@ database its points, to whoever drains the queue; a crash in between leaves the 
 
 from collections.abc import Callable
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
-from cloister.domain.identifiers import MessageId, ProjectId, SessionId, TenantId, session_of
+from cloister.domain.identifiers import EntityId, SessionId, TenantId
 from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach
 from cloister.index.interface import NEIGHBOURS, Index, Point
@@ -43,55 +43,49 @@ class IndexQueue:
     def waiting(self) -> int:
         """How many messages, memories and entities are in no index yet, and removals not yet made."""
         maintenance = self._database.maintenance
-        unindexed, removals = maintenance.rows("count_unindexed"), maintenance.rows("count_index_removals")
+        unindexed, removals = (
+            maintenance.rows("count_unindexed"),
+            maintenance.rows("count_index_removals", now=self._clock()),
+        )
         return sum(cast(tuple[int, int, int], unindexed[0])) + cast(int, removals[0][0])
 
     def drain(self, stopped: Callable[[], bool] = lambda: False) -> int:
         """Index all that waits, or until stopped, and remove what was forgotten; returns how many messages, memories and entities
         were indexed."""
-        self.remove_forgotten()
-        return self._drain_messages(stopped) + self._drain_memories(stopped) + self._drain_entities(stopped)
-
-    def _drain_messages(self, stopped: Callable[[], bool]) -> int:
         done = 0
-        while not stopped() and (pending := self._database.maintenance.rows("unindexed_messages", limit=_CHUNK)):
-            sessions = dict.fromkeys(
-                (tenant, session_of(MessageId(message))) for tenant, message in cast(list[tuple[int, int]], pending)
-            )
-            done += sum(self._index_session(Reach(tenant=TenantId(tenant)), session) for tenant, session in sessions)
-        return done
+        while True:
+            self.remove_forgotten()
+            indexed = self._drain("unindexed_messages", stopped, self._index_session)
+            indexed += self._drain("unindexed_memories", stopped, self._memories.index_waiting)
+            indexed += self._drain("unindexed_entities", stopped, self._entities.index_waiting)
+            done += indexed
+            if not indexed or stopped():
+                return done
 
-    def _drain_memories(self, stopped: Callable[[], bool]) -> int:
+    def _drain(self, query: str, stopped: Callable[[], bool], index: Callable[[Reach, Any], int]) -> int:
+        """Messages and memories by their session, entities by their project."""
         done = 0
-        while not stopped() and (pending := self._database.maintenance.rows("unindexed_memories", limit=_CHUNK)):
-            for tenant, session in dict.fromkeys(cast(list[tuple[int, int]], pending)):
-                done += self._memories.index_waiting(Reach(tenant=TenantId(tenant)), SessionId(session))
-        return done
-
-    def _drain_entities(self, stopped: Callable[[], bool]) -> int:
-        done = 0
-        while not stopped() and (pending := self._database.maintenance.rows("unindexed_entities", limit=_CHUNK)):
-            for tenant, project in dict.fromkeys(cast(list[tuple[int, int]], pending)):
-                done += self._entities.index_waiting(Reach(tenant=TenantId(tenant)), ProjectId(project))
+        while not stopped() and (pending := self._database.maintenance.rows(query, limit=_CHUNK)):
+            for tenant, place in dict.fromkeys(cast(list[tuple[int, int]], pending)):
+                done += index(Reach(tenant=TenantId(tenant)), place)
         return done
 
     def remove_forgotten(self) -> None:
         """Take what storage forgot out of an index outside the database."""
-        while removals := self._database.maintenance.rows("index_removals", limit=_CHUNK):
+        while removals := self._database.maintenance.rows("index_removals", now=self._clock(), limit=_CHUNK):
             for tenant, removal, session, message, entity in cast(list[tuple[int, int, int, int, int]], removals):
+                reach = Reach(tenant=TenantId(tenant))
                 if entity:
-                    self._index.forget_entities([entity])
-                elif message:
+                    self._entities.take_out(reach, removal, EntityId(entity))
+                    continue
+                if message:
                     self._index.forget_messages([message])
                 else:
                     self._index.forget_sessions([session])
                 settle = partial(
-                    IndexRows.settle_removal,
-                    removal=removal,
-                    session=SessionId(session),
-                    whole_session=not message and not entity,
+                    IndexRows.settle_removal, removal=removal, session=SessionId(session), whole_session=not message
                 )
-                self._write(Reach(tenant=TenantId(tenant)), settle)
+                self._write(reach, settle)
 
     def _index_session(self, reach: Reach, session: SessionId) -> int:
         with self._database.read(reach) as transaction:
@@ -101,7 +95,7 @@ class IndexQueue:
         words = [entry for entry in waiting if not entry.embedded]
         if words:
             said = [(entry.content, entry.author, entry.created_at) for entry in words]
-            entries = self._indexer.embed(said, self._clock())
+            entries = self._indexer.embed_messages(said, self._clock())
             pairs = [(entry.id, indexed) for entry, indexed in zip(words, entries, strict=True)]
             self._write(reach, lambda rows: rows.set_indexed(session, pairs))
         ids = [entry.id for entry in waiting]

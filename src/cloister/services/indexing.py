@@ -1,9 +1,10 @@
 """What recall knows of a message, a memory or an entity, made alike at a write, from the queue and when rebuilding."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import cast
 
-from cloister.domain.own_words import own_words
+from cloister.domain.own_words import own_words, tokens_beside
 from cloister.domain.passage import passage
 from cloister.index import terms
 from cloister.models.interface import Embedder
@@ -20,7 +21,7 @@ class Indexer:
 
     def __init__(self, database: Database, embedder: Embedder, *, immediate_index: bool) -> None:
         self._embedder = embedder
-        self.immediate_index = immediate_index
+        self._immediate_index = immediate_index
         self.generation = _generation(database, f"{embedder.name}+terms{terms.VERSION}")
 
     def prepare(self, said: Sequence[Said], now: int, *, is_a_point: bool = True) -> list[Indexed]:
@@ -30,7 +31,7 @@ class Indexer:
         return [
             Indexed(
                 generation=self.generation,
-                terms=terms.encode(own_words(content)),
+                terms=terms.encode(content),
                 vector=None,
                 tokens=-(-len(content) // _CHARACTERS_A_TOKEN),
                 indexed_at=None,
@@ -41,19 +42,40 @@ class Indexer:
     def embed(self, said: Sequence[Said], now: int, *, is_a_point: bool = True) -> list[Indexed]:
         """All of it, however slow the embedder. An index outside the database still has to be told of what is a point there:
         `indexed_at` stays empty."""
-        owns = [own_words(content) for content, _, _ in said]
-        passages = [passage(own, author, at) for own, (_, author, at) in zip(owns, said, strict=True)]
+        embeddings = self._embedder.embed([passage(*each) for each in said])
         return [
             Indexed(
                 generation=self.generation,
-                terms=terms.encode(own),
+                terms=terms.encode(content),
                 vector=embedding.vector,
-                # Whoever shows the message shows all of it.
-                tokens=embedding.tokens + (len(content) - len(own)) // _CHARACTERS_A_TOKEN,
-                indexed_at=now if self.immediate_index or not is_a_point else None,
+                tokens=embedding.tokens,
+                indexed_at=now if self._immediate_index or not is_a_point else None,
             )
-            for own, (content, _, _), embedding in zip(owns, said, self._embedder.embed(passages), strict=True)
+            for (content, _, _), embedding in zip(said, embeddings, strict=True)
         ]
+
+    def prepare_messages(self, said: Sequence[Said], now: int) -> list[Indexed]:
+        """By their own words; they may quote what was recalled into them. See `prepare`."""
+        return _by_own_words(self.prepare, said, now)
+
+    def embed_messages(self, said: Sequence[Said], now: int) -> list[Indexed]:
+        """By their own words. See `embed`."""
+        return _by_own_words(self.embed, said, now)
+
+
+def _by_own_words(
+    index: Callable[[Sequence[Said], int], list[Indexed]], said: Sequence[Said], now: int
+) -> list[Indexed]:
+    """A message that has none is in no index: its vector is empty. Its tokens are those of all it says, as it is shown where it was
+    said."""
+    owns = [own_words(content) for content, _, _ in said]
+    indexed = index([(own, author, at) for own, (_, author, at) in zip(owns, said, strict=True)], now)
+    return [
+        made
+        if own == content
+        else replace(made, vector=made.vector if own else b"", tokens=made.tokens + tokens_beside(content, own))
+        for made, own, (content, _, _) in zip(indexed, owns, said, strict=True)
+    ]
 
 
 def _generation(database: Database, fingerprint: str) -> int:

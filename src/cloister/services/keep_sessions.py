@@ -181,7 +181,7 @@ class SessionKeeper:
             session = tail.session
             if change.move:
                 scope = _scope_in(transaction, change.project, session.user_id)
-                SessionMover(transaction, self._generation).move(tail, scope)
+                SessionMover(transaction, self._generation, self._clock()).move(tail, scope)
             held = Description(title=session.title, tags=session.tags, metadata=checked_metadata(session.metadata))
             wanted = Description(
                 title=None if change.untitle else session.title if change.title is None else change.title,

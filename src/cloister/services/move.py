@@ -11,11 +11,12 @@ from cloister.storage.sessions import Sessions, Tail
 class SessionMover:
     """Inside one transaction, which holds the session."""
 
-    def __init__(self, transaction: Transaction, generation: int) -> None:
+    def __init__(self, transaction: Transaction, generation: int, now: int) -> None:
         self._sessions = Sessions(transaction)
         self._extraction = Extraction(transaction)
         self._memories = Memories(transaction)
         self._pools = Pools(transaction, generation)
+        self._now = now
 
     def move(self, tail: Tail, scope: Scope) -> None:
         """To the pool of this scope: its history and its memories by the next request (ISO-5). Entities stay in the project they
@@ -27,7 +28,7 @@ class SessionMover:
         if tail.unchecked:
             self._extraction.note_past(session.id, tail.last_message, session.project)
         version = move_between(self._pools, session.pool, pool)
-        self._sessions.place(session.id, project=scope.project, pool=pool, version=version)
+        self._sessions.place(session.id, project=scope.project, pool=pool, version=version, now=self._now)
         if session.memory_count:
             for changed in sorted((session.pool, pool)):
                 self._memories.note_change(changed)

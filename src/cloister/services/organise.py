@@ -204,7 +204,7 @@ class Organiser:
             if projects.get(project).is_default:
                 raise Conflict("The default project cannot be deleted: make another project the default first.")
             moved = Sessions(transaction).lock_of_project(project)
-            mover = SessionMover(transaction, self._generation)
+            mover = SessionMover(transaction, self._generation, self._clock())
             for tail in moved:
                 mover.move(tail, Scope(tenant=reach.tenant, project=None, user=tail.session.user_id))
             projects.soft_delete(project, self._clock())

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from cloister.domain.context import Item
 from cloister.domain.conversation import ROLES, Message, Role
 from cloister.domain.identifiers import MessageId, SessionId
-from cloister.domain.own_words import own_words
+from cloister.domain.own_words import shown_elsewhere
 from cloister.domain.ranking import Evidence, best, rank
 from cloister.domain.scope import Scope
 from cloister.index.interface import Index
@@ -65,16 +65,8 @@ class Recaller:
         return [
             Item(message, found[id].session, "semantic", round(chosen[id], 6))
             for id in ordered
-            if (message := shown(found[id].message)) is not None
+            if (message := shown_elsewhere(found[id].message)) is not None
         ]
-
-
-def shown(message: Message) -> Message | None:
-    """A message as it is shown outside of its conversation: a reply's own words, or nothing where it has none."""
-    words = own_words(message.content) if message.role == "assistant" else message.content
-    if words == message.content:
-        return message
-    return message._replace(content=words) if words else None
 
 
 def _wanted(evidence: Evidence, pick: Pick, without: Collection[MessageId]) -> npt.NDArray[np.bool_]:

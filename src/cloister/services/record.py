@@ -216,7 +216,7 @@ class Recorder:
         now = self._clock()
         drafts = [draft for request in requests for draft in request]
         times = [now if draft.created_at is None else draft.created_at for draft in drafts]
-        indexed = self._indexer.prepare(
+        indexed = self._indexer.prepare_messages(
             [(draft.content, draft.author, time) for draft, time in zip(drafts, times, strict=True)], now
         )
         prepared = map(Prepared, drafts, times, indexed)

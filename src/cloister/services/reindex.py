@@ -111,7 +111,7 @@ class Reindexer:
     def _rebuild_session(self, reach: Reach, session: SessionId, everything: bool) -> Iterator[int]:
         after: MessageId | None = None
         while words := self._words(reach, session, after, everything):
-            entries = self._indexer.embed(
+            entries = self._indexer.embed_messages(
                 [(entry.content, entry.author, entry.created_at) for entry in words], self._clock()
             )
             pairs = [(entry.id, indexed) for entry, indexed in zip(words, entries, strict=True)]

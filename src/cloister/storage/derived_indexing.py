@@ -119,16 +119,35 @@ class EntityIndexRows:
                 "set_entity_indexed_at", entity_id=words.entity.id, revision=words.revision, indexed_at=now
             )
 
-    def wait_again(self, entries: Sequence[EntityWords]) -> None:
-        """Those that have changed since they were read were put as they are not: another may have put them rightly before."""
-        for words in entries:
-            self._transaction.execute("wait_for_entity_again", entity_id=words.entity.id, revision=words.revision)
-
-    def note_removal(self, entities: Sequence[EntityId]) -> None:
-        """They are to be taken out of an index outside the database."""
+    def note_removal(self, entities: Sequence[EntityId], *, due_at: int = 0) -> list[int]:
+        """They are to be taken out of an index outside the database, at once or from a moment on; gives the removals."""
+        removals = [new_removal_id() for _ in entities]
         self._transaction.execute_each(
-            "note_entity_removal", [{"removal_id": new_removal_id(), "entity_id": entity} for entity in entities]
+            "note_entity_removal",
+            [
+                {"removal_id": removal, "entity_id": entity, "due_at": due_at}
+                for removal, entity in zip(removals, entities, strict=True)
+            ],
         )
+        return removals
+
+    def mark_put(self, entries: Sequence[EntityWords], removals: Sequence[int], now: int) -> None:
+        """Those that are as they were put are where they belong, and their removals are struck out. The others are taken out at
+        once; one whose removal somebody has begun waits to be put again."""
+        for words, removal in zip(entries, removals, strict=True):
+            entity = words.entity.id
+            marked = self._transaction.execute(
+                "set_entity_indexed_at", entity_id=entity, revision=words.revision, indexed_at=now
+            )
+            if not marked:
+                self._transaction.execute("make_removal_due", removal_id=removal)
+            elif not self._transaction.execute("settle_index_removal", removal_id=removal):
+                self._transaction.execute("wait_for_entity_again", entity_id=entity)
+
+    def settle_removal(self, removal: int, entity: EntityId) -> None:
+        """It was taken out. One that is still there, or there again, is put in again."""
+        self._transaction.execute("settle_index_removal", removal_id=removal)
+        self._transaction.execute("wait_for_entity_again", entity_id=entity)
 
     def _words(self, rows: Sequence[Row]) -> list[EntityWords]:
         entities = merged(self._transaction, [row[:-3] for row in rows])

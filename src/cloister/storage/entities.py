@@ -1,6 +1,6 @@
 """Entities of projects and what mentions them, inside one transaction's reach."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -39,6 +39,11 @@ class Entities:
         """Those of these that are still there, for ids that the caller has from here: in whatever project they are."""
         return self._merged(self._transaction.rows("found_entities", entity_ids=integers(entities)))
 
+    def hold(self, entities: Iterable[EntityId]) -> list[EntityId]:
+        """Before anything that is known of them changes, or where they are; gives those that are still there. In one order, so that
+        two who hold several cannot wait for each other."""
+        return [entity for entity in sorted(entities) if self._transaction.execute("hold_entity", entity_id=entity)]
+
     def add(self, entity: Entity, digest: bytes, indexed: Indexed) -> bool:
         """False when another transaction added it meanwhile, or the drawn id is taken."""
         row = self._transaction.row(
@@ -75,7 +80,7 @@ class Entities:
         )
 
     def set_index(self, entity: EntityId, indexed: Indexed) -> None:
-        """After a change of what is known of it, or of where it is: what an indexer makes of it as it was is not kept any more."""
+        """Of one that is held, after the change."""
         self._transaction.execute(
             "set_entity_index",
             entity_id=entity,
@@ -104,7 +109,7 @@ class Entities:
 
     def forget_session(self, session: SessionId) -> Touched:
         """Take away what a session mentioned."""
-        touched = _ids(self._transaction.rows("entities_of_session", session_id=session))
+        touched = self.hold(_ids(self._transaction.rows("entities_of_session", session_id=session)))
         if touched:
             self._transaction.execute("delete_session_mentions", session_id=session)
         return self._after_forgetting(touched)
@@ -112,15 +117,17 @@ class Entities:
     def forget_message(self, message: MessageId) -> Touched:
         """What was told of an entity by this message and others together goes, as its words cannot be told apart any more."""
         mentions = self._transaction.rows("mentions_of_message", message_id=message)
+        touched = self.hold(set(_ids(mentions)))
         for entity, session, created_at in mentions:
             self._transaction.execute(
                 "delete_mentions_told_together", entity_id=entity, session_id=session, created_at=created_at
             )
-        return self._after_forgetting(sorted(set(_ids(mentions))))
+        return self._after_forgetting(touched)
 
     def retag(self, entity: Entity, project: ProjectId, user: str | None, digest: bytes) -> EntityId:
         """Into another project, or a user's part of one; where that knows the name already, the two become one."""
         there = self.find(project, user, digest)
+        self.hold({entity.id} if there is None else {entity.id, there.id})
         if there is None:
             self._transaction.execute("retag_entity", entity_id=entity.id, project_id=project, user_id=user)
         elif there.id != entity.id:

@@ -176,9 +176,9 @@ class Sessions:
             now=now,
         )
 
-    def place(self, session: SessionId, *, project: ProjectId | None, pool: PoolId, version: int) -> None:
+    def place(self, session: SessionId, *, project: ProjectId | None, pool: PoolId, version: int, now: int) -> None:
         self._transaction.execute(
-            "place_session", session_id=session, project_id=project, pool_id=pool, version=version
+            "place_session", session_id=session, project_id=project, pool_id=pool, version=version, now=now
         )
 
     def lock_of_project(self, project: ProjectId) -> list[Tail]:

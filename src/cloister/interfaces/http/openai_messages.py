@@ -11,6 +11,7 @@ from typing import Any, cast
 from cloister.domain.context import Context
 from cloister.domain.conversation import Draft, Role
 from cloister.domain.errors import InvalidRequest, TooLarge
+from cloister.domain.own_words import own_words
 from cloister.domain.prompt import system_part
 from cloister.domain.resent import words_key
 from cloister.domain.text import MAX_CONTENT, MAX_NAME
@@ -48,7 +49,7 @@ class Conversation:
 
     @property
     def known(self) -> frozenset[str]:
-        return frozenset(words_key(draft.content) for draft in self.drafts)
+        return frozenset(words_key(text) for draft in self.drafts for text in (draft.content, own_words(draft.content)))
 
     @property
     def last_said(self) -> tuple[Draft, ...]:

@@ -45,13 +45,14 @@ WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND revision = :revision
 
 -- name: set_entity_indexed_at
 UPDATE entity SET indexed_at = :indexed_at
-WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND revision = :revision AND indexed_at IS NULL
+WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND revision = :revision
 
 -- name: wait_for_entity_again
--- What was put into an index outside the database is older than what is known, and may have come there after it.
-UPDATE entity SET indexed_at = NULL
-WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND revision <> :revision
+UPDATE entity SET indexed_at = NULL WHERE tenant_id = :tenant_id AND entity_id = :entity_id
 
 -- name: note_entity_removal
-INSERT INTO index_removal (tenant_id, removal_id, session_id, message_id, entity_id)
-VALUES (:tenant_id, :removal_id, 0, 0, :entity_id)
+INSERT INTO index_removal (tenant_id, removal_id, session_id, message_id, entity_id, due_at)
+VALUES (:tenant_id, :removal_id, 0, 0, :entity_id, :due_at)
+
+-- name: make_removal_due
+UPDATE index_removal SET due_at = 0 WHERE tenant_id = :tenant_id AND removal_id = :removal_id

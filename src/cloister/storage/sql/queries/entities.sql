@@ -22,9 +22,12 @@ INSERT INTO entity (
 ON CONFLICT DO NOTHING
 RETURNING entity_id
 
+-- name: hold_entity
+-- Until the transaction ends nobody else says or forgets anything of it; and what an indexer made of it before is not kept.
+UPDATE entity SET revision = revision + 1 WHERE tenant_id = :tenant_id AND entity_id = :entity_id
+
 -- name: set_entity_index
-UPDATE entity
-SET generation = :generation, vector = :vector, terms = :terms, indexed_at = :indexed_at, revision = revision + 1
+UPDATE entity SET generation = :generation, vector = :vector, terms = :terms, indexed_at = :indexed_at
 WHERE tenant_id = :tenant_id AND entity_id = :entity_id
 
 -- name: insert_mention

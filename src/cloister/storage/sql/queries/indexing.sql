@@ -32,11 +32,12 @@ WHERE tenant_id = :tenant_id AND indexed_at IS NULL AND message_id IN (SELECT va
 -- A part of one session as an index outside the database holds it, with a few on either side.
 SELECT message_id, role, author, created_at, vector, terms FROM message
 WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :end
-    AND generation = :generation AND status = 'completed'
+    AND generation = :generation AND status = 'completed' AND (vector IS NULL OR length(vector) > 0)
     AND message_id >= coalesce((
         SELECT min(before.message_id) FROM (
             SELECT message_id FROM message
             WHERE tenant_id = :tenant_id AND message_id > :after AND message_id < :first AND status = 'completed'
+                AND (vector IS NULL OR length(vector) > 0)
             ORDER BY message_id DESC LIMIT :around
         ) AS before
     ), :first)
@@ -44,6 +45,7 @@ WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :end
         SELECT max(behind.message_id) FROM (
             SELECT message_id FROM message
             WHERE tenant_id = :tenant_id AND message_id > :last AND message_id <= :end AND status = 'completed'
+                AND (vector IS NULL OR length(vector) > 0)
             ORDER BY message_id LIMIT :around
         ) AS behind
     ), :last)

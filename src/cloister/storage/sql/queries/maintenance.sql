@@ -9,7 +9,8 @@ SELECT coalesce(max(generation_id), 0) + 1, :fingerprint FROM generation WHERE 1
 ON CONFLICT DO NOTHING
 
 -- name: unindexed_messages
-SELECT tenant_id, message_id FROM message WHERE indexed_at IS NULL ORDER BY tenant_id, message_id LIMIT :limit
+-- The sessions they are in, each as often as it has any.
+SELECT tenant_id, message_id >> 21 FROM message WHERE indexed_at IS NULL ORDER BY tenant_id, message_id LIMIT :limit
 
 -- name: unindexed_memories
 -- The sessions they are in, each as often as it has any.
@@ -25,10 +26,13 @@ SELECT
     (SELECT count(*) FROM entity WHERE indexed_at IS NULL)
 
 -- name: index_removals
-SELECT tenant_id, removal_id, session_id, message_id, entity_id FROM index_removal ORDER BY tenant_id, removal_id LIMIT :limit
+SELECT tenant_id, removal_id, session_id, message_id, entity_id FROM index_removal
+WHERE due_at <= :now
+ORDER BY tenant_id, removal_id
+LIMIT :limit
 
 -- name: count_index_removals
-SELECT count(*) FROM index_removal
+SELECT count(*) FROM index_removal WHERE due_at <= :now
 
 -- name: stale_pools
 SELECT tenant_id, pool_id FROM pool WHERE generation <> :generation ORDER BY tenant_id, pool_id

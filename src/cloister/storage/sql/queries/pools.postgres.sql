@@ -8,7 +8,7 @@ FROM session AS s
 CROSS JOIN LATERAL (
     SELECT message_id, role, author, created_at, vector, terms FROM message
     WHERE tenant_id = :tenant_id AND message_id BETWEEN s.session_id << 21 AND (s.session_id << 21) + 2097151
-        AND generation = :generation AND status = 'completed'
+        AND generation = :generation AND status = 'completed' AND (vector IS NULL OR length(vector) > 0)
     ORDER BY message_id
 ) AS m
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id
@@ -32,7 +32,7 @@ CROSS JOIN LATERAL (
         message_id, session_id, role, content, author, status, episode_id, is_memory_checked, tokens, metadata, created_at
     FROM message
     WHERE tenant_id = :tenant_id AND message_id BETWEEN s.session_id << 21 AND (s.session_id << 21) + 2097151
-        AND role = :role AND status = 'completed'
+        AND role = :role AND status = 'completed' AND (vector IS NULL OR length(vector) > 0)
     ORDER BY message_id
 ) AS m
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id

@@ -51,13 +51,14 @@ WHERE tenant_id = :tenant_id AND pool_id = :pool_id AND changed_version > :versi
 ORDER BY session_id
 
 -- name: pool_rows
--- What a whole pool's block is made of. SQLite's nested loop gives the messages of a session together and in order.
+-- What a whole pool's block is made of: all but messages without words of their own, whose vectors are empty. SQLite's nested loop
+-- gives the messages of a session together and in order.
 SELECT m.message_id, m.role, m.author, m.created_at, m.vector, m.terms
 FROM session AS s
 CROSS JOIN message AS m
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id
     AND m.message_id BETWEEN s.session_id << 21 AND (s.session_id << 21) + 2097151
-    AND m.generation = :generation AND m.status = 'completed'
+    AND m.generation = :generation AND m.status = 'completed' AND (m.vector IS NULL OR length(m.vector) > 0)
 
 -- name: session_rows
 -- The same for the later part of one session that is in the pool. One lower bound: of two, SQLite would begin at the first.
@@ -70,7 +71,7 @@ WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND s.session_id = :sess
         ELSE (CAST(:session_id AS BIGINT) << 21) - 1
     END
     AND m.message_id <= (CAST(:session_id AS BIGINT) << 21) + 2097151
-    AND m.generation = :generation AND m.status = 'completed'
+    AND m.generation = :generation AND m.status = 'completed' AND (m.vector IS NULL OR length(m.vector) > 0)
 ORDER BY m.message_id
 
 -- name: pool_messages
@@ -93,6 +94,6 @@ FROM session AS s
 CROSS JOIN message AS m
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id
     AND m.message_id BETWEEN s.session_id << 21 AND (s.session_id << 21) + 2097151
-    AND m.role = :role AND m.status = 'completed'
+    AND m.role = :role AND m.status = 'completed' AND (m.vector IS NULL OR length(m.vector) > 0)
 ORDER BY m.created_at DESC, m.message_id DESC
 LIMIT :limit

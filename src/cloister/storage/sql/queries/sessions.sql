@@ -70,7 +70,7 @@ WHERE tenant_id = :tenant_id AND session_id = :session_id
 -- A lease goes with the old place: what a worker was told there must not come into the new one. What it was at is due at once.
 UPDATE session
 SET project_id = :project_id, pool_id = :pool_id, changed_version = :version, rebuilt_version = :version,
-    due_at = CASE WHEN claim IS NULL THEN due_at ELSE updated_at END, claim = NULL, claimed_until = NULL
+    due_at = CASE WHEN claim IS NULL THEN due_at ELSE :now END, claim = NULL, claimed_until = NULL
 WHERE tenant_id = :tenant_id AND session_id = :session_id
 
 -- name: lock_project_sessions
