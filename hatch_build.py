@@ -16,7 +16,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 _OLDEST_NODE = 22
 _STAMP = "built-from.txt"
-_NOT_SOURCES = {"node_modules", "coverage"}
+_NOT_SOURCES = {"node_modules", "coverage", "test"}
 
 
 class ConsoleBuildHook(BuildHookInterface[Any]):

@@ -47,13 +47,12 @@ export function App() {
   }, [ask]);
   if (who === "unknown") return null;
   if (who === "nobody" || who === "unreachable") return <SignIn onSignedIn={ask} unreachable={who === "unreachable"} />;
-  const owner = JSON.stringify(who);
-  return <SignedInApp key={owner} me={who} owner={owner} />;
+  return <SignedInApp key={who.key_id} me={who} />;
 }
 
-function SignedInApp({ me, owner }: { me: SignedIn; owner: string }) {
+function SignedInApp({ me }: { me: SignedIn }) {
   const [house] = useState(() => {
-    drafts.belongTo(owner);
+    drafts.belongTo(me.key_id);
     return new House(me);
   });
   useEffect(() => house.open(), [house]);

@@ -33,6 +33,18 @@ describe("drafts", () => {
     expect(drafts.of("one")).toBe("kept, and more");
   });
 
+  it("let go of what was kept after all, and of nothing that was typed since", () => {
+    const drafts = new Drafts();
+    drafts.put("one", "kept");
+    drafts.giveBack("one", "kept");
+    drafts.takeBack("one", "kept");
+    expect(drafts.of("one")).toBe("kept");
+    drafts.put("one", "typed since");
+    drafts.giveBack("one", "two\nlines");
+    drafts.takeBack("one", "two\nlines");
+    expect(drafts.of("one")).toBe("typed since");
+  });
+
   it("stay with whoever typed them, and are nobody else's", () => {
     const drafts = new Drafts();
     drafts.belongTo("anna");

@@ -81,6 +81,17 @@ def test_whoever_signs_in_next_sees_nothing_of_who_was_here(desk: Desk, server: 
     expect(tab.sidebar.get_by_role("link", name="The gate code is 4417.")).to_have_count(0)
 
 
+def test_unsent_words_are_not_shown_to_another_key_of_the_same_name(desk: Desk) -> None:
+    """ISO-4: two people may have keys that look alike."""
+    one, other = (desk.tenant.new_key("read", "write") for _ in range(2))
+    tab = desk.sign_in(one)
+    tab.composer.fill("And the cellar's is 9.")
+    desk.sign_in(one)
+    expect(tab.composer).to_have_value("And the cellar's is 9.")
+    desk.sign_in(other)
+    expect(tab.composer).to_have_value("")
+
+
 def test_a_cut_network_gives_back_what_was_typed(desk: Desk) -> None:
     tab = desk.sign_in()
     tab.converse("The gate code is 4417.", "Noted.")

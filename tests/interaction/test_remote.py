@@ -22,8 +22,11 @@ from cloister import (
     Unauthenticated,
 )
 from cloister.bootstrap import LOCAL_TENANT, wire
+from cloister.domain.errors import ModelUnavailable
 from cloister.domain.scope import Reach
 from cloister.domain.usage import Limits
+from cloister.interfaces import remote_errors
+from cloister.interfaces.remote_errors import Problem
 from cloister.storage.sqlite import SqliteDatabase
 from engines import EMBEDDER, exact_index
 from servers import serving
@@ -281,6 +284,13 @@ def test_a_quota_is_said_as_such(both: Both) -> None:
     with pytest.raises(QuotaExceeded, match="quota of 1 messages is reached"):
         both.there.record("s", "user", "does not")
     assert both.there.usage().limits.messages == 1
+
+
+def test_a_model_that_failed_there_is_not_said_to_have_answered() -> None:
+    """Of kinds with one code the widest: no more is known here."""
+    there = Problem(code="model_unavailable", detail="The model cannot be reached.")
+    error = remote_errors.error_of(there)
+    assert (type(error), str(error)) == (ModelUnavailable, "The model cannot be reached.")
 
 
 def test_too_many_requests_are_told_when_to_try_again(sqlite_database: SqliteDatabase) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from cloister.bootstrap import wire
 from cloister.interfaces.http import derived
+from cloister.interfaces.http.shares import Shares
 from cloister.models.endpoint import Endpoint
 from cloister.models.openai_compatible import OpenAiExtractor
 from cloister.services import extract
@@ -145,22 +146,39 @@ def test_mem_4_while_one_runs_for_long_it_shows_and_another_is_refused(
     assert [message["is_memory_checked"] for message in home.admin.everything(f"{PATH}/messages")] == [True, False]
 
 
+@pytest.mark.parametrize(
+    ("shares", "own", "others"),
+    [(Shares(of_all=1, of_one=1), 429, 429), (Shares(of_all=2, of_one=1), 429, 200)],
+    ids=["all are taken", "a tenant's are taken"],
+)
 def test_callers_of_a_slow_model_leave_threads_to_everybody_else(
-    home: Tenant, model: FakeEndpoint, monkeypatch: pytest.MonkeyPatch
+    server: Server,
+    home: Tenant,
+    model: FakeEndpoint,
+    monkeypatch: pytest.MonkeyPatch,
+    shares: Shares,
+    own: int,
+    others: int,
 ) -> None:
-    monkeypatch.setattr(derived, "extracting", threading.BoundedSemaphore(1))
+    """ISO-4: no tenant can take the places of another."""
+    monkeypatch.setattr(derived, "extracting", shares)
     home.new_session("other")
-    statuses: list[int] = []
+    neighbour = server.new_tenant()
+    neighbour.new_session("other")
+    refused: list[Any] = []
 
     def meanwhile(asked: Asked) -> Answer:
-        if not statuses:
-            statuses.append(home.admin.post("/v1/sessions/other/extract").status_code)
+        model.follows(answer)
+        refused.extend(tenant.admin.post("/v1/sessions/other/extract") for tenant in (home, neighbour))
         return answer(asked)
 
     model.follows(meanwhile)
     assert home.admin.post(f"{PATH}/extract").status_code == 200
-    assert statuses == [503]
-    assert home.admin.post("/v1/sessions/other/extract").status_code == 200
+    assert [each.status_code for each in refused] == [own, others]
+    assert (refused[0].json()["code"], refused[0].headers["retry-after"]) == ("rate_limited", "2")
+    assert refused[0].json()["detail"] == "Too many sessions are being extracted at once: try again in 2 s."
+    for tenant in (home, neighbour):
+        assert tenant.admin.post("/v1/sessions/other/extract").status_code == 200
 
 
 def test_mem_4_a_session_that_moves_while_it_is_read_is_read_again_at_once(

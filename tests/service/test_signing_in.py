@@ -7,7 +7,11 @@ from typing import Any
 
 import httpx2
 import pytest
+from starlette.requests import Request
 
+from cloister.domain.errors import Unauthenticated
+from cloister.interfaces.http.callers import Checked, Gate
+from cloister.interfaces.http.rate_limit import RateLimit
 from cloister.interfaces.http.sign_ins import IDLE_SECONDS, LINK_SECONDS, SignIns
 from command_line import CommandLine
 from engines import Engine
@@ -108,6 +112,34 @@ def test_signing_out_ends_it_on_the_server(house: Server, browser: Browser) -> N
     assert browser.ask("GET", "/v1/sessions").status_code == 401
 
 
+@pytest.mark.parametrize("path", ["/console/links", "/console/sign-out"])
+def test_what_is_sent_for_nothing_is_refused(house: Server, path: str) -> None:
+    tenant = house.new_tenant()
+    refused = tenant.admin.post(path, {"permissions": ["read"]})
+    assert (refused.status_code, refused.json()["code"]) == (422, "invalid_request")
+    assert refused.json()["errors"][0]["field"] == "permissions"
+    assert tenant.admin.post(path, {}).is_success
+
+
+def test_org_8_a_browsers_token_is_no_key_even_beside_a_request_that_showed_it_as_a_cookie(house: Server) -> None:
+    """Requests that are answered together share what was checked."""
+    assert house.services is not None
+    tenant, sign_ins = house.new_tenant(), SignIns()
+    gate = Gate(services=house.services, rate_limit=RateLimit(0), sign_ins=sign_ins, operator_key=None)
+    token = sign_ins.redeem(sign_ins.new_code(house.services.access.authenticate(tenant.key)))
+    checked: Checked = {}
+
+    def admit(name: str, value: str) -> None:
+        headers = [(b"host", b"here:80"), (name.encode(), value.encode())]
+        gate.admit(Request({"type": "http", "method": "GET", "headers": headers}), "read", checked)
+
+    admit("cookie", f"cloister_80={token}")
+    admit("authorization", f"Bearer {tenant.key}")
+    assert len(checked) == 2
+    with pytest.raises(Unauthenticated):
+        admit("authorization", f"Bearer {token}")
+
+
 def test_a_browser_may_do_what_its_key_may_and_only_as_long_as_that_is_valid(house: Server, browser: Browser) -> None:
     """ORG-4, ORG-8, ISO-4: no wider than the key, and gone with it."""
     tenant = house.new_tenant()
@@ -121,6 +153,7 @@ def test_a_browser_may_do_what_its_key_may_and_only_as_long_as_that_is_valid(hou
 
     assert browser.ask("GET", "/console/session").json() == {
         "tenant_id": tenant.tenant_id,
+        "key_id": made["key_id"],
         "name": "gardener",
         "permissions": ["read"],
         "project_id": garden,

@@ -85,6 +85,7 @@ def test_a_stopped_worker_has_left_no_thread_behind(services: Services) -> None:
 def test_trouble_with_the_database_is_waited_out(
     services: Services, reach: Reach, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """And once only: a worker that rests for long after a session has nothing to rest from."""
     monkeypatch.setattr(loop, "_AFTER_TROUBLE_SECONDS", 0.01)
     claim_due, failures = Claims.claim_due, count(1)
 
@@ -95,7 +96,7 @@ def test_trouble_with_the_database_is_waited_out(
 
     converse(services, reach, "s")
     monkeypatch.setattr(Claims, "claim_due", troubled)
-    worker = Worker(services)
+    worker = Worker(services, rest=1_000_000.0)
     with caplog.at_level(logging.INFO, "cloister.worker"):
         worker.start()
         eventually(lambda: worker.done.succeeded == 1)

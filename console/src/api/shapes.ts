@@ -125,6 +125,7 @@ export interface Usage {
 
 export interface SignedIn {
   tenant_id: string;
+  key_id: string;
   name: string;
   permissions: Permission[];
   project_id: string | null;

@@ -41,9 +41,11 @@ export class Drafts {
     this.put(session, since.trim() ? `${words}\n${since}` : words);
   }
 
-  /** Words that were kept after all go again, unless somebody has changed them. */
+  /** Words that were kept after all go again, unless somebody has changed them; what was typed since stays. */
   takeBack(session: string, words: string): void {
-    if (this.of(session) === words) this.put(session, "");
+    const now = this.of(session);
+    if (now === words) this.put(session, "");
+    else if (now.startsWith(`${words}\n`)) this.put(session, now.slice(words.length + 1));
   }
 }
 

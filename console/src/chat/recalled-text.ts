@@ -25,12 +25,6 @@ export function inPieces(text: string): Piece[] {
   return pieces;
 }
 
-/** The words alone, where a reply is itself quoted: without its marks, and without its label unless that is all. */
-export function wordsAlone(text: string): string {
-  const said = inPieces(text).flatMap((piece) => (piece.kind === "label" ? [] : piece.kind === "recalled" ? piece.lines : piece.text.trim()));
-  return said.join("\n") || (LABEL.exec(text)?.[0].trim() ?? text);
-}
-
 /** A quoted line names its conversation by its id; people know it by its title. */
 export function withTitle(line: string, titleOf: (id: string) => string | undefined): string {
   const [, before, id] = ORIGIN.exec(line) ?? [];

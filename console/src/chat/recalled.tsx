@@ -9,7 +9,6 @@ import { Icon } from "../parts/icon";
 import { PlaceName } from "../parts/place";
 import { follow } from "../router";
 import { dayAndTime, placeName, titleOf } from "../words";
-import { wordsAlone } from "./recalled-text";
 
 interface Props {
   session: string;
@@ -92,7 +91,7 @@ function Item({ item, best, why, onOpen }: { item: RecalledItem; best: number; w
   const share = item.score === null || best <= 0 ? null : Math.max(0, item.score / best);
   return (
     <li>
-      <blockquote>{wordsAlone(item.content)}</blockquote>
+      <blockquote>{item.content}</blockquote>
       <p className="about">
         <Source session={item.session_id} onOpen={onOpen} /> · {item.author ?? (item.role === "user" ? "you" : "reply")} · <time dateTime={item.created_at}>{dayAndTime(item.created_at)}</time>
       </p>

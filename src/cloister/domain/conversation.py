@@ -8,7 +8,7 @@ from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, TenantId, project_name
 from cloister.domain.moments import checked_time
 from cloister.domain.scope import MemberVisibility, Scope
-from cloister.domain.text import Metadata, checked_content, checked_name
+from cloister.domain.text import Metadata, checked_content, checked_metadata, checked_name
 
 Role = Literal["user", "assistant", "system", "tool"]
 Status = Literal["completed", "partial", "failed"]
@@ -86,6 +86,8 @@ class Draft:
             checked_name(self.author, "author")
         if self.created_at is not None:
             checked_time(self.created_at, "created_at")
+        if self.metadata:
+            checked_metadata(self.metadata)
 
 
 class Message(NamedTuple):

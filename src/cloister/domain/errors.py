@@ -12,7 +12,7 @@ CloisterError
 ├── Conflict                 conflict             the request contradicts what is there
 │   └── TurnInProgress       turn_in_progress     the session is being answered just now
 ├── QuotaExceeded            quota_exceeded       the tenant may not keep more; nothing was changed
-├── RateLimited              rate_limited         too many requests for one key; try again after a moment
+├── RateLimited              rate_limited         too much at once for one key or tenant; try again after a moment
 ├── ModelUnavailable         model_unavailable    the model cannot be reached, was too slow, or failed
 │   └── ModelAnswerInvalid   model_unavailable    it answered, twice, and neither answer could be used
 ├── ServerError              server_error         a Cloister elsewhere could not be reached, or failed
@@ -24,6 +24,8 @@ CloisterError
     ├── StorageTooNew        storage_too_new      written by a newer Cloister than this one
     └── StorageUnavailable   storage_unavailable  cannot be opened or reached
 """
+
+from typing import Self
 
 
 class CloisterError(Exception):
@@ -67,19 +69,26 @@ class ProjectRequired(CloisterError):
         super().__init__("This request needs a project: name one in X-Project-ID, or use a key that has one.")
 
 
-class InvalidRequest(CloisterError):
-    """One field of the request is wrong. `field` names it, `problem` says what is wrong with it."""
-
-    code = "invalid_request"
+class _OfAField(CloisterError):
+    """What is wrong with one field: `field` names it, `problem` says what it is."""
 
     def __init__(self, field: str, problem: str) -> None:
         super().__init__(f"{field}: {problem}")
         self.field = field
         self.problem = problem
 
-    def within(self, place: str) -> "InvalidRequest":
+    def at(self, place: str) -> Self:
         """The same of a part: the whole names the field with its place, `messages[1].content`."""
-        return InvalidRequest(f"{place}.{self.field}", self.problem)
+        field = f"{place}.{self.field}"
+        placed = type(self).__new__(type(self), f"{field}: {self.problem}")
+        placed.field, placed.problem = field, self.problem
+        return placed
+
+
+class InvalidRequest(_OfAField):
+    """One field of the request is wrong. `field` names it, `problem` says what is wrong with it."""
+
+    code = "invalid_request"
 
 
 class InvalidProjectId(InvalidRequest):
@@ -100,21 +109,13 @@ class IdempotencyMismatch(InvalidRequest):
         super().__init__("idempotency_key", f"{key!r} was already used for a different request.")
 
 
-class TooLarge(CloisterError):
+class TooLarge(_OfAField):
     """A field is over its size limit; nothing was changed. `field` names it, `problem` says by how much."""
 
     code = "too_large"
 
     def __init__(self, field: str, size: int, limit: int, unit: str = "characters") -> None:
-        self.field = field
-        self.problem = f"{size:,} {unit}, and the limit is {limit:,}."
-        super().__init__(f"{field}: {self.problem}")
-
-    def within(self, place: str) -> "TooLarge":
-        """The same of a part, as of an `InvalidRequest`."""
-        self.field = f"{place}.{self.field}"
-        self.args = (f"{self.field}: {self.problem}",)
-        return self
+        super().__init__(field, f"{size:,} {unit}, and the limit is {limit:,}.")
 
 
 class Conflict(CloisterError):
@@ -146,12 +147,12 @@ class QuotaExceeded(CloisterError):
 
 
 class RateLimited(CloisterError):
-    """Too many requests with one key; `retry_after` says in how many seconds to try again."""
+    """Too much at once; `retry_after` says in how many seconds to try again."""
 
     code = "rate_limited"
 
-    def __init__(self, retry_after: int) -> None:
-        super().__init__(f"Too many requests with this key: try again in {retry_after} s.")
+    def __init__(self, retry_after: int, reason: str = "Too many requests with this key") -> None:
+        super().__init__(f"{reason}: try again in {retry_after} s.")
         self.retry_after = retry_after
 
 

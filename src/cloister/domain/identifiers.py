@@ -123,46 +123,28 @@ def observation_name(observation: ObservationId) -> str:
 
 
 def parse_memory(given: str) -> MemoryId:
-    number = _parse("mem_", given)
-    if number is None:
-        raise NotFound("memory", given)
-    return MemoryId(number)
+    return MemoryId(_known("mem_", "memory", given))
 
 
 def parse_entity(given: str) -> EntityId:
-    number = _parse("ent_", given)
-    if number is None:
-        raise NotFound("entity", given)
-    return EntityId(number)
+    return EntityId(_known("ent_", "entity", given))
 
 
 def parse_observation(given: str) -> ObservationId:
-    number = _parse("obs_", given)
-    if number is None:
-        raise NotFound("observation", given)
-    return ObservationId(number)
+    return ObservationId(_known("obs_", "observation", given))
 
 
 def parse_tenant(given: str) -> TenantId:
-    number = _parse("ten_", given)
-    if number is None:
-        raise NotFound("tenant", given)
-    return TenantId(number)
+    return TenantId(_known("ten_", "tenant", given))
 
 
 def parse_key_name(given: str) -> KeyId:
-    number = _parse("key_", given)
-    if number is None:
-        raise NotFound("API key", given)
-    return KeyId(number)
+    return KeyId(_known("key_", "API key", given))
 
 
 def parse_project(given: str) -> ProjectId:
     """An id of another form is refused as such; one that is well formed and that no project can have is not found."""
-    number = _parse("proj_", checked_project_form(given))
-    if number is None:
-        raise NotFound("project", given)
-    return ProjectId(number)
+    return ProjectId(_known("proj_", "project", checked_project_form(given)))
 
 
 def checked_project_form(given: str) -> str:
@@ -175,10 +157,7 @@ def checked_project_form(given: str) -> str:
 
 def parse_message(given: str) -> MessageId:
     _refuse_other_types(given, "message_id")
-    number = _parse("msg_", given)
-    if number is None:
-        raise NotFound("message", given)
-    return MessageId(number)
+    return MessageId(_known("msg_", "message", given))
 
 
 def _refuse_other_types(given: object, field: str) -> None:
@@ -186,9 +165,9 @@ def _refuse_other_types(given: object, field: str) -> None:
         raise InvalidRequest(field, f"must be the id as text, not {type(given).__name__}.")
 
 
-def _parse(prefix: str, given: str) -> int | None:
+def _known(prefix: str, kind: str, given: str) -> int:
+    """The number behind the prefix; an id that nothing of this kind can have is not found."""
     digits = given.removeprefix(prefix)
-    if len(digits) == len(given) or not _HEX.fullmatch(digits):
-        return None
-    number = int(digits, 16)
-    return number if 0 < number < 1 << 63 else None
+    if len(digits) < len(given) and _HEX.fullmatch(digits) and 0 < (number := int(digits, 16)) < 1 << 63:
+        return number
+    raise NotFound(kind, given)

@@ -1,13 +1,14 @@
 """What callers give the library, checked before anything is asked: the same here and elsewhere, with the same words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from cloister.domain.conversation import Draft, Role
 from cloister.domain.errors import InvalidRequest, TooLarge
 from cloister.domain.identifiers import ProjectId, parse_project
 from cloister.domain.moments import parse_iso
-from cloister.domain.text import checked_limit, checked_metadata
+from cloister.domain.text import checked_limit
 
 LARGEST_PAGE = 200
 
@@ -45,21 +46,25 @@ def draft_of(
 
 def drafts_of(messages: Sequence[Mapping[str, Any]]) -> list[Draft]:
     """Each with the fields of one message; what is wrong, missing or unknown is named with its place."""
-    return [_draft_at(position, fields) for position, fields in enumerate(messages)]
+    drafts: list[Draft] = []
+    for position, fields in enumerate(messages):
+        with in_message(position):
+            drafts.append(draft_of(**_known_fields(fields)))
+    return drafts
 
 
-def _draft_at(position: int, fields: Mapping[str, Any]) -> Draft:
-    known = _known_fields(position, fields)
+@contextmanager
+def in_message(position: int) -> Generator[None]:
+    """Of several messages, which one is wrong."""
     try:
-        checked_metadata(known.get("metadata") or {})
-        return draft_of(**known)
+        yield
     except (InvalidRequest, TooLarge) as error:
-        raise error.within(f"messages[{position}]") from None
+        raise error.at(f"messages[{position}]") from None
 
 
-def _known_fields(position: int, fields: Mapping[str, Any]) -> dict[str, Any]:
+def _known_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     if missing := {"role", "content"} - set(fields):
-        raise InvalidRequest(f"messages[{position}].{min(missing)}", "is missing.")
+        raise InvalidRequest(min(missing), "is missing.")
     if unknown := set(fields) - {"role", "content", "author", "metadata", "created_at"}:
-        raise InvalidRequest(f"messages[{position}].{min(unknown)}", "is not a field of a message.")
+        raise InvalidRequest(min(unknown), "is not a field of a message.")
     return dict(fields)

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from cloister.bootstrap import Services
 from cloister.domain.access import Permission, checked_permissions
 from cloister.domain.context import parse_sources
-from cloister.domain.conversation import Draft, Role
+from cloister.domain.conversation import Role
 from cloister.domain.errors import Forbidden, InvalidRequest, NotFound
 from cloister.domain.identifiers import (
     parse_entity,
@@ -160,14 +160,14 @@ class RemoteCloister(Cloister, served=True):
     ) -> shapes.Message:
         path = f"{_session(session_id)}/messages"
         body = _given(role=role, content=content, author=author, metadata=metadata, created_at=created_at)
-        _check(draft_of(role=role, content=content, author=author, metadata=metadata, created_at=created_at))
+        draft_of(role=role, content=content, author=author, metadata=metadata, created_at=created_at)
         return self._server.create(path, body, _once(idempotency_key)).one(shapes.Message)
 
     def record_batch(
         self, session_id: str, messages: Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None
     ) -> list[shapes.Message]:
         path = f"{_session(session_id)}/messages/batch"
-        _check(*drafts_of(messages))
+        drafts_of(messages)
         body = {"messages": [_given(**message) for message in messages]}
         return self._server.create(path, body, _once(idempotency_key)).many(shapes.Message)
 
@@ -175,7 +175,8 @@ class RemoteCloister(Cloister, served=True):
         self, session_id: str, user_message: str, ai_response: str, *, idempotency_key: str | None = None
     ) -> shapes.Episode:
         _session(session_id)
-        _check(Draft(role="user", content=user_message), Draft(role="assistant", content=ai_response))
+        draft_of(role="user", content=user_message)
+        draft_of(role="assistant", content=ai_response)
         body = {"session_id": session_id, "user_message": user_message, "ai_response": ai_response}
         return self._server.create("/v1/episodes", body, _once(idempotency_key)).one(shapes.Episode)
 
@@ -362,13 +363,6 @@ def _memory(memory_id: str | None) -> str | None:
     if memory_id is not None:
         parse_memory(memory_id)
     return memory_id
-
-
-def _check(*drafts: Draft) -> None:
-    """Making a draft has checked the rest of it."""
-    for draft in drafts:
-        if draft.metadata:
-            checked_metadata(draft.metadata)
 
 
 def _once(key: str | None) -> str | None:

@@ -53,11 +53,11 @@ def error_of(problem: Problem, *, retry_after: str = "") -> CloisterError | None
 
 
 def _kinds(kind: type[CloisterError]) -> Iterator[type[CloisterError]]:
-    """Those of the error tree; a kind that a service makes for itself is told by the code of the one it belongs to."""
-    yield kind
+    """Those with a code of their own; one without is told by the code of the one it belongs to."""
+    if "code" in vars(kind):
+        yield kind
     for narrower in kind.__subclasses__():
-        if narrower.__module__ == CloisterError.__module__:
-            yield from _kinds(narrower)
+        yield from _kinds(narrower)
 
 
 # That a server is closing says nothing of this Cloister, which is open.

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from cloister.bootstrap import Services
 from cloister.domain.errors import CloisterError, ModelUnavailable
@@ -25,11 +26,13 @@ _GRACE_SECONDS = 5.0
 _NOTICE_SECONDS = 0.2
 
 Report = Callable[[Outcome, float], None]
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Done:
-    """What a worker did, in sessions (`succeeded`, `failed`, `lost`), messages, memories, and messages indexed."""
+    """What a worker did, in sessions (`succeeded`, `failed`, `lost`), messages and memories; `indexed` counts messages, memories
+    and entities together."""
 
     succeeded: int
     failed: int
@@ -106,33 +109,34 @@ class Worker:
 
     def _keep_extracting(self) -> None:
         while not self._stopping.is_set():
-            began = time.monotonic()
-            if self._in_peace(self._extract_next):
-                self._stopping.wait(self._rest * (time.monotonic() - began))
-            else:
+            spent = self._in_peace(self._extract_next, after_trouble=0.0)
+            if spent is None:
                 self._services.bell.wait(self._stopping.is_set)
                 self._stopping.wait(_GATHER_SECONDS)
+            else:
+                self._stopping.wait(self._rest * spent)
 
     def _keep_looking(self) -> None:
         while not self._stopping.wait(_LOOK_EVERY_SECONDS):
-            if self._in_peace(self._services.claims.is_any_due):
+            if self._in_peace(self._services.claims.is_any_due, after_trouble=True):
                 self._services.bell.ring()
 
     def _keep_indexing(self) -> None:
         """What another process or a slow embedder left in the queue; with the defaults there is never anything in it."""
         while True:
-            self._in_peace(self._index)
+            self._in_peace(self._index, after_trouble=None)
             if self._stopping.wait(None if self._services.immediate else _INDEX_EVERY_SECONDS):
                 return
 
     def _until_nothing_is_due(self) -> None:
-        while not self._stopping.is_set() and self._extract_next():
+        while not self._stopping.is_set() and self._extract_next() is not None:
             """On to the next."""
 
-    def _extract_next(self) -> bool:
+    def _extract_next(self) -> float | None:
+        """The seconds that the next session took; none where nothing was due."""
         claim = self._services.claims.claim_due()
         if claim is None:
-            return False
+            return None
         self._services.bell.ring()
         began = time.monotonic()
         outcome = self._services.memory_worker.run(claim)
@@ -140,14 +144,14 @@ class Worker:
             self._done[outcome.result] += 1
             self._done["checked_messages"] += outcome.extracted.checked_messages
             self._done["memories"] += outcome.extracted.memories
-        self._report(outcome, time.monotonic() - began)
-        return True
+        spent = time.monotonic() - began
+        self._report(outcome, spent)
+        return spent
 
-    def _index(self) -> bool:
+    def _index(self) -> None:
         indexed = self._services.queue.drain(self._stopping.is_set)
         with self._lock:
             self._done["indexed"] += indexed
-        return bool(indexed)
 
     def _once(self, step: Callable[[], object]) -> None:
         try:
@@ -156,15 +160,15 @@ class Worker:
             self._trouble = error
             self._stopping.set()
 
-    def _in_peace(self, step: Callable[[], bool]) -> bool:
-        """Whether there was something to do. Trouble is logged and waited out: a database that is away comes back."""
+    def _in_peace(self, step: Callable[[], _T], after_trouble: _T) -> _T:
+        """What the step gives. Trouble is logged and waited out: a database that is away comes back."""
         try:
             return step()
         except Exception as error:  # noqa: BLE001 - nothing may end a worker but being told to
             if not self._stopping.is_set():
                 _log(logging.ERROR, "worker trouble", error, problem=_problem(error))
             self._stopping.wait(_AFTER_TROUBLE_SECONDS)
-            return True
+            return after_trouble
 
     def _begin(self, name: str, work: Callable[[], object]) -> None:
         thread = threading.Thread(target=work, name=f"cloister-{name}", daemon=True)

@@ -34,7 +34,6 @@ class ChatConnection:
             headers=wire.headers(endpoint),
             timeout=wire.patience(endpoint),
             limits=_LIMITS,
-            auth=wire.no_credentials,
             follow_redirects=False,
         )
 

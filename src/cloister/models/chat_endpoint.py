@@ -54,7 +54,6 @@ class ChatEndpoint:
         self._client = httpx2.Client(
             headers=wire.headers(endpoint),
             timeout=wire.patience(endpoint),
-            auth=wire.no_credentials,
             follow_redirects=False,
         )
         self._endpoint = endpoint

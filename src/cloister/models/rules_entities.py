@@ -14,9 +14,9 @@ from cloister.models import rules_refusals as refusals
 from cloister.models.rules_facts import speaker_named
 from cloister.models.rules_memories import facts
 from cloister.models.rules_notation import words
-from cloister.models.rules_subjects import PEOPLE, subject_type
+from cloister.models.rules_subjects import subject_type
 from cloister.models.rules_text import Sentence, segments, sentences, shortened
-from cloister.models.rules_words import LANGUAGE, PET, RELATION
+from cloister.models.rules_words import LANGUAGE, PEOPLE, PET, RELATION
 
 _LONGEST_NOTE = 160
 _LONGEST_SENTENCE = 1_000
@@ -42,6 +42,7 @@ _NAMED_AFTER_ALL = re.compile(r"(?:Lord|God|March) of (?:the )?[A-Z]")
 _SMALL_WORDS = words(
     "a an the and or nor but so yet of in on at to for from by with as into onto over under up off out about vs via per"
 )
+_NEVER_A_NAME = _NO_NAME | _SMALL_WORDS
 _DEMONYM = re.compile(
     rf"(?:{LANGUAGE}|[A-Z][a-z]+(?:ese|ish|ian|ean)|American|Mexican|African|Asian|European|Greek|Swiss|Dutch)s?$"
 )
@@ -222,7 +223,7 @@ def _names(text: str) -> Iterator[tuple[str, EntityType | None]]:
         if not _is_name(name) or _DENIED.search(before):
             continue
         if not before.strip(" \u201c'("):
-            if opener := _own_type(name) or subject_type(name, after):
+            if opener := subject_type(name, _own_type(name), after):
                 yield name, opener
             continue
         noun, typed = _completed(after)
@@ -250,12 +251,7 @@ def _bare(name: str) -> str:
 
 
 def _is_name(name: str) -> bool:
-    return (
-        len(name) > 1
-        and name.casefold() not in _NO_NAME | _SMALL_WORDS
-        and not _DEMONYM.fullmatch(name)
-        and name[0].isupper()
-    )
+    return len(name) > 1 and name.casefold() not in _NEVER_A_NAME and not _DEMONYM.fullmatch(name) and name[0].isupper()
 
 
 def _type(name: str, before: str, after: str) -> EntityType | None:

@@ -7,9 +7,7 @@ import re
 
 from cloister.domain.extraction import EntityType
 from cloister.models.rules_notation import words
-from cloister.models.rules_words import OCCUPATION, PET, RELATION
-
-PEOPLE = r"friends?|colleague|coworker|co-worker|boss|manager|teacher|professor|doctor|therapist|coach|tutor|landlord|classmate"
+from cloister.models.rules_words import OCCUPATION, PEOPLE, PET, RELATION
 
 _NO_SUBJECT = words(
     "all another any anybody anyone anything both each either every everybody everyone everything few here her his how if its "
@@ -22,10 +20,19 @@ _NO_SUBJECT = words(
     "do does did has have had can could will would should may might must hope hopefully bet glad think thought wish guess heard "
     "saw knew lately dinner lunch breakfast management sales marketing team"
 )
+# "High School", "Car Park": a kind of thing, and no name of one.
+_KINDS = words(
+    "high primary secondary middle elementary grammar grade graduate grad law medical med business art music drama driving night "
+    "summer boarding nursery public private state community local food blood theme amusement car job"
+)
+# "Project Management": of any project.
+_PARTS_OF_PROJECTS = words(
+    "management manager managers planning planner plan plans work deadlines lead leads team teams"
+)
 _NO_PERSON = re.compile(rf"(?:{RELATION}|{PET}|{OCCUPATION}|{PEOPLE})s?", re.IGNORECASE)
 _ADVERB = r"(?:(?:also|now|currently|still|just|recently|already|has|had) ){0,2}"
 _A_NAME = r"(?:(?:a|an|the|our|my) )?[A-ZÀ-ÖØ-Þ]"
-_NO_PRAISE = r"(?!(?:best|better|great|good|real|true|natural|harsh|wonderful|big|huge) )"
+_NO_PRAISE = r"(?!(?:best|better|greatest|great|good|real|true|natural|harsh|wonderful|big|huge|only) )"
 _SUBJECTS: tuple[tuple[EntityType, re.Pattern[str]], ...] = (
     ("project", re.compile(r" (?:is|was) (?:a|our|my|the) (?:\w+ )?project\b")),
     ("other", re.compile(rf" (?:is|was) (?:a|our|my|the) (?:\w+ )?{PET}\b")),
@@ -45,16 +52,31 @@ _SUBJECTS: tuple[tuple[EntityType, re.Pattern[str]], ...] = (
     ("place", re.compile(r" (?:is|was) (?:a|the) (?:\w+ )?(?:city|town|village|country|capital|island)\b")),
 )
 
+# What is said of one's habits and sorrows as readily as of people.
+_METAPHOR = re.compile(
+    r" (?:is|was) (?:(?:my|our) (?:friend|teacher|doctor|tutor|therapist)|a friend(?! (?:of|from) ))\b"
+)
 _SEVERAL_WORDS = re.compile(r"[A-ZÀ-ÖØ-Þ][\w'-]+(?: [A-ZÀ-ÖØ-Þ][\w-]+){1,3}")
 _DID = re.compile(r" (?:[a-z]{2,}ed|met|bought|sold|went|came|took|gave|won|wrote|made|began|left|built) ")
 
 
-def subject_type(name: str, after: str) -> EntityType | None:
-    """What a name that opens its sentence is, by the words after it; none where it may be no name at all."""
-    first = name.split(" ", 1)[0]
+def subject_type(name: str, own: EntityType | None, after: str) -> EntityType | None:
+    """What a name that opens its sentence is, by what it says of its own or by the words after it; none where it may be no name."""
+    first, *others = name.split(" ")
+    if own is not None:
+        return None if _is_a_kind(first.casefold(), others) else own
     if first.casefold() in _NO_SUBJECT or first.endswith("ing") or _NO_PERSON.fullmatch(first):
+        return None
+    if not others and _METAPHOR.match(after):
         return None
     for typed, cue in _SUBJECTS:
         if cue.match(after):
             return typed
     return "other" if _SEVERAL_WORDS.fullmatch(name) and _DID.match(after) else None
+
+
+def _is_a_kind(first: str, others: list[str]) -> bool:
+    """Three words and more make a name of almost any first one: "New York University"."""
+    if first == "project":
+        return others[0].casefold() in _PARTS_OF_PROJECTS
+    return first in _KINDS or (first in _NO_SUBJECT and len(others) == 1)

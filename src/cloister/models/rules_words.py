@@ -10,6 +10,9 @@ RELATION = word_list(
     "father-in-law sister-in-law brother-in-law in-laws godson goddaughter godmother godfather ex-husband ex-wife family "
     "best_friend best_mate roommate roommates flatmate flatmates housemate neighbour neighbor mentor"
 )
+PEOPLE = word_list(
+    "friend friends colleague coworker co-worker boss manager teacher professor doctor therapist coach tutor landlord classmate"
+)
 PET = word_list(
     "dog dogs puppy puppies pup cat cats kitten kittens rabbit rabbits bunny hamster guinea_pig guinea_pigs parrot budgie "
     "bird birds fish goldfish turtle turtles tortoise snake lizard gecko horse horses pony chickens chicken hens goat goats "

@@ -1,7 +1,7 @@
 """The wire to an OpenAI-compatible endpoint: where a request goes, with which headers, and what an answer that is none means.
 
-What is sent goes to the address that was set and to no other, with the credentials that were set and no other: redirects are not
-followed, and what the environment or a `.netrc` holds for other programs is not used. Proxies of the environment are.
+What is sent goes to the address that was set and to no other, with the key that was set and no other credentials: redirects are
+not followed. Proxies of the environment are used.
 """
 
 import json
@@ -37,11 +37,6 @@ def headers(endpoint: Endpoint) -> dict[str, str]:
 
 def patience(endpoint: Endpoint) -> httpx2.Timeout:
     return httpx2.Timeout(endpoint.seconds, connect=min(endpoint.seconds, _LONGEST_CONNECTING))
-
-
-def no_credentials(request: httpx2.Request) -> httpx2.Request:
-    """As `auth` of a client: keeps it from looking for some."""
-    return request
 
 
 def encoded(body: Mapping[str, object]) -> bytes:

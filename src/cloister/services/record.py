@@ -11,7 +11,7 @@ from cloister.domain.identifiers import MAX_SEQUENCE, MessageId, SessionId, mess
 from cloister.domain.moments import Clock
 from cloister.domain.project_settings import pending_message_count
 from cloister.domain.scope import Reach
-from cloister.domain.text import checked_metadata, is_storable
+from cloister.domain.text import is_storable
 from cloister.domain.usage import Limits, refuse_over
 from cloister.services.bell import Bell
 from cloister.services.events import Bus
@@ -65,9 +65,6 @@ class Append:
             raise InvalidRequest("messages", "must not be empty.")
         if len(self.drafts) > LARGEST_BATCH:
             raise TooLarge("messages", len(self.drafts), LARGEST_BATCH, "messages")
-        for draft in self.drafts:
-            if draft.metadata:
-                checked_metadata(draft.metadata)
 
 
 class _Appending:

@@ -6,7 +6,7 @@ import typer
 
 from cloister.interfaces.cli.options import Data, Json, Key, Limit, ProjectArgument, User
 from cloister.interfaces.cli.places import Places
-from cloister.interfaces.cli.terminal import answer, remark, table
+from cloister.interfaces.cli.terminal import answer, remark, remark_more, table
 from cloister.interfaces.library import Cloister
 from cloister.interfaces.shapes import as_json
 
@@ -37,7 +37,7 @@ def list_entities(
     if not found:
         remark("No entities here yet.")
     if more:
-        remark(f"There are more: add --after {found[-1].id}")
+        remark_more(found[-1].id)
 
 
 @app.command("retag")

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from cloister.interfaces.cli.options import Data, Json, Key, Limit, SessionArgument
-from cloister.interfaces.cli.terminal import answer, counted, minute, quotation, remark
+from cloister.interfaces.cli.terminal import answer, counted, minute, quotation, remark, remark_more
 from cloister.interfaces.library import Cloister
 from cloister.interfaces.shapes import as_json
 
@@ -40,4 +40,4 @@ def observations(
     if not found:
         remark("No notes of this session yet.")
     if more:
-        remark(f"There are more: add --after {found[-1].id}")
+        remark_more(found[-1].id)

@@ -5,7 +5,7 @@ from typing import Annotated, cast
 import typer
 
 from cloister.domain.access import PERMISSIONS, Permission
-from cloister.interfaces.cli.options import Data, Json, Key, Project, Yes
+from cloister.interfaces.cli.options import Data, Json, Key, Limit, Project, Yes
 from cloister.interfaces.cli.places import Places
 from cloister.interfaces.cli.terminal import answer, confirm, minute, remark, table
 from cloister.interfaces.library import Cloister
@@ -16,7 +16,7 @@ app = typer.Typer(help="API keys: who may ask a server, for what.", no_args_is_h
 
 @app.command("list")
 def list_keys(
-    limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many, 1 to 200.")] = 50,
+    limit: Limit = 50,
     data: Data = None,
     key: Key = None,
     json: Json = False,

@@ -6,7 +6,7 @@ import typer
 from rich.console import RenderableType
 
 from cloister.interfaces.cli.options import Data, Json, Key, Limit, SessionArgument, User, Yes
-from cloister.interfaces.cli.terminal import answer, confirm, counted, minute, quotation, remark
+from cloister.interfaces.cli.terminal import answer, confirm, counted, minute, quotation, remark, remark_more
 from cloister.interfaces.derived_shapes import Memory
 from cloister.interfaces.library import Cloister
 from cloister.interfaces.shapes import as_json
@@ -36,7 +36,7 @@ def list_memories(
     if not found:
         remark("No memories here yet.")
     if more:
-        remark(f"There are more: add --after {found[-1].id}")
+        remark_more(found[-1].id)
 
 
 @app.command("add")

@@ -7,7 +7,7 @@ from rich.table import Table
 
 from cloister.domain.scope import MemberVisibility
 from cloister.interfaces.arguments import LARGEST_PAGE
-from cloister.interfaces.cli.options import Data, Json, Key, ProjectArgument, Yes
+from cloister.interfaces.cli.options import Data, Json, Key, Limit, ProjectArgument, Yes
 from cloister.interfaces.cli.terminal import answer, confirm, counted, json_text, minute, record, table
 from cloister.interfaces.library import Cloister
 from cloister.interfaces.shapes import Project, as_json
@@ -19,7 +19,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="What people call it."
 
 @app.command("list")
 def list_projects(
-    limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many, 1 to 200.")] = 50,
+    limit: Limit = 50,
     data: Data = None,
     key: Key = None,
     json: Json = False,

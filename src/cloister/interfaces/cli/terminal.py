@@ -49,6 +49,11 @@ def remark(sentence: str) -> None:
     _write(chatter(), Text(harmless(sentence), style="dim"))
 
 
+def remark_more(last: str) -> None:
+    """A list goes on behind the last that was shown."""
+    remark(f"There are more: add --after {last}")
+
+
 def complain(code: str, detail: str, hints: Sequence[str], as_json: bool) -> None:
     """One line: what is wrong and, for people, what to do."""
     console = chatter()

@@ -104,7 +104,7 @@ def _summary(done: Done, let_go: int) -> str:
     tried = done.succeeded + done.failed + done.lost
     sentences = ["Nothing was extracted." if tried else "Nothing was due."]
     if done.succeeded:
-        memories = "1 new memory" if done.memories == 1 else f"{done.memories:,} new memories"
+        memories = counted(done.memories, "new memory", "new memories")
         sessions, messages = counted(done.succeeded, "session"), counted(done.checked_messages, "message")
         sentences = [f"Extracted {sessions}: {memories} from {messages}."]
     if done.failed:
@@ -112,5 +112,5 @@ def _summary(done: Done, let_go: int) -> str:
     if let_go:
         sentences.append(f"Let go of {counted(let_go, 'session')} for another worker.")
     if done.indexed:
-        sentences.append(f"Indexed {counted(done.indexed, 'message')}.")
+        sentences.append(f"Indexed {counted(done.indexed, 'text')}.")
     return " ".join(sentences)

@@ -22,6 +22,9 @@ from cloister.interfaces.http.sign_ins import SignIns
 
 Need = Permission | Literal["operator", "nothing"]
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
+Credential = tuple[Literal["key", "cookie"], str]
+"""As it came; the same text as a key and as a cookie would be two."""
+Checked = dict[Credential, ApiKey]
 _NEED = "cloister_need"
 
 
@@ -89,30 +92,30 @@ class Gate:
     sign_ins: SignIns
     operator_key: str | None
 
-    def admit(self, request: Request, need: Permission, checked: dict[str, ApiKey] | None = None) -> CallerInfo:
+    def admit(self, request: Request, need: Permission, checked: Checked | None = None) -> CallerInfo:
         """`checked` are the credentials that were checked since this request arrived; what is checked here is added to them."""
-        text, check = self._credential(request)
-        key = None if checked is None else checked.get(text)
+        credential, check = self._credential(request)
+        key = None if checked is None else checked.get(credential)
         if key is None:
             key = check()
             if checked is not None:
-                checked[text] = key
+                checked[credential] = key
         self.rate_limit.count(key.id)
         key.require(need)
         caller = CallerInfo(
-            services=self.services, key=key, project_header=_project_header(request), text=text, check=check
+            services=self.services, key=key, project_header=_project_header(request), text=credential[1], check=check
         )
         if caller.project_header is not None:
             caller.project(required=True)
         return caller
 
-    def _credential(self, request: Request) -> tuple[str, Callable[[], ApiKey]]:
+    def _credential(self, request: Request) -> tuple[Credential, Callable[[], ApiKey]]:
         """A key, or else the cookie of a browser that was signed in with one, and how it is checked."""
         access = self.services.access
         token = None if "authorization" in request.headers else token_of(request)
         if token is None:
             text = _bearer(request)
-            return text, lambda: access.authenticate(text)
+            return ("key", text), lambda: access.authenticate(text)
         refuse_other_origins(request)
         self.sign_ins.keep(token)
 
@@ -120,7 +123,7 @@ class Gate:
             holder = self.sign_ins.holder(token)
             return access.still_valid(holder.tenant, holder.key)
 
-        return token, check
+        return ("cookie", token), check
 
     def admit_operator(self, request: Request) -> None:
         """A tenant's key is told that it is the wrong one; what is no key at all is told nothing."""

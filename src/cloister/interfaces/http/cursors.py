@@ -1,13 +1,21 @@
-"""Cursors: where a list goes on. Opaque outside, numbers inside; they name a place in one list, and open nothing."""
+"""Lists in pages, and their cursors: where a list goes on. Opaque outside, numbers inside; they name a place in one list, and open
+nothing."""
 
 import base64
 import binascii
 import json
-from typing import cast
+from collections.abc import Callable, Sequence
+from typing import TypeVar, cast
 from zlib import crc32
+
+from pydantic import BaseModel
+from starlette.responses import Response
 
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import TenantId
+from cloister.interfaces.http.answers import answer
+
+_T = TypeVar("_T")
 
 
 class Listing:
@@ -16,6 +24,21 @@ class Listing:
 
     def __init__(self, name: str, tenant: TenantId, *narrowed: int | str | None) -> None:
         self._identity = (name, tenant, *narrowed)
+
+    def page(
+        self,
+        kind: type[BaseModel],
+        found: Sequence[_T],
+        limit: int,
+        *,
+        shape: Callable[[_T], object],
+        place: Callable[[_T], tuple[int, ...]],
+    ) -> Response:
+        """Of what was found, which is one more than `limit` where the list goes on; it goes on behind the place of the last that is
+        shown. What is inside was made here, and needs no second check."""
+        shown = found[:limit]
+        goes_on = self.cursor(*place(shown[-1])) if len(found) > limit else None
+        return answer(kind.model_construct(data=[shape(each) for each in shown], next_cursor=goes_on))
 
     def cursor(self, *place: int) -> str:
         numbers = [*place, crc32(repr((self._identity, place)).encode())]

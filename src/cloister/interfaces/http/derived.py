@@ -1,16 +1,13 @@
 """What is kept of what was said: memories, entities and observations."""
 
-from threading import BoundedSemaphore
-
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from cloister.domain.errors import ModelUnavailable
 from cloister.domain.identifiers import parse_entity, parse_memory, parse_observation, parse_project
 from cloister.domain.memory import HeldMemory
 from cloister.interfaces import derived_shapes as shapes
 from cloister.interfaces.http import bodies
-from cloister.interfaces.http.answers import EntityPage, MemoryPage, ObservationPage, answer, nothing, page
+from cloister.interfaces.http.answers import EntityPage, MemoryPage, ObservationPage, answer, nothing
 from cloister.interfaces.http.callers import Caller, NoBody, needs
 from cloister.interfaces.http.cursors import Listing
 from cloister.interfaces.http.parameters import (
@@ -28,9 +25,10 @@ from cloister.interfaces.http.parameters import (
     UserId,
 )
 from cloister.interfaces.http.routes import THREADS, GuardedRoute
+from cloister.interfaces.http.shares import Shares
 
-# Half of the threads that answer: callers of a slow model leave the others to everybody else.
-extracting = BoundedSemaphore(THREADS // 2)
+# Half of the threads that answer: callers of a slow model leave the others to everybody else, and none takes all of that half.
+extracting = Shares(of_all=THREADS // 2, of_one=THREADS // 8)
 
 router = APIRouter(route_class=GuardedRoute, tags=["What is kept of it"])
 
@@ -101,11 +99,8 @@ def list_entities(
     found = caller.services.entities.page(
         caller.reach, project, user_id=user_id, limit=limit + 1, after=place, behind=None if place else behind
     )
-    last = found[limit - 1] if len(found) > limit else None
-    return page(
-        EntityPage,
-        [shapes.entity_shape(entity) for entity in found[:limit]],
-        None if last is None else listing.cursor(last.created_at, last.id),
+    return listing.page(
+        EntityPage, found, limit, shape=shapes.entity_shape, place=lambda entity: (entity.created_at, entity.id)
     )
 
 
@@ -125,14 +120,8 @@ def retag_entity(entity_id: EntityName, body: bodies.EntityChange, caller: Calle
 def extract(external_id: SessionId, caller: Caller, _: NoBody) -> Response:
     """Look now for memories, entities and observations in what nobody has looked at yet, and answer when it is done. The server
     does so by itself, after every few replies; where it is at it just now, its end is waited for, up to ten seconds."""
-    if not extracting.acquire(blocking=False):
-        raise ModelUnavailable(
-            "Too many sessions are being extracted here at once. Try again, or leave it to the server."
-        )
-    try:
+    with extracting.taken(caller.reach.tenant, "Too many sessions are being extracted at once"):
         return answer(shapes.extraction_shape(caller.services.memory_worker.extract_now(caller.reach, external_id)))
-    finally:
-        extracting.release()
 
 
 @router.get("/v1/sessions/{external_id}/observations", response_model=ObservationPage)
@@ -146,18 +135,20 @@ def list_observations(
     found = caller.services.observations.of_session(
         caller.reach, external_id, limit=limit + 1, after=place, behind=None if place else behind
     )
-    last = found[limit - 1].observation if len(found) > limit else None
-    return page(
+    return listing.page(
         ObservationPage,
-        [shapes.observation_shape(held) for held in found[:limit]],
-        None if last is None else listing.cursor(last.said_at, last.id),
+        found,
+        limit,
+        shape=shapes.observation_shape,
+        place=lambda held: (held.observation.said_at, held.observation.id),
     )
 
 
 def _memory_page(found: list[HeldMemory], limit: int, listing: Listing) -> Response:
-    last = found[limit - 1].memory if len(found) > limit else None
-    return page(
+    return listing.page(
         MemoryPage,
-        [shapes.memory_shape(held) for held in found[:limit]],
-        None if last is None else listing.cursor(last.created_at, last.id),
+        found,
+        limit,
+        shape=shapes.memory_shape,
+        place=lambda held: (held.memory.created_at, held.memory.id),
     )

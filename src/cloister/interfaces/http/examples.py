@@ -313,6 +313,7 @@ EXAMPLES: Mapping[str, Example] = {
     "get_console_session": Example(
         answer={
             "tenant_id": TENANT,
+            "key_id": KEY_ID,
             "name": "local admin",
             "permissions": ["read", "write", "admin"],
             "project_id": None,

@@ -8,8 +8,8 @@ from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
 
-from cloister.domain.access import ApiKey
 from cloister.interfaces.http import problems
+from cloister.interfaces.http.callers import Checked
 from cloister.interfaces.http.problems import MEDIA_TYPE
 from cloister.interfaces.http.routes import Appending, GuardedRoute
 
@@ -38,7 +38,7 @@ class OpenAiError(BaseModel):
 class OpenAiRoute(GuardedRoute):
     """Says what is wrong in OpenAI's shape."""
 
-    def begin(self, request: Request, body: bytes, checked: dict[str, ApiKey] | None = None) -> Response | Appending:
+    def begin(self, request: Request, body: bytes, checked: Checked | None = None) -> Response | Appending:
         begun = super().begin(request, body, checked)
         return in_openai_shape(begun) if isinstance(begun, Response) else begun
 

@@ -9,18 +9,19 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from cloister.domain.context import Context
-from cloister.domain.conversation import Draft, Role
-from cloister.domain.errors import InvalidRequest, TooLarge
+from cloister.domain.conversation import Draft
+from cloister.domain.errors import InvalidRequest
 from cloister.domain.own_words import own_words
 from cloister.domain.prompt import system_part
 from cloister.domain.resent import words_key
-from cloister.domain.text import MAX_CONTENT, MAX_NAME
+from cloister.domain.text import MAX_NAME, checked_name
+from cloister.interfaces.arguments import in_message
 
 ChatMessage = Mapping[str, Any]
 
 _INSTRUCTING = ("system", "developer")
 _TOOLS = ("tool", "function")
-_SPEAKERS: Mapping[str, Role] = {"user": "user", "assistant": "assistant"}
+_SPEAKERS = ("user", "assistant")
 _ROLES = (*_INSTRUCTING, *_SPEAKERS, *_TOOLS)
 # What stands for a part that is no text, where the message is recorded.
 _PARTS = {"image_url": "[image]", "input_audio": "[audio]", "file": "[file]"}
@@ -67,15 +68,11 @@ def read_conversation(messages: Sequence[ChatMessage]) -> Conversation:
     if not messages:
         raise InvalidRequest("messages", "must not be empty.")
     drafts: list[Draft] = []
-    for place, message in enumerate(messages):
-        role = message.get("role")
-        if role not in _ROLES:
-            raise InvalidRequest(f"messages[{place}].role", f"must be one of {', '.join(_ROLES)}.")
-        if role not in _SPEAKERS:
-            continue
-        words = _words(message.get("content"), f"messages[{place}].content")
-        if words.strip() or role == "user":
-            drafts.append(_draft(_SPEAKERS[str(role)], words, message.get("name"), f"messages[{place}]"))
+    for position, message in enumerate(messages):
+        with in_message(position):
+            draft = _draft(message)
+        if draft is not None:
+            drafts.append(draft)
     if not any(draft.role == "user" for draft in drafts):
         raise InvalidRequest("messages", "must hold a message of the user.")
     return Conversation(messages=messages, drafts=tuple(drafts), continues=messages[-1]["role"] != "user")
@@ -107,28 +104,32 @@ def _instructed(messages: Sequence[ChatMessage], part: str) -> list[ChatMessage]
     return [{**messages[0], "content": f"{own or ''}\n\n{part}".lstrip()}, *messages[1:]]
 
 
-def _draft(role: Role, words: str, name: object, place: str) -> Draft:
-    """An error names the message that is wrong."""
-    if len(words) > MAX_CONTENT:
-        raise TooLarge(f"{place}.content", len(words), MAX_CONTENT)
-    if role == "user" and not isinstance(name, str | None):
-        raise InvalidRequest(f"{place}.name", "must be text.")
-    try:
-        return Draft(role=role, content=words, author=cast(str | None, name) if role == "user" else None)
-    except InvalidRequest as error:
-        field = "name" if error.field == "author" else error.field
-        raise InvalidRequest(f"{place}.{field}", error.problem) from None
-    except TooLarge:
-        raise InvalidRequest(f"{place}.name", f"must have at most {MAX_NAME} characters.") from None
+def _draft(message: ChatMessage) -> Draft | None:
+    """None of what is not recorded."""
+    role = message.get("role")
+    if role not in _ROLES:
+        raise InvalidRequest("role", f"must be one of {', '.join(_ROLES)}.")
+    if role not in _SPEAKERS:
+        return None
+    words = _words(message.get("content"))
+    if role == "user":
+        return Draft(role="user", content=words, author=_author(message.get("name")))
+    return Draft(role="assistant", content=words) if words.strip() else None
 
 
-def _words(content: object, field: str) -> str:
+def _author(name: Any) -> str | None:
+    if isinstance(name, str) and len(name) > MAX_NAME:
+        raise InvalidRequest("name", f"must have at most {MAX_NAME} characters.")
+    return None if name is None else checked_name(name, "name")
+
+
+def _words(content: object) -> str:
     if content is None or isinstance(content, str):
         return content or ""
     if not isinstance(content, list):
-        raise InvalidRequest(field, "must be text or a list of parts.")
+        raise InvalidRequest("content", "must be text or a list of parts.")
     parts = cast(list[object], content)
-    found = (_part(part, f"{field}[{place}]") for place, part in enumerate(parts))
+    found = (_part(part, f"content[{place}]") for place, part in enumerate(parts))
     return "\n".join(words for words in found if words)
 
 

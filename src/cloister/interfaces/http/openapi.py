@@ -92,10 +92,11 @@ _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
     "extract": ("invalid_request", "conflict", "model_unavailable"),
     "clear_session": ("invalid_request",),
     "stop_chat": ("invalid_request",),
+    "create_console_link": ("invalid_request",),
     "chat": ("turn_in_progress", "conflict", "quota_exceeded"),
     "complete_chat": ("turn_in_progress", "conflict", "quota_exceeded", "model_unavailable"),
     "sign_in": ("unauthenticated",),
-    "sign_out": ("forbidden",),
+    "sign_out": ("invalid_request", "forbidden"),
     "readyz": _OF_STORAGE,
     "metrics": _OF_STORAGE,
 }

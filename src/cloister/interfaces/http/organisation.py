@@ -7,7 +7,7 @@ from cloister.domain.identifiers import parse_key_name, parse_project
 from cloister.domain.moments import parse_iso
 from cloister.interfaces import shapes
 from cloister.interfaces.http import bodies
-from cloister.interfaces.http.answers import ApiKeyPage, ProjectPage, SessionPage, answer, nothing, page
+from cloister.interfaces.http.answers import ApiKeyPage, ProjectPage, SessionPage, answer, nothing
 from cloister.interfaces.http.callers import AllServices, Caller, needs
 from cloister.interfaces.http.cursors import Listing
 from cloister.interfaces.http.parameters import Cursor, IdempotencyKey, KeyName, Limit, ProjectId
@@ -35,11 +35,8 @@ def list_projects(caller: Caller, limit: Limit = 50, cursor: Cursor = None) -> R
     """List projects, oldest first."""
     listing = Listing("projects", caller.reach.tenant, caller.reach.confined_to)
     found = caller.services.organise.projects(caller.reach, limit=limit + 1, after=listing.pair(cursor))
-    last = found[limit - 1] if len(found) > limit else None
-    return page(
-        ProjectPage,
-        [shapes.project_shape(project) for project in found[:limit]],
-        None if last is None else listing.cursor(last.created_at, last.id),
+    return listing.page(
+        ProjectPage, found, limit, shape=shapes.project_shape, place=lambda project: (project.created_at, project.id)
     )
 
 
@@ -92,12 +89,7 @@ def list_api_keys(caller: Caller, limit: Limit = 50, cursor: Cursor = None) -> R
     """List the keys that were not revoked, oldest first, without their secrets."""
     listing = Listing("keys", caller.reach.tenant)
     found = caller.services.access.page(caller.reach, limit=limit + 1, after=listing.pair(cursor))
-    last = found[limit - 1] if len(found) > limit else None
-    return page(
-        ApiKeyPage,
-        [shapes.key_shape(key) for key in found[:limit]],
-        None if last is None else listing.cursor(last.created_at, last.id),
-    )
+    return listing.page(ApiKeyPage, found, limit, shape=shapes.key_shape, place=lambda key: (key.created_at, key.id))
 
 
 @router.post("/org/api-keys", status_code=201, response_model=shapes.CreatedKey)

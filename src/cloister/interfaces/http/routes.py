@@ -19,11 +19,11 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from cloister.bootstrap import Services
-from cloister.domain.access import ApiKey, Permission
+from cloister.domain.access import Permission
 from cloister.domain.errors import CloisterError
 from cloister.domain.identifiers import key_name
 from cloister.interfaces.http.bodies import Body, Nothing
-from cloister.interfaces.http.callers import CallerInfo, Gate, need_of
+from cloister.interfaces.http.callers import CallerInfo, Checked, Gate, need_of
 from cloister.interfaces.http.lanes import Gatherer, Lane
 from cloister.interfaces.http.paths import as_given
 from cloister.interfaces.http.problems import of_error, of_validation_error
@@ -95,7 +95,7 @@ class GuardedRoute(APIRoute):
         services = cast(Gate, request.app.state.gate).services
         return finish(request, begun, services.record.all([begun.append])[0])
 
-    def begin(self, request: Request, body: bytes, checked: dict[str, ApiKey] | None = None) -> Response | Appending:
+    def begin(self, request: Request, body: bytes, checked: Checked | None = None) -> Response | Appending:
         try:
             self._admit(request, checked)
             return self.endpoint(**{name: read(request, body) for name, read in self._arguments.items()})
@@ -105,7 +105,7 @@ class GuardedRoute(APIRoute):
         except RequestValidationError as error:
             return of_validation_error(error)
 
-    def _admit(self, request: Request, checked: dict[str, ApiKey] | None) -> None:
+    def _admit(self, request: Request, checked: Checked | None) -> None:
         gate = cast(Gate, request.app.state.gate)
         if self._need == "operator":
             gate.admit_operator(request)
@@ -130,7 +130,7 @@ def finish(request: Request, appending: Appending, recorded: Recorded | BaseExce
 def _answer_together(services: Services, arrived: Sequence[_Arrived]) -> list[Response | BaseException]:
     """Each as if alone, but for the one write of all, and that a key which several have shown is checked once: all of them had
     arrived by then."""
-    checked: dict[str, ApiKey] = {}
+    checked: Checked = {}
     begun = [_outcome(route.begin, request, body, checked) for route, request, body in arrived]
     appends = [entry.append for entry in begun if isinstance(entry, Appending)]
     recorded = iter(services.record.all(appends) if appends else ())

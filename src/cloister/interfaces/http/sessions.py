@@ -6,13 +6,13 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from cloister.domain.conversation import Draft
-from cloister.domain.errors import InvalidRequest, NotFound, TooLarge
+from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import MessageId, ProjectId, parse_message, parse_project
-from cloister.domain.moments import parse_iso
-from cloister.domain.text import checked_content, checked_metadata
+from cloister.domain.text import checked_content
 from cloister.interfaces import shapes
+from cloister.interfaces.arguments import draft_of, in_message
 from cloister.interfaces.http import bodies
-from cloister.interfaces.http.answers import MessageList, MessagePage, SessionPage, answer, nothing, page
+from cloister.interfaces.http.answers import MessageList, MessagePage, SessionPage, answer, nothing
 from cloister.interfaces.http.callers import Caller, CallerInfo, NoBody, needs
 from cloister.interfaces.http.cursors import Listing, other_cursor
 from cloister.interfaces.http.parameters import (
@@ -142,7 +142,10 @@ def record_messages(
     wait: Wait = None,
 ) -> Response:
     """Append up to 1,000 messages in one transaction: all or none."""
-    drafts = [_draft_at(position, message) for position, message in enumerate(body.messages)]
+    drafts: list[Draft] = []
+    for position, message in enumerate(body.messages):
+        with in_message(position):
+            drafts.append(_draft(message))
     recorded = caller.services.record.messages(caller.reach, external_id, drafts, idempotency_key=idempotency_key)
     _wait(caller, wait)
     data = [shapes.message_shape(message, recorded.session) for message in recorded.messages]
@@ -165,11 +168,12 @@ def list_messages(
         if place is not None and error.kind == "message":
             raise other_cursor() from None
         raise
-    shown = found[:limit]
-    return page(
+    return listing.page(
         MessagePage,
-        [shapes.message_shape(message, session) for message in shown],
-        listing.cursor(shown[-1].id) if len(found) > limit else None,
+        found,
+        limit,
+        shape=lambda message: shapes.message_shape(message, session),
+        place=lambda message: (message.id,),
     )
 
 
@@ -216,11 +220,8 @@ def session_page(
         user_id=user_id,
         before=listing.pair(cursor),
     )
-    last = found[limit - 1] if len(found) > limit else None
-    return page(
-        SessionPage,
-        [shapes.session_shape(session) for session in found[:limit]],
-        None if last is None else listing.cursor(last.updated_at, last.id),
+    return listing.page(
+        SessionPage, found, limit, shape=shapes.session_shape, place=lambda session: (session.updated_at, session.id)
     )
 
 
@@ -242,22 +243,13 @@ def project_of(body: OfAProject, caller: CallerInfo) -> ProjectId | None:
 
 
 def _draft(body: bodies.NewMessage) -> Draft:
-    return Draft(
+    return draft_of(
         role=body.role,
         content=body.content,
         author=body.author,
         metadata=body.metadata,
-        created_at=None if body.created_at is None else parse_iso(body.created_at, "created_at"),
+        created_at=body.created_at,
     )
-
-
-def _draft_at(position: int, body: bodies.NewMessage) -> Draft:
-    """A batch names which of its messages is wrong."""
-    try:
-        checked_metadata(body.metadata)
-        return _draft(body)
-    except (InvalidRequest, TooLarge) as error:
-        raise error.within(f"messages[{position}]") from None
 
 
 def _wait(caller: CallerInfo, wait: str | None) -> None:

@@ -6,10 +6,10 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from cloister.domain.identifiers import project_name, tenant_name
+from cloister.domain.identifiers import key_name, project_name, tenant_name
 from cloister.interfaces.http import bodies, cookies
 from cloister.interfaces.http.answers import answer, nothing
-from cloister.interfaces.http.callers import Caller, Gate, needs
+from cloister.interfaces.http.callers import Caller, Gate, NoBody, needs
 from cloister.interfaces.http.routes import GuardedRoute
 from cloister.interfaces.http.sign_ins import LINK_SECONDS
 
@@ -27,6 +27,7 @@ class SignedIn(BaseModel):
     """Of which key a caller speaks."""
 
     tenant_id: str
+    key_id: str
     name: str
     permissions: list[str]
     project_id: str | None
@@ -40,7 +41,7 @@ def link_path(code: str) -> str:
 
 @router.post("/console/links", response_model=ConsoleLink)
 @needs("read")
-def create_console_link(caller: Caller, request: Request) -> Response:
+def create_console_link(caller: Caller, request: Request, _: NoBody) -> Response:
     """A link that signs a browser in to the console, once. The browser may then do what the key of this request may."""
     code = cast(Gate, request.app.state.gate).sign_ins.new_code(caller.key)
     return answer(ConsoleLink(path=link_path(code), expires_in=LINK_SECONDS))
@@ -58,7 +59,7 @@ def sign_in(body: bodies.SignIn, request: Request) -> Response:
 
 @router.post("/console/sign-out", status_code=204, response_model=None)
 @needs("nothing")
-def sign_out(request: Request) -> Response:
+def sign_out(request: Request, _: NoBody) -> Response:
     """End what the cookie of this browser stands for, if anything."""
     token = cookies.token_of(request)
     response = nothing()
@@ -77,6 +78,7 @@ def get_console_session(caller: Caller) -> Response:
     return answer(
         SignedIn(
             tenant_id=tenant_name(key.tenant),
+            key_id=key_name(key.id),
             name=key.name,
             permissions=[*key.permissions],
             project_id=None if key.project is None else project_name(key.project),

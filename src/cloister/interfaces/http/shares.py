@@ -1,0 +1,34 @@
+"""So many at once in all, and of one tenant no more than a share of them: none can take the places of all others."""
+
+import threading
+from collections import Counter
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from cloister.domain.errors import RateLimited
+from cloister.domain.identifiers import TenantId
+
+_TRY_AGAIN_SECONDS = 2
+
+
+class Shares:
+    """Nobody waits for a place: who finds none is told to come again."""
+
+    def __init__(self, *, of_all: int, of_one: int) -> None:
+        self._of_all = of_all
+        self._of_one = of_one
+        self._lock = threading.Lock()
+        self._taken: Counter[TenantId] = Counter()
+
+    @contextmanager
+    def taken(self, tenant: TenantId, refusal: str) -> Generator[None]:
+        with self._lock:
+            if self._taken[tenant] >= self._of_one or self._taken.total() >= self._of_all:
+                raise RateLimited(_TRY_AGAIN_SECONDS, refusal)
+            self._taken[tenant] += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._taken[tenant] -= 1
+                self._taken = +self._taken

@@ -1,0 +1,106 @@
+"""The scripts of a checkout, with other programs in the place of those that they call."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = Path(__file__).parents[2] / "scripts"
+CONSOLE = ("index.html", "package.json", "package-lock.json", "vite.config.ts", "src/app.tsx", "test/app.test.tsx")
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """With all that is needed already there, so that nothing is installed."""
+    (tmp_path / "scripts").mkdir()
+    for name in ("run", "test"):
+        shutil.copy(SCRIPTS / name, tmp_path / "scripts" / name)
+    for folder in ("src", "public", "test"):
+        (tmp_path / "console" / folder).mkdir(parents=True)
+    for file in ("pyproject.toml", *(f"console/{name}" for name in CONSOLE)):
+        older(tmp_path / file)
+    program(tmp_path, "scripts/console")
+    for name in ("python", "ruff", "pyright", "pytest", "chromium", "cloister"):
+        program(tmp_path, f".venv/bin/{name}")
+    for stamp in (".run", ".test"):
+        (tmp_path / ".venv" / stamp).touch()
+    return tmp_path
+
+
+def older(file: Path) -> None:
+    file.touch()
+    os.utime(file, (1, 1))
+
+
+def newer(file: Path) -> None:
+    os.utime(file, (4_000_000_000, 4_000_000_000))
+
+
+def program(checkout: Path, name: str, does: str = "exit 0") -> None:
+    file = checkout / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"#!/usr/bin/env bash\n{does}\n")
+    file.chmod(0o755)
+
+
+def called(checkout: Path, script: str) -> subprocess.CompletedProcess[str]:
+    path = f"{checkout / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        [checkout / "scripts" / script],
+        cwd=checkout,
+        env={"PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def test_all_checks_have_ended_when_a_test_fails(checkout: Path) -> None:
+    program(checkout, ".venv/bin/pyright", "sleep 0.3; touch pyright-is-done")
+    program(checkout, ".venv/bin/pytest", "exit 3")
+    program(checkout, "scripts/all", "scripts/test || echo $?; ls pyright-is-done")
+    assert called(checkout, "all").stdout == "3\npyright-is-done\n"
+
+
+@pytest.mark.parametrize("checking", [".venv/bin/pyright", "scripts/console"])
+def test_a_check_that_fails_meanwhile_fails_all(checkout: Path, checking: str) -> None:
+    assert called(checkout, "test").returncode == 0
+    program(checkout, checking, '[ "${1-}" = build ] || exit 1')
+    assert called(checkout, "test").returncode == 1
+
+
+@pytest.mark.parametrize("signal", ["INT", "TERM"])
+def test_whoever_stops_the_tests_stops_the_checks(checkout: Path, signal: str) -> None:
+    """As long as a check lives it holds the output open, and nobody is told of the end."""
+    program(checkout, ".venv/bin/pyright", "touch begun; sleep 1000")
+    program(checkout, ".venv/bin/pytest", f"until [ -e begun ]; do sleep 0.05; done; kill -{signal} $PPID; exit 2")
+    assert called(checkout, "test").returncode != 0
+
+
+def test_what_is_installed_runs_where_it_cannot_be_brought_up_to_date(checkout: Path) -> None:
+    program(checkout, ".venv/bin/python", "exit 1")
+    program(checkout, ".venv/bin/cloister", 'echo "cloister $*"')
+    newer(checkout / "pyproject.toml")
+    run = called(checkout, "run")
+    assert (run.returncode, run.stdout) == (0, "cloister serve\n")
+    assert "going on with what is installed" in run.stderr
+
+    (checkout / ".venv" / ".run").unlink()
+    run = called(checkout, "run")
+    assert (run.returncode, run.stdout) == (1, "")
+
+
+@pytest.mark.parametrize("file", CONSOLE)
+def test_only_what_the_console_is_built_from_makes_it_old(checkout: Path, file: str) -> None:
+    program(checkout, ".venv/bin/python", "touch installed")
+    newer(checkout / "console" / file)
+    assert called(checkout, "run").returncode == 0
+    assert (checkout / "installed").exists() == (not file.startswith("test/"))
+
+
+def test_a_mistyped_argument_is_refused() -> None:
+    refused = subprocess.run([SCRIPTS / "console", "chekc"], capture_output=True, text=True, check=False, timeout=60)
+    assert (refused.returncode, refused.stderr) == (2, "usage: scripts/console [check|build]\n")
