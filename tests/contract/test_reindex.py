@@ -10,7 +10,7 @@ from cloister.domain.passage import Passage
 from cloister.index.exact import ExactIndex
 from cloister.models.interface import Embedder, Embedding
 from cloister.models.static_embedder import StaticEmbedder
-from cloister.services.reindex import Reindexed
+from cloister.services.reindex import IndexCounts
 from cloister.storage.interface import Database
 from other_embedder import OtherEmbedder
 
@@ -39,25 +39,25 @@ def test_rows_of_another_embedder_are_never_ranked_with_those_of_this_one(databa
     assert found(first) == 5
     second, services = opened(database, OtherEmbedder())
     assert found(second) == 0
-    assert services.reindex.stale() == Reindexed(messages=5)
+    assert services.reindex.stale() == IndexCounts(messages=5)
     second.record("s", "user", "The bell number 5 rings at noon.")
     assert found(second) == 1
     assert found(first) == 5
-    assert first.health().stale == Reindexed(messages=1)
+    assert first.health().stale == IndexCounts(messages=1)
 
 
 def test_reindexing_brings_everything_to_the_new_generation_and_reports_progress(database: Database) -> None:
     first = filled(database)
     second, services = opened(database, OtherEmbedder())
     steps: list[tuple[int, int]] = []
-    assert second.reindex(progress=lambda done, total: steps.append((done, total))) == Reindexed(messages=5)
+    assert second.reindex(progress=lambda done, total: steps.append((done, total))) == IndexCounts(messages=5)
     assert steps[0] == (0, 5)
     assert steps[-1] == (5, 5)
     assert found(second) == 5
     assert found(first) == 0
-    assert services.reindex.stale() == Reindexed()
-    assert second.reindex() == Reindexed()
-    assert second.reindex(everything=True) == Reindexed(messages=5)
+    assert services.reindex.stale() == IndexCounts()
+    assert second.reindex() == IndexCounts()
+    assert second.reindex(everything=True) == IndexCounts(messages=5)
     assert found(second) == 5
 
 

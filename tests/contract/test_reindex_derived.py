@@ -11,7 +11,7 @@ from cloister.domain.scope import Reach
 from cloister.index import terms
 from cloister.index.exact import ExactIndex
 from cloister.models.interface import Embedder
-from cloister.services.reindex import Reindexed
+from cloister.services.reindex import IndexCounts
 from cloister.services.search import EntityHit, MemoryHit, Place
 from engines import EMBEDDER, Engine
 from memory_house import House, SteppingClock
@@ -20,7 +20,7 @@ from other_embedder import OtherEmbedder
 SAID = "My neighbour Anna plays the cello."
 QUESTION = "Who plays the cello?"
 SESSIONS = ("garden", "kitchen", "loose", "ann", "bob")
-ALL = Reindexed(messages=12, memories=6, entities=5)
+ALL = IndexCounts(messages=12, memories=6, entities=5)
 Derived = tuple[Sequence[int], Sequence[int]]
 
 
@@ -98,8 +98,8 @@ def test_what_derives_is_recalled_again_after_a_reindex_and_stays_within_its_wal
     assert (steps[0], steps[-1]) == ((0, ALL.total), (ALL.total, ALL.total))
     assert everywhere(second) == before
     assert everywhere(first) == NOTHING, "nothing is left of the old generation"
-    assert second.services.reindex.stale() == second.services.reindex.run() == Reindexed()
-    assert second.services.diagnose.health().stale == Reindexed()
+    assert second.services.reindex.stale() == second.services.reindex.run() == IndexCounts()
+    assert second.services.diagnose.health().stale == IndexCounts()
     assert second.services.reindex.run(everything=True) == rebuilt
     assert everywhere(second) == before
     assert second.services.queue.waiting() == 0

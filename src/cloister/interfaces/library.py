@@ -25,7 +25,7 @@ from cloister.interfaces.arguments import draft_of, drafts_of, page_size, projec
 from cloister.services.access import KeyFields
 from cloister.services.diagnose import Health
 from cloister.services.keep_sessions import SessionChange, SessionFields
-from cloister.services.reindex import Progress, Reindexed
+from cloister.services.reindex import IndexCounts, Progress
 from cloister.services.search import Kind, Place
 from cloister.settings import read_remote, read_settings
 
@@ -357,7 +357,7 @@ class Cloister:
         """What the tenant keeps, and how much it may."""
         return shapes.usage_shape(self._services.organise.usage(self._reach))
 
-    def reindex(self, *, everything: bool = False, progress: Progress | None = None) -> Reindexed:
+    def reindex(self, *, everything: bool = False, progress: Progress | None = None) -> IndexCounts:
         """Rebuild what another embedder or tokeniser indexed, or everything: messages, memories and entities. Says how many."""
         if progress is None:
             return self._services.reindex.run(everything=everything)

@@ -27,7 +27,7 @@ from cloister.interfaces import derived_shapes, shapes
 from cloister.interfaces.arguments import draft_of, drafts_of, page_size, project_of, tags_of
 from cloister.interfaces.library import SHARED_POOL, UNCHANGED, Cloister
 from cloister.services.diagnose import Health
-from cloister.services.reindex import Progress, Reindexed
+from cloister.services.reindex import IndexCounts, Progress
 from cloister.services.remember import checked_memories
 from cloister.services.search import Kind, checked_kinds
 from cloister.settings import read_remote
@@ -319,7 +319,7 @@ class RemoteCloister(Cloister, served=True):
     def usage(self) -> shapes.Usage:
         return self._server.get("/org/usage").one(shapes.Usage)
 
-    def reindex(self, *, everything: bool = False, progress: Progress | None = None) -> Reindexed:
+    def reindex(self, *, everything: bool = False, progress: Progress | None = None) -> IndexCounts:
         _only_there("reindex")
 
     def backup(self, target: str | os.PathLike[str]) -> None:

@@ -6,7 +6,7 @@ from typing import cast
 from cloister.domain.moments import Clock
 from cloister.services.claims import Claims
 from cloister.services.index_queue import IndexQueue
-from cloister.services.reindex import Reindexed, Reindexer
+from cloister.services.reindex import IndexCounts, Reindexer
 from cloister.storage.interface import Database
 
 
@@ -25,7 +25,7 @@ class Health:
     sessions: int
     messages: int
     waiting: int
-    stale: Reindexed
+    stale: IndexCounts
     extractor: str
     due: int
     due_seconds: int

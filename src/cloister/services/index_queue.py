@@ -4,7 +4,7 @@ Nothing waits here with the static embedder and the exact index. A slow embedder
 database its points, to whoever drains the queue; a crash in between leaves the rows in it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, cast
 
@@ -16,7 +16,7 @@ from cloister.services.index_entities import EntityIndexing
 from cloister.services.index_memories import MemoryIndexing
 from cloister.services.indexing import Indexer
 from cloister.storage.indexing import IndexRows
-from cloister.storage.interface import Database
+from cloister.storage.interface import Database, Row
 
 _CHUNK = 200
 
@@ -43,10 +43,8 @@ class IndexQueue:
     def waiting(self) -> int:
         """How many messages, memories and entities are in no index yet, and removals not yet made."""
         maintenance = self._database.maintenance
-        unindexed, removals = (
-            maintenance.rows("count_unindexed"),
-            maintenance.rows("count_index_removals", now=self._clock()),
-        )
+        unindexed = maintenance.rows("count_unindexed")
+        removals = maintenance.rows("count_index_removals", now=self._clock())
         return sum(cast(tuple[int, int, int], unindexed[0])) + cast(int, removals[0][0])
 
     def drain(self, stopped: Callable[[], bool] = lambda: False) -> int:
@@ -55,17 +53,25 @@ class IndexQueue:
         done = 0
         while True:
             self.remove_forgotten()
-            indexed = self._drain("unindexed_messages", stopped, self._index_session)
-            indexed += self._drain("unindexed_memories", stopped, self._memories.index_waiting)
-            indexed += self._drain("unindexed_entities", stopped, self._entities.index_waiting)
+            indexed = sum(self._index_all(waiting, index, stopped) for waiting, index in self._kinds())
             done += indexed
             if not indexed or stopped():
                 return done
 
-    def _drain(self, query: str, stopped: Callable[[], bool], index: Callable[[Reach, Any], int]) -> int:
-        """Messages and memories by their session, entities by their project."""
+    def _kinds(self) -> Sequence[tuple[Callable[[], list[Row]], Callable[[Reach, Any], int]]]:
+        """What waits of each, by tenant and place, and who indexes some of a place: a session's, or of entities a project's."""
+        maintenance = self._database.maintenance
+        return (
+            (lambda: maintenance.rows("unindexed_messages", limit=_CHUNK), self._index_session),
+            (lambda: maintenance.rows("unindexed_memories", limit=_CHUNK), self._memories.index_waiting),
+            (lambda: maintenance.rows("unindexed_entities", limit=_CHUNK), self._entities.index_waiting),
+        )
+
+    def _index_all(
+        self, waiting: Callable[[], list[Row]], index: Callable[[Reach, Any], int], stopped: Callable[[], bool]
+    ) -> int:
         done = 0
-        while not stopped() and (pending := self._database.maintenance.rows(query, limit=_CHUNK)):
+        while not stopped() and (pending := waiting()):
             for tenant, place in dict.fromkeys(cast(list[tuple[int, int]], pending)):
                 done += index(Reach(tenant=TenantId(tenant)), place)
         return done

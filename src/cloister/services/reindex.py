@@ -26,7 +26,7 @@ _NO_GENERATION = -1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Reindexed:
+class IndexCounts:
     """How much was rebuilt, or waits to be."""
 
     messages: int = 0
@@ -57,12 +57,12 @@ class Reindexer:
         self._queue = queue
         self._clock = clock
 
-    def stale(self) -> Reindexed:
+    def stale(self) -> IndexCounts:
         """What waits to be rebuilt."""
         messages = self._database.maintenance.rows("count_stale", generation=self._indexer.generation)
         return self._with_derived(cast(int, messages[0][0]), self._indexer.generation)
 
-    def run(self, *, everything: bool = False, progress: Progress = lambda done, total: None) -> Reindexed:
+    def run(self, *, everything: bool = False, progress: Progress = lambda done, total: None) -> IndexCounts:
         """Rebuild what is of another generation, or everything."""
         total = (self._stored() if everything else self.stale()).total
         rebuilt: dict[_Kind, int] = {"messages": 0, "memories": 0, "entities": 0}
@@ -72,16 +72,16 @@ class Reindexer:
             done = sum(rebuilt.values())
             progress(done, max(done, total))
         self._queue.drain()
-        return Reindexed(**rebuilt)
+        return IndexCounts(**rebuilt)
 
-    def _stored(self) -> Reindexed:
+    def _stored(self) -> IndexCounts:
         messages = cast(int, self._database.maintenance.rows("totals")[0][3])
         return self._with_derived(messages, _NO_GENERATION)
 
-    def _with_derived(self, messages: int, generation: int) -> Reindexed:
+    def _with_derived(self, messages: int, generation: int) -> IndexCounts:
         counted = self._database.maintenance.rows("count_stale_derived", generation=generation)
         memories, entities = cast(tuple[int, int], counted[0])
-        return Reindexed(messages=messages, memories=memories, entities=entities)
+        return IndexCounts(messages=messages, memories=memories, entities=entities)
 
     def _steps(self, everything: bool) -> Iterator[tuple[_Kind, int]]:
         """How many of which kind, after each small transaction."""

@@ -10,10 +10,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from cloister.interfaces.cli.options import Data, Json, Key
 from cloister.interfaces.cli.terminal import answer, chatter, counted
 from cloister.interfaces.library import Cloister
-from cloister.services.reindex import Reindexed
+from cloister.services.reindex import IndexCounts
 
 
-def index_counts(counts: Reindexed) -> str:
+def index_counts(counts: IndexCounts) -> str:
     """As a sentence says it: the kinds there are any of, or no messages."""
     derived = (counts.memories, "memory", "memories"), (counts.entities, "entity", "entities")
     told = [counted(number, one, many) for number, one, many in derived if number]
