@@ -70,7 +70,7 @@ def test_an_expired_cookie_asks_to_sign_in_again_and_what_was_typed_is_still_the
 
 
 def test_whoever_signs_in_next_sees_nothing_of_who_was_here(desk: Desk, server: Server) -> None:
-    """ISO-1, also between the tabs of one browser."""
+    """ISO-4, also between the tabs of one browser."""
     tab = desk.sign_in()
     tab.converse("The gate code is 4417.", "Noted.")
     tab.composer.fill("And the cellar's is 9.")
