@@ -21,7 +21,7 @@ from cloister.domain.usage import Limits
 from cloister.storage.changes import Changes
 from cloister.storage.idempotency import Idempotency
 from cloister.storage.indexing import IndexRows
-from cloister.storage.interface import Transaction
+from cloister.storage.interface import Database, Transaction
 from cloister.storage.keys import ApiKeys
 from cloister.storage.messages import Messages
 from cloister.storage.organisation import Projects, Tenants
@@ -30,6 +30,7 @@ from cloister.storage.sessions import Description, Sessions
 from cloister.storage.usage import UsageRows
 from derived_cases import DERIVED_CASES, claimed, forget_derived
 from derived_index_cases import DERIVED_INDEX_CASES
+from engines import Engine
 from turn_cases import TURN_CASES
 from twin_tenants import (
     CLAIM,
@@ -48,6 +49,7 @@ from twin_tenants import (
     new_message,
     new_session,
     pools,
+    settle_home,
 )
 
 
@@ -227,6 +229,17 @@ def reindex(transaction: Transaction, home: Home) -> None:
     later = replace(INDEXED, generation=GENERATION + 1)
     rows = IndexRows(transaction, GENERATION + 1)
     rows.set_indexed(home.first.session, [(message, later) for message in home.first.messages])
+
+
+@pytest.fixture(scope="module")
+def theirs(shared_database: Database) -> Home:
+    """One for all tests here: each leaves it as it was, and says so."""
+    return settle_home(shared_database)
+
+
+@pytest.fixture
+def world(shared_engine: Engine, shared_database: Database, theirs: Home) -> World:
+    return World(engine=shared_engine, database=shared_database, ours=settle_home(shared_database), theirs=theirs)
 
 
 def counted(world: World, home: Home) -> tuple[set[Any], set[Any]]:
