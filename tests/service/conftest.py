@@ -29,15 +29,22 @@ def tenant(server: Server) -> Tenant:
 
 
 @pytest.fixture(scope="session", params=["sqlite", "postgres"])
-def either_server(request: pytest.FixtureRequest, folder: Path) -> Generator[Server]:
-    """The same on each engine."""
+def either_engine(request: pytest.FixtureRequest, folder: Path) -> Generator[Engine]:
+    """What `either_server` keeps."""
     if request.param == "sqlite":
+        yield request.getfixturevalue("shared_engine")
+        return
+    with opened_engine("postgres", folder, lambda: request.getfixturevalue("postgres_server")) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def either_server(request: pytest.FixtureRequest, either_engine: Engine) -> Generator[Server]:
+    """The same on each engine."""
+    if either_engine.name == "sqlite":
         yield request.getfixturevalue("server")
         return
-    with (
-        opened_engine("postgres", folder, lambda: request.getfixturevalue("postgres_server")) as engine,
-        serving(engine.services()) as running,
-    ):
+    with serving(either_engine.services()) as running:
         yield running
 
 
