@@ -14,7 +14,8 @@ def house(engine: Engine) -> House:
 
 def talk(house: House, name: str, word: str, turns: int = 32) -> None:
     """Past the recent window by twelve exchanges, in which every user's message holds the word."""
-    house.say(name, *(text.replace("Xandor", word) for text in long_talk(turns)))
+    for text in long_talk(turns):
+        house.say(name, text.replace("Xandor", word))
     while house.services.memory_worker.run_due():
         pass
 
