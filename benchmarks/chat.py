@@ -9,19 +9,17 @@ add. Times are milliseconds, p50 unless said otherwise.
 import argparse
 import asyncio
 import json
-import os
-import re
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from cloister import Cloister
 from latency import SMALL_POOL, Questions, fill, line, readable
+from service import Service, serving
 
 TOKENS = 100
 # Between the first token and the second: no model has all of them ready at once.
@@ -46,16 +44,22 @@ def main() -> None:
 
 
 async def measure(directory: Path, messages: int, streams: int, turns: int) -> list[dict[str, Any]]:
-    async with model() as asked, service(directory, asked.port) as (port, key):
-        client = Client(port, key)
-        await client.turns(asked, "small/ask", 5)
-        direct = [await asked.first_token() for _ in range(turns)]
-        until_asked, until_told = await client.turns(asked, "small/ask", turns)
-        await client.turns(asked, "large/ask", 2)
-        _, in_large = await client.turns(asked, "large/ask", turns // 4)
-        began = time.perf_counter()
-        wrong = await client.at_once(streams)
-        seconds = time.perf_counter() - began
+    async with model() as asked:
+        environment = {"CLOISTER_WORKER": "off", "CLOISTER_MODEL_NAME": "instant"}
+        environment["CLOISTER_MODEL_URL"] = f"http://127.0.0.1:{asked.port}/v1"
+        with serving(directory, **environment) as service:
+            return await answered(asked, Client(service), messages, streams, turns)
+
+
+async def answered(asked: "Model", client: "Client", messages: int, streams: int, turns: int) -> list[dict[str, Any]]:
+    await client.turns(asked, "small/ask", 5)
+    direct = [await asked.first_token() for _ in range(turns)]
+    until_asked, until_told = await client.turns(asked, "small/ask", turns)
+    await client.turns(asked, "large/ask", 2)
+    _, in_large = await client.turns(asked, "large/ask", turns // 4)
+    began = time.perf_counter()
+    wrong = await client.at_once(streams)
+    seconds = time.perf_counter() - began
     stored = f"{messages:,} stored, {SMALL_POOL:,} in the pool"
     return [
         line(f"until the model is asked, {stored}", until_asked, target=10),
@@ -66,7 +70,7 @@ async def measure(directory: Path, messages: int, streams: int, turns: int) -> l
             floor_name="the model asked directly",
         ),
         line(f"until the first token, {messages - SMALL_POOL:,} in the pool", in_large),
-        line(f"{streams} streams at once: lost or mixed tokens", wrong, target=0),
+        line(f"{streams} streams at once: lost or mixed tokens of {streams * TOKENS:,}", wrong, target=0),
         line(f"{streams} streams at once: tokens a second", streams * TOKENS / seconds),
     ]
 
@@ -103,8 +107,8 @@ class Model:
     async def first_token(self) -> float:
         body = json.dumps({"messages": [{"role": "user", "content": "#0"}]}).encode()
         request = f"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
-        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         began = time.perf_counter()
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         writer.write(request)
         await reader.readuntil(b"data: ")
         taken = (time.perf_counter() - began) * 1_000
@@ -128,42 +132,11 @@ async def model() -> AsyncGenerator[Model]:
         server.close()
 
 
-@asynccontextmanager
-async def service(directory: Path, model_port: int) -> AsyncGenerator[tuple[int, str]]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "cloister", "serve", "--data", str(directory), "--port", "0"],
-        env={
-            **os.environ,
-            "CLOISTER_RATE_LIMIT": "0",
-            "CLOISTER_WORKER": "off",
-            "CLOISTER_MODEL_URL": f"http://127.0.0.1:{model_port}/v1",
-            "CLOISTER_MODEL_NAME": "instant",
-        },
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    assert process.stdout is not None
-    try:
-        port = 0
-        while not port:
-            said = await asyncio.to_thread(process.stdout.readline)
-            assert said, "the server did not start"
-            if found := re.search(r"answers on http://[^:]+:(\d+)", said):
-                port = int(found[1])
-        yield port, (directory / "local.key").read_text().strip()
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
-
-
 class Client:
     """Says something, and reads the reply, over a connection for each turn."""
 
-    def __init__(self, port: int, key: str) -> None:
-        self._port = port
-        self._key = key
+    def __init__(self, service: Service) -> None:
+        self._service = service
         self._questions = Questions()
 
     async def turns(self, asked: Model, session: str, turns: int) -> tuple[list[float], list[float]]:
@@ -181,26 +154,23 @@ class Client:
         return until_asked, until_told
 
     async def at_once(self, streams: int) -> int:
-        """How many of so many replies, told at one time, are not word for word what their model said."""
-        return sum(await asyncio.gather(*(self._whole(number) for number in range(streams))))
+        """How many tokens of so many replies, told at one time, are not what their model said at that place."""
+        return sum(await asyncio.gather(*(self._wrong(number) for number in range(streams))))
 
-    async def _whole(self, number: int) -> bool:
+    async def _wrong(self, number: int) -> int:
         reader, writer = await self._say(f"stream {number}", f"Say your number: #{number}")
         body = await reader.read()
         writer.close()
         deltas = [json.loads(piece.partition(b"\n")[0]) for piece in body.split(b"data: ") if _DELTA in piece]
-        told = "".join(delta["delta"] for delta in deltas)
-        return told != "".join(f"{number}:{token} " for token in range(TOKENS))
+        told = "".join(delta["delta"] for delta in deltas).split()
+        said = [f"{number}:{token}" for token in range(TOKENS)]
+        return sum(one != other for one, other in zip_longest(told, said))
 
     async def _say(self, session: str, text: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         message = {"role": "user", "parts": [{"type": "text", "text": text}]}
-        body = json.dumps({"id": session, "messages": [message]}).encode()
-        head = (
-            f"POST /v1/chat/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {self._key}\r\n"
-            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-        )
-        reader, writer = await asyncio.open_connection("127.0.0.1", self._port, limit=1 << 22)
-        writer.write(head.encode() + body)
+        body = {"id": session, "messages": [message]}
+        reader, writer = await asyncio.open_connection("127.0.0.1", self._service.port, limit=1 << 22)
+        writer.write(self._service.request("POST", "/v1/chat/stream", body, close=True))
         return reader, writer
 
 

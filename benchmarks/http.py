@@ -9,10 +9,6 @@ of the two cores they share. Times are milliseconds, p50 unless said otherwise.
 import argparse
 import asyncio
 import json
-import os
-import socket
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -21,6 +17,7 @@ from typing import Any
 
 from cloister import Cloister
 from latency import SMALL_POOL, Questions, Words, fill, line, readable
+from service import Service, serving
 
 CONNECTIONS = 32
 Ask = Callable[[int, int], bytes]
@@ -46,43 +43,17 @@ def measure(directory: Path, messages: int, seconds: float) -> list[dict[str, An
         fill(memory, "large", messages - SMALL_POOL)
         for writer in range(CONNECTIONS):
             memory.create_session(str(writer))
-    server = Service(directory)
-    try:
-        report = [line(f"/readyz after a start, {messages:,} messages (s)", server.ready_after, target=1.5)]
-        report += asyncio.run(server.measure(messages, seconds))
-    finally:
-        server.process.kill()
-        server.process.wait()
-    return report
+    with serving(directory, CLOISTER_OPERATOR_KEY=OPERATOR) as service:
+        ready = line(f"/readyz after a start, {messages:,} messages (s)", service.ready_after, target=1.5)
+        return [ready, *asyncio.run(Load(service).measure(messages, seconds))]
 
 
-class Service:
-    """`cloister serve` over a data directory, and requests to it."""
+class Load:
+    """Requests to a service, and how long they take."""
 
-    def __init__(self, directory: Path) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = int(free.getsockname()[1])
-        began = time.perf_counter()
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "cloister", "serve", "--data", str(directory), "--port", str(self.port)],
-            env={**os.environ, "CLOISTER_RATE_LIMIT": "0", "CLOISTER_OPERATOR_KEY": OPERATOR},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        asyncio.run(self._wait())
-        self.ready_after = time.perf_counter() - began
-        self.key = (directory / "local.key").read_text().strip()
-
-    async def _wait(self) -> None:
-        while True:
-            try:
-                connection = await Connection.open(self.port)
-                status, _ = await connection.ask(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-                connection.close()
-                if status == 200:
-                    return
-            except OSError:
-                await asyncio.sleep(0.01)
+    def __init__(self, service: Service) -> None:
+        self._port = service.port
+        self._request = service.request
 
     async def measure(self, messages: int, seconds: float) -> list[dict[str, Any]]:
         words, questions = Words(7), Questions()
@@ -127,17 +98,17 @@ class Service:
 
     async def _make_foreign_session(self) -> None:
         """In another tenant, under an id that ours does not have."""
-        connection = await Connection.open(self.port)
-        status, body = await connection.ask(self._request("POST", "/operator/tenants", {"name": "Them"}, OPERATOR))
+        connection = await Connection.open(self._port)
+        status, body = await connection.ask(self._request("POST", "/operator/tenants", {"name": "Them"}, key=OPERATOR))
         assert status == 201, body
         key = json.loads(body)["admin_key"]
-        status, body = await connection.ask(self._request("POST", "/v1/sessions", {"external_id": "of-them"}, key))
+        status, body = await connection.ask(self._request("POST", "/v1/sessions", {"external_id": "of-them"}, key=key))
         assert status == 201, body
         connection.close()
 
     async def _alternately(self, one: Ask, other: Ask, seconds: float) -> tuple[Sequence[float], Sequence[float]]:
         taken: tuple[list[float], list[float]] = ([], [])
-        connection = await Connection.open(self.port)
+        connection = await Connection.open(self._port)
         end = time.perf_counter() + seconds
         while time.perf_counter() < end:
             for which, request in enumerate((one, other)):
@@ -154,7 +125,7 @@ class Service:
         end = time.perf_counter() + seconds
 
         async def client(number: int) -> None:
-            connection = await Connection.open(self.port)
+            connection = await Connection.open(self._port)
             turn = 0
             while time.perf_counter() < end:
                 text = request(number, turn)
@@ -168,14 +139,6 @@ class Service:
         began = time.perf_counter()
         await asyncio.gather(*(client(number) for number in range(connections)))
         return len(taken) / (time.perf_counter() - began), taken
-
-    def _request(self, method: str, path: str, body: dict[str, Any] | None = None, key: str | None = None) -> bytes:
-        text = b"" if body is None else json.dumps(body).encode()
-        head = (
-            f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key or self.key}\r\n"
-            f"Content-Type: application/json\r\nContent-Length: {len(text)}\r\n\r\n"
-        )
-        return head.encode() + text
 
 
 class Connection:

@@ -1,8 +1,13 @@
-"""Databases for tests: real SQLite, real PostgreSQL, and `database`, which runs a test on both."""
+"""Databases for tests: real SQLite and real PostgreSQL. `database` and `engine` run a test on both.
+
+`engine` is a fresh one, for tests that open it more than once or look at its rows from outside; `shared_engine` is one for all
+tests of a module that make tenants of their own. A folder whose tests need less has its own under the same names.
+"""
 
 import os
 from collections.abc import Generator
 from contextlib import ExitStack
+from itertools import count
 from pathlib import Path
 from subprocess import SubprocessError
 
@@ -11,7 +16,11 @@ import pytest
 from cloister.storage.interface import Database
 from cloister.storage.postgres import PostgresDatabase, open_postgres
 from cloister.storage.sqlite import SqliteDatabase, open_sqlite
+from engines import Engine, opened_engine
+from folders import quick_folder
 from postgres_server import PostgresServer, run_and_worker, running_server
+
+_numbers = count(1)
 
 
 @pytest.fixture(scope="session")
@@ -25,6 +34,31 @@ def postgres_server() -> Generator[PostgresServer]:
                 pytest.fail(f"CI needs a real PostgreSQL: {error!r}")
             pytest.skip(f"no PostgreSQL here: {error!r}")
         yield server
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[Engine]:
+    with opened_engine(request.param, tmp_path / "data", lambda: request.getfixturevalue("postgres_server")) as made:
+        yield made
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def shared_engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Generator[Engine]:
+    data = tmp_path_factory.mktemp("shared") / "data"
+    with opened_engine(request.param, data, lambda: request.getfixturevalue("postgres_server")) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def folder() -> Generator[Path]:
+    with quick_folder() as made:
+        yield made
+
+
+@pytest.fixture
+def data(folder: Path) -> Path:
+    """A directory that is not there yet."""
+    return folder / f"data-{next(_numbers)}"
 
 
 @pytest.fixture

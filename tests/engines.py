@@ -1,8 +1,8 @@
 """A database of either engine as tests see it from outside: open it as often as wanted, and look at its rows past every wall."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Barrier, Lock
@@ -10,8 +10,10 @@ from typing import Any, TypeVar
 
 import apsw
 import psycopg
+import pytest
 
 from cloister.bootstrap import Services, wire
+from cloister.domain.errors import CloisterError
 from cloister.domain.moments import Clock, now
 from cloister.domain.usage import Limits
 from cloister.index.exact import ExactIndex
@@ -21,6 +23,7 @@ from cloister.models.static_embedder import StaticEmbedder
 from cloister.storage.interface import Database
 from cloister.storage.postgres import open_postgres
 from cloister.storage.sqlite import DATABASE_FILE, open_sqlite
+from postgres_server import PostgresServer
 
 T = TypeVar("T")
 Rows = list[tuple[object, ...]]
@@ -47,11 +50,11 @@ EMBEDDER = StaticEmbedder()
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Engine:
-    """`open` gives a new connection to the same data, as another process would have; `rows` runs SQL as the owner of all rows."""
+    """`open` gives a new connection to the same data, as another process would have; `each` runs SQL as the owner of all rows."""
 
     name: str
     open: Callable[[], Database]
-    rows: Callable[[str], Rows]
+    each: Callable[[Sequence[str]], list[Rows]]
     closing: ExitStack = field(default_factory=ExitStack)
 
     def database(self) -> Database:
@@ -82,10 +85,28 @@ class Engine:
         self.closing.callback(services.extractor.close)
         return services
 
+    def rows(self, statement: str) -> Rows:
+        (found,) = self.each([statement])
+        return found
+
+    def unchanged_by(
+        self,
+        kind: type[CloisterError] | tuple[type[CloisterError], ...],
+        call: Callable[[], object],
+        tenant: int | None = None,
+    ) -> Any:
+        """The error with which this is refused, and not one row changes, of all or of one tenant's."""
+        before = self.dump(tenant)
+        with pytest.raises(kind) as caught:
+            call()
+        assert self.dump(tenant) == before
+        return caught.value
+
     def dump(self, tenant: int | None = None) -> dict[str, Rows]:
         """Every row, or every row of one tenant, whatever a transaction would show."""
         bound = "" if tenant is None else f" WHERE tenant_id = {tenant:d}"
-        return {table: sorted(self.rows(f"SELECT * FROM {table}{bound}"), key=repr) for table in TABLES}
+        found = self.each([f"SELECT * FROM {table}{bound}" for table in TABLES])
+        return {table: sorted(rows, key=repr) for table, rows in zip(TABLES, found, strict=True)}
 
 
 def at_once(work: Callable[[int], T], threads: int = 8) -> list[T]:
@@ -104,20 +125,34 @@ def exact_index(megabytes: int = 64) -> ExactIndex:
     return ExactIndex(EMBEDDER.embed_query, EMBEDDER.dimension, megabytes * 1_000_000)
 
 
+@contextmanager
+def opened_engine(kind: str, directory: Path, servers: Callable[[], PostgresServer]) -> Generator[Engine]:
+    """New, of this kind, and closed with the block; a server is asked for only where one is needed."""
+    if kind == "sqlite":
+        made = sqlite_engine(directory)
+        with made.closing:
+            yield made
+        return
+    with servers().migrated_database() as url:
+        made = postgres_engine(url)
+        with made.closing:
+            yield made
+
+
 def sqlite_engine(directory: Path) -> Engine:
-    def rows(statement: str) -> Rows:
+    def each(statements: Sequence[str]) -> list[Rows]:
         connection: Any = apsw.Connection(str(directory / DATABASE_FILE))
         try:
-            return connection.execute(statement).fetchall()
+            return [connection.execute(statement).fetchall() for statement in statements]
         finally:
             connection.close()
 
-    return Engine(name="sqlite", open=lambda: open_sqlite(directory), rows=rows)
+    return Engine(name="sqlite", open=lambda: open_sqlite(directory), each=each)
 
 
 def postgres_engine(url: str) -> Engine:
     looking = _Looking(url)
-    made = Engine(name="postgres", open=lambda: open_postgres(url), rows=looking.rows)
+    made = Engine(name="postgres", open=lambda: open_postgres(url), each=looking.each)
     made.closing.callback(looking.close)
     return made
 
@@ -131,22 +166,28 @@ class _Looking:
         self._lock = Lock()
         self._ended = False
 
-    def rows(self, statement: str) -> Rows:
+    def each(self, statements: Sequence[str]) -> list[Rows]:
         if self._ended:
             with psycopg.connect(self._url, autocommit=True) as once:
-                return once.execute(statement.encode()).fetchall()
+                return _run(once, statements)
         with self._lock:
             if self._connection is None or self._connection.closed:
                 self._connection = psycopg.connect(self._url, autocommit=True)
             try:
-                cursor = self._connection.execute(statement.encode())
+                return _run(self._connection, statements)
             except psycopg.OperationalError:
                 # Somebody ended it, as some tests do to all of them.
                 self._connection = psycopg.connect(self._url, autocommit=True)
-                cursor = self._connection.execute(statement.encode())
-            return cursor.fetchall() if cursor.description else []
+                return _run(self._connection, statements)
 
     def close(self) -> None:
         self._ended = True
         if self._connection is not None:
             self._connection.close()
+
+
+def _run(connection: psycopg.Connection[Any], statements: Sequence[str]) -> list[Rows]:
+    """Several are sent before the first is answered."""
+    with connection.pipeline() if len(statements) > 1 else nullcontext():
+        cursors = [connection.execute(statement.encode()) for statement in statements]
+    return [cursor.fetchall() if cursor.description else [] for cursor in cursors]

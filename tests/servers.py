@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote, urlencode
@@ -115,6 +115,10 @@ class Tenant:
     def client(self, key: str | None = None, **headers: str) -> httpx2.Client:
         return new_client(self.address, key or self.key, **headers)
 
+    def at(self, server: "Server") -> "Tenant":
+        """The same tenant, asked through another server of its data."""
+        return replace(self, address=server.address, http=server.http)
+
     def new_project(self, name: str = "Garden", **fields: Any) -> str:
         return self.admin.made("/org/projects", {"name": name, **fields})["project_id"]
 
@@ -189,6 +193,7 @@ def serving(
     finally:
         server.should_exit = True
         thread.join(_SECONDS)
+        assert not thread.is_alive(), "the server did not end"
 
 
 class ServerProcess:

@@ -8,13 +8,10 @@ from typing import cast
 import pytest
 
 from cloister import Cloister
-from cloister.bootstrap import wire
-from cloister.storage.interface import Database
 from command_line import CommandLine
-from engines import EMBEDDER, exact_index
 from over_commands import OverCommands
 from over_http import OverHttp
-from servers import Tenant, serving
+from servers import Tenant
 
 EMBEDDED = ["embedded-sqlite", "embedded-postgres"]
 REMOTE = ["remote-sqlite", "remote-postgres"]
@@ -29,18 +26,8 @@ def only(ways: list[str]) -> pytest.MarkDecorator:
 
 
 @contextmanager
-def opened(way: str, database: Database) -> Generator[Cloister]:
-    """A new Cloister behind this way in."""
-    services = wire(database, index=exact_index(), embedder=EMBEDDER)
-    if way in EMBEDDED:
-        yield Cloister(services=services)
-        return
-    with serving(services) as server, _served(way, server.new_tenant()) as memory:
-        yield memory
-
-
-@contextmanager
-def _served(way: str, tenant: Tenant) -> Generator[Cloister]:
+def through(way: str, tenant: Tenant) -> Generator[Cloister]:
+    """This way in to a tenant of a running server."""
     if way in REMOTE:
         with Cloister(tenant.address, key=tenant.key) as memory:
             yield memory

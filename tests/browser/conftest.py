@@ -4,8 +4,6 @@ Of a module and not of the whole run: while Playwright is there it keeps an even
 """
 
 from collections.abc import Generator
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 from playwright.sync_api import Browser
@@ -16,6 +14,7 @@ from cloister.models.endpoint import Endpoint
 from desk import WIDE, Desk, Watch, system_chromium
 from engines import sqlite_engine
 from fake_endpoint import FakeEndpoint, fake_endpoint
+from folders import quick_folder
 from servers import Server, Tenant, serving
 from talking import words
 
@@ -47,9 +46,8 @@ def watch() -> Watch:
 
 @pytest.fixture(scope="module")
 def server(the_model: FakeEndpoint, watch: Watch) -> Generator[Server]:
-    memory = Path("/dev/shm")
-    with TemporaryDirectory(prefix="cloister-browser-", dir=memory if memory.is_dir() else None) as folder:
-        engine = sqlite_engine(Path(folder) / "data")
+    with quick_folder() as folder:
+        engine = sqlite_engine(folder / "data")
         chat = OpenAiChatModel(Endpoint(url=the_model.url, model="fake", tries=1))
         with engine.closing, serving(engine.services(chat_model=chat), sign_ins=SignIns(watch)) as running:
             yield running

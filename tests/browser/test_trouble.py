@@ -70,7 +70,7 @@ def test_an_expired_cookie_asks_to_sign_in_again_and_what_was_typed_is_still_the
 
 
 def test_whoever_signs_in_next_sees_nothing_of_who_was_here(desk: Desk, server: Server) -> None:
-    """ISO-1, also between the tabs of one browser."""
+    """ISO-4, also between the tabs of one browser."""
     tab = desk.sign_in()
     tab.converse("The gate code is 4417.", "Noted.")
     tab.composer.fill("And the cellar's is 9.")
@@ -107,9 +107,8 @@ def test_a_cut_network_gives_back_what_was_typed(desk: Desk) -> None:
     assert len(said(desk.tenant, tab.session)) == 4
 
 
-def test_a_reply_goes_on_while_the_network_is_cut_and_is_followed_when_it_is_back(
-    desk: Desk, model: FakeEndpoint
-) -> None:
+def test_a_reply_goes_on_while_its_page_is_loaded_again_and_is_followed_there(desk: Desk, model: FakeEndpoint) -> None:
+    """TAB-2: the connection of the first page is cut in the middle of the reply."""
     tab = desk.sign_in()
     gate = Gate()
     model.answers(words("All ", "of ", "it.", gate=gate))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fake_endpoint import FakeEndpoint
-from servers import Server, ServerProcess, Tenant, postgres_address
+from servers import ServerProcess, postgres_address
 from talking import Gate, asking, messages, said, say, streaming, words
 from waiting import eventually
 
@@ -24,17 +24,6 @@ def started(place: str, model: FakeEndpoint, **environment: str) -> ServerProces
     )
 
 
-def moved(tenant: Tenant, server: Server) -> Tenant:
-    """The same tenant, at the server that was started after."""
-    return Tenant(
-        tenant_id=tenant.tenant_id,
-        default_project_id=tenant.default_project_id,
-        key=tenant.key,
-        address=server.address,
-        http=server.http,
-    )
-
-
 def test_a_server_killed_in_the_middle_of_a_turn(place: str, model: FakeEndpoint) -> None:
     """The user's words are there, no half reply is, and the turn of the dead process runs out."""
     gate = Gate()
@@ -47,7 +36,7 @@ def test_a_server_killed_in_the_middle_of_a_turn(place: str, model: FakeEndpoint
             process.kill()
     gate.open()
     with started(place, model, CLOISTER_WORKER_LEASE="2") as process:
-        tenant = moved(tenant, process.server)
+        tenant = tenant.at(process.server)
         assert said(tenant, "tab") == [("user", "completed", "Tell me.")]
         assert tenant.admin.get("/v1/chat/tab/stream").status_code == 204
 
@@ -94,7 +83,7 @@ def test_iso_7_a_server_killed_at_any_moment_leaves_no_session_outside_its_proje
         for worker in workers:
             worker.join()
     with started(place, model) as process:
-        tenant = moved(tenant, process.server)
+        tenant = tenant.at(process.server)
         sessions = tenant.admin.everything("/v1/sessions")
         assert {session["project_id"] for session in sessions} == {garden}
         assert {session["external_id"] for session in sessions} >= acknowledged
@@ -119,7 +108,7 @@ def test_a_server_that_is_stopped_stores_what_was_said_so_far(place: str, model:
     gate.open()
     assert reply.done and reply.metadata["status"] == "partial"
     with started(place, model) as process:
-        tenant = moved(tenant, process.server)
+        tenant = tenant.at(process.server)
         assert said(tenant, "tab") == [("user", "completed", "Talk."), ("assistant", "partial", "So far")]
         model.answers(words("Hello again."))
         assert say(tenant.admin, "tab", "Hello?").text == "Hello again."

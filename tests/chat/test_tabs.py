@@ -22,8 +22,8 @@ def test_ctx_4_what_did_i_say_shows_only_what_was_said_here(tenant: Tenant, mode
     assert current(tenant, "session 1") == ["Hello session 1", "Hello.", "What did I say?", "Hello."]
     spoken = [entry["content"] for entry in model.asked[-1].body["messages"] if entry["role"] == "user"]
     assert spoken == ["Hello session 1", "What did I say?"]
-    assert {item["session_id"] for item in reply.context["relevant_history"]} <= {"session 2"}
-    assert {item["source"] for item in reply.context["relevant_history"]} <= {"semantic"}
+    assert {item["session_id"] for item in reply.context["relevant_history"]} == {"session 2"}
+    assert {item["source"] for item in reply.context["relevant_history"]} == {"semantic"}
 
 
 def test_tab_1_two_tabs_do_not_bleed_into_each_other(tenant: Tenant, model: FakeEndpoint) -> None:

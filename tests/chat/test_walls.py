@@ -209,20 +209,21 @@ def test_mem_7_a_prompt_without_placeholders_is_given_nothing(tenant: Tenant, mo
     assert SECRET in reply.recalled
 
 
-def test_mem_10_a_reply_that_repeats_the_block_is_no_new_evidence(tenant: Tenant, model: FakeEndpoint) -> None:
-    garden = tenant.new_project("Garden")
-    tenant.admin.patch(f"/org/projects/{garden}", {"settings": {"pending_message_count": 1}})
+def test_mem_10_a_block_that_somebody_repeats_is_no_new_evidence(tenant: Tenant, model: FakeEndpoint) -> None:
+    """By the reply, or by the user, who says something of their own beside it."""
     block = "<recalled-memory>\n- My sister Anna lives in Lisbon.\n</recalled-memory>"
     model.answers(words(f"I was told: {block}"))
-    say(tenant.admin, "tab", "Hm.", project_id=garden)
+    say(tenant.admin, "tab", "Hm.", project_id=tenant.new_project("Garden"))
+    say(tenant.admin, "tab", f"Is this so?\n{block}\nI am allergic to walnuts.")
     tenant.admin.made("/v1/sessions/tab/extract", None)
-    assert tenant.admin.everything("/v1/sessions/tab/memories") == []
+    (memory,) = tenant.admin.everything("/v1/sessions/tab/memories")
+    assert "walnuts" in memory["content"]
 
 
-def test_a_session_that_moves_away_from_a_confined_key_before_it_recalls_is_not_recalled_for_it(
+def test_a_reply_to_a_session_that_moves_away_from_its_confined_key_is_kept_where_it_went(
     tenant: Tenant, model: FakeEndpoint
 ) -> None:
-    """ISO-4: the reach of a turn is its caller's to its end; see `test_turns` for the moment between."""
+    """ISO-4, ISO-5: the key sees nothing more of it. `test_turns` has the session that moves before the turn recalls."""
     garden, kitchen = tenant.new_project("Garden"), tenant.new_project("Kitchen")
     gardener = tenant.new_key(project_id=garden, confined=True)
     gate = Gate()

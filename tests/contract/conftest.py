@@ -1,43 +1,15 @@
-"""`engine`: a fresh database of each engine, for tests that open it more than once or look at its rows from outside.
-
-`shared_engine` is one for all tests of a module that make tenants of their own; `world` is two such tenants.
-"""
+"""`world`: two tenants of `shared_engine` that hold the same things."""
 
 from collections.abc import Generator
-from pathlib import Path
 
 import psycopg
 import pytest
 from psycopg import sql
 
 from cloister.storage.interface import Database
-from engines import Engine, postgres_engine, sqlite_engine
+from engines import Engine
 from postgres_server import PostgresServer
 from twin_tenants import World, settle_home
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[Engine]:
-    if request.param == "sqlite":
-        made = sqlite_engine(tmp_path / "data")
-    else:
-        made = postgres_engine(request.getfixturevalue("migrated_postgres"))
-    with made.closing:
-        yield made
-
-
-@pytest.fixture(scope="module", params=["sqlite", "postgres"])
-def shared_engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Generator[Engine]:
-    if request.param == "sqlite":
-        made = sqlite_engine(tmp_path_factory.mktemp("shared") / "data")
-        with made.closing:
-            yield made
-        return
-    server: PostgresServer = request.getfixturevalue("postgres_server")
-    with server.migrated_database() as url:
-        made = postgres_engine(url)
-        with made.closing:
-            yield made
 
 
 @pytest.fixture

@@ -11,12 +11,12 @@ from cloister.domain.conversation import Draft
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import PoolId, ProjectId
 from cloister.domain.scope import PoolKey, Reach
-from cloister.services import keep_sessions
+from cloister.services import keep_sessions, move
 from cloister.services.keep_sessions import SessionChange, SessionFields
 from cloister.storage.pools import Pools
 from engines import Engine
 
-PATIENCE = 1.0
+PATIENCE = 0.2
 
 
 class Scene:
@@ -188,14 +188,16 @@ def meeting(
 
     class Hesitant(Pools):
         def ensure(self, key: PoolKey) -> PoolId:
-            looked.set()
-            done.wait(PATIENCE)
+            if not looked.is_set():
+                looked.set()
+                done.wait(PATIENCE)
             return super().ensure(key)
 
-    monkeypatch.setattr(keep_sessions, "Pools", Hesitant)
+    for service in (keep_sessions, move):
+        monkeypatch.setattr(service, "Pools", Hesitant)
 
     def after_it_looked() -> None:
-        looked.wait(10)
+        assert looked.wait(10), "nobody looked at a project"
         meanwhile()
         done.set()
 

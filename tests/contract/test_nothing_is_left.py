@@ -140,7 +140,6 @@ def test_a_memory_that_was_forgotten_by_itself_is_in_no_file(
         assert not any(trace in content for content in kept), trace
 
 
-@pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local Qdrant")
 def test_qdrant_is_told_no_words_but_those_of_entities_and_keeps_nothing_of_what_was_forgotten(
     engine: Engine, tmp_path: Path
 ) -> None:

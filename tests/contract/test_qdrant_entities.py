@@ -18,8 +18,6 @@ from cloister.storage.derived_indexing import EntityIndexRows, EntityWords
 from cloister.storage.entities import EntityRows
 from qdrant_house import EMBEDDER, KINDS, House, open_house
 
-pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local Qdrant")
-
 CELLO = "My neighbour Anna plays the cello."
 FLUTE = "My neighbour Anna plays the flute."
 KEPT = "The user's neighbour Anna plays the cello."

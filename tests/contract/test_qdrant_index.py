@@ -14,8 +14,6 @@ from cloister.index.qdrant_search import Hit, QdrantPool
 from cloister.storage.indexing import IndexRows
 from qdrant_house import EMBEDDER, KINDS, MAY_2023, House, Reader, open_house
 
-pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local Qdrant")
-
 SECRET = "The vault opens with the sunflower code"
 QUESTION = "which code opens the vault?"
 

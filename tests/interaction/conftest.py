@@ -1,4 +1,4 @@
-"""`memory`: a new Cloister, through every way in."""
+"""`memory`: a new Cloister, through every way in. Where a server is behind it, it is a new tenant there, and the server goes on."""
 
 from collections.abc import Generator
 from pathlib import Path
@@ -7,16 +7,44 @@ from typing import cast
 import pytest
 
 from cloister import Cloister
+from cloister.bootstrap import wire
 from command_line import CommandLine
+from engines import EMBEDDER, exact_index, opened_engine
 from over_commands import OverCommands
-from ways_in import ALL, opened
+from postgres_server import PostgresServer
+from servers import Server, serving
+from ways_in import ALL, EMBEDDED, through
+
+
+@pytest.fixture(scope="session")
+def sqlite_service(folder: Path) -> Generator[Server]:
+    yield from running("sqlite", folder)
+
+
+@pytest.fixture(scope="session")
+def postgres_service(folder: Path, postgres_server: PostgresServer) -> Generator[Server]:
+    yield from running("postgres", folder, postgres_server)
+
+
+def running(kind: str, folder: Path, *servers: PostgresServer) -> Generator[Server]:
+    with (
+        opened_engine(kind, folder / "interaction", lambda: servers[0]) as engine,
+        serving(engine.services()) as server,
+    ):
+        yield server
 
 
 @pytest.fixture(params=ALL)
 def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[Cloister]:
-    if request.param == "commands-directory":
+    way: str = request.param
+    if way == "commands-directory":
         yield cast(Cloister, OverCommands(CommandLine(data=str(tmp_path / "data"))))
         return
-    engine = "postgres" if "postgres" in request.param else "sqlite"
-    with opened(request.param, request.getfixturevalue(f"{engine}_database")) as memory:
+    engine = "postgres" if "postgres" in way else "sqlite"
+    if way in EMBEDDED:
+        database = request.getfixturevalue(f"{engine}_database")
+        yield Cloister(services=wire(database, index=exact_index(), embedder=EMBEDDER))
+        return
+    server: Server = request.getfixturevalue(f"{engine}_service")
+    with through(way, server.new_tenant()) as memory:
         yield memory

@@ -28,8 +28,8 @@ def test_what_was_said_in_another_session_is_not_in_the_current_conversation(mem
 def test_current_conversation_and_relevant_history_never_overlap_and_chat_history_holds_both(memory: Cloister) -> None:
     """CTX-1"""
     memory.create_session("long")
-    for number in range(60):
-        memory.record("long", ("user", "assistant")[number % 2], f"Note {number} about the lighthouse.")  # type: ignore[arg-type]
+    for number in range(30):
+        memory.record_episode("long", f"Note {number} about the lighthouse.", f"Reply {number} about the lighthouse.")
     context = memory.context("long", "lighthouse")
     current, related = (
         {item.id for item in context.current_conversation},

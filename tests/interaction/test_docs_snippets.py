@@ -145,6 +145,19 @@ def test_a_link_leads_somewhere(document: Path) -> None:
         assert (document.parent / target).exists(), target
 
 
+def test_every_page_is_reached_by_links_from_the_readme() -> None:
+    """A link to a folder leads to the pages in it."""
+    reached: set[Path] = set()
+    waiting = {ROOT / "README.md"}
+    while waiting:
+        page = waiting.pop()
+        reached.add(page)
+        linked = {(page.parent / target).resolve() for target in LINK.findall(page.read_text("utf-8"))}
+        pages = {found for each in linked for found in (each.glob("*.md") if each.is_dir() else [each])}
+        waiting |= {found for found in pages if found.suffix == ".md"} - reached
+    assert {relative(page) for page in {*DOCUMENTS} - reached} == set()
+
+
 @pytest.mark.parametrize("script", ["scripts/run", "scripts/test", ".ci/run"])
 def test_a_script_that_documents_name_can_be_run_and_is_short(script: str) -> None:
     path = ROOT / script

@@ -2,8 +2,6 @@
 
 import json
 import threading
-from collections.abc import Generator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,22 +10,12 @@ from cloister.domain.errors import ModelUnavailable
 from cloister.models import json_answers
 from cloister.models.endpoint import Endpoint
 from cloister.models.openai_compatible import OpenAiExtractor
-from engines import Engine, postgres_engine, sqlite_engine
+from engines import Engine
 from memory_house import HOUR, House, settle_house
 from model_server import CONTEXT, ModelServer
 
 SAID = "I am Anna, from Graz."
 REPLY = "Good to know."
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[Engine]:
-    if request.param == "sqlite":
-        made = sqlite_engine(tmp_path / "data")
-    else:
-        made = postgres_engine(request.getfixturevalue("migrated_postgres"))
-    with made.closing:
-        yield made
 
 
 @pytest.fixture
@@ -63,25 +51,10 @@ def extract_in_background(house: House) -> tuple[threading.Thread, list[object]]
     return running, answers
 
 
-def test_mem_5_mem_6_what_a_real_model_says_is_kept_with_its_sources(house: House) -> None:
-    extracted = house.services.memory_worker.extract_now(house.reach, "a")
-    _, page = house.services.sessions.messages(house.reach, "a", limit=9)
-    ids = {message.id for message in page}
-    held = house.held("a")
-    assert (extracted.memories, extracted.checked_messages) == (len(held), 2)
-    assert held
-    assert all(one.memory.sources and ids.issuperset(one.memory.sources) for one in held)
-    assert house.checked("a") == [True, True]
-    project = house.find("a").project
-    assert project is not None
-    assert house.entities(project)
-    assert all(entity.sources and ids.issuperset(entity.sources) for entity in house.entities(project))
-    assert {one.memory.content for one in house.context("a", SAID).derived.memories} <= set(house.memories("a"))
-
-
-def test_mem_4_mem_6_a_server_killed_half_way_changes_nothing_and_the_next_run_succeeds(
+def test_mem_4_mem_6_a_server_killed_half_way_changes_nothing_and_what_the_next_run_says_is_kept_with_its_sources(
     house: House, engine: Engine, model_server: ModelServer
 ) -> None:
+    """MEM-5, ISO-9."""
     running, answers = extract_in_background(house)
     model_server.wait_until(busy=True)
     assert house.is_pending("a")
@@ -101,5 +74,18 @@ def test_mem_4_mem_6_a_server_killed_half_way_changes_nothing_and_the_next_run_s
     assert house.services.memory_worker.run_due() == 1
     session = house.find("a")
     assert (session.last_extraction_error, session.memory_job_pending) == (None, False)
-    assert house.memories("a")
     assert house.checked("a") == [True, True]
+    everything_has_its_sources(house)
+
+
+def everything_has_its_sources(house: House) -> None:
+    _, page = house.services.sessions.messages(house.reach, "a", limit=9)
+    ids = {message.id for message in page}
+    held = house.held("a")
+    assert held
+    assert all(one.memory.sources and ids.issuperset(one.memory.sources) for one in held)
+    project = house.find("a").project
+    assert project is not None
+    assert house.entities(project)
+    assert all(entity.sources and ids.issuperset(entity.sources) for entity in house.entities(project))
+    assert {one.memory.content for one in house.context("a", SAID).derived.memories} <= set(house.memories("a"))

@@ -2,7 +2,6 @@
 
 from collections.abc import Generator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -13,13 +12,6 @@ from model_server import model_server, the_model_server
 from postgres_server import PostgresServer
 
 __all__ = ["model_server", "the_model_server"]
-
-
-@pytest.fixture(scope="session")
-def folder() -> Generator[Path]:
-    memory = Path("/dev/shm")
-    with TemporaryDirectory(prefix="cloister-front-", dir=memory if memory.is_dir() else None) as made:
-        yield Path(made)
 
 
 @pytest.fixture(scope="session")

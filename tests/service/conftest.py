@@ -1,31 +1,18 @@
 """Servers for tests that need a running one. `server` is one for all tests of a process: each makes tenants of its own."""
 
 from collections.abc import Generator
-from itertools import count
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
-from engines import Engine, postgres_engine, sqlite_engine
-from postgres_server import PostgresServer
+from engines import Engine, opened_engine, sqlite_engine
 from servers import Server, Tenant, serving
-
-_numbers = count(1)
-
-
-@pytest.fixture(scope="session")
-def folder() -> Generator[Path]:
-    """In memory where there is such a place: these tests write small things often, and none of them pulls the plug."""
-    memory = Path("/dev/shm")
-    with TemporaryDirectory(prefix="cloister-service-", dir=memory if memory.is_dir() else None) as made:
-        yield Path(made)
 
 
 @pytest.fixture(scope="session")
 def shared_engine(folder: Path) -> Generator[Engine]:
     """What `server` keeps, as seen from outside."""
-    made = sqlite_engine(folder / "shared")
+    made = sqlite_engine(folder / "service")
     with made.closing:
         yield made
 
@@ -42,22 +29,23 @@ def tenant(server: Server) -> Tenant:
 
 
 @pytest.fixture(scope="session", params=["sqlite", "postgres"])
-def either_server(request: pytest.FixtureRequest) -> Generator[Server]:
-    """The same on each engine."""
+def either_engine(request: pytest.FixtureRequest, folder: Path) -> Generator[Engine]:
+    """What `either_server` keeps."""
     if request.param == "sqlite":
+        yield request.getfixturevalue("shared_engine")
+        return
+    with opened_engine("postgres", folder, lambda: request.getfixturevalue("postgres_server")) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def either_server(request: pytest.FixtureRequest, either_engine: Engine) -> Generator[Server]:
+    """The same on each engine."""
+    if either_engine.name == "sqlite":
         yield request.getfixturevalue("server")
         return
-    databases: PostgresServer = request.getfixturevalue("postgres_server")
-    with databases.migrated_database() as url:
-        engine = postgres_engine(url)
-        with engine.closing, serving(engine.services()) as running:
-            yield running
-
-
-@pytest.fixture
-def data(folder: Path) -> Path:
-    """A directory that is not there yet."""
-    return folder / f"data-{next(_numbers)}"
+    with serving(either_engine.services()) as running:
+        yield running
 
 
 @pytest.fixture

@@ -7,11 +7,14 @@ from typing import Any
 import pytest
 
 from cloister.bootstrap import wire
+from cloister.domain.identifiers import SessionId
+from cloister.domain.scope import Reach
 from cloister.interfaces.http import derived
 from cloister.interfaces.http.shares import Shares
 from cloister.models.endpoint import Endpoint
 from cloister.models.openai_compatible import OpenAiExtractor
 from cloister.services import extract
+from cloister.services.claims import Claim, Claims
 from engines import EMBEDDER, Engine, exact_index
 from fake_endpoint import Answer, Asked, FakeEndpoint, completed, completion, fake_endpoint, refusal
 from servers import Server, Tenant, serving
@@ -90,8 +93,17 @@ def test_mem_5_a_model_that_answers_memories_to_every_question_is_enough_in_a_pr
     assert (memory["content"], memory["importance"]) == ("User enjoys chess", 0.8)
 
 
-def test_mem_4_who_asks_while_one_runs_waits_for_its_end_and_goes_on(home: Tenant, model: FakeEndpoint) -> None:
-    begun, go_on = threading.Event(), threading.Event()
+def test_mem_4_who_asks_while_one_runs_waits_for_its_end_and_goes_on(
+    home: Tenant, model: FakeEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, refused, go_on = threading.Event(), threading.Event(), threading.Event()
+    claim = Claims.claim
+
+    def attempt(claims: Claims, reach: Reach, session: SessionId) -> Claim | None:
+        held = claim(claims, reach, session)
+        if held is None:
+            refused.set()
+        return held
 
     def slowly(asked: Asked) -> Answer:
         begun.set()
@@ -99,6 +111,7 @@ def test_mem_4_who_asks_while_one_runs_waits_for_its_end_and_goes_on(home: Tenan
         return answer(asked)
 
     model.follows(slowly)
+    monkeypatch.setattr(Claims, "claim", attempt)
     answers: list[Any] = []
     asking = [
         threading.Thread(target=lambda: answers.append(home.admin.post(f"{PATH}/extract").json())) for _ in range(2)
@@ -108,6 +121,7 @@ def test_mem_4_who_asks_while_one_runs_waits_for_its_end_and_goes_on(home: Tenan
         assert begun.wait(30)
         home.say("talk", "Meanwhile it rains.")
         asking[1].start()
+        assert refused.wait(30), "it did not meet the one that runs"
         assert home.admin.get(PATH).status_code == 200
     finally:
         go_on.set()

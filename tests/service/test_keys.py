@@ -21,7 +21,7 @@ class Time:
 
 
 def test_a_key_has_what_the_contract_says_and_its_text_is_shown_once(server: Server, shared_engine: Engine) -> None:
-    """ORG-8."""
+    """ORG-6, ORG-8."""
     tenant = server.new_tenant()
     garden = tenant.new_project("Garden")
     fields = {"name": "laptop", "project_id": garden, "permissions": ["write", "read"], "expires_at": iso(now() + DAY)}
@@ -71,6 +71,7 @@ def test_an_expired_key_opens_nothing(engine: Engine) -> None:
 
 
 def test_a_revoked_key_is_gone_at_once_everywhere(either_server: Server) -> None:
+    """ORG-6, ORG-8."""
     tenant = either_server.new_tenant()
     made = tenant.admin.made("/org/api-keys", {"name": "lost"})
     asking, path = tenant.caller(made["key"]), f"/org/api-keys/{made['key_id']}"

@@ -18,7 +18,7 @@ def hits(caller: Caller, session: str, query: str = "roses") -> set[str]:
 
 
 def test_a_tenant_starts_with_one_default_project(tenant: Tenant) -> None:
-    """ORG-1, ORG-2."""
+    """ORG-1, ORG-2, ORG-6."""
     (project,) = tenant.admin.everything("/org/projects")
     assert project["project_id"] == tenant.default_project_id
     assert project["tenant_id"] == tenant.tenant_id
@@ -27,7 +27,7 @@ def test_a_tenant_starts_with_one_default_project(tenant: Tenant) -> None:
 
 
 def test_a_project_has_what_the_contract_says(tenant: Tenant) -> None:
-    """ORG-1, ISO-2."""
+    """ORG-1, ORG-6, ISO-2."""
     made = tenant.admin.made("/org/projects", {"name": "Garden", "member_visibility": "private"})
     assert list(made) == [
         *("project_id", "tenant_id", "name", "is_default", "isolated", "member_visibility"),
@@ -43,7 +43,7 @@ def test_a_project_has_what_the_contract_says(tenant: Tenant) -> None:
 
 
 def test_another_default_takes_the_place_of_the_first(tenant: Tenant) -> None:
-    """ORG-2, ORG-5: the default project cannot be deleted while it is the default."""
+    """ORG-2, ORG-5, ORG-6: the default project cannot be deleted while it is the default."""
     garden = tenant.new_project("Garden")
     refused = tenant.admin.delete(f"/org/projects/{tenant.default_project_id}")
     assert (refused.status_code, refused.json()["code"]) == (409, "conflict")

@@ -8,13 +8,14 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Generator
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from engines import Engine, postgres_engine, sqlite_engine
+from engines import Engine, opened_engine
 from servers import OPERATOR_KEY, Server, serving
 
 SCHEMATHESIS = [sys.executable, "-m", "schemathesis.cli"]
@@ -100,20 +101,19 @@ def answered(server: Server) -> dict[int, int]:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Engine:
-    if request.param == "sqlite":
-        return sqlite_engine(tmp_path / "data")
-    return postgres_engine(request.getfixturevalue("migrated_postgres"))
+def engine(request: pytest.FixtureRequest, data: Path) -> Generator[Engine]:
+    with opened_engine(request.param, data, lambda: request.getfixturevalue("postgres_server")) as made:
+        yield made
 
 
 def test_the_server_does_what_its_document_says(
     engine: Engine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wanted = int(os.environ.get("CLOISTER_LONG_RUN", "0"))
-    with engine.closing, serving(engine.services()) as server:
+    with serving(engine.services()) as server:
         if not wanted:
             phases = "examples,coverage,fuzzing,stateful" if engine.name == "sqlite" else "examples"
-            run_schemathesis(server, tmp_path, "--seed", "1", "--max-examples", "10", "--phases", phases)
+            run_schemathesis(server, tmp_path, "--seed", "1", "--max-examples", "5", "--phases", phases)
         for seed in count(1):
             if sum(answered(server).values()) >= wanted:
                 break

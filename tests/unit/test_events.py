@@ -5,9 +5,9 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cloister.domain.conversation import Session
+from bare_sessions import bare_session
 from cloister.domain.events import Event, of_move, reset, told
-from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, TenantId
+from cloister.domain.identifiers import MessageId, ProjectId, TenantId
 from cloister.domain.scope import Reach
 from cloister.storage.postgres_neighbours import packed, unpacked
 
@@ -70,20 +70,7 @@ def test_what_is_of_another_version_is_not_guessed_at() -> None:
 
 
 def test_a_move_within_its_project_is_a_change_and_no_move() -> None:
-    session = Session(
-        id=SessionId(1),
-        tenant=TENANT,
-        external_id="roses",
-        project=ProjectId(1),
-        pool=PoolId(1),
-        user_id=None,
-        title=None,
-        tags=(),
-        metadata={},
-        message_count=0,
-        created_at=0,
-        updated_at=0,
-    )
+    session = bare_session(tenant=TENANT, project=ProjectId(1))
     assert of_move(session, ProjectId(1), 5).moved is False
     assert of_move(session, None, 5) == Event(
         "session.changed", "roses", None, None, 5, moved=True, origin=ProjectId(1)

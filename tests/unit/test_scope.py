@@ -6,8 +6,9 @@ from typing import Any, cast
 
 import pytest
 
-from cloister.domain.conversation import Project, Session
-from cloister.domain.identifiers import PoolId, ProjectId, SessionId, TenantId
+from bare_sessions import bare_session
+from cloister.domain.conversation import Project
+from cloister.domain.identifiers import ProjectId, TenantId
 from cloister.domain.scope import MemberVisibility, PoolKey, Reach, Scope
 from cloister.interfaces.shapes import project_shape
 
@@ -73,20 +74,7 @@ def test_a_session_taken_out_of_its_project_is_where_it_was_before(
     visibility: MemberVisibility, user: str | None
 ) -> None:
     """ISO-3: taken out, it is back in the shared pool, without entities."""
-    session = Session(
-        id=SessionId(1),
-        tenant=TENANT,
-        external_id="first",
-        project=None,
-        pool=PoolId(1),
-        user_id=user,
-        title=None,
-        tags=(),
-        metadata={},
-        message_count=0,
-        created_at=0,
-        updated_at=0,
-    )
+    session = bare_session(tenant=TENANT, user_id=user)
     taken_out = session.scope(visibility)
     assert taken_out.pool == PoolKey(project=None, user=user)
     assert taken_out.entities is None

@@ -69,7 +69,11 @@ def test_an_idle_worker_asks_nothing(services: Services, reach: Reach, looks: li
     eventually(lambda: len(looks) == 4)
     for number in range(20):
         services.record.messages(reach, "s", [Draft(role="user", content=f"Still here {number}.")])
-    assert len(looks) == 4
+    # Whoever was woken before the next reply has looked before it, or is stopped here.
+    converse(services, reach, "another", exchanges=1)
+    eventually(lambda: len(looks) >= 5)
+    running.stop()
+    assert len(looks) == 5
     assert running.done.succeeded == 0
 
 
