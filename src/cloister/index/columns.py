@@ -6,7 +6,7 @@ A column only grows at its end or is copied smaller: a view of it taken before s
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from cloister.index.interface import Row
 _ROLE_CODES = {role: code for code, role in enumerate(ROLES)}
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 _GROWTH = 1.5
+_FEW = 250
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,6 +31,7 @@ class Rows:
     authors: Sequence[str | None]
     created_at: Sequence[int]
     vectors: Sequence[bytes | None]
+    """One after the other, several in one piece where all are known."""
     terms: Sequence[bytes]
 
     def __len__(self) -> int:
@@ -39,9 +41,10 @@ class Rows:
 def rows_of(stored: Iterable[Row], most: int) -> Iterator[Rows]:
     """Stored rows, so many at a time, as columns. What is read is (id, role, author, created at, vector, terms)."""
     remaining = iter(stored)
-    while chunk := list(islice(remaining, most)):
-        columns: tuple[tuple[Any, ...], ...] = tuple(zip(*chunk, strict=True))
-        messages, roles, authors, created_at, vectors, terms = columns
+    while True:
+        messages, roles, authors, created_at, vectors, terms = _columns(remaining, most)
+        if not messages:
+            return
         ids = np.array(messages, np.int64)
         yield Rows(
             ids=ids,
@@ -52,6 +55,18 @@ def rows_of(stored: Iterable[Row], most: int) -> Iterator[Rows]:
             vectors=vectors,
             terms=terms,
         )
+
+
+def _columns(rows: Iterator[Row], most: int) -> tuple[list[Any], ...]:
+    """A few rows at a time, whose vectors are joined at once: memory that is soon let go of stays in the processor's cache."""
+    columns: tuple[list[Any], ...] = tuple([] for _ in range(6))
+    while len(columns[0]) < most and (few := list(islice(rows, _FEW))):
+        for column, values in zip(columns, zip(*few, strict=True), strict=True):
+            if column is columns[4] and all(values):
+                column.append(b"".join(cast(tuple[bytes, ...], values)))
+            else:
+                column += values
+    return columns
 
 
 class Column(Generic[_Scalar]):
@@ -94,7 +109,9 @@ class Column(Generic[_Scalar]):
 
 
 def fill_vectors(into: npt.NDArray[np.float16], vectors: Sequence[bytes | None]) -> None:
-    """Copy stored vectors into the rows of a matrix, zero where there is none yet."""
-    missing = bytes(into.shape[1] * 2)
-    joined = b"".join([vector or missing for vector in vectors])
-    into[:] = np.frombuffer(joined, "<f2").reshape(into.shape)
+    """Copy stored vectors, each alone or several in one piece, into the rows of a matrix, zero where there is none yet."""
+    flat, end = into.reshape(-1), 0
+    for piece in vectors:
+        values = np.frombuffer(piece, "<f2") if piece else np.zeros(into.shape[1], np.float16)
+        begin, end = end, end + len(values)
+        flat[begin:end] = values

@@ -81,7 +81,7 @@ def expanded(text: str) -> str:
 
 def predicate(text: str, person: Person) -> Predicate | None:
     """Reads "am not a nurse", "have never smoked", "no longer work at Acme", "lives in Oslo"; nothing where no verb is left."""
-    adverbs, words = _leading_adverbs(text.split(" "))
+    adverbs, words = _leading_adverbs(text.split())
     if not words:
         return None
     verb, rest = words[0].lower(), words[1:]
