@@ -18,6 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from cloister import Cloister
+from cloister.bootstrap import build_services, ensure_local_tenant
+from cloister.domain.conversation import Draft
+from cloister.domain.prompt import prompt
+from cloister.services.converse import CONTEXT_TOKENS
+from cloister.settings import read_settings
 from latency import SMALL_POOL, Questions, fill, line, readable
 from service import Service, serving
 
@@ -39,8 +44,27 @@ def main() -> None:
         with Cloister(directory) as memory:
             fill(memory, "small", SMALL_POOL)
             fill(memory, "large", given.messages // share - SMALL_POOL)
-        report = asyncio.run(measure(Path(directory), given.messages // share, given.streams // share, 200 // share))
+        inside = recall_and_prompt(Path(directory), 200 // share)
+        stored = f"{given.messages // share:,} stored, {SMALL_POOL:,} in the pool"
+        report = [line(f"recall and prompt after a message, {stored}", inside, target=10)]
+        report += asyncio.run(measure(Path(directory), given.messages // share, given.streams // share, 200 // share))
     print(json.dumps(report) if given.json else readable(report))
+
+
+def recall_and_prompt(directory: Path, turns: int) -> list[float]:
+    """In this process: what lies between the user's words, recorded just now, and a request that is ready for the model."""
+    services = build_services(read_settings(str(directory)))
+    reach, questions, taken = ensure_local_tenant(services), Questions(), list[float]()
+    for turn in range(turns + 5):
+        reply = Draft(role="assistant", content=f"Reply {turn}.")
+        said = Draft(role="user", content=questions.next())
+        *_, question = services.record.messages(reach, "small/ask", [reply, said]).messages
+        began = time.perf_counter()
+        context = services.context.build(reach, "small/ask", question=question.content, budget=CONTEXT_TOKENS)
+        prompt(None, context, question)
+        taken.append((time.perf_counter() - began) * 1_000)
+    services.close()
+    return taken[5:]
 
 
 async def measure(directory: Path, messages: int, streams: int, turns: int) -> list[dict[str, Any]]:
@@ -62,7 +86,7 @@ async def answered(asked: "Model", client: "Client", messages: int, streams: int
     seconds = time.perf_counter() - began
     stored = f"{messages:,} stored, {SMALL_POOL:,} in the pool"
     return [
-        line(f"until the model is asked, {stored}", until_asked, target=10),
+        line(f"until the model is asked, {stored}", until_asked),
         line(
             f"until the first token, {stored}",
             until_told,

