@@ -1,8 +1,7 @@
 """What callers give the library, checked before anything is asked: the same here and elsewhere, with the same words."""
 
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from cloister.domain.conversation import Draft, Role
 from cloister.domain.errors import InvalidRequest, TooLarge
@@ -11,6 +10,8 @@ from cloister.domain.moments import parse_iso
 from cloister.domain.text import checked_limit
 
 LARGEST_PAGE = 200
+Given = TypeVar("Given")
+Made = TypeVar("Made")
 
 
 def page_size(limit: int) -> int:
@@ -46,20 +47,18 @@ def draft_of(
 
 def drafts_of(messages: Sequence[Mapping[str, Any]]) -> list[Draft]:
     """Each with the fields of one message; what is wrong, missing or unknown is named with its place."""
-    drafts: list[Draft] = []
-    for position, fields in enumerate(messages):
-        with in_message(position):
-            drafts.append(draft_of(**_known_fields(fields)))
-    return drafts
+    return of_each(messages, lambda fields: draft_of(**_known_fields(fields)))
 
 
-@contextmanager
-def in_message(position: int) -> Generator[None]:
-    """Of several messages, which one is wrong."""
+def of_each(messages: Iterable[Given], made_of: Callable[[Given], Made]) -> list[Made]:
+    """What is made of each of several messages; an error says of which."""
+    made: list[Made] = []
     try:
-        yield
+        for message in messages:
+            made.append(made_of(message))
     except (InvalidRequest, TooLarge) as error:
-        raise error.at(f"messages[{position}]") from None
+        raise error.at(f"messages[{len(made)}]") from None
+    return made
 
 
 def _known_fields(fields: Mapping[str, Any]) -> dict[str, Any]:

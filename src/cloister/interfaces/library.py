@@ -198,7 +198,7 @@ class Cloister:
         recorded = self._services.record.messages(
             self._reach, session_id, drafts_of(messages), idempotency_key=idempotency_key
         )
-        return [shapes.message_shape(message, recorded.session) for message in recorded.messages]
+        return shapes.message_shapes(recorded.messages, recorded.session)
 
     def record_episode(
         self, session_id: str, user_message: str, ai_response: str, *, idempotency_key: str | None = None
@@ -215,7 +215,7 @@ class Cloister:
         session, page = self._services.sessions.messages(
             self._reach, session_id, limit=page_size(limit), after=None if after is None else parse_message(after)
         )
-        return [shapes.message_shape(message, session) for message in page]
+        return shapes.message_shapes(page, session)
 
     def forget_message(self, message_id: str) -> None:
         self._services.forget.message(self._reach, parse_message(message_id))

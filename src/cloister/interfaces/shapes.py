@@ -1,6 +1,6 @@
 """The shapes the outside sees: the same through the library, the command line and HTTP. Ids are outside ids, times ISO 8601."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -275,6 +275,16 @@ def session_shape(session: domain.Session) -> Session:
 
 
 def message_shape(message: domain.Message, session: domain.Session) -> Message:
+    return message_shapes([message], session)[0]
+
+
+def message_shapes(messages: Iterable[domain.Message], session: domain.Session) -> list[Message]:
+    """Of one session: what the runtime stamps is the same for all."""
+    tags = session.stamped_tags
+    return [_message_shape(message, session, tags) for message in messages]
+
+
+def _message_shape(message: domain.Message, session: domain.Session, tags: tuple[str, ...]) -> Message:
     return Message(
         id=message_name(message.id),
         session_id=session.external_id,
@@ -284,7 +294,7 @@ def message_shape(message: domain.Message, session: domain.Session) -> Message:
         author=message.author,
         status=message.status,
         is_memory_checked=message.is_memory_checked,
-        tags=session.stamped_tags,
+        tags=tags,
         context=MessageContext(
             session_id=session.external_id,
             trigger_id=None if message.trigger is None else message_name(message.trigger),

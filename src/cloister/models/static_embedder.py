@@ -75,7 +75,8 @@ class StaticEmbedder:
         """One look into the table for all: what a call costs is shared."""
         tokens = self._loaded.pieces.tokens
         contents = [tokens(passage.content) for passage in passages]
-        whole = [tokens(passage.prefix) + content for passage, content in zip(passages, contents, strict=True)]
+        prefixes = {prefix: tokens(prefix) for prefix in {passage.prefix for passage in passages}}
+        whole = [prefixes[passage.prefix] + content for passage, content in zip(passages, contents, strict=True)]
         rows = self._rows([token for ids in whole for token in ids] or [0])
         totals = np.zeros((len(passages), self.dimension), np.float32)
         end = 0

@@ -15,7 +15,7 @@ from cloister.domain.own_words import own_words
 from cloister.domain.prompt import system_part
 from cloister.domain.resent import words_key
 from cloister.domain.text import MAX_NAME, checked_name
-from cloister.interfaces.arguments import in_message
+from cloister.interfaces.arguments import of_each
 
 ChatMessage = Mapping[str, Any]
 
@@ -67,12 +67,7 @@ def read_conversation(messages: Sequence[ChatMessage]) -> Conversation:
     client's own business. A message of only calls has no words; those of the user must have some."""
     if not messages:
         raise InvalidRequest("messages", "must not be empty.")
-    drafts: list[Draft] = []
-    for position, message in enumerate(messages):
-        with in_message(position):
-            draft = _draft(message)
-        if draft is not None:
-            drafts.append(draft)
+    drafts = [draft for draft in of_each(messages, _draft) if draft is not None]
     if not any(draft.role == "user" for draft in drafts):
         raise InvalidRequest("messages", "must hold a message of the user.")
     return Conversation(messages=messages, drafts=tuple(drafts), continues=messages[-1]["role"] != "user")

@@ -10,7 +10,7 @@ from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import MessageId, ProjectId, parse_message, parse_project
 from cloister.domain.text import checked_content
 from cloister.interfaces import shapes
-from cloister.interfaces.arguments import draft_of, in_message
+from cloister.interfaces.arguments import draft_of, of_each
 from cloister.interfaces.http import bodies
 from cloister.interfaces.http.answers import MessageList, MessagePage, SessionPage, answer, nothing
 from cloister.interfaces.http.callers import Caller, CallerInfo, NoBody, needs
@@ -142,13 +142,10 @@ def record_messages(
     wait: Wait = None,
 ) -> Response:
     """Append up to 1,000 messages in one transaction: all or none."""
-    drafts: list[Draft] = []
-    for position, message in enumerate(body.messages):
-        with in_message(position):
-            drafts.append(_draft(message))
+    drafts = of_each(body.messages, _draft)
     recorded = caller.services.record.messages(caller.reach, external_id, drafts, idempotency_key=idempotency_key)
     _wait(caller, wait)
-    data = [shapes.message_shape(message, recorded.session) for message in recorded.messages]
+    data = shapes.message_shapes(recorded.messages, recorded.session)
     return answer(MessageList.model_construct(data=data), 201)
 
 
