@@ -200,7 +200,8 @@ class SessionKeeper:
 
     def add(self, transaction: Transaction, wanted: SessionFields) -> tuple[Session, bool]:
         """Inside a transaction of a larger use case; the fields are checked. Not new where another was faster. Outside ids are
-        unique in a tenant: a confined caller that names a session it cannot see gets the answer it gets everywhere (ISO-4)."""
+        unique in a tenant: a confined caller that names a session it cannot see is told that there is none (ISO-4), though it can
+        tell from that that the name is not free."""
         held = UsageRows(transaction).held()
         refuse_over("sessions", held.sessions, 1, held.limits.over(self._limits).sessions)
         pools = Pools(transaction, self._generation)
