@@ -11,6 +11,7 @@ from cloister.bootstrap import Services
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import StorageUnavailable
 from cloister.domain.scope import Reach
+from cloister.index import terms
 from cloister.interfaces import worker as loop
 from cloister.interfaces.worker import Worker
 from cloister.services.claims import Claim, Claims
@@ -75,6 +76,21 @@ def test_an_idle_worker_asks_nothing(services: Services, reach: Reach, looks: li
     running.stop()
     assert len(looks) == 5
     assert running.done.succeeded == 0
+
+
+def test_a_worker_says_at_its_start_that_another_version_indexed_what_is_here(
+    place: Place, services: Services, reach: Reach, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    converse(services, reach, "s", exchanges=1)
+    monkeypatch.setattr(terms, "VERSION", terms.VERSION + 1)
+    worker = Worker(place.engine.services())
+    with caplog.at_level(logging.WARNING, "cloister.worker"):
+        worker.start()
+        eventually(lambda: caplog.records)
+        worker.stop()
+    (told,) = caplog.records
+    assert told.message == "stale index"
+    assert getattr(told, "fields", {})["messages"] == 2
 
 
 def test_a_stopped_worker_has_left_no_thread_behind(services: Services) -> None:

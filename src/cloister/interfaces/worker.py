@@ -9,7 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TypeVar
 
 from cloister.bootstrap import Services
@@ -123,6 +123,7 @@ class Worker:
 
     def _keep_indexing(self) -> None:
         """What another process or a slow embedder left in the queue; with the defaults there is never anything in it."""
+        self._in_peace(self._warn_of_stale, after_trouble=None)
         while True:
             self._in_peace(self._index, after_trouble=None)
             if self._stopping.wait(None if self._services.immediate else _INDEX_EVERY_SECONDS):
@@ -147,6 +148,17 @@ class Worker:
         spent = time.monotonic() - began
         self._report(outcome, spent)
         return spent
+
+    def _warn_of_stale(self) -> None:
+        """What another version indexed is not recalled until it is indexed again, and whoever starts this one should know."""
+        stale = self._services.reindex.stale()
+        if stale.total:
+            _log(
+                logging.WARNING,
+                "stale index",
+                **asdict(stale),
+                advice="run `cloister reindex`; what it counts is not recalled",
+            )
 
     def _index(self) -> None:
         indexed = self._services.queue.drain(self._stopping.is_set)
