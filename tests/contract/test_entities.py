@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -12,6 +12,7 @@ from cloister.domain.extraction import ExtractedEntity
 from cloister.domain.identifiers import EntityId, ProjectId
 from cloister.domain.scope import Reach
 from cloister.index import terms
+from cloister.services.index_entities import EntityIndexing
 from cloister.services.search import Place
 from cloister.storage.entities import Entities
 from cloister.storage.interface import Transaction
@@ -289,6 +290,15 @@ def _mention(house: House, session: str, notes: str, meanwhile: Callable[[], obj
     house.services.database.write(house.reach, work)
 
 
+def _mentioned(house: House, engine: Engine, notes: str) -> tuple[ProjectId, House, list[Future[object]]]:
+    """Sessions `a` and `b` of a project, and what `a` said there; another process, and room for what it will begin."""
+    garden = house.project()
+    house.session("a", garden)
+    house.session("b", garden)
+    _mention(house, "a", notes)
+    return garden, settle_beside(engine, house), []
+
+
 def _begin_and_wait_for_it(engine: Engine, work: Callable[[], object], begun: list[Future[object]]) -> None:
     """Until it waits for the other transaction; on SQLite every write does."""
     begun.append(ThreadPoolExecutor(1).submit(work))
@@ -298,12 +308,7 @@ def _begin_and_wait_for_it(engine: Engine, work: Callable[[], object], begun: li
 
 
 def test_two_sessions_that_speak_of_one_thing_at_once_are_both_found(house: House, engine: Engine) -> None:
-    garden = house.project()
-    house.session("a", garden)
-    house.session("b", garden)
-    _mention(house, "a", "Xandor sails.")
-    other = settle_beside(engine, house)
-    begun: list[Future[object]] = []
+    garden, other, begun = _mentioned(house, engine, "Xandor sails.")
     second = partial(_mention, other, "b", "Xandor collects walnuts.")
     _mention(house, "a", "Xandor likes amber.", lambda: _begin_and_wait_for_it(engine, second, begun))
     begun[0].result(10)
@@ -312,27 +317,28 @@ def test_two_sessions_that_speak_of_one_thing_at_once_are_both_found(house: Hous
         assert terms.encode(word) in cast(bytes, engine.rows("SELECT terms FROM entity")[0][0])
 
 
-def test_what_is_forgotten_while_more_is_said_leaves_no_word_behind(house: House, engine: Engine) -> None:
-    garden = house.project()
-    house.session("a", garden)
-    house.session("b", garden)
-    _mention(house, "a", "Xandor likes amber.")
-    other = settle_beside(engine, house)
-    begun: list[Future[object]] = []
-    forget = partial(other.services.forget.session, other.reach, "a")
-    _mention(house, "b", "Xandor collects walnuts.", lambda: _begin_and_wait_for_it(engine, forget, begun))
+def test_what_is_said_while_something_is_forgotten_brings_no_word_of_it_back(
+    house: House, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, other, begun = _mentioned(house, engine, "Xandor likes amber.")
+    _mention(house, "b", "Xandor sails.")
+    say_more = partial(_mention, other, "b", "Xandor collects walnuts.")
+    index_again = EntityIndexing.index_again
+
+    def and_hesitate(indexing: EntityIndexing, *touched: Any, **gone: Any) -> None:
+        index_again(indexing, *touched, **gone)
+        if not begun:
+            _begin_and_wait_for_it(engine, say_more, begun)
+
+    monkeypatch.setattr(EntityIndexing, "index_again", and_hesitate)
+    house.services.forget.session(house.reach, "a")
     begun[0].result(10)
     held = cast(bytes, engine.rows("SELECT terms FROM entity")[0][0])
     assert terms.encode("walnuts") in held and terms.encode("amber") not in held
 
 
 def test_a_thing_that_is_spoken_of_while_its_only_mention_is_forgotten_stays(house: House, engine: Engine) -> None:
-    garden = house.project()
-    house.session("a", garden)
-    house.session("b", garden)
-    _mention(house, "a", "Xandor likes amber.")
-    other = settle_beside(engine, house)
-    begun: list[Future[object]] = []
+    garden, other, begun = _mentioned(house, engine, "Xandor likes amber.")
     mention = partial(_mention, other, "b", "Xandor collects walnuts.")
 
     def work(transaction: Transaction) -> None:

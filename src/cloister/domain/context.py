@@ -10,7 +10,7 @@ from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.memory import HeldMemory, quoted
 from cloister.domain.observation import HeldObservation
-from cloister.domain.text import checked_limit
+from cloister.domain.text import CHARACTERS_A_TOKEN, checked_limit
 
 Method = Literal["recent", "semantic"]
 ConversationScope = Literal["current", "pool"]
@@ -23,7 +23,6 @@ HIGHEST_BUDGET = 10_000_000
 MOST_SOURCES = 16
 # What a chat format adds around each message: its role and its delimiters.
 TOKENS_AROUND_A_MESSAGE = 4
-_CHARACTERS_A_TOKEN = 4
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -196,7 +195,7 @@ class _Room:
         self.taken = 0
 
     def takes(self, text: str) -> bool:
-        tokens = -(-len(text) // _CHARACTERS_A_TOKEN) + TOKENS_AROUND_A_MESSAGE
+        tokens = -(-len(text) // CHARACTERS_A_TOKEN) + TOKENS_AROUND_A_MESSAGE
         if self._budget is not None and self.taken + tokens > self._budget:
             return False
         self.taken += tokens

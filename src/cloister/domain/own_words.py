@@ -3,13 +3,13 @@ with the message elsewhere, or it would travel on, and cross a wall, when the me
 
 from cloister.domain.conversation import Message
 from cloister.domain.memory import has_recalled, without_recalled
+from cloister.domain.text import CHARACTERS_A_TOKEN
 
 RECALL_ONLY = (
     "Recall only: no model is set here, so this quotes what is remembered (set CLOISTER_MODEL_URL for a real reply)."
 )
 """How a reply begins that is nothing but quotations."""
 NOTHING_RECALLED = "Nothing that is remembered here is related to what you said."
-_CHARACTERS_A_TOKEN = 4
 
 
 def own_words(content: str) -> str:
@@ -22,7 +22,7 @@ def own_words(content: str) -> str:
 
 def tokens_beside(content: str, own: str) -> int:
     """About how many tokens the rest of a text has beside its own words."""
-    return (len(content) - len(own)) // _CHARACTERS_A_TOKEN
+    return (len(content) - len(own)) // CHARACTERS_A_TOKEN
 
 
 def shown_elsewhere(message: Message) -> Message | None:

@@ -12,6 +12,8 @@ MAX_NAME = 255
 MAX_TAGS = 64
 MAX_METADATA = 16_384
 MAX_METADATA_DEPTH = 32
+CHARACTERS_A_TOKEN = 4
+"""About, in English text: where no tokeniser has counted."""
 RESERVED_TAGS = ("session:", "user:", "project:")
 _CONTROL = frozenset({"Cc", "Zl", "Zp"})
 # Embeddings, overrides and isolates: they would turn the direction of what is shown beside the name.

@@ -6,6 +6,7 @@ messages that are still unchecked. A worker whose lease is lost keeps nothing.
 
 import secrets
 import threading
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -104,7 +105,6 @@ class MemoryWorker:
         self._clock = clock
         self._claims = claims
         self._lock = threading.Lock()
-        self._pause = threading.Event()
         self._results: Counter[Result] = Counter({"succeeded": 0, "failed": 0, "lost": 0})
 
     @property
@@ -143,7 +143,7 @@ class MemoryWorker:
                 return claim
             if waited >= PATIENCE_SECONDS:
                 raise Conflict("An extraction of this session is running already. Try again later.")
-            self._pause.wait(pause)
+            time.sleep(pause)
             waited, pause = waited + pause, min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
     def run(self, claim: Claim) -> Outcome:

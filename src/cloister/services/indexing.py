@@ -6,14 +6,13 @@ from typing import cast
 
 from cloister.domain.own_words import own_words, tokens_beside
 from cloister.domain.passage import passage
+from cloister.domain.text import CHARACTERS_A_TOKEN
 from cloister.index import terms
 from cloister.models.interface import Embedder
 from cloister.storage.interface import Database
 from cloister.storage.messages import Indexed
 
 Said = tuple[str, str | None, int]
-# Without the embedder's own count: English text has about four characters a token.
-_CHARACTERS_A_TOKEN = 4
 
 
 class Indexer:
@@ -33,7 +32,7 @@ class Indexer:
                 generation=self.generation,
                 terms=terms.encode(content),
                 vector=None,
-                tokens=-(-len(content) // _CHARACTERS_A_TOKEN),
+                tokens=-(-len(content) // CHARACTERS_A_TOKEN),
                 indexed_at=None,
             )
             for content, _, _ in said

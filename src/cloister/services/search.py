@@ -121,8 +121,7 @@ def checked_kinds(given: Sequence[str] | None) -> tuple[Kind, ...]:
 
 def _merged(question: str, kinds: Sequence[Sequence[Hit]]) -> list[Hit]:
     """Best first; of equal scores, in the order of the kinds."""
-    asked = set(terms.term_list(question))
-    weights = [_UNRELATED + (1 - _UNRELATED) * max((_covered(asked, hit) for hit in hits), default=0) for hits in kinds]
+    weights = [1.0] if len(kinds) == 1 else _weights(question, kinds)
     highest = max((weight for weight, hits in zip(weights, kinds, strict=True) if hits), default=1.0)
     found = [
         replace(hit, score=round(share * weight / highest, _DIGITS))
@@ -130,6 +129,12 @@ def _merged(question: str, kinds: Sequence[Sequence[Hit]]) -> list[Hit]:
         for hit, share in _shares(hits)
     ]
     return sorted(found, key=lambda hit: -hit.score)
+
+
+def _weights(question: str, kinds: Sequence[Sequence[Hit]]) -> list[float]:
+    """Kinds that hold little of the question's words count for less."""
+    asked = set(terms.term_list(question))
+    return [_UNRELATED + (1 - _UNRELATED) * max((_covered(asked, hit) for hit in hits), default=0) for hits in kinds]
 
 
 def _shares(hits: Sequence[Hit]) -> list[tuple[Hit, float]]:
