@@ -1,7 +1,5 @@
 """The stores of what derives, method by method, as `test_store_isolation` runs them: with our own ids, and with foreign ones."""
 
-from dataclasses import replace
-
 from cloister.domain.entity import same_name
 from cloister.domain.errors import NotFound, StorageError
 from cloister.domain.identifiers import MessageId, new_entity_id, new_memory_id, new_observation_id
@@ -100,7 +98,7 @@ DERIVED_CASES: dict[str, Case] = {
         writes=True,
     ),
     "Entities.set_index": Case(
-        act=lambda t, h: Entities(t).set_index(h.first.entity, replace(INDEXED, terms=b"\x02\x00")),
+        act=lambda t, h: Entities(t).set_index(h.first.entity, INDEXED._replace(terms=b"\x02\x00")),
         writes=True,
     ),
     "Entities.note_change": Case(act=lambda t, h: Entities(t).note_change(h.cellar), writes=True),

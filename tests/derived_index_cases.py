@@ -1,14 +1,12 @@
 """The stores by which memories and entities are indexed, method by method, as `test_store_isolation` runs them."""
 
-from dataclasses import replace
-
 from cloister.storage.derived_indexing import EntityIndexRows, EntityWords, MemoryIndexRows
 from cloister.storage.entities import Entities
 from cloister.storage.interface import Transaction
 from twin_tenants import GENERATION, INDEXED, MOMENT, Case, Home, new_entity
 
-LATER = replace(INDEXED, generation=GENERATION + 1)
-WAITING = replace(INDEXED, vector=None, indexed_at=None)
+LATER = INDEXED._replace(generation=GENERATION + 1)
+WAITING = INDEXED._replace(vector=None, indexed_at=None)
 
 
 def memories(transaction: Transaction) -> MemoryIndexRows:

@@ -219,7 +219,7 @@ CASES: dict[str, Case] = {
 
 
 def unindex(transaction: Transaction, home: Home) -> None:
-    waiting = replace(INDEXED, vector=None, indexed_at=None)
+    waiting = INDEXED._replace(vector=None, indexed_at=None)
     index_rows(transaction).set_indexed(home.first.session, [(message, waiting) for message in home.first.messages])
 
 
@@ -228,7 +228,7 @@ def undue(transaction: Transaction, home: Home) -> None:
 
 
 def reindex(transaction: Transaction, home: Home) -> None:
-    later = replace(INDEXED, generation=GENERATION + 1)
+    later = INDEXED._replace(generation=GENERATION + 1)
     rows = IndexRows(transaction, GENERATION + 1)
     rows.set_indexed(home.first.session, [(message, later) for message in home.first.messages])
 

@@ -4,6 +4,7 @@ import re
 import threading
 from collections.abc import Sequence
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,8 @@ from tokenizers import Tokenizer
 
 from cloister.domain.passage import Passage, passage
 from cloister.models.interface import Embedder
-from cloister.models.static_embedder import Pieces, StaticEmbedder
+from cloister.models.static_embedder import StaticEmbedder
+from cloister.models.static_sums import Sums, cut
 
 EMBEDDER = StaticEmbedder()
 
@@ -112,14 +114,94 @@ def test_a_query_cut_at_its_spaces_is_weighed_as_the_whole(text: str) -> None:
         assert np.allclose(found, slowly(text), atol=1e-4)
 
 
+TEXTS = st.text(max_size=60) | st.text(alphabet=" ▁ab.Z'\n\tü漢<s>/", max_size=40)
+
+
+def storable(text: str) -> str:
+    return text.encode("utf-8", "ignore").decode()
+
+
 @settings(max_examples=300, deadline=None)
-@given(st.text(max_size=60) | st.text(alphabet=" ▁ab.Z'\n\tü漢<s>/", max_size=40))
+@given(TEXTS.map(storable))
 def test_cutting_a_text_at_its_spaces_gives_the_tokens_of_the_whole(text: str) -> None:
-    text = text.encode("utf-8", "ignore").decode().strip(" ▁")
-    pieces = Pieces(TOKENIZER)
-    whole = TOKENIZER.encode(text, add_special_tokens=False).ids
-    assert pieces.tokens(text) == whole
-    assert pieces.tokens(f"  {text} ") == whole
+    whole = TOKENIZER.encode(text.strip(" ▁"), add_special_tokens=False).ids
+    pieces = [TOKENIZER.encode(piece, add_special_tokens=False).ids for piece in cut(text)]
+    assert list(chain.from_iterable(pieces)) == whole
+    assert cut(f"  {text} ") == cut(text)
+
+
+def added_up(text: str) -> tuple[npt.NDArray[np.float32], int]:
+    """The rows of a text that is tokenised whole."""
+    tokens = TOKENIZER.encode(text.strip(" ▁"), add_special_tokens=False).ids
+    return TABLE[tokens].astype(np.float32).sum(axis=0), len(tokens)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(TEXTS.map(storable), min_size=1, max_size=8))
+def test_vectors_of_many_texts_are_those_of_their_tokens_and_of_each_alone(texts: list[str]) -> None:
+    passages = [Passage(prefix="[8 May 2023]" if number % 2 else "", content=text) for number, text in enumerate(texts)]
+    for one, found in zip(passages, EMBEDDER.embed(passages), strict=True):
+        assert found == EMBEDDER.embed([one])[0]
+        assert found.tokens == len(tokens_of(one.content))
+        assert np.allclose(np.frombuffer(found.vector, "<f2"), directly(one), atol=2e-3)
+
+
+def tokens_of(text: str) -> list[int]:
+    return TOKENIZER.encode(text.strip(" ▁"), add_special_tokens=False).ids
+
+
+def directly(one: Passage) -> npt.NDArray[np.float32]:
+    """The vector of a passage whose parts are tokenised whole."""
+    total = TABLE[[*tokens_of(one.prefix), *tokens_of(one.content)]].astype(np.float32).sum(axis=0)
+    return total / max(float(np.linalg.norm(total)), 1e-12)
+
+
+def is_true(sums: Sums, one: Passage) -> bool:
+    (total,), (count,) = sums.of([one])
+    tokens = [*tokens_of(one.content), *tokens_of(one.prefix)]
+    whole = TABLE[tokens].astype(np.float32).sum(axis=0)
+    return count == len(tokens_of(one.content)) and np.allclose(total, whole, rtol=1e-3, atol=0.01)
+
+
+def test_sums_stay_true_when_more_pieces_come_than_have_a_row_or_are_kept() -> None:
+    sums = Sums(TABLE, TOKENIZER)
+    early = Passage(prefix="[8 May 2023]", content="an anchorage of amber")
+    first = sums.of([early])[0]
+    for turn in range(70):
+        words = " ".join(f"w{turn}x{number}" for number in range(1_000))
+        assert is_true(sums, Passage(prefix=f"[{turn} May 2023]", content=f"{words} {'x' * 60} amber"))
+    assert np.array_equal(sums.of([early])[0], first)
+
+
+def test_a_text_that_cannot_be_read_leaves_nothing_in_the_next() -> None:
+    sums = Sums(TABLE, TOKENIZER)
+    with pytest.raises((TypeError, UnicodeError)):
+        sums.of([Passage(prefix="", content=f"{'secret' * 9} \ud800")])
+    assert is_true(sums, Passage(prefix="", content="an anchorage of amber"))
+
+
+def test_sums_of_a_text_longer_than_what_is_held_at_once_are_true() -> None:
+    sums = Sums(TABLE, TOKENIZER)
+    assert is_true(sums, Passage(prefix="", content=" ".join(f"w{number % 300}" for number in range(9_000))))
+    assert is_true(sums, Passage(prefix="", content="漢字" * 9_000))
+
+
+def test_sums_are_true_for_threads_that_come_with_the_same_new_pieces() -> None:
+    sums = Sums(TABLE, TOKENIZER)
+    wrong: list[str] = []
+
+    def add_up(writer: int) -> None:
+        for turn in range(200):
+            text = " ".join(f"{turn}z{number} {writer}q{turn}z{number}" for number in range(20))
+            if not is_true(sums, Passage(prefix="", content=text)):
+                wrong.append(text)
+
+    threads = [threading.Thread(target=add_up, args=(writer,)) for writer in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
 
 
 def test_threads_that_come_first_together_all_get_the_same_vectors() -> None:

@@ -34,8 +34,7 @@ class Project:
         return True
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Session:
+class Session(NamedTuple):
     """One conversation: outside known by `external_id`, inside by the integer `id` (ISO-1)."""
 
     id: SessionId

@@ -3,9 +3,9 @@
 Not the stored message (`conversation.py`), and not what a context shows.
 """
 
-from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
+from typing import NamedTuple
 
 MONTHS = (
     "January",
@@ -26,8 +26,7 @@ _FIRST_DAY = date(1970, 1, 1)
 _ROLE_WORDS = frozenset({"user", "assistant", "system", "tool", "human", "ai", "bot"})
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """The text given to an embedder, kept in two parts so that the tokens of the content can be counted."""
 
     prefix: str

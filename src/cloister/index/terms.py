@@ -47,19 +47,20 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 
 def encode(text: str) -> bytes:
-    """The terms of a text, one per occurrence, as little-endian unsigned 32-bit numbers."""
-    found = array("I", term_list(text))
-    if sys.byteorder == "big":
-        found.byteswap()
-    return found.tobytes()
+    """The terms of a text in order, one per occurrence, stop words left out, as little-endian unsigned 32-bit numbers."""
+    return b"".join(map(_PIECES.__getitem__, text.split(" ")))
 
 
 def term_list(text: str) -> list[int]:
-    """The terms of a text in order, one per occurrence, stop words left out."""
-    found: list[int] = []
-    for piece in text.split(" "):
-        found += _PIECES[piece]
-    return found
+    """The same as numbers."""
+    return _swapped(array("I", encode(text))).tolist()
+
+
+def _swapped(numbers: "array[int]") -> "array[int]":
+    """Between this machine's order of bytes and the stored one."""
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers
 
 
 def term(word: str) -> int:
@@ -106,11 +107,11 @@ class _Terms(dict[str, int]):
         return [hashed or 1 for hashed in map(crc32, map(str.encode, stems))]
 
 
-class _Pieces(dict[str, list[int]]):
+class _Pieces(dict[str, bytes]):
     """Terms of what stands between two spaces, kept for the pieces met lately. No word goes across a space."""
 
-    def __missing__(self, piece: str) -> list[int]:
-        found = [term for word in words(piece) if (term := _TERMS[word])]
+    def __missing__(self, piece: str) -> bytes:
+        found = _swapped(array("I", [term for word in words(piece) if (term := _TERMS[word])])).tobytes()
         if len(piece) <= _LONGEST_KEPT_WORD:
             if len(self) >= _KEPT_WORDS:
                 self.clear()

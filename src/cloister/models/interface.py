@@ -1,8 +1,7 @@
 """What models are to the rest of Cloister. No model is named here."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +14,7 @@ from cloister.domain.reply import ChatRequest, Piece
 Weigh = Callable[[Sequence[str]], Sequence[float]]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Embedding:
+class Embedding(NamedTuple):
     """A passage's vector as stored (little-endian float16, unit length) and the tokens of its content."""
 
     vector: bytes

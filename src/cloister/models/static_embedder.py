@@ -5,7 +5,7 @@ Only the wheel's data files are read; its own loader, which looks for updates on
 
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -21,16 +21,12 @@ from tokenizers import Tokenizer
 
 from cloister.domain.passage import Passage
 from cloister.models.interface import Embedding, Weigh
+from cloister.models.static_sums import SPACE, Sums, is_plain, rows_of_tokens, stripped
 
-_SPACE = "▁"
-_PIECE = re.compile(f"{_SPACE}+[^{_SPACE}]+")
 _WORD = re.compile(r"[^\W_]+")
-_SPECIAL = re.compile(r"<unk>|</?s>")
-_UNUSUAL = re.compile(f"  |{_SPACE}|<")
 _LONGEST_KEPT_PIECE = 24
 _KEPT_PIECES = 50_000
 _PUNCTUATION_WEIGHT = 0.0
-_CHARACTERS_TOGETHER = 3_000
 
 
 class StaticEmbedder:
@@ -45,7 +41,14 @@ class StaticEmbedder:
         self._files: _Files | None = None
 
     def embed(self, passages: Sequence[Passage]) -> list[Embedding]:
-        return [embedding for part in _parts(passages) for embedding in self._embed(part)]
+        if not passages:
+            return []
+        totals, tokens = self._loaded.sums.of(passages)
+        lengths = np.sqrt(np.einsum("ij,ij->i", totals, totals))
+        units = totals / np.maximum(lengths, 1e-12)[:, None]
+        vectors = np.asarray(numkong.astype(units, "float16")).astype("<f2", copy=False).tobytes()
+        size = 2 * self.dimension
+        return [Embedding(vectors[at * size : (at + 1) * size], count) for at, count in enumerate(tokens)]
 
     def embed_query(self, text: str, weigh: Weigh) -> npt.NDArray[np.float32]:
         tokens, weights = self._weighed(text, weigh)
@@ -54,14 +57,13 @@ class StaticEmbedder:
         by_token = np.array(weights, np.float32)
         if not by_token.any():
             by_token[:] = 1
-        return _unit(np.add.reduce(self._rows(tokens) * by_token[:, None], axis=0))
+        return _unit(np.add.reduce(rows_of_tokens(self._loaded.table, tokens) * by_token[:, None], axis=0))
 
     def _weighed(self, text: str, weigh: Weigh) -> tuple[list[int], list[float]]:
         """The tokens of a query, each with the weight of the word it ends in."""
         asked = self._loaded.asked
-        text = text.strip(" " + _SPACE)
-        whole = _UNUSUAL.search(text) is not None
-        pieces = [asked[piece] for piece in ([text] if whole else text.split(" "))]
+        text = stripped(text)
+        pieces = [asked[piece] for piece in (text.split(" ") if is_plain(text) else [text])]
         weights = iter(weigh([word for piece in pieces for word in piece.words]))
         tokens: list[int] = []
         by_token: list[float] = []
@@ -70,29 +72,6 @@ class StaticEmbedder:
             tokens += piece.tokens
             by_token += [own[word] for word in piece.endings]
         return tokens, by_token
-
-    def _embed(self, passages: Sequence[Passage]) -> list[Embedding]:
-        """One look into the table for all: what a call costs is shared."""
-        tokens = self._loaded.pieces.tokens
-        contents = [tokens(passage.content) for passage in passages]
-        prefixes = {prefix: tokens(prefix) for prefix in {passage.prefix for passage in passages}}
-        whole = [prefixes[passage.prefix] + content for passage, content in zip(passages, contents, strict=True)]
-        rows = self._rows([token for ids in whole for token in ids] or [0])
-        totals = np.zeros((len(passages), self.dimension), np.float32)
-        end = 0
-        for total, ids in zip(totals, whole, strict=True):
-            begin, end = end, end + len(ids)
-            np.add.reduce(rows[begin:end], axis=0, out=total)
-        lengths = np.sqrt(np.einsum("ij,ij->i", totals, totals))
-        vectors = (totals / np.maximum(lengths, 1e-12)[:, None]).astype("<f2").tobytes()
-        size = 2 * self.dimension
-        return [
-            Embedding(vector=vectors[at * size : (at + 1) * size], tokens=len(content))
-            for at, content in enumerate(contents)
-        ]
-
-    def _rows(self, tokens: Sequence[int]) -> npt.NDArray[np.float32]:
-        return np.asarray(numkong.astype(self._loaded.table.take(tokens, axis=0), "float32"))
 
     @property
     def _loaded(self) -> "_Files":
@@ -106,7 +85,7 @@ class StaticEmbedder:
 class _Files:
     table: npt.NDArray[np.float16]
     tokenizer: Tokenizer
-    pieces: "Pieces"
+    sums: Sums
     asked: "AskedPieces"
 
 
@@ -119,7 +98,7 @@ class _AskedPiece(NamedTuple):
 
 
 class AskedPieces(dict[str, _AskedPiece]):
-    """The pieces of queries, kept for the frequent ones; what holds for `Pieces` holds here."""
+    """The pieces of queries, kept for the frequent ones. Cut as `cut` does, or not at all."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         super().__init__()
@@ -132,7 +111,7 @@ class AskedPieces(dict[str, _AskedPiece]):
         for number, word in enumerate(words, 1):
             at[word.start() : word.end()] = [number] * (word.end() - word.start())
         endings = [
-            0 if token == _SPACE else at[end - 1]
+            0 if token == SPACE else at[end - 1]
             for token, (_, end) in zip(encoding.tokens, encoding.offsets, strict=True)
         ]
         found = _AskedPiece(encoding.ids, [word.group() for word in words], endings)
@@ -143,52 +122,6 @@ class AskedPieces(dict[str, _AskedPiece]):
         return found
 
 
-class Pieces(dict[str, list[int]]):
-    """Tokens of the pieces of a text, kept for the frequent ones.
-
-    The tokenizer has no token in which a space follows a letter, so a text may be cut before each run of
-    spaces and the pieces tokenised alone, with the same result.
-    """
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        super().__init__()
-        self._tokenizer = tokenizer
-
-    def tokens(self, text: str) -> list[int]:
-        """The tokens of a text without the spaces around it."""
-        text = text.strip(" " + _SPACE)
-        found: list[int] = []
-        if _UNUSUAL.search(text) is None:
-            for word in text.split(" "):
-                found += self[word]
-        elif _SPECIAL.search(text):
-            found = self._tokenizer.encode(text, add_special_tokens=False).ids
-        else:
-            for piece in _PIECE.findall(_SPACE + text.replace(" ", _SPACE)):
-                found += self[piece[1:]]
-        return found
-
-    def __missing__(self, piece: str) -> list[int]:
-        tokens = self._tokenizer.encode(piece, add_special_tokens=False).ids
-        if len(piece) <= _LONGEST_KEPT_PIECE:
-            if len(self) >= _KEPT_PIECES:
-                self.clear()
-            self[piece] = tokens
-        return tokens
-
-
-def _parts(passages: Sequence[Passage]) -> Iterator[Sequence[Passage]]:
-    """Runs of passages that are embedded together without holding too many rows of the table at once."""
-    begin = characters = 0
-    for at, passage in enumerate(passages):
-        characters += len(passage.content)
-        if characters > _CHARACTERS_TOGETHER and at > begin:
-            yield passages[begin:at]
-            begin, characters = at, len(passage.content)
-    if passages:
-        yield passages[begin:]
-
-
 @cache
 def _load() -> _Files:
     """Read once a process; however many embedders there are, they share what never changes."""
@@ -197,7 +130,7 @@ def _load() -> _Files:
     tokenizer = Tokenizer.from_file(str(folder / "tokenizers" / "l2_supercat_tokenizer_config.json"))
     tokenizer.no_padding()
     tokenizer.no_truncation()
-    return _Files(table=table, tokenizer=tokenizer, pieces=Pieces(tokenizer), asked=AskedPieces(tokenizer))
+    return _Files(table=table, tokenizer=tokenizer, sums=Sums(table, tokenizer), asked=AskedPieces(tokenizer))
 
 
 def _wheel() -> Path:

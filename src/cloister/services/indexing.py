@@ -1,7 +1,6 @@
 """What recall knows of a message, a memory or an entity, made alike at a write, from the queue and when rebuilding."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import cast
 
 from cloister.domain.own_words import own_words, tokens_beside
@@ -72,7 +71,7 @@ def _by_own_words(
     return [
         made
         if own == content
-        else replace(made, vector=made.vector if own else b"", tokens=made.tokens + tokens_beside(content, own))
+        else made._replace(vector=made.vector if own else b"", tokens=made.tokens + tokens_beside(content, own))
         for made, own, (content, _, _) in zip(indexed, owns, said, strict=True)
     ]
 

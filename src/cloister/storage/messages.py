@@ -2,8 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from cloister.domain.conversation import Message, Role
 from cloister.domain.errors import NotFound
@@ -13,8 +12,7 @@ from cloister.storage.interface import Row, Transaction, Value
 RECENT_WINDOW = 2_000
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Indexed:
+class Indexed(NamedTuple):
     """What recall will know of a message. `indexed_at` is empty while a slow embedder or index has yet to run."""
 
     generation: int

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from cloister.domain.conversation import Session
 from cloister.domain.errors import NotFound
@@ -38,8 +38,7 @@ class Description:
     metadata: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Tail:
+class Tail(NamedTuple):
     """A session held for writing, and where its next message goes."""
 
     session: Session
@@ -65,9 +64,7 @@ class Tail:
     ) -> "Tail":
         """With so many messages more, of which so many are completed; `replied` when an assistant's completed reply is among
         them."""
-        return Tail(
-            session=self.session,
-            unchecked=self.unchecked,
+        return self._replace(
             next_sequence=self.next_sequence + messages,
             episode=episode,
             appended=self.appended + messages,

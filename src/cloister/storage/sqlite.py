@@ -5,37 +5,35 @@
 # pyright: reportUnknownArgumentType=false
 
 import os
-import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
+from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar, cast
 
 import apsw
 
-from cloister.domain.errors import (
-    Closed,
-    StorageBusy,
-    StorageError,
-    StorageFull,
-    StorageReadOnly,
-    StorageUnavailable,
-)
+from cloister.domain.errors import Closed, StorageError, StorageReadOnly, StorageUnavailable
 from cloister.domain.scope import Reach
-from cloister.storage import migrate
 from cloister.storage.group_commit import GroupCommit, Together
 from cloister.storage.interface import Row, Transaction, Value
 from cloister.storage.neighbours import SilentNeighbours
-from cloister.storage.queries import load_queries, split_queries
+from cloister.storage.queries import load_queries, positional, split_queries
+from cloister.storage.sqlite_connections import (
+    BUSY_MILLISECONDS,
+    applied_migrations,
+    connect,
+    migrate_to_latest,
+    private_file,
+    translated,
+)
 
 A = TypeVar("A")
 B = TypeVar("B")
 T = TypeVar("T")
 DATABASE_FILE = "cloister.db"
-BUSY_MILLISECONDS = 15_000
-_CHECKPOINT_PAGES = 4_000
 _SCRUB_MILLISECONDS = 200
 
 
@@ -58,8 +56,8 @@ def open_sqlite(directory: Path) -> "SqliteDatabase":
     except OSError as error:
         raise StorageReadOnly(f"{path} cannot be written: {error.strerror}.") from error
     try:
-        connection = _connect(path)
-        _migrate(connection)
+        connection = connect(path)
+        migrate_to_latest(connection)
     except apsw.Error as error:
         raise translated(error) from error
     return SqliteDatabase(path, connection)
@@ -72,7 +70,8 @@ class SqliteDatabase:
 
     def __init__(self, path: Path, connection: apsw.Connection) -> None:
         self._path = path
-        self._queries, self._unscoped_queries = split_queries(load_queries(postgres=False))
+        queries, self._unscoped_queries = split_queries(load_queries(postgres=False))
+        self._statements = {name: _Statement(text) for name, text in queries.items()}
         self._write_connection = connection
         self._writer = GroupCommit(_WriteConnection(connection))
         self._readers: deque[apsw.Connection] = deque()
@@ -83,7 +82,7 @@ class SqliteDatabase:
         return _Reading(self, reach)
 
     def write(self, reach: Reach, work: Callable[[Transaction], T]) -> T:
-        transaction = _SqliteTransaction(self._write_connection, self._queries, reach)
+        transaction = _SqliteTransaction(self._write_connection, self._statements, reach)
         return self._writer.run(lambda: work(transaction))
 
     def write_together(
@@ -100,7 +99,7 @@ class SqliteDatabase:
         prepare: Callable[[Sequence[A]], Sequence[B]],
         work: Callable[[Transaction, Sequence[B]], Sequence[T | Exception]],
     ) -> Together[A, B, T]:
-        transaction = _SqliteTransaction(self._write_connection, self._queries, reach)
+        transaction = _SqliteTransaction(self._write_connection, self._statements, reach)
         return Together((reach, work), prepare, lambda items: work(transaction, items))
 
     @property
@@ -124,7 +123,7 @@ class SqliteDatabase:
 
     def _new_reader(self) -> apsw.Connection:
         try:
-            connection = _connect(self._path)
+            connection = connect(self._path)
             connection.pragma("query_only", True)
         except apsw.Error as error:
             raise translated(error) from error
@@ -149,12 +148,24 @@ class SqliteDatabase:
             raise translated(error) from error
 
 
-class _SqliteTransaction:
-    __slots__ = ("_bound", "_connection", "_queries", "reach")
+class _Statement:
+    """A query, and its parameters in the order in which it takes them."""
 
-    def __init__(self, connection: apsw.Connection, queries: Mapping[str, str], reach: Reach) -> None:
+    __slots__ = ("picked", "text")
+
+    def __init__(self, query: str) -> None:
+        self.text, names = positional(query)
+        self.picked: Callable[[Mapping[str, Value]], Any] = itemgetter(*names)
+        if len(names) == 1:
+            self.picked = lambda parameters: (parameters[names[0]],)
+
+
+class _SqliteTransaction:
+    __slots__ = ("_bound", "_connection", "_statements", "reach")
+
+    def __init__(self, connection: apsw.Connection, statements: Mapping[str, _Statement], reach: Reach) -> None:
         self._connection = connection
-        self._queries = queries
+        self._statements = statements
         self._bound: dict[str, Value] = {"tenant_id": reach.tenant, "confined_to": reach.confined_to}
         self.reach = reach
 
@@ -174,11 +185,13 @@ class _SqliteTransaction:
     def execute_each(self, query: str, parameters: Sequence[dict[str, Value]]) -> None:
         for each in parameters:
             each.update(self._bound)
-        self._connection.executemany(self._queries[query], parameters)
+        statement = self._statements[query]
+        self._connection.executemany(statement.text, map(statement.picked, parameters))
 
     def _cursor(self, query: str, parameters: dict[str, Value]) -> Any:
         parameters.update(self._bound)
-        return self._connection.execute(self._queries[query], parameters)
+        statement = self._statements[query]
+        return self._connection.execute(statement.text, statement.picked(parameters))
 
 
 class _Reading:
@@ -197,7 +210,7 @@ class _Reading:
         except apsw.Error as error:
             self._connection.close()
             raise translated(error) from error
-        return _SqliteTransaction(self._connection, self._database._queries, self._reach)  # pyright: ignore[reportPrivateUsage]
+        return _SqliteTransaction(self._connection, self._database._statements, self._reach)  # pyright: ignore[reportPrivateUsage]
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -273,7 +286,7 @@ class SqliteMaintenance:
         return cast(list[Row], run(lambda connection: connection.execute(text, parameters).fetchall()))
 
     def schema_version(self) -> int:
-        return self._borrowed(lambda connection: max(_applied(connection)))
+        return self._borrowed(lambda connection: max(applied_migrations(connection)))
 
     def check(self) -> list[str]:
         def examine(connection: apsw.Connection) -> list[str]:
@@ -288,7 +301,7 @@ class SqliteMaintenance:
 
     def backup(self, target: Path) -> None:
         def copy(connection: apsw.Connection) -> None:
-            destination = _private_file(target)
+            destination = private_file(target)
             try:
                 with destination.backup("main", connection, "main") as backup:
                     backup.step(-1)
@@ -319,82 +332,3 @@ class SqliteMaintenance:
             raise translated(error) from error
         finally:
             self._database.return_reader(connection)
-
-
-def translated(error: apsw.Error) -> StorageError:
-    """A driver's error as one of ours, saying what to do."""
-    match error:
-        case apsw.FullError():
-            return StorageFull(
-                "The disk of the data directory is full. Free some space and try again; nothing was lost."
-            )
-        case apsw.BusyError() | apsw.LockedError():
-            return StorageBusy("Another process has been writing to this data directory for too long. Try again.")
-        case apsw.ReadOnlyError() | apsw.PermissionsError():
-            return StorageReadOnly("The database cannot be written: check the owner and mode of the data directory.")
-        case apsw.CantOpenError():
-            return StorageUnavailable(f"The database cannot be opened: {error}.")
-        case apsw.NotADBError() | apsw.CorruptError():
-            return StorageUnavailable(f"The database file is damaged or not a database ({error}); restore a backup.")
-        case _:
-            return StorageError(f"The database refused the request: {error}.")
-
-
-def _private_file(target: Path) -> apsw.Connection:
-    """A new database that only its owner can read."""
-    try:
-        target.touch(mode=0o600, exist_ok=False)
-    except OSError as error:
-        raise StorageError(f"The backup cannot be written to {target}: {error.strerror}.") from error
-    return apsw.Connection(str(target))
-
-
-def _connect(path: Path) -> apsw.Connection:
-    connection = apsw.Connection(str(path), statementcachesize=200)
-    connection.set_busy_timeout(BUSY_MILLISECONDS)
-    _switch_to_wal(connection)
-    connection.pragma("synchronous", "full")
-    connection.pragma("foreign_keys", True)
-    connection.pragma("secure_delete", True)
-    connection.pragma("wal_autocheckpoint", _CHECKPOINT_PAGES)
-    return connection
-
-
-def _switch_to_wal(connection: apsw.Connection) -> None:
-    """The first switch of a new file fails at once while another opens it, whatever the busy timeout says."""
-    deadline = time.monotonic() + BUSY_MILLISECONDS / 1_000
-    while True:
-        try:
-            connection.pragma("journal_mode", "wal")
-        except apsw.BusyError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.005)
-        else:
-            return
-
-
-def _migrate(connection: apsw.Connection) -> None:
-    known = migrate.migrations(postgres=False)
-    if not migrate.pending(_applied(connection), known):
-        return
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        connection.execute(migrate.RECORD_TABLE)
-        for step in migrate.pending(_applied(connection), known):
-            connection.execute(step.text)
-            connection.execute(
-                "INSERT INTO schema_migration (version, name, checksum) VALUES (?, ?, ?)",
-                (step.version, step.name, step.checksum),
-            )
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-
-
-def _applied(connection: apsw.Connection) -> dict[int, str]:
-    if not connection.table_exists(None, "schema_migration"):
-        return {}
-    found = connection.execute("SELECT version, checksum FROM schema_migration").fetchall()
-    return {cast(int, version): cast(str, checksum) for version, checksum in found}
