@@ -3,7 +3,7 @@
 import math
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import cast
 
 import numpy as np
@@ -11,7 +11,8 @@ import numpy.typing as npt
 import pytest
 
 from cloister.domain.ranking import ROLES, Evidence, best, rank
-from cloister.index import terms
+from cloister.index import block, terms
+from cloister.index.beside import beside
 from cloister.index.block import PoolBlock
 from cloister.index.columns import Rows
 
@@ -167,6 +168,43 @@ def test_a_block_grown_and_shrunk_step_by_step_equals_one_built_at_once(seed: in
     once = block_of(sorted(held)).evidence(QUERY, embed_query)
     grown = block.evidence(QUERY, embed_query)
     assert ids_by(grown, rank(grown)) == pytest.approx(ids_by(once, rank(once)), abs=1e-4)
+
+
+def test_a_large_block_worked_on_by_two_threads_equals_a_small_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    batches = [rows_of(conversation(session, 40, session)) for session in range(1, 6)]
+    small, large = PoolBlock(DIMENSION), PoolBlock(DIMENSION)
+    small.append(batches)
+    monkeypatch.setattr(block, "_LARGE", 1)
+    threads = beside_threads(monkeypatch)
+    large.reserve(1_000)
+    large.append(batches)
+    found = large.evidence("Ana, what of the violin lantern?", embed_query)
+    assert len(threads) == 2
+    monkeypatch.undo()
+    expected = small.evidence("Ana, what of the violin lantern?", embed_query)
+    for column in ("ids", "lexical", "semantic", "author", "session_prior"):
+        assert np.array_equal(getattr(found, column), getattr(expected, column)), column
+
+
+def beside_threads(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """What is begun beside the caller from now on."""
+    begun: list[object] = []
+
+    def noted(work: Callable[[], object]) -> Callable[[], object]:
+        begun.append(work)
+        return beside(work)
+
+    monkeypatch.setattr(block, "beside", noted)
+    return begun
+
+
+def test_an_error_beside_is_raised_where_its_result_is_asked_for() -> None:
+    def fail() -> None:
+        raise MemoryError("no room")
+
+    result = beside(fail)
+    with pytest.raises(MemoryError, match="no room"):
+        result()
 
 
 def test_a_dropped_session_leaves_no_trace_in_the_statistics() -> None:

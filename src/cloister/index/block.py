@@ -6,17 +6,22 @@ given. `evidence` writes nothing shared but what another would find out the same
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from cloister.domain.question import parse_question
 from cloister.domain.ranking import Evidence
+from cloister.index.beside import beside
 from cloister.index.columns import Column, Rows, fill_vectors
 from cloister.index.dates import Dates
 from cloister.index.lexical import Lexicon
 from cloister.index.speakers import Speakers
 from cloister.index.windows import NONE, Windows, row_products
+
+# From so many rows on a second thread is worth its while.
+_LARGE = 20_000
 
 EmbedQuery = Callable[[str, Callable[[Sequence[str]], Sequence[float]]], npt.NDArray[np.float32]]
 
@@ -47,17 +52,38 @@ class PoolBlock:
         return sum(part.nbytes for part in parts)
 
     def reserve(self, count: int) -> None:
-        """Make room for `count` messages in all, so that filling a block by batches copies no vector twice."""
-        self._vectors.reserve(count)
+        """Make room for `count` messages in all, so that filling a block by batches copies nothing twice."""
+        for part in (
+            self._ids,
+            self._session_ids,
+            self._vectors,
+            self._speakers,
+            self._dates,
+            self._windows,
+            self._lexicon,
+        ):
+            part.reserve(count)
 
     def append(self, batches: Iterable[Rows]) -> None:
         """Take up messages; those of one session in the order of their ids, and later than those held."""
-        for rows in batches:
-            if len(rows):
-                self._take_up(rows)
+        previous = [self._take_up(rows) for rows in batches if len(rows)]
+        if not previous:
+            return
+        link = partial(self._link, previous)
+        linked = beside(link) if sum(map(len, previous)) >= _LARGE else link
         self._lexicon.settle()
+        linked()
+        self._lexicon.measure()
 
-    def _take_up(self, rows: Rows) -> None:
+    def _link(self, previous: Sequence[npt.NDArray[np.intp]]) -> None:
+        """New rows with their neighbours, batch by batch, as their numbers then stay in the processor's cache."""
+        end = len(self) - sum(map(len, previous))
+        for batch in previous:
+            end += len(batch)
+            self._windows.extend(batch, self._lexicon.lengths[:end], self._vectors.live[:end])
+
+    def _take_up(self, rows: Rows) -> npt.NDArray[np.intp]:
+        """Gives the row before each in its session."""
         begin = len(self)
         self._ids.extend(len(rows))[:] = rows.ids
         self._session_ids.extend(len(rows))[:] = rows.session_ids
@@ -66,7 +92,7 @@ class PoolBlock:
         extra += self._dates.extend(np.array(rows.created_at, np.int64))
         previous = self._chain(begin)
         self._lexicon.extend(rows.terms, extra, self._session_ids.live[begin:])
-        self._windows.extend(previous, self._lexicon.lengths, self._vectors.live)
+        return previous
 
     def drop(self, session_ids: Iterable[int]) -> None:
         """Forget whole sessions, with every number derived from them."""
@@ -88,9 +114,10 @@ class PoolBlock:
         """What speaks for each message of the pool; the arrays stay as they are when the block changes."""
         asked = self._lexicon.ask(query)
         question = parse_question(asked.text)
-        lexical, prior = self._lexicon.score(asked)
         vector = embed_query(asked.text, asked.weigh).astype(np.float16)
-        semantic = self._windows.semantic(row_products(self._vectors.live, vector))
+        products = self._products(vector)
+        lexical, prior = self._lexicon.score(asked)
+        semantic = self._windows.semantic(products())
         wanted = self._speakers.wanted(asked.words, question.wanted)
         nothing = np.zeros(len(self), np.float32)
         return Evidence(
@@ -103,6 +130,11 @@ class PoolBlock:
             date=self._dates.nearness(question.dates) if question.dates else nothing,
             session_prior=prior,
         )
+
+    def _products(self, vector: npt.NDArray[np.float16]) -> Callable[[], npt.NDArray[np.float32]]:
+        """The scan of all vectors; that of a large pool goes on while its words are looked at."""
+        scan = partial(row_products, self._vectors.live, vector)
+        return beside(scan) if len(self) >= _LARGE else scan
 
     def _chain(self, begin: int) -> npt.NDArray[np.intp]:
         """The row before each new row in its session, or `NONE`."""

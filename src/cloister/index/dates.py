@@ -29,6 +29,10 @@ class Dates:
     def nbytes(self) -> int:
         return self._days.nbytes + self._months.nbytes
 
+    def reserve(self, count: int) -> None:
+        for column in (self._days, self._months):
+            column.reserve(count)
+
     def extend(self, created_at: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
         """Take up new rows; gives the number of date words of each."""
         days = created_at // _MICROSECONDS_A_DAY

@@ -53,7 +53,7 @@ class Lexicon:
         self._slot_of: dict[int, int] = {}
         self._shares = Column(np.float32)
         self._session_lengths = Column(np.float32)
-        self._measure()
+        self.measure()
 
     @property
     def lengths(self) -> npt.NDArray[np.float32]:
@@ -66,21 +66,23 @@ class Lexicon:
         dampers = self._dampers.nbytes + self._session_dampers.nbytes
         return self._postings.nbytes + dampers + sum(column.nbytes for column in columns)
 
+    def reserve(self, count: int) -> None:
+        for column in (self._lengths, self._full_lengths, self._slots, self._shares):
+            column.reserve(count)
+
     def extend(
         self, stored: Sequence[bytes], extra: npt.NDArray[np.float32], session_ids: npt.NDArray[np.int64]
     ) -> None:
-        """Take up the terms of new rows, and how many name and date words each has beside them. Settle before asking."""
+        """Take up the terms of new rows, and how many name and date words each has beside them. Then settle and measure."""
         begin = len(self._lengths.live)
         sizes = np.fromiter(map(len, stored), np.int64, len(stored)) // 4
         self._lengths.extend(len(stored))[:] = sizes
         self._full_lengths.extend(len(stored))[:] = sizes + extra
-        rows = np.repeat(np.arange(begin, begin + len(stored), dtype=np.int32), sizes)
-        self._postings.gather(np.frombuffer(b"".join(stored), "<u4"), rows)
+        self._postings.gather(np.frombuffer(b"".join(stored), "<u4"), sizes, begin)
         self._count_sessions(begin, session_ids)
 
     def settle(self) -> None:
         self._postings.settle()
-        self._measure()
 
     def keep(
         self, rows: npt.NDArray[np.intp], new_rows: npt.NDArray[np.intp], session_ids: npt.NDArray[np.int64]
@@ -91,7 +93,7 @@ class Lexicon:
         self._slots, self._slot_of = Column(np.intp), {}
         self._shares, self._session_lengths = Column(np.float32), Column(np.float32)
         self._count_sessions(0, session_ids)
-        self._measure()
+        self.measure()
 
     def ask(self, query: str) -> Asked:
         words, asked, located = self._locate(query)
@@ -177,7 +179,7 @@ class Lexicon:
                 query = re.sub(rf"(?<![^\W_]){word}(?![^\W_])", near, query, flags=re.IGNORECASE)
         return query
 
-    def _measure(self) -> None:
+    def measure(self) -> None:
         """What BM25 needs of all lengths, and what changes only with them."""
         self._dampers = _dampers(self._full_lengths.live + self._windows.borrowed_lengths)
         self._session_dampers = _dampers(self._session_lengths.live)

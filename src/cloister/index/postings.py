@@ -49,22 +49,19 @@ class _Segment:
 class Postings:
     def __init__(self) -> None:
         self._segments: tuple[_Segment, ...] = ()
-        self._gathered: list[npt.NDArray[np.uint64]] = []
+        self._gathered: list[tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64], int]] = []
 
     @property
     def nbytes(self) -> int:
         return sum(segment.nbytes for segment in self._segments)
 
-    def gather(self, terms: npt.NDArray[np.uint32], rows: npt.NDArray[np.int32]) -> None:
-        """Take up occurrences, one of `terms` in one of `rows` each, later than all rows held. `settle` makes them findable."""
-        keys = terms.astype("<u8")
-        keys <<= np.uint64(32)
-        keys |= rows.view(np.uint32)
-        self._gathered.append(keys)
+    def gather(self, terms: npt.NDArray[np.uint32], sizes: npt.NDArray[np.int64], begin: int) -> None:
+        """Take up the terms of rows from `begin` on, later than all held, so many of each. `settle` makes them findable."""
+        self._gathered.append((terms, sizes, begin))
 
     def settle(self) -> None:
         """All that was gathered becomes one segment: sorting once is cheaper than merging often."""
-        keys = np.concatenate([np.empty(0, "<u8"), *self._gathered])
+        keys = _keys(self._gathered)
         self._gathered.clear()
         if not len(keys):
             return
@@ -119,9 +116,20 @@ class Located:
         )
 
 
+def _keys(gathered: Sequence[tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64], int]]) -> npt.NDArray[np.uint64]:
+    """For every occurrence its term in the high half of a number, and its row in the low one."""
+    keys = np.empty(sum(len(terms) for terms, _, _ in gathered), "<u8")
+    halves = keys.view("<u4").reshape(-1, 2)
+    end = 0
+    for terms, sizes, first in gathered:
+        begin, end = end, end + len(terms)
+        halves[begin:end, 1] = terms
+        halves[begin:end, 0] = np.repeat(np.arange(first, first + len(sizes), dtype=np.uint32), sizes)
+    return keys
+
+
 def _segment(keys: npt.NDArray[np.uint64]) -> _Segment:
-    """Of keys that hold a term in their high half and a row in their low one. Sorts them in place, and copies little: most of the
-    time of a cold start is spent on memory never touched before."""
+    """Of `_keys`. Sorts them in place, and copies little: much time of a cold start is spent on memory never touched before."""
     keys.sort()
     repeats = np.flatnonzero(keys[1:] == keys[:-1]) + 1
     if len(repeats):

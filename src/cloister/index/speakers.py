@@ -38,6 +38,10 @@ class Speakers:
     def nbytes(self) -> int:
         return self._slots.nbytes + self._roles.nbytes
 
+    def reserve(self, count: int) -> None:
+        for column in (self._slots, self._roles):
+            column.reserve(count)
+
     def extend(self, authors: Sequence[str | None], roles: Sequence[int]) -> npt.NDArray[np.float32]:
         """Take up new rows; gives the number of name words of each."""
         for author in set(authors):

@@ -51,6 +51,10 @@ class Windows:
     def neighbours(self, distance: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         return self._before[distance - 1].live, self._after[distance - 1].live
 
+    def reserve(self, count: int) -> None:
+        for column in self._columns:
+            column.reserve(count)
+
     def extend(
         self,
         previous: npt.NDArray[np.intp],

@@ -46,7 +46,7 @@ class StaticEmbedder:
         totals, tokens = self._loaded.sums.of(passages)
         lengths = np.sqrt(np.einsum("ij,ij->i", totals, totals))
         units = totals / np.maximum(lengths, 1e-12)[:, None]
-        vectors = np.asarray(numkong.astype(units, "float16")).astype("<f2", copy=False).tobytes()
+        vectors = np.asarray(numkong.astype(units, "float16"), "<f2").tobytes()
         size = 2 * self.dimension
         return [Embedding(vectors[at * size : (at + 1) * size], count) for at, count in enumerate(tokens)]
 

@@ -62,17 +62,24 @@ class Sums:
     def of(self, passages: Sequence[Passage]) -> tuple[Floats, list[int]]:
         """For each passage the sum of the rows of its tokens, and how many tokens its content has."""
         found, rowless, counts = self._found(passages)
-        sums = np.zeros((len(passages), self._table.shape[1]), np.float32)
-        for some in _alike(found):
-            columns = _columns([found[at] for at in some])
-            for begin in range(0, len(columns), _ROWS_TOGETHER):
-                rows = self._pieces.rows.take(columns[begin : begin + _ROWS_TOGETHER], axis=0)
-                sums[some] += np.add.reduce(rows, axis=0)
+        if len(found) * max(map(len, found)) <= _ROWS_TOGETHER:
+            sums = self._added_up(_columns(found))
+        else:
+            sums = np.empty((len(passages), self._table.shape[1]), np.float32)
+            for some in _alike(found):
+                sums[some] = self._added_up(_columns([found[at] for at in some]))
         for at, tokens in rowless.items():
             for begin in range(0, len(tokens), _ROWS_TOGETHER):
                 rows = rows_of_tokens(self._table, tokens[begin : begin + _ROWS_TOGETHER])
                 sums[at] += np.add.reduce(rows, axis=0)
         return sums, counts
+
+    def _added_up(self, columns: npt.NDArray[np.intp]) -> Floats:
+        rows = self._pieces.rows
+        sums = np.add.reduce(rows.take(columns[:_ROWS_TOGETHER], axis=0), axis=0)
+        for begin in range(_ROWS_TOGETHER, len(columns), _ROWS_TOGETHER):
+            sums += np.add.reduce(rows.take(columns[begin : begin + _ROWS_TOGETHER], axis=0), axis=0)
+        return sums
 
     def _found(self, passages: Sequence[Passage]) -> tuple[list[list[int]], dict[int, list[int]], list[int]]:
         """Of each passage the rows of its pieces, of some the tokens of pieces that have no row, and the tokens of all contents."""
