@@ -110,7 +110,7 @@ class _Pieces(dict[str, int]):
         self._tokenizer = tokenizer
         self._known: dict[str, list[int]] = {}
         self.rows = np.zeros((_PIECES_WITH_A_ROW, table.shape[1]), np.float32)
-        self.lengths = [0]
+        self.lengths = [0] * _PIECES_WITH_A_ROW
         """How many tokens each row has."""
         self.rowless: list[int] = []
 
@@ -124,7 +124,7 @@ class _Pieces(dict[str, int]):
         if len(piece) <= _LONGEST_KEPT_PIECE and row < _PIECES_WITH_A_ROW:
             if tokens:
                 np.add.reduce(rows_of_tokens(self._table, tokens), axis=0, out=self.rows[row])
-            self.lengths.append(len(tokens))
+            self.lengths[row] = len(tokens)
             self[piece] = row
             return row
         self.rowless += tokens
