@@ -216,6 +216,7 @@ BY_FOUND_ID = {
     "ApiKeys.find",
     "ApiKeys.page",
     "ApiKeys.revoke",
+    "UsageRows.limits",
     "UsageRows.held",
     "UsageRows.add_messages",
     "UsageRows.add_session",

@@ -203,6 +203,7 @@ CASES: dict[str, Case] = {
     "ApiKeys.find": Case(act=lambda t, h: ApiKeys(t).find(h.key), nothing=None),
     "ApiKeys.page": Case(act=lambda t, h: ApiKeys(t).page(limit=100)),
     "ApiKeys.revoke": Case(act=lambda t, h: ApiKeys(t).revoke(h.key, MOMENT), nothing=False, writes=True),
+    "UsageRows.limits": Case(act=lambda t, h: UsageRows(t).limits()),
     "UsageRows.held": Case(act=lambda t, h: UsageRows(t).held()),
     "UsageRows.add_messages": Case(
         act=lambda t, h: UsageRows(t).add_messages([(h.first.session, 3), (h.second.session, -1)]), writes=True

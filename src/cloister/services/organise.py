@@ -93,7 +93,7 @@ class Organiser:
 
         def first(transaction: Transaction) -> tuple[Project, list[object]]:
             usage = UsageRows(transaction)
-            refuse_over("projects", usage.projects(), 1, usage.held().limits.over(self._limits).projects)
+            refuse_over("projects", usage.projects(), 1, usage.limits().over(self._limits).projects)
             project = new_project_id()
             projects = Projects(transaction)
             projects.add(

@@ -72,9 +72,9 @@ class _Appending:
 
     def __init__(self, transaction: Transaction, pools: Pools, limits: Limits) -> None:
         self._sessions = Sessions(transaction)
-        held = UsageRows(transaction).held()
-        self._held = held.messages
-        self._limit = held.limits.over(limits).messages
+        usage = UsageRows(transaction)
+        self._limit = usage.limits().over(limits).messages
+        self._held = 0 if self._limit is None else usage.held().messages
         self._messages = Messages(transaction)
         self._projects = Projects(transaction)
         self._pools = pools

@@ -1,13 +1,13 @@
 """What a tenant keeps and may keep, inside one transaction's reach. Counted in the transaction of each change."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 from cloister.domain.identifiers import SessionId
 from cloister.domain.usage import Limits
-from cloister.storage.interface import Transaction
+from cloister.storage.interface import Transaction, Value
 
 _PARTS = 16
 
@@ -27,13 +27,17 @@ class UsageRows:
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
 
+    def limits(self) -> Limits:
+        """The tenant's own."""
+        row = self._transaction.row("limits")
+        return Limits() if row is None else _limits(row)
+
     def held(self) -> Held:
         row = self._transaction.row("usage")
         if row is None:
             return Held(messages=0, sessions=0, limits=Limits())
-        message_limit, session_limit, project_limit, messages, sessions = cast(tuple[int | None, ...], row)
-        limits = Limits(messages=message_limit, sessions=session_limit, projects=project_limit)
-        return Held(messages=messages or 0, sessions=sessions or 0, limits=limits)
+        *limits, messages, sessions = cast(tuple[int | None, ...], row)
+        return Held(messages=messages or 0, sessions=sessions or 0, limits=_limits(limits))
 
     def add_messages(self, changes: Iterable[tuple[SessionId, int]]) -> None:
         """So many more, or fewer, in each session."""
@@ -65,3 +69,8 @@ class UsageRows:
         if not self._transaction.execute("add_usage", part=part, sessions=sessions, messages=messages):
             self._transaction.execute("open_usage_part", part=part)
             self._transaction.execute("add_usage", part=part, sessions=sessions, messages=messages)
+
+
+def _limits(row: Sequence[Value]) -> Limits:
+    messages, sessions, projects = cast(Sequence[int | None], row)
+    return Limits(messages=messages, sessions=sessions, projects=projects)

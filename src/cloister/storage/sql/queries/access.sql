@@ -31,6 +31,9 @@ WHERE tenant_id = :tenant_id AND part = :part
 -- name: open_usage_part
 INSERT INTO tenant_usage (tenant_id, part, sessions, messages) VALUES (:tenant_id, :part, 0, 0) ON CONFLICT DO NOTHING
 
+-- name: limits
+SELECT message_limit, session_limit, project_limit FROM tenant WHERE tenant_id = :tenant_id
+
 -- name: usage
 SELECT
     t.message_limit, t.session_limit, t.project_limit,
