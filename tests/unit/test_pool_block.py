@@ -2,6 +2,7 @@
 
 import math
 import random
+import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import cast
@@ -205,6 +206,14 @@ def test_an_error_beside_is_raised_where_its_result_is_asked_for() -> None:
     result = beside(fail)
     with pytest.raises(MemoryError, match="no room"):
         result()
+
+
+def test_without_another_thread_one_goes_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert beside(lambda: 7)() == 7
 
 
 def test_a_dropped_session_leaves_no_trace_in_the_statistics() -> None:

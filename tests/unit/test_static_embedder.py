@@ -1,5 +1,6 @@
 """The table of the wordllama wheel as an embedder."""
 
+import random
 import re
 import threading
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from safetensors.numpy import load_file  # pyright: ignore[reportUnknownVariable
 from tokenizers import Tokenizer
 
 from cloister.domain.passage import Passage, passage
+from cloister.domain.text import MAX_CONTENT
 from cloister.models.interface import Embedder
 from cloister.models.static_embedder import StaticEmbedder
 from cloister.models.static_sums import Sums, cut
@@ -130,12 +132,6 @@ def test_cutting_a_text_at_its_spaces_gives_the_tokens_of_the_whole(text: str) -
     assert cut(f"  {text} ") == cut(text)
 
 
-def added_up(text: str) -> tuple[npt.NDArray[np.float32], int]:
-    """The rows of a text that is tokenised whole."""
-    tokens = TOKENIZER.encode(text.strip(" ▁"), add_special_tokens=False).ids
-    return TABLE[tokens].astype(np.float32).sum(axis=0), len(tokens)
-
-
 @settings(max_examples=100, deadline=None)
 @given(st.lists(TEXTS.map(storable), min_size=1, max_size=8))
 def test_vectors_of_many_texts_are_those_of_their_tokens_and_of_each_alone(texts: list[str]) -> None:
@@ -171,6 +167,29 @@ def test_sums_stay_true_when_more_pieces_come_than_have_a_row_or_are_kept() -> N
         words = " ".join(f"w{turn}x{number}" for number in range(1_000))
         assert is_true(sums, Passage(prefix=f"[{turn} May 2023]", content=f"{words} {'x' * 60} amber"))
     assert np.array_equal(sums.of([early])[0], first)
+
+
+def test_a_vector_does_not_tell_what_others_said_before() -> None:
+    """Which words have a row depends on all that a process met; were sums not exact, the last bit of a vector would show it."""
+    secret = "Moonraker-7741"
+    filler = [passage(" ".join(f"{turn}x{number}" for number in range(1_000)), None, 0) for turn in range(20)]
+    told, untold, empty = (Sums(TABLE, TOKENIZER) for _ in range(3))
+    told.of([Passage(prefix="Zbigniew:", content=f"my word is {secret}")])
+    told.of(filler)
+    untold.of(filler)
+    rng = random.Random(1)
+    for length in (1, 30, 600, 3_000):
+        for _ in range(10):
+            words = [rng.choice((secret, "Zbigniew:", "amber", f"w{rng.random()}")) for _ in range(length)]
+            probe = [Passage(prefix="[8 May 2023]", content=" ".join(words))]
+            assert np.array_equal(told.of(probe)[0], untold.of(probe)[0])
+            assert np.array_equal(told.of(probe)[0], empty.of(probe)[0])
+
+
+def test_numbers_of_the_table_add_up_exactly() -> None:
+    scaled = TABLE.astype(np.float64) * 2.0**24
+    assert np.array_equal(scaled, np.rint(scaled))
+    assert np.abs(scaled).max() * MAX_CONTENT * 4 < 2.0**53
 
 
 def test_a_text_that_cannot_be_read_leaves_nothing_in_the_next() -> None:

@@ -20,5 +20,8 @@ def beside(work: Callable[[], T]) -> Callable[[], T]:
         except BaseException as error:  # noqa: BLE001 - it is raised where the result is asked for
             done.set_exception(error)
 
-    threading.Thread(target=run, name="cloister-beside", daemon=True).start()
+    try:
+        threading.Thread(target=run, name="cloister-beside", daemon=True).start()
+    except RuntimeError:  # no thread is to be had: then one after the other
+        run()
     return done.result

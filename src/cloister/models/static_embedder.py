@@ -5,7 +5,7 @@ Only the wheel's data files are read; its own loader, which looks for updates on
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -27,6 +27,7 @@ _WORD = re.compile(r"[^\W_]+")
 _LONGEST_KEPT_PIECE = 24
 _KEPT_PIECES = 50_000
 _PUNCTUATION_WEIGHT = 0.0
+_CHARACTERS_TOGETHER = 20_000
 
 
 class StaticEmbedder:
@@ -41,9 +42,11 @@ class StaticEmbedder:
         self._files: _Files | None = None
 
     def embed(self, passages: Sequence[Passage]) -> list[Embedding]:
-        if not passages:
-            return []
-        totals, tokens = self._loaded.sums.of(passages)
+        return [embedding for part in _parts(passages) for embedding in self._embed(part)]
+
+    def _embed(self, passages: Sequence[Passage]) -> list[Embedding]:
+        sums, tokens = self._loaded.sums.of(passages)
+        totals = sums.astype(np.float32)
         lengths = np.sqrt(np.einsum("ij,ij->i", totals, totals))
         units = totals / np.maximum(lengths, 1e-12)[:, None]
         vectors = np.asarray(numkong.astype(units, "float16"), "<f2").tobytes()
@@ -120,6 +123,18 @@ class AskedPieces(dict[str, _AskedPiece]):
                 self.clear()
             self[piece] = found
         return found
+
+
+def _parts(passages: Sequence[Passage]) -> Iterator[Sequence[Passage]]:
+    """Runs of passages that are embedded together without holding too many of their words at once."""
+    begin = characters = 0
+    for at, passage in enumerate(passages):
+        characters += len(passage.content)
+        if characters > _CHARACTERS_TOGETHER and at > begin:
+            yield passages[begin:at]
+            begin, characters = at, len(passage.content)
+    if passages:
+        yield passages[begin:]
 
 
 @cache

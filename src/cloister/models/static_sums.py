@@ -1,10 +1,14 @@
 """What texts add up to in the default embedder's table. A frequent piece of a text has a row of its own, the sum of its tokens: a
-message of forty tokens is then twenty rows, and the tokenizer has nothing to do."""
+message of forty tokens is then twenty rows, and the tokenizer has nothing to do.
+
+Sums are exact, so they say nothing of which pieces have a row: that depends on what others said before. Every number of the table
+is a small multiple of 2**-24, and a float64 has room for the sum of more of them than a text can have, in any order.
+"""
 
 import re
-import threading
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
+from typing import cast
 
 import numkong
 import numpy as np
@@ -25,6 +29,7 @@ _ROWS_TOGETHER = 2_048
 
 Table = npt.NDArray[np.float16]
 Floats = npt.NDArray[np.float32]
+Exact = npt.NDArray[np.float64]
 
 
 def stripped(text: str) -> str:
@@ -52,87 +57,80 @@ def rows_of_tokens(table: Table, tokens: Sequence[int]) -> Floats:
 
 
 class Sums:
-    """Safe to use from any thread."""
+    """Safe to use from any thread, and without a lock: what is known of a piece is written before the piece is."""
 
     def __init__(self, table: Table, tokenizer: Tokenizer) -> None:
         self._table = table
-        self._pieces = _Pieces(table, tokenizer)
-        self._lock = threading.Lock()
+        self._tokenizer = tokenizer
+        self._row_of: dict[str, int] = {}
+        self._tokens_of: dict[str, list[int]] = {}
+        self._free_rows = iter(range(_NOTHING + 1, _PIECES_WITH_A_ROW))
+        self._rows = np.zeros((_PIECES_WITH_A_ROW, table.shape[1]), np.float64)
+        self._lengths = [0] * _PIECES_WITH_A_ROW
 
-    def of(self, passages: Sequence[Passage]) -> tuple[Floats, list[int]]:
+    def of(self, passages: Sequence[Passage]) -> tuple[Exact, list[int]]:
         """For each passage the sum of the rows of its tokens, and how many tokens its content has."""
-        found, rowless, counts = self._found(passages)
-        if len(found) * max(map(len, found)) <= _ROWS_TOGETHER:
-            sums = self._added_up(_columns(found))
-        else:
-            sums = np.empty((len(passages), self._table.shape[1]), np.float32)
-            for some in _alike(found):
-                sums[some] = self._added_up(_columns([found[at] for at in some]))
-        for at, tokens in rowless.items():
-            for begin in range(0, len(tokens), _ROWS_TOGETHER):
-                rows = rows_of_tokens(self._table, tokens[begin : begin + _ROWS_TOGETHER])
-                sums[at] += np.add.reduce(rows, axis=0)
-        return sums, counts
-
-    def _added_up(self, columns: npt.NDArray[np.intp]) -> Floats:
-        rows = self._pieces.rows
-        sums = np.add.reduce(rows.take(columns[:_ROWS_TOGETHER], axis=0), axis=0)
-        for begin in range(_ROWS_TOGETHER, len(columns), _ROWS_TOGETHER):
-            sums += np.add.reduce(rows.take(columns[begin : begin + _ROWS_TOGETHER], axis=0), axis=0)
-        return sums
-
-    def _found(self, passages: Sequence[Passage]) -> tuple[list[list[int]], dict[int, list[int]], list[int]]:
-        """Of each passage the rows of its pieces, of some the tokens of pieces that have no row, and the tokens of all contents."""
-        pieces = self._pieces
-        row_of, length_of = pieces.__getitem__, pieces.lengths.__getitem__
         found: list[list[int]] = []
         rowless: dict[int, list[int]] = {}
         counts: list[int] = []
-        with self._lock:
-            for at, (prefix, content) in enumerate(passages):
-                pieces.rowless = others = list[int]()
-                rows = list(map(row_of, cut(content)))
-                counts.append(sum(map(length_of, rows)) + len(others))
-                rows += map(row_of, cut(prefix))
-                found.append(rows)
-                if others:
-                    rowless[at] = others
-        return found, rowless, counts
+        for at, (prefix, content) in enumerate(passages):
+            others: list[int] = []
+            rows = self._found(content, others)
+            counts.append(sum(map(self._lengths.__getitem__, rows)) + len(others))
+            rows += self._found(prefix, others)
+            found.append(rows)
+            if others:
+                rowless[at] = others
+        sums = self._sums(found)
+        for at, tokens in rowless.items():
+            sums[at] += self._sum_of_tokens(tokens)
+        return sums, counts
 
+    def _found(self, text: str, others: list[int]) -> list[int]:
+        """The rows of a text's pieces. The tokens of a piece that has none come to the others."""
+        pieces = cut(text)
+        rows = list(map(self._row_of.get, pieces))
+        if None not in rows:
+            return cast(list[int], rows)
+        return [self._learnt(pieces[at], others) if row is None else row for at, row in enumerate(rows)]
 
-class _Pieces(dict[str, int]):
-    """The rows of the first some thousand pieces met, among which the frequent ones are; a row never changes. A piece without one
-    has the row of zeros, and its tokens come to `rowless`. One thread at a time."""
-
-    def __init__(self, table: Table, tokenizer: Tokenizer) -> None:
-        super().__init__()
-        self._table = table
-        self._tokenizer = tokenizer
-        self._known: dict[str, list[int]] = {}
-        self.rows = np.zeros((_PIECES_WITH_A_ROW, table.shape[1]), np.float32)
-        self.lengths = [0] * _PIECES_WITH_A_ROW
-        """How many tokens each row has."""
-        self.rowless: list[int] = []
-
-    def __missing__(self, piece: str) -> int:
-        known = self._known.get(piece)
-        if known is not None:
-            self.rowless += known
-            return _NOTHING
-        tokens = self._tokenizer.encode(piece, add_special_tokens=False).ids
-        row = len(self) + 1
-        if len(piece) <= _LONGEST_KEPT_PIECE and row < _PIECES_WITH_A_ROW:
-            if tokens:
-                np.add.reduce(rows_of_tokens(self._table, tokens), axis=0, out=self.rows[row])
-            self.lengths[row] = len(tokens)
-            self[piece] = row
-            return row
-        self.rowless += tokens
-        if len(piece) <= _LONGEST_KEPT_PIECE:
-            if len(self._known) >= _KEPT_PIECES:
-                self._known.clear()
-            self._known[piece] = tokens
+    def _learnt(self, piece: str, others: list[int]) -> int:
+        tokens = self._tokens_of.get(piece)
+        if tokens is None:
+            tokens = self._tokenizer.encode(piece, add_special_tokens=False).ids
+            if len(piece) <= _LONGEST_KEPT_PIECE:
+                row = next(self._free_rows, None)
+                if row is not None:
+                    self._rows[row] = self._sum_of_tokens(tokens)
+                    self._lengths[row] = len(tokens)
+                    self._row_of[piece] = row
+                    return row
+                if len(self._tokens_of) >= _KEPT_PIECES:
+                    self._tokens_of.clear()
+                self._tokens_of[piece] = tokens
+        others += tokens
         return _NOTHING
+
+    def _sums(self, found: Sequence[Sequence[int]]) -> Exact:
+        if len(found) * max(map(len, found)) <= _ROWS_TOGETHER:
+            return self._added_up(_columns(found))
+        sums = np.empty((len(found), self._table.shape[1]), np.float64)
+        for some in _alike(found):
+            sums[some] = self._added_up(_columns([found[at] for at in some]))
+        return sums
+
+    def _added_up(self, columns: npt.NDArray[np.intp]) -> Exact:
+        sums = np.add.reduce(self._rows.take(columns[:_ROWS_TOGETHER], axis=0), axis=0)
+        for begin in range(_ROWS_TOGETHER, len(columns), _ROWS_TOGETHER):
+            sums += np.add.reduce(self._rows.take(columns[begin : begin + _ROWS_TOGETHER], axis=0), axis=0)
+        return sums
+
+    def _sum_of_tokens(self, tokens: Sequence[int]) -> Exact:
+        total = np.zeros(self._table.shape[1], np.float64)
+        for begin in range(0, len(tokens), _ROWS_TOGETHER):
+            rows = rows_of_tokens(self._table, tokens[begin : begin + _ROWS_TOGETHER])
+            total += np.add.reduce(rows, axis=0, dtype=np.float64)
+        return total
 
 
 def _alike(found: Sequence[Sequence[int]]) -> Iterator[list[int]]:
