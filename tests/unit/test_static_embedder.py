@@ -154,9 +154,8 @@ def directly(one: Passage) -> npt.NDArray[np.float32]:
 
 def is_true(sums: Sums, one: Passage) -> bool:
     (total,), (count,) = sums.of([one])
-    tokens = [*tokens_of(one.content), *tokens_of(one.prefix)]
-    whole = TABLE[tokens].astype(np.float32).sum(axis=0)
-    return count == len(tokens_of(one.content)) and np.allclose(total, whole, rtol=1e-3, atol=0.01)
+    content, prefix = tokens_of(one.content), tokens_of(one.prefix)
+    return count == len(content) and np.array_equal(total, TABLE[content + prefix].astype(np.float64).sum(axis=0))
 
 
 def test_sums_stay_true_when_more_pieces_come_than_have_a_row_or_are_kept() -> None:
