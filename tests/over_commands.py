@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter
 
 from cloister.domain.conversation import Role
-from cloister.domain.scope import MemberVisibility
+from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.interfaces import derived_shapes, shapes
+from cloister.interfaces.arguments import NOT_GIVEN
 from cloister.services.search import Kind
 from command_line import CommandLine
 from refusals import refusal
@@ -21,7 +22,7 @@ class OverCommands:
     def __init__(self, shell: CommandLine) -> None:
         self._shell = shell
 
-    def create_project(self, name: str, *, member_visibility: MemberVisibility = "shared") -> shapes.Project:
+    def create_project(self, name: str, *, member_visibility: MemberVisibility = DEFAULT_VISIBILITY) -> shapes.Project:
         return self._one(shapes.Project, "projects", "create", name, *_options(members=member_visibility))
 
     def projects(self, *, limit: int = 50) -> list[shapes.Project]:
@@ -30,6 +31,14 @@ class OverCommands:
     def project(self, project_id: str) -> shapes.Project:
         return self._one(shapes.Project, "projects", "show", project_id)
 
+    def update_project(self, project_id: str, *, member_visibility: MemberVisibility) -> shapes.Project:
+        return self._one(shapes.Project, "projects", "members", project_id, member_visibility, "--yes")
+
+    def preview_visibility(self, project_id: str, member_visibility: MemberVisibility) -> shapes.VisibilityPreview:
+        return self._one(
+            shapes.VisibilityPreview, "projects", "members", project_id, member_visibility, "--dry-run"
+        )
+
     def delete_project(self, project_id: str) -> shapes.DeletedProject:
         return self._one(shapes.DeletedProject, "projects", "delete", project_id, "--yes")
 
@@ -37,13 +46,13 @@ class OverCommands:
         self,
         external_id: str | None = None,
         *,
-        project_id: str | None = None,
+        project_id: str | None = NOT_GIVEN,
         user_id: str | None = None,
         title: str | None = None,
         tags: Sequence[str] = (),
     ) -> shapes.Session:
         named = () if external_id is None else (external_id,)
-        options = _options(project=project_id, user=user_id, title=title)
+        options = _options(project=_project(project_id), user=user_id, title=title)
         tagged = [part for tag in tags for part in ("--tag", tag)]
         return self._one(shapes.Session, "sessions", "create", *named, *options, *tagged)
 
@@ -104,12 +113,12 @@ class OverCommands:
         query: str,
         *,
         session_id: str | None = None,
-        project_id: str | None = None,
+        project_id: str | None = NOT_GIVEN,
         user_id: str | None = None,
         kinds: Sequence[Kind] | None = None,
         limit: int = 10,
     ) -> list[shapes.Hit]:
-        options = _options(session=session_id, project=project_id, user=user_id, limit=limit)
+        options = _options(session=session_id, project=_project(project_id), user=user_id, limit=limit)
         return self._many(
             shapes.Hit, "search", query, *options, *(part for kind in kinds or () for part in ("--kind", kind))
         )
@@ -158,6 +167,10 @@ class OverCommands:
 
     def _many(self, kind: type[T], *arguments: str) -> list[T]:
         return [_shaped(kind, entry) for entry in self._printed(*arguments)]
+
+
+def _project(given: str | None) -> str | None:
+    return None if given is NOT_GIVEN else given or "none"
 
 
 def _options(**given: str | int | None) -> list[str]:

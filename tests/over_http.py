@@ -8,9 +8,9 @@ import httpx2
 from pydantic import TypeAdapter
 
 from cloister.domain.conversation import Role
-from cloister.domain.scope import MemberVisibility
+from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.interfaces import derived_shapes, shapes
-from cloister.interfaces.library import UNCHANGED
+from cloister.interfaces.arguments import NOT_GIVEN
 from cloister.services.search import Kind
 from refusals import refusal
 from servers import Caller, segment
@@ -22,7 +22,7 @@ class OverHttp:
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
 
-    def create_project(self, name: str, *, member_visibility: MemberVisibility = "shared") -> shapes.Project:
+    def create_project(self, name: str, *, member_visibility: MemberVisibility = DEFAULT_VISIBILITY) -> shapes.Project:
         body = {"name": name, "member_visibility": member_visibility}
         return _one(shapes.Project, self._caller.post("/org/projects", body))
 
@@ -38,10 +38,15 @@ class OverHttp:
         *,
         name: str | None = None,
         is_default: bool | None = None,
+        member_visibility: MemberVisibility | None = None,
         settings: Mapping[str, object] | None = None,
     ) -> shapes.Project:
-        body = _given(name=name, is_default=is_default, settings=settings)
+        body = _given(name=name, is_default=is_default, member_visibility=member_visibility, settings=settings)
         return _one(shapes.Project, self._caller.patch(f"/org/projects/{project_id}", body))
+
+    def preview_visibility(self, project_id: str, member_visibility: MemberVisibility) -> shapes.VisibilityPreview:
+        path = f"/org/projects/{project_id}?dry_run=true"
+        return _one(shapes.VisibilityPreview, self._caller.patch(path, {"member_visibility": member_visibility}))
 
     def delete_project(self, project_id: str) -> shapes.DeletedProject:
         return _one(shapes.DeletedProject, self._caller.delete(f"/org/projects/{project_id}"))
@@ -50,14 +55,14 @@ class OverHttp:
         self,
         external_id: str | None = None,
         *,
-        project_id: str | None = None,
+        project_id: str | None = NOT_GIVEN,
         user_id: str | None = None,
         title: str | None = None,
         tags: Sequence[str] = (),
         metadata: Mapping[str, object] | None = None,
     ) -> shapes.Session:
         given = _given(external_id=external_id, user_id=user_id, title=title, metadata=metadata)
-        body = {**given, "project_id": project_id, "tags": list(tags)}
+        body = {**given, **({} if project_id is NOT_GIVEN else {"project_id": project_id}), "tags": list(tags)}
         return _one(shapes.Session, self._caller.post("/v1/sessions", body))
 
     def session(self, session_id: str) -> shapes.Session:
@@ -74,12 +79,12 @@ class OverHttp:
         session_id: str,
         *,
         title: str | None = None,
-        project_id: str | None = UNCHANGED,
+        project_id: str | None = NOT_GIVEN,
         tags: Sequence[str] | None = None,
         metadata: Mapping[str, object] | None = None,
     ) -> shapes.Session:
         body = _given(title=title, tags=tags, metadata=metadata)
-        if project_id is not UNCHANGED:
+        if project_id is not NOT_GIVEN:
             body["project_id"] = project_id
         return _one(shapes.Session, self._caller.patch(_session(session_id), body))
 
@@ -149,16 +154,20 @@ class OverHttp:
         query: str,
         *,
         session_id: str | None = None,
-        project_id: str | None = None,
+        project_id: str | None = NOT_GIVEN,
         user_id: str | None = None,
         kinds: Sequence[Kind] | None = None,
         limit: int = 10,
     ) -> list[shapes.Hit]:
-        """A project by the header, as callers of the contract name it; the shared pool by its null."""
+        """A project by the header, as callers of the contract name it, and no project by its null. The contract insists on a
+        project here: whoever names none asks for the default one by its id."""
         body = _given(query=query, session_id=session_id, user_id=user_id, kinds=kinds, limit=limit)
-        if project_id is None and session_id is None:
+        named = project_id
+        if named is NOT_GIVEN:
+            named = None if session_id else next(each.project_id for each in self.projects() if each.is_default)
+        elif named is None:
             body["project_id"] = None
-        headers = {} if project_id is None else {"X-Project-ID": project_id}
+        headers = {} if named is None else {"X-Project-ID": named}
         return _many(shapes.Hit, self._caller.post("/v1/search", body, headers=headers))
 
     def memories(self, session_id: str, *, limit: int = 50, after: str | None = None) -> list[derived_shapes.Memory]:

@@ -39,6 +39,7 @@ from cloister.services.reindex import Reindexer
 from cloister.services.remember import Rememberer
 from cloister.services.search import Searcher
 from cloister.services.turns import TurnKeeper
+from cloister.services.visibility import VisibilityChange
 from cloister.settings import Settings
 from cloister.storage.interface import Database
 from cloister.storage.organisation import Tenants
@@ -138,7 +139,8 @@ def wire(
     derived = DerivedRecaller(index, generation)
     rememberer = Rememberer(database, memory_indexing, clock)
     entities = EntityKeeper(database, entity_indexing, clock)
-    organiser = Organiser(database, generation, clock, limits, events)
+    visibility = VisibilityChange(entity_indexing, generation, clock)
+    organiser = Organiser(database, generation, clock, limits, events, visibility)
     reindexer = Reindexer(database, indexer, memory_indexing, entity_indexing, queue, clock)
     sessions = SessionKeeper(database, generation, clock, limits, events)
     recorder = Recorder(database, indexer, clock, limits, bell, events)

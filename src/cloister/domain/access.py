@@ -14,7 +14,8 @@ PERMISSIONS: tuple[Permission, ...] = get_args(Permission)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ApiKey:
-    """A credential of one tenant, without its secret. `project` pins it; `confined` forbids every other."""
+    """A credential of one tenant, without its secret. `project` pins it; `confined` forbids every other. With a `user` it reaches
+    that user's sessions only (ORG-10)."""
 
     id: KeyId
     tenant: TenantId
@@ -25,10 +26,11 @@ class ApiKey:
     created_at: int
     expires_at: int | None = None
     revoked_at: int | None = None
+    user: str | None = None
 
     @property
     def reach(self) -> Reach:
-        return Reach(tenant=self.tenant, confined_to=self.project if self.confined else None)
+        return Reach(tenant=self.tenant, confined_to=self.project if self.confined else None, user=self.user)
 
     def is_valid(self, now: int) -> bool:
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, get_args
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, TenantId, project_name
 from cloister.domain.moments import checked_time
-from cloister.domain.scope import MemberVisibility, Scope
+from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility, Scope
 from cloister.domain.text import Metadata, checked_content, checked_metadata, checked_name
 
 Role = Literal["user", "assistant", "system", "tool"]
@@ -58,9 +58,14 @@ class Session(NamedTuple):
         """What the runtime stamps on all that is said here (CTX-3): derived from the session, so it cannot be forged."""
         return (*stamps(session=self.external_id, user=self.user_id, project=self.project), *self.tags)
 
-    def scope(self, visibility: MemberVisibility) -> Scope:
+    def scope(self, visibility: MemberVisibility | None) -> Scope:
+        """From where this session recalls; `visibility` is its project's, and none where it has no project."""
         return Scope(
-            tenant=self.tenant, project=self.project, user=self.user_id, visibility=visibility, session=self.id
+            tenant=self.tenant,
+            project=self.project,
+            user=self.user_id,
+            visibility=visibility or DEFAULT_VISIBILITY,
+            session=self.id,
         )
 
 

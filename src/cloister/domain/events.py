@@ -47,7 +47,7 @@ def told(event: Event, reach: Reach, user: str | None) -> Event | None:
     """The event as a reader within this reach, of this user's sessions or of all, may know it; none where it may not. A session
     that moves out of sight is told as deleted, one that comes into sight as created, and nobody learns where the other end is."""
     is_reset = event.kind == "reset"
-    if not is_reset and user not in (None, event.user):
+    if not is_reset and (user not in (None, event.user) or reach.user not in (None, event.user)):
         return None
     project = reach.confined_to
     if project is None or (is_reset and event.wide):

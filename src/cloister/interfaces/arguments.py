@@ -1,7 +1,7 @@
 """What callers give the library, checked before anything is asked: the same here and elsewhere, with the same words."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from cloister.domain.conversation import Draft, Role
 from cloister.domain.errors import InvalidRequest, TooLarge
@@ -10,6 +10,10 @@ from cloister.domain.moments import parse_iso
 from cloister.domain.text import checked_limit
 
 LARGEST_PAGE = 200
+NO_PROJECT: Final = "none"
+"""What stands for "no project" where a project id is expected as text."""
+# Compared by identity: no project id that a caller could write is this one.
+NOT_GIVEN: Final = cast(str, object())
 Given = TypeVar("Given")
 Made = TypeVar("Made")
 
@@ -19,7 +23,8 @@ def page_size(limit: int) -> int:
 
 
 def project_of(project_id: str | None) -> ProjectId | None:
-    return None if project_id is None else parse_project(project_id)
+    """None, or `none`, asks for no project."""
+    return None if project_id in (None, NO_PROJECT) else parse_project(project_id)
 
 
 def tags_of(tags: Sequence[str]) -> tuple[str, ...]:

@@ -39,6 +39,7 @@ class AsyncCloister:
     projects = _awaited(Cloister.projects)
     project = _awaited(Cloister.project)
     update_project = _awaited(Cloister.update_project)
+    preview_visibility = _awaited(Cloister.preview_visibility)
     delete_project = _awaited(Cloister.delete_project)
     create_session = _awaited(Cloister.create_session)
     session = _awaited(Cloister.session)

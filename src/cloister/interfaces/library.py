@@ -4,13 +4,14 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ClassVar, Final, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 from cloister.bootstrap import Services, build_services, ensure_local_tenant
 from cloister.domain.access import Permission
 from cloister.domain.context import parse_sources
 from cloister.domain.conversation import Draft, Role
 from cloister.domain.identifiers import (
+    ProjectId,
     parse_entity,
     parse_key_name,
     parse_memory,
@@ -19,19 +20,22 @@ from cloister.domain.identifiers import (
     parse_project,
 )
 from cloister.domain.moments import parse_iso
-from cloister.domain.scope import MemberVisibility
+from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.interfaces import derived_shapes, shapes
-from cloister.interfaces.arguments import draft_of, drafts_of, page_size, project_of, tags_of
+from cloister.interfaces.arguments import (
+    NOT_GIVEN,
+    draft_of,
+    drafts_of,
+    page_size,
+    project_of,
+    tags_of,
+)
 from cloister.services.access import KeyFields
 from cloister.services.diagnose import Health
 from cloister.services.keep_sessions import SessionChange, SessionFields
 from cloister.services.reindex import IndexCounts, Progress
 from cloister.services.search import Kind, Place
 from cloister.settings import read_remote, read_settings
-
-SHARED_POOL: Final = "none"
-# Compared by identity: no project id that a caller could write is this one.
-UNCHANGED: Final = cast(str, object())
 
 
 class Cloister:
@@ -74,8 +78,8 @@ class Cloister:
 
     # Projects
 
-    def create_project(self, name: str, *, member_visibility: MemberVisibility = "shared") -> shapes.Project:
-        """A new project; with `member_visibility="private"` its users do not recall each other."""
+    def create_project(self, name: str, *, member_visibility: MemberVisibility = DEFAULT_VISIBILITY) -> shapes.Project:
+        """A new project. Each user recalls only their own sessions of it; with `member_visibility="shared"` all recall all."""
         return shapes.project_shape(self._services.organise.create_project(self._reach, name, member_visibility))
 
     def projects(self, *, limit: int = 50) -> list[shapes.Project]:
@@ -92,13 +96,24 @@ class Cloister:
         *,
         name: str | None = None,
         is_default: bool | None = None,
+        member_visibility: MemberVisibility | None = None,
         settings: Mapping[str, object] | None = None,
     ) -> shapes.Project:
-        """Rename, make default, or change settings; what is not given stays."""
+        """Rename, make default, change whether members recall each other, or change settings; what is not given stays."""
         changed = self._services.organise.change_project(
-            self._reach, parse_project(project_id), name=name, is_default=is_default, settings=settings
+            self._reach,
+            parse_project(project_id),
+            name=name,
+            is_default=is_default,
+            member_visibility=member_visibility,
+            settings=settings,
         )
         return shapes.project_shape(changed)
+
+    def preview_visibility(self, project_id: str, member_visibility: MemberVisibility) -> shapes.VisibilityPreview:
+        """How many sessions, of how many users, would recall each other that do not now. Nothing is changed."""
+        preview = self._services.organise.preview_visibility(self._reach, parse_project(project_id), member_visibility)
+        return shapes.visibility_preview_shape(preview)
 
     def delete_project(self, project_id: str) -> shapes.DeletedProject:
         """Softly: its sessions go back to the shared pool with all that was said and kept in them. Says how many."""
@@ -111,16 +126,17 @@ class Cloister:
         self,
         external_id: str | None = None,
         *,
-        project_id: str | None = None,
+        project_id: str | None = NOT_GIVEN,
         user_id: str | None = None,
         title: str | None = None,
         tags: Sequence[str] = (),
         metadata: Mapping[str, object] | None = None,
     ) -> shapes.Session:
-        """A session, in its project from the first moment. The same id with the same fields again is the same session."""
+        """A session, in its project from the first moment: in the default one where none is given, and in none with
+        `project_id=None`. The same id with the same fields again is the same session."""
         fields = SessionFields(
             external_id=external_id,
-            project=project_of(project_id),
+            project=self._project_of(project_id),
             user_id=user_id,
             title=title,
             tags=tags_of(tags),
@@ -135,11 +151,11 @@ class Cloister:
     def sessions(
         self, *, project_id: str | None = None, user_id: str | None = None, limit: int = 50
     ) -> list[shapes.Session]:
-        """Newest activity first; of all projects, of one, or with `project_id="none"` of the shared pool."""
+        """Newest activity first; of all projects, of one, or with `project_id="none"` of none."""
         found = self._services.sessions.page(
             self._reach,
             limit=page_size(limit),
-            project=None if project_id == SHARED_POOL else project_of(project_id),
+            project=project_of(project_id),
             any_project=project_id is None,
             user_id=user_id,
         )
@@ -150,12 +166,12 @@ class Cloister:
         session_id: str,
         *,
         title: str | None = None,
-        project_id: str | None = UNCHANGED,
+        project_id: str | None = NOT_GIVEN,
         tags: Sequence[str] | None = None,
         metadata: Mapping[str, object] | None = None,
     ) -> shapes.Session:
         """Change what is given. `project_id=None` takes the session out of its project."""
-        moving = project_id is not UNCHANGED
+        moving = project_id is not NOT_GIVEN
         change = SessionChange(
             title=title,
             tags=None if tags is None else tags_of(tags),
@@ -249,14 +265,17 @@ class Cloister:
         query: str,
         *,
         session_id: str | None = None,
-        project_id: str | None = None,
+        project_id: str | None = NOT_GIVEN,
         user_id: str | None = None,
         kinds: Sequence[Kind] | None = None,
         limit: int = 10,
     ) -> list[shapes.Hit]:
-        """The best episodes, memories and entities of one place, or only of some `kinds`: in a session's pool, a project's, or the
-        shared one; of one user where it is divided. Entities are found in a project only."""
-        place = Place(session=session_id, project=project_of(project_id), user_id=user_id)
+        """The best episodes, memories and entities of one pool, or only of some `kinds`: of a session's pool, else of a project,
+        which is the default one where none is given and no project with `project_id=None`; of one user where it is divided.
+        Entities are found in a project only."""
+        is_of_session = session_id is not None and project_id is NOT_GIVEN
+        project = None if is_of_session else self._project_of(project_id)
+        place = Place(session=session_id, project=project, user_id=user_id)
         hits = self._services.search.search(self._reach, query, place, limit, kinds)
         return [shapes.hit_shape(hit) for hit in hits]
 
@@ -331,15 +350,17 @@ class Cloister:
         confined: bool = False,
         permissions: Sequence[Permission] = ("read", "write"),
         expires_at: str | None = None,
+        user_id: str | None = None,
     ) -> shapes.CreatedKey:
         """A key for callers over HTTP, shown this once. `project_id` is the project its callers mean where they name none; with
-        `confined` they can reach no other."""
+        `confined` they can reach no other. With `user_id` they reach that user's sessions only."""
         fields = KeyFields(
             name=name,
             project=project_of(project_id),
             confined=confined,
             permissions=permissions,
             expires_at=None if expires_at is None else parse_iso(expires_at, "expires_at"),
+            user_id=user_id,
         )
         return shapes.created_key_shape(self._services.access.create(self._reach, fields))
 
@@ -373,3 +394,9 @@ class Cloister:
 
     def schema_version(self) -> int:
         return self._services.diagnose.schema_version()
+
+    def _project_of(self, project_id: str | None) -> ProjectId | None:
+        """ISO-11: what is not given is the tenant's default project."""
+        return (
+            self._services.organise.default_project(self._reach) if project_id is NOT_GIVEN else project_of(project_id)
+        )

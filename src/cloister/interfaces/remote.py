@@ -10,7 +10,7 @@ from cloister.bootstrap import Services
 from cloister.domain.access import Permission, checked_permissions
 from cloister.domain.context import parse_sources
 from cloister.domain.conversation import Role
-from cloister.domain.errors import Forbidden, InvalidRequest, NotFound
+from cloister.domain.errors import Forbidden, InvalidRequest, NotFound, ProjectRequired
 from cloister.domain.identifiers import (
     parse_entity,
     parse_key_name,
@@ -21,15 +21,25 @@ from cloister.domain.identifiers import (
 )
 from cloister.domain.moments import parse_iso
 from cloister.domain.project_settings import checked_settings
-from cloister.domain.scope import MemberVisibility
+from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.domain.text import MAX_NAME, checked_metadata, checked_name, is_storable
 from cloister.interfaces import derived_shapes, shapes
-from cloister.interfaces.arguments import draft_of, drafts_of, page_size, project_of, tags_of
-from cloister.interfaces.library import SHARED_POOL, UNCHANGED, Cloister
+from cloister.interfaces.arguments import (
+    LARGEST_PAGE,
+    NO_PROJECT,
+    NOT_GIVEN,
+    draft_of,
+    drafts_of,
+    page_size,
+    project_of,
+    tags_of,
+)
+from cloister.interfaces.library import Cloister
 from cloister.services.diagnose import Health
 from cloister.services.reindex import IndexCounts, Progress
 from cloister.services.remember import checked_memories
 from cloister.services.search import Kind, checked_kinds
+from cloister.services.visibility import checked_visibility
 from cloister.settings import read_remote
 
 _PROJECTS: Final = "/org/projects"
@@ -42,6 +52,12 @@ _SECONDS_TO_EXTRACT: Final = 1_800
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Ready:
     schema_version: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Projects:
+    data: list[shapes.Project]
+    next_cursor: str | None
 
 
 class RemoteCloister(Cloister, served=True):
@@ -64,8 +80,8 @@ class RemoteCloister(Cloister, served=True):
 
     # Projects
 
-    def create_project(self, name: str, *, member_visibility: MemberVisibility = "shared") -> shapes.Project:
-        body = {"name": checked_name(name, "name"), "member_visibility": member_visibility}
+    def create_project(self, name: str, *, member_visibility: MemberVisibility = DEFAULT_VISIBILITY) -> shapes.Project:
+        body = {"name": checked_name(name, "name"), "member_visibility": checked_visibility(member_visibility)}
         return self._server.create(_PROJECTS, body).one(shapes.Project)
 
     def projects(self, *, limit: int = 50) -> list[shapes.Project]:
@@ -80,12 +96,20 @@ class RemoteCloister(Cloister, served=True):
         *,
         name: str | None = None,
         is_default: bool | None = None,
+        member_visibility: MemberVisibility | None = None,
         settings: Mapping[str, object] | None = None,
     ) -> shapes.Project:
         if settings is not None:
             checked_settings(settings)
-        body = _given(name=name, is_default=is_default, settings=settings)
+        if member_visibility is not None:
+            checked_visibility(member_visibility)
+        body = _given(name=name, is_default=is_default, member_visibility=member_visibility, settings=settings)
         return self._server.change("PATCH", _project(project_id), body).one(shapes.Project)
+
+    def preview_visibility(self, project_id: str, member_visibility: MemberVisibility) -> shapes.VisibilityPreview:
+        body = {"member_visibility": checked_visibility(member_visibility)}
+        answer = self._server.change("PATCH", f"{_project(project_id)}?dry_run=true", body)
+        return answer.one(shapes.VisibilityPreview)
 
     def delete_project(self, project_id: str) -> shapes.DeletedProject:
         return self._server.change("DELETE", _project(project_id)).one(shapes.DeletedProject)
@@ -96,17 +120,16 @@ class RemoteCloister(Cloister, served=True):
         self,
         external_id: str | None = None,
         *,
-        project_id: str | None = None,
+        project_id: str | None = NOT_GIVEN,
         user_id: str | None = None,
         title: str | None = None,
         tags: Sequence[str] = (),
         metadata: Mapping[str, object] | None = None,
     ) -> shapes.Session:
-        """`project_id` is always sent: left out, it would mean the project of the key."""
-        project_of(project_id)
+        """Where no project is given, it is the key's, else the tenant's default project."""
         checked_metadata(metadata or {})
         given = _given(external_id=external_id, user_id=user_id, title=title, metadata=metadata)
-        body = {**given, "project_id": project_id, "tags": tags_of(tags)}
+        body = {**given, **_of_project(project_id), "tags": tags_of(tags)}
         return self._server.create(_SESSIONS, body).one(shapes.Session)
 
     def session(self, session_id: str) -> shapes.Session:
@@ -115,8 +138,7 @@ class RemoteCloister(Cloister, served=True):
     def sessions(
         self, *, project_id: str | None = None, user_id: str | None = None, limit: int = 50
     ) -> list[shapes.Session]:
-        if project_id != SHARED_POOL:
-            project_of(project_id)
+        project_of(project_id)
         if user_id is not None:
             checked_name(user_id, "user_id")
         answer = self._server.get(_SESSIONS, project_id=project_id, user_id=user_id, limit=page_size(limit))
@@ -127,16 +149,14 @@ class RemoteCloister(Cloister, served=True):
         session_id: str,
         *,
         title: str | None = None,
-        project_id: str | None = UNCHANGED,
+        project_id: str | None = NOT_GIVEN,
         tags: Sequence[str] | None = None,
         metadata: Mapping[str, object] | None = None,
     ) -> shapes.Session:
         if metadata is not None:
             checked_metadata(metadata)
         body = _given(title=title, tags=None if tags is None else tags_of(tags), metadata=metadata)
-        if project_id is not UNCHANGED:
-            project_of(project_id)
-            body["project_id"] = project_id
+        body |= _of_project(project_id)
         return self._server.change("PATCH", _session(session_id), body).one(shapes.Session)
 
     def delete_session(self, session_id: str) -> shapes.Forgotten:
@@ -220,18 +240,21 @@ class RemoteCloister(Cloister, served=True):
         query: str,
         *,
         session_id: str | None = None,
-        project_id: str | None = None,
+        project_id: str | None = NOT_GIVEN,
         user_id: str | None = None,
         kinds: Sequence[Kind] | None = None,
         limit: int = 10,
     ) -> list[shapes.Hit]:
-        """`project_id` is always sent: left out, it would mean the project of the key."""
-        project_of(project_id)
+        """Where neither a session nor a project is given, it is the key's project, else the tenant's default project."""
         if session_id is not None:
             _session(session_id)
-        given = _given(session_id=session_id, user_id=user_id)
-        body = {**given, "query": query, "project_id": project_id, "kinds": checked_kinds(kinds), "limit": limit}
-        return self._server.ask("/v1/search", body).many(shapes.Hit)
+        given = {**_given(session_id=session_id, user_id=user_id), **_of_project(project_id)}
+        body = {**given, "query": query, "kinds": checked_kinds(kinds), "limit": limit}
+        try:
+            return self._server.ask("/v1/search", body).many(shapes.Hit)
+        except ProjectRequired:
+            body["project_id"] = self._default_project()
+            return self._server.ask("/v1/search", body).many(shapes.Hit)
 
     # What is kept of what was said
 
@@ -298,11 +321,12 @@ class RemoteCloister(Cloister, served=True):
         confined: bool = False,
         permissions: Sequence[Permission] = ("read", "write"),
         expires_at: str | None = None,
+        user_id: str | None = None,
     ) -> shapes.CreatedKey:
         project_of(project_id)
         if expires_at is not None:
             parse_iso(expires_at, "expires_at")
-        given = _given(project_id=project_id, expires_at=expires_at)
+        given = _given(project_id=project_id, expires_at=expires_at, user_id=user_id)
         allowed = checked_permissions(permissions)
         body = {**given, "name": checked_name(name, "name"), "confined": confined, "permissions": allowed}
         return self._server.create(_KEYS, body).one(shapes.CreatedKey)
@@ -331,6 +355,19 @@ class RemoteCloister(Cloister, served=True):
     def schema_version(self) -> int:
         return self._server.get("/readyz").one(_Ready).schema_version
 
+    def _default_project(self) -> str:
+        """The id of the tenant's default project, looked for in all pages."""
+        cursor: str | None = None
+        while True:
+            page = self._server.get(_PROJECTS, limit=LARGEST_PAGE, cursor=cursor).one(_Projects)
+            found = next((project.project_id for project in page.data if project.is_default), None)
+            if found is not None or page.next_cursor is None:
+                break
+            cursor = page.next_cursor
+        if found is None:
+            raise ProjectRequired
+        return found
+
 
 def _only_there(command: str) -> NoReturn:
     raise Forbidden(f"This runs where the data is, and not over HTTP: use `cloister {command}` beside the server.")
@@ -339,6 +376,14 @@ def _only_there(command: str) -> NoReturn:
 def _given(**fields: object) -> dict[str, object]:
     """What the caller said; what was not said is not sent."""
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def _of_project(project_id: str | None) -> dict[str, object]:
+    """What a body says of the project: nothing where it was not given, `null` for no project."""
+    if project_id is NOT_GIVEN:
+        return {}
+    project_of(project_id)
+    return {"project_id": None if project_id == NO_PROJECT else project_id}
 
 
 def _project(project_id: str) -> str:

@@ -33,6 +33,7 @@ from cloister.services.forget import Forgotten as DomainForgotten
 from cloister.services.organise import Moved
 from cloister.services.search import EntityHit, EpisodeHit, MemoryHit
 from cloister.services.search import Hit as DomainHit
+from cloister.services.visibility import VisibilityPreview as DomainVisibilityPreview
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,6 +72,7 @@ class ApiKey:
     name: str
     project_id: str | None
     confined: bool
+    user_id: str | None
     permissions: tuple[str, ...]
     expires_at: str | None
     created_at: str
@@ -115,6 +117,14 @@ class Usage:
 class DeletedProject:
     sessions_moved: int
     memories_moved: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VisibilityPreview:
+    """How many sessions, of how many users, would recall each other that do not now."""
+
+    sessions: int
+    users: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -232,6 +242,7 @@ def _key_fields(key: access.ApiKey) -> dict[str, Any]:
         "name": key.name,
         "project_id": None if key.project is None else project_name(key.project),
         "confined": key.confined,
+        "user_id": key.user,
         "permissions": key.permissions,
         "expires_at": None if key.expires_at is None else iso(key.expires_at),
         "created_at": iso(key.created_at),
@@ -339,6 +350,10 @@ def forgotten_shape(gone: DomainForgotten) -> Forgotten:
     return Forgotten(
         messages=gone.messages, episodes=gone.episodes, memories=gone.memories, observations=gone.observations
     )
+
+
+def visibility_preview_shape(preview: DomainVisibilityPreview) -> VisibilityPreview:
+    return VisibilityPreview(sessions=preview.sessions, users=preview.users)
 
 
 def deleted_project_shape(moved: Moved) -> DeletedProject:

@@ -44,6 +44,7 @@ class KeyFields:
     confined: bool = False
     permissions: Sequence[str] = ("read", "write")
     expires_at: int | None = None
+    user_id: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,6 +100,11 @@ class Gatekeeper:
         checked_name(fields.name, "name")
         if fields.confined and fields.project is None:
             raise InvalidRequest("confined", "needs a project_id to be confined to.")
+        permissions = checked_permissions(fields.permissions)
+        if fields.user_id is not None:
+            checked_name(fields.user_id, "user_id")
+            if "admin" in permissions:
+                raise InvalidRequest("permissions", "of a key that is bound to a user cannot hold admin.")
         if fields.expires_at is not None and fields.expires_at <= now:
             raise InvalidRequest("expires_at", "must lie in the future.")
         key = ApiKey(
@@ -107,9 +113,10 @@ class Gatekeeper:
             name=fields.name,
             project=fields.project,
             confined=fields.confined,
-            permissions=checked_permissions(fields.permissions),
+            permissions=permissions,
             created_at=now,
             expires_at=fields.expires_at,
+            user=fields.user_id,
         )
         drawn = new_secret()
 
@@ -130,7 +137,7 @@ class Gatekeeper:
         if idempotency_key is None or root is None:
             made = self._database.write(reach, lambda transaction: first(transaction)[0])
         else:
-            parts = (key.name, key.project, key.confined, key.permissions, key.expires_at)
+            parts = (key.name, key.project, key.confined, key.permissions, key.expires_at, key.user)
             given = request(idempotency_key, ("keys", _trace(root)), *parts)
             made = write_once(self._database, reach, given, self._clock, first=first, again=again)
         return CreatedKey(key=made, text=key_text(reach.tenant, made.id, secret_of(made)))
@@ -178,9 +185,10 @@ class Gatekeeper:
         )
 
     def _refuse_confined(self, reach: Reach) -> None:
-        """A confined key that could make keys could make one that is not."""
-        if reach.confined_to is not None:
-            raise Forbidden("This key is confined to its project: it cannot make, list or revoke keys.")
+        """A narrow key that could make keys could make one that is not."""
+        if not reach.is_whole_tenant:
+            bound = "confined to its project" if reach.user is None else "bound to one user"
+            raise Forbidden(f"This key is {bound}: it cannot make, list or revoke keys.")
 
 
 def _trace(root: str) -> str:

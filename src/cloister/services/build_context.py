@@ -102,7 +102,7 @@ class ContextBuilder:
             if session.message_count and source.method == "recent" and source.conversation_scope == "current"
             for message in messages.recent(session.id, source.role, source.limit)
         ]
-        scope = session.scope("shared" if project is None else project.member_visibility)
+        scope = session.scope(None if project is None else project.member_visibility)
         related = self._recent_in_pool(transaction, scope, sources)
         picks = [
             Pick(
@@ -124,7 +124,7 @@ class ContextBuilder:
     ) -> Derived:
         """Memories and entities by the question; notes of the session, or of its user where the project says so (TAB-7). Where
         nothing was ever derived, that is all that is asked."""
-        scope = session.scope("shared" if project is None else project.member_visibility)
+        scope = session.scope(None if project is None else project.member_visibility)
         of_user = project is not None and observation_scope(project.settings) == "user"
         user = session.user_id if of_user else None
         there = Pools(transaction, self._generation).derived(session.pool, session.id, session.project, user)

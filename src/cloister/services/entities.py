@@ -91,7 +91,7 @@ class EntityKeeper:
         if user_id is not None:
             checked_name(user_id, "user_id")
         with self._database.read(reach) as transaction:
-            place = _place(Projects(transaction).get(project), user_id)
+            place = _place(Projects(transaction).get(project), reach.user_of(user_id))
             entities = Entities(transaction)
             if behind is not None:
                 last = entities.get(behind)
@@ -112,7 +112,9 @@ class EntityKeeper:
         def work(transaction: Transaction) -> Entity:
             entities = Entities(transaction)
             held = entities.get(entity)
-            place = _place(Projects(transaction).hold(project), held.user if user_id is None else user_id)
+            place = _place(
+                Projects(transaction).hold(project), held.user if user_id is None else reach.user_of(user_id)
+            )
             there = entities.retag(held, project, place.user, same_name(held.name))
             self._indexing.index_again(transaction, [there], gone=[] if there == entity else [entity])
             return entities.get(there)

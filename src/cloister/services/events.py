@@ -108,6 +108,11 @@ class Bus:
             events = [reset(at, project=each) for each in (sessions[0].project, project)]
         self._tell(sessions[0].tenant, events)
 
+    def regrouped(self, tenant: TenantId, project: ProjectId) -> None:
+        """Sessions of a project recall others than before: whoever reads along has to look again."""
+        if self._is_wanted(tenant):
+            self._tell(tenant, [reset(self._clock(), project=project)])
+
     def deleted(self, session: Session) -> None:
         if self._is_wanted(session.tenant):
             self._tell(session.tenant, [of_session("session.deleted", session, self._clock())])

@@ -69,8 +69,9 @@ class SessionKeeper:
     def create(
         self, reach: Reach, fields: SessionFields, *, idempotency_key: str | None = None
     ) -> tuple[Session, bool]:
-        """The session, and whether it is new. The same outside id with the same fields is the same session."""
-        wanted = checked_fields(fields)
+        """The session, and whether it is new. The same outside id with the same fields is the same session. A caller that is bound
+        to a user makes sessions of that user."""
+        wanted = checked_fields(replace(fields, user_id=reach.user_of(fields.user_id)))
 
         def work(transaction: Transaction) -> tuple[Session, bool]:
             sessions = Sessions(transaction)
@@ -200,8 +201,8 @@ class SessionKeeper:
 
     def add(self, transaction: Transaction, wanted: SessionFields) -> tuple[Session, bool]:
         """Inside a transaction of a larger use case; the fields are checked. Not new where another was faster. Outside ids are
-        unique in a tenant: a confined caller that names a session it cannot see is told that there is none (ISO-4), though it can
-        tell from that that the name is not free."""
+        unique in a tenant: a confined or bound caller that names a session it cannot see is told that there is none (ISO-4), though
+        it can tell from that that the name is not free."""
         held = UsageRows(transaction).held()
         refuse_over("sessions", held.sessions, 1, held.limits.over(self._limits).sessions)
         pools = Pools(transaction, self._generation)
@@ -225,7 +226,7 @@ class SessionKeeper:
             if (existing := sessions.find(new.external_id)) is not None:
                 return existing, False
             new = replace(new, id=new_session_id())
-        if transaction.reach.confined_to is not None:
+        if not transaction.reach.is_whole_tenant:
             raise NotFound("session", new.external_id)
         raise Conflict(f"The external_id {new.external_id!r} is taken.")
 

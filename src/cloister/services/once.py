@@ -47,9 +47,9 @@ def write_once(
     again: Callable[[Transaction, Sequence[Any]], T],
 ) -> T:
     """`first` does it, and gives the answer with the ids and times to keep; `again` makes the same answer of them. A confined
-    caller has keys of its own: what others asked under the same key is none of its business."""
+    or bound caller has keys of its own: what others asked under the same key is none of its business."""
     # Unescaped, because two long names would otherwise be more than an index of PostgreSQL holds.
-    place = json.dumps([*given.place, reach.confined_to, given.key], ensure_ascii=False)
+    place = json.dumps([*given.place, reach.confined_to, reach.user, given.key], ensure_ascii=False)
 
     def work(transaction: Transaction) -> T:
         store = Idempotency(transaction)

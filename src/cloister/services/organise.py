@@ -1,7 +1,7 @@
 """Tenants and projects: make them, find them, change them, delete them softly."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cloister.domain.access import ApiKey
@@ -16,12 +16,13 @@ from cloister.domain.identifiers import (
 )
 from cloister.domain.moments import Clock
 from cloister.domain.project_settings import checked_settings
-from cloister.domain.scope import MemberVisibility, Reach, Scope
+from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility, Reach, Scope
 from cloister.domain.text import checked_name
 from cloister.domain.usage import Limits, Usage, refuse_over
 from cloister.services.events import Bus
 from cloister.services.move import SessionMover
 from cloister.services.once import request, write_once
+from cloister.services.visibility import VisibilityChange, VisibilityPreview, checked_visibility
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.keys import ApiKeys
 from cloister.storage.organisation import Projects, Tenants
@@ -48,12 +49,21 @@ class Moved:
 class Organiser:
     """One use case a method; each is one transaction."""
 
-    def __init__(self, database: Database, generation: int, clock: Clock, limits: Limits, events: Bus) -> None:
+    def __init__(
+        self,
+        database: Database,
+        generation: int,
+        clock: Clock,
+        limits: Limits,
+        events: Bus,
+        visibility: VisibilityChange,
+    ) -> None:
         self._database = database
         self._generation = generation
         self._clock = clock
         self._limits = limits
         self._events = events
+        self._visibility = visibility
 
     def create_tenant(
         self, name: str, *, tenant: TenantId | None = None, key: NewKey | None = None
@@ -68,7 +78,11 @@ class Organiser:
             tenants, projects = Tenants(transaction), Projects(transaction)
             if tenants.add(name, now):
                 projects.add(
-                    new_project_id(), name="Default", is_default=True, member_visibility="shared", created_at=now
+                    new_project_id(),
+                    name="Default",
+                    is_default=True,
+                    member_visibility=DEFAULT_VISIBILITY,
+                    created_at=now,
                 )
                 if key is not None:
                     ApiKeys(transaction).add(key.key, key.secret_hash)
@@ -82,14 +96,14 @@ class Organiser:
         self,
         reach: Reach,
         name: str,
-        member_visibility: MemberVisibility = "shared",
+        member_visibility: MemberVisibility = DEFAULT_VISIBILITY,
         *,
         idempotency_key: str | None = None,
     ) -> Project:
-        _refuse_confined(reach)
+        """Its members recall only their own part of it, unless it is made `shared`."""
+        _refuse_narrow(reach)
         checked_name(name, "name")
-        if member_visibility not in ("shared", "private"):
-            raise InvalidRequest("member_visibility", f"must be shared or private, not {member_visibility!r}.")
+        checked_visibility(member_visibility)
 
         def first(transaction: Transaction) -> tuple[Project, list[object]]:
             usage = UsageRows(transaction)
@@ -129,8 +143,8 @@ class Organiser:
             return Projects(transaction).find(project) is not None
 
     def usage(self, reach: Reach) -> Usage:
-        """What the whole tenant keeps, so a confined caller may not ask."""
-        _refuse_confined(reach)
+        """What the whole tenant keeps, so a confined or bound caller may not ask."""
+        _refuse_narrow(reach)
         with self._database.read(reach) as transaction:
             rows = UsageRows(transaction)
             held = rows.held()
@@ -144,7 +158,7 @@ class Organiser:
 
     def set_limits(self, reach: Reach, limits: Limits) -> None:
         """The tenant's own; where they say nothing the server's hold."""
-        _refuse_confined(reach)
+        _refuse_narrow(reach)
 
         def work(transaction: Transaction) -> None:
             if not Tenants(transaction).exists():
@@ -155,12 +169,13 @@ class Organiser:
 
     def project(self, reach: Reach, project: ProjectId) -> Project:
         with self._database.read(reach) as transaction:
-            return Projects(transaction).get(project)
+            return _reached(transaction, Projects(transaction).get(project))
 
     def projects(self, reach: Reach, *, limit: int, after: tuple[int, int] | None = None) -> list[Project]:
         with self._database.read(reach) as transaction:
             store = Projects(transaction)
-            return store.page(limit=limit) if after is None else store.page(limit=limit, after=after)
+            found = store.page(limit=limit) if after is None else store.page(limit=limit, after=after)
+            return [_reached(transaction, project) for project in found]
 
     def change_project(
         self,
@@ -169,34 +184,53 @@ class Organiser:
         *,
         name: str | None = None,
         is_default: bool | None = None,
+        member_visibility: MemberVisibility | None = None,
         settings: Mapping[str, object] | None = None,
     ) -> Project:
-        """Rename, make default, or merge settings; what is not given stays."""
+        """Rename, make default, change who recalls whom, or merge settings; what is not given stays."""
+        _refuse_bound(reach)
         if is_default is False:
             raise InvalidRequest("is_default", "can only be set to true: make another project the default instead.")
         if is_default:
-            _refuse_confined(reach)
+            _refuse_narrow(reach)
+        if member_visibility is not None:
+            checked_visibility(member_visibility)
         if name is not None:
             checked_name(name, "name")
         changed = None if settings is None else checked_settings(settings)
 
-        def work(transaction: Transaction) -> Project:
+        def work(transaction: Transaction) -> tuple[Project, bool]:
             projects = Projects(transaction)
             projects.lock()
             current = projects.get(project)
+            is_regrouped = member_visibility is not None and self._visibility.apply(
+                transaction, current, member_visibility
+            )
             if name is not None:
                 projects.rename(project, name)
             if changed is not None:
                 projects.set_settings(project, {**current.settings, **changed})
             if is_default:
                 projects.make_default(project)
-            return projects.get(project)
+            return projects.get(project), is_regrouped
 
-        return self._database.write(reach, work)
+        after, is_regrouped = self._database.write(reach, work)
+        if is_regrouped:
+            self._events.regrouped(reach.tenant, project)
+        return after
+
+    def preview_visibility(
+        self, reach: Reach, project: ProjectId, member_visibility: MemberVisibility
+    ) -> VisibilityPreview:
+        """What a change of who recalls whom would do. Nothing is changed."""
+        _refuse_bound(reach)
+        checked_visibility(member_visibility)
+        with self._database.read(reach) as transaction:
+            return self._visibility.preview(transaction, Projects(transaction).get(project), member_visibility)
 
     def delete_project(self, reach: Reach, project: ProjectId) -> Moved:
         """Soft: its sessions and their memories go back to the shared pool, nothing is deleted (ORG-5)."""
-        _refuse_confined(reach)
+        _refuse_narrow(reach)
 
         def work(transaction: Transaction) -> list[Session]:
             projects = Projects(transaction)
@@ -215,7 +249,20 @@ class Organiser:
         return Moved(sessions=len(moved), memories=sum(session.memory_count for session in moved))
 
 
-def _refuse_confined(reach: Reach) -> None:
-    """What changes which projects there are, or takes sessions out of one, changes what lies outside a confined reach."""
+def _reached(transaction: Transaction, project: Project) -> Project:
+    """As a caller that is bound to a user may see it: the count is of that user's memories, and settings are not shown."""
+    if transaction.reach.user is None:
+        return project
+    return replace(project, settings={}, memory_count=Sessions(transaction).reached_memories(project.id))
+
+
+def _refuse_narrow(reach: Reach) -> None:
+    """What changes which projects there are, or takes sessions out of one, changes what lies outside a narrow reach."""
+    _refuse_bound(reach)
     if reach.confined_to is not None:
         raise Forbidden("This key is confined to its project: it cannot do what concerns the whole tenant.")
+
+
+def _refuse_bound(reach: Reach) -> None:
+    if reach.user is not None:
+        raise Forbidden("This key is bound to one user: it cannot do what concerns other users too.")

@@ -148,6 +148,7 @@ class Rememberer:
     ) -> list[HeldMemory]:
         """Merged across the user's sessions, for display and audit (MEM-8)."""
         checked_name(user, "user_id")
+        reach.user_of(user)
         with self._database.read(reach) as transaction:
             memories = Memories(transaction)
             return memories.of_user(user, limit=limit, after=after or _place(memories, behind))

@@ -159,10 +159,11 @@ def _scope(transaction: Transaction, place: Place) -> Scope:
     projects = Projects(transaction)
     if place.session is not None:
         session = Sessions(transaction).get(place.session)
-        return session.scope("shared" if session.project is None else projects.get(session.project).member_visibility)
-    tenant, confined_to = transaction.reach.tenant, transaction.reach.confined_to
-    project = place.project or confined_to
+        return session.scope(None if session.project is None else projects.get(session.project).member_visibility)
+    reach = transaction.reach
+    user = reach.user_of(place.user_id)
+    project = place.project or reach.confined_to
     if project is None:
-        return Scope(tenant=tenant, project=None, user=place.user_id)
+        return Scope(tenant=reach.tenant, project=None, user=user)
     visibility = projects.get(project).member_visibility
-    return Scope(tenant=tenant, project=project, user=place.user_id, visibility=visibility)
+    return Scope(tenant=reach.tenant, project=project, user=user, visibility=visibility)

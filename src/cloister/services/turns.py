@@ -108,7 +108,8 @@ class TurnKeeper:
     def begin(self, reach: Reach, ask: Ask) -> Turn:
         """Durable when it returns, all of it or nothing. Raises `TurnInProgress` while another turn stands. The quota must have
         room for the reply too."""
-        wanted = checked_fields(SessionFields(external_id=ask.session, project=ask.project, user_id=ask.user_id))
+        user_id = reach.user_of(ask.user_id)
+        wanted = checked_fields(SessionFields(external_id=ask.session, project=ask.project, user_id=user_id))
         for _ in range(_ATTEMPTS):
             with suppress(_Overtaken):
                 return self._begin(reach, ask, wanted, self._unknown(reach, ask))

@@ -107,6 +107,23 @@ class Entities:
         )
         return self._merged(rows)
 
+    def of_project(self, project: ProjectId) -> list[Entity]:
+        """All of a project, in the order of their ids, whichever user's part they are in."""
+        return self._merged(self._transaction.rows("all_project_entities", project_id=project))
+
+    def users_of(self, entity: EntityId) -> list[str | None]:
+        """Whose sessions mention it, sessions without a user first."""
+        users = {cast(str | None, row[0]) for row in self._transaction.rows("users_of_entity", entity_id=entity)}
+        return sorted(users, key=lambda user: user or "")
+
+    def give_mentions(self, entity: EntityId, to: EntityId, user: str | None) -> None:
+        """What the sessions of one user say of an entity is said of another one instead."""
+        self._transaction.execute("give_mentions", entity_id=entity, to_entity_id=to, user_id=user)
+
+    def set_user(self, entity: EntityId, user: str | None) -> None:
+        """Whose part of its project it is in."""
+        self._transaction.execute("set_entity_user", entity_id=entity, user_id=user)
+
     def forget_session(self, session: SessionId) -> Touched:
         """Take away what a session mentioned."""
         touched = self.hold(_ids(self._transaction.rows("entities_of_session", session_id=session)))

@@ -35,6 +35,7 @@ class ApiKeys:
             permissions=json.dumps(key.permissions),
             created_at=key.created_at,
             expires_at=key.expires_at,
+            user_id=key.user,
         )
         return row is not None
 
@@ -53,7 +54,7 @@ class ApiKeys:
 
 
 def _key(row: Row) -> ApiKey:
-    key, tenant, name, project, confined, permissions, created_at, expires_at, revoked_at, _ = cast(
+    key, tenant, name, project, confined, permissions, created_at, expires_at, revoked_at, user, _ = cast(
         tuple[Any, ...], row
     )
     return ApiKey(
@@ -66,4 +67,5 @@ def _key(row: Row) -> ApiKey:
         created_at=created_at,
         expires_at=expires_at,
         revoked_at=revoked_at,
+        user=user,
     )

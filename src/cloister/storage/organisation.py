@@ -93,6 +93,10 @@ class Projects:
     def set_settings(self, project: ProjectId, settings: Mapping[str, object]) -> None:
         self._transaction.execute("set_project_settings", project_id=project, settings=json.dumps(settings))
 
+    def set_visibility(self, project: ProjectId, visibility: MemberVisibility) -> None:
+        """The column alone: sessions and entities of the project have to go to their new pools in the same transaction."""
+        self._transaction.execute("set_project_visibility", project_id=project, member_visibility=visibility)
+
     def make_default(self, project: ProjectId) -> None:
         self._transaction.execute("clear_default_project")
         self._transaction.execute("set_default_project", project_id=project)

@@ -133,7 +133,11 @@ class _PostgresTransaction:
     def __init__(self, connection: Connection, queries: Mapping[str, bytes], reach: Reach) -> None:
         self._connection: Connection | None = connection
         self._queries = queries
-        self._bound: dict[str, Value] = {"tenant_id": reach.tenant, "confined_to": reach.confined_to}
+        self._bound: dict[str, Value] = {
+            "tenant_id": reach.tenant,
+            "confined_to": reach.confined_to,
+            "bound_user": reach.user,
+        }
         self._streams = 0
         self.reach = reach
 

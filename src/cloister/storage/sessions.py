@@ -182,6 +182,15 @@ class Sessions:
         """All sessions of a project, held for moving them."""
         return [_tail(row) for row in self._transaction.rows("lock_project_sessions", project_id=project)]
 
+    def count_of_project(self, project: ProjectId) -> tuple[int, int]:
+        """The sessions of a project, and the users they belong to."""
+        sessions, users = cast(tuple[int, int], self._transaction.rows("count_project_sessions", project_id=project)[0])
+        return sessions, users
+
+    def reached_memories(self, project: ProjectId) -> int:
+        """How many memories the sessions of a project have that the caller reaches."""
+        return cast(int, self._transaction.rows("count_reached_memories", project_id=project)[0][0])
+
     def remove(self, session: SessionId, *, messages: int) -> None:
         """Take away everything but the bare id, which no answer ever holds; so many messages went before."""
         if self._transaction.execute("bury_session", session_id=session):

@@ -166,7 +166,11 @@ class _SqliteTransaction:
     def __init__(self, connection: apsw.Connection, statements: Mapping[str, _Statement], reach: Reach) -> None:
         self._connection = connection
         self._statements = statements
-        self._bound: dict[str, Value] = {"tenant_id": reach.tenant, "confined_to": reach.confined_to}
+        self._bound: dict[str, Value] = {
+            "tenant_id": reach.tenant,
+            "confined_to": reach.confined_to,
+            "bound_user": reach.user,
+        }
         self.reach = reach
 
     def rows(self, query: str, **parameters: Value) -> list[Row]:

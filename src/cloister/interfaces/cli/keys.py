@@ -5,7 +5,7 @@ from typing import Annotated, cast
 import typer
 
 from cloister.domain.access import PERMISSIONS, Permission
-from cloister.interfaces.cli.options import Data, Json, Key, Limit, Project, Yes
+from cloister.interfaces.cli.options import Data, Json, Key, KeyProject, Limit, Yes
 from cloister.interfaces.cli.places import Places
 from cloister.interfaces.cli.terminal import answer, confirm, minute, remark, table
 from cloister.interfaces.library import Cloister
@@ -31,13 +31,16 @@ def list_keys(
             made.name,
             ", ".join(made.permissions),
             "" if made.project_id is None else places.name(made.project_id) + (" only" if made.confined else ""),
+            made.user_id or "",
             "never" if made.expires_at is None else minute(made.expires_at),
         )
         for made in found
     ]
     if not found:
         remark("No keys yet. Make one: cloister keys create NAME")
-    answer(as_json(found), json, *([table(("key", "name", "may", "project", "expires"), rows)] if found else []))
+    answer(
+        as_json(found), json, *([table(("key", "name", "may", "project", "user", "expires"), rows)] if found else [])
+    )
 
 
 @app.command("create")
@@ -47,8 +50,12 @@ def create_key(
         list[str] | None,
         typer.Option("--may", metavar="|".join(PERMISSIONS), help="What it allows; may be repeated (read and write)."),
     ] = None,
-    project: Project = None,
+    project: KeyProject = None,
     confined: Annotated[bool, typer.Option("--confined", help="It can reach no other project.")] = False,
+    user: Annotated[
+        str | None,
+        typer.Option("--user", metavar="ID", help="Bind it to this user: it reaches that user's sessions only."),
+    ] = None,
     expires: Annotated[
         str | None, typer.Option("--expires", metavar="TIME", help="When it ends, as in 2026-12-31T00:00:00Z (never).")
     ] = None,
@@ -67,6 +74,7 @@ def create_key(
             confined=confined,
             permissions=cast(list[Permission], permissions or ["read", "write"]),
             expires_at=expires,
+            user_id=user,
         )
     remark(f"{made.key_id} {made.name!r} may {' and '.join(made.permissions)}. The key itself is shown this once.")
     answer(as_json(made), json, made.key)

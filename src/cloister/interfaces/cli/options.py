@@ -4,11 +4,17 @@ from typing import Annotated
 
 import typer
 
+from cloister.interfaces.arguments import NOT_GIVEN
 from cloister.settings import VARIABLES
 
 _DATA = "cloister.data"
 _KEY = "cloister.key"
 _JSON = "cloister.json"
+
+
+def project_argument(given: str | None) -> str | None:
+    """A --project as the library takes it: left out, it is the project of the key, else the tenant's default one."""
+    return NOT_GIVEN if given is None else given
 
 
 def wants_json(context: typer.Context) -> bool:
@@ -53,7 +59,13 @@ Json = Annotated[
     bool, typer.Option("--json", help="Answer in JSON, for programs.", callback=_keep_json, show_default=False)
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.", show_default=False)]
-Project = Annotated[str | None, typer.Option("--project", metavar="ID", help="Project id (proj_…).")]
+Project = Annotated[
+    str | None,
+    typer.Option(
+        "--project", metavar="ID", help="Project id (proj_…), or `none` for no project (the default project)."
+    ),
+]
+KeyProject = Annotated[str | None, typer.Option("--project", metavar="ID", help="Project id (proj_…).")]
 User = Annotated[str | None, typer.Option("--user", metavar="ID", help="User id.")]
 Limit = Annotated[int, typer.Option("--limit", metavar="N", help="How many, 1 to 200.")]
 SessionArgument = Annotated[str, typer.Argument(metavar="SESSION", help="The session's external id.")]

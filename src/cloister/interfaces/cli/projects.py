@@ -5,12 +5,12 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from cloister.domain.scope import MemberVisibility
+from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.interfaces.arguments import LARGEST_PAGE
 from cloister.interfaces.cli.options import Data, Json, Key, Limit, ProjectArgument, Yes
 from cloister.interfaces.cli.terminal import answer, confirm, counted, json_text, minute, record, table
 from cloister.interfaces.library import Cloister
-from cloister.interfaces.shapes import Project, as_json
+from cloister.interfaces.shapes import Project, VisibilityPreview, as_json
 
 app = typer.Typer(help="Projects: walls around groups of sessions.", no_args_is_help=True)
 
@@ -46,14 +46,17 @@ def create_project(
         typer.Option(
             "--members",
             metavar="shared|private",
-            help="Whether its users recall each other (shared) or only themselves (private).",
+            help="Whether its users recall only themselves (private) or each other (shared).",
         ),
-    ] = "shared",
+    ] = DEFAULT_VISIBILITY,
     data: Data = None,
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Make a project. It is isolated; there is no switch for that."""
+    """Make a project. It is isolated, which cannot be turned off.
+
+    Each of its users recalls only what their own sessions said, unless it is made with `--members shared`.
+    """
     with Cloister(data, key=key) as memory:
         project = memory.create_project(name, member_visibility=members)
     answer(as_json(project), json, _table([project]))
@@ -77,6 +80,38 @@ def make_default(project_id: ProjectArgument, data: Data = None, key: Key = None
     answer(as_json(project), json, f"{project.name!r} is now the default project.")
 
 
+@app.command("members")
+def change_members(
+    project_id: ProjectArgument,
+    members: Annotated[
+        MemberVisibility,
+        typer.Argument(metavar="shared|private", help="Whether its users recall each other, or only themselves."),
+    ],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would happen, and change nothing.", show_default=False)
+    ] = False,
+    yes: Yes = False,
+    data: Data = None,
+    key: Key = None,
+    json: Json = False,
+) -> None:
+    """Change whether the users of a project recall each other.
+
+    It holds from the next request on, for all that was ever said in the project.
+    """
+    with Cloister(data, key=key) as memory:
+        preview = memory.preview_visibility(project_id, members)
+        if dry_run:
+            answer(as_json(preview), json, f"{_seen_by_others(preview)}. Nothing was changed.")
+            return
+        name = memory.project(project_id).name
+        if not yes and preview.sessions:
+            confirm(f"{_seen_by_others(preview)}. Share the project {name!r} between its users?")
+        project = memory.update_project(project_id, member_visibility=members)
+    sentence = "its users now recall each other" if members == "shared" else "each user now recalls only their own part"
+    answer(as_json(project), json, f"{name!r} is {members}: {sentence}.")
+
+
 @app.command("delete")
 def delete_project(
     project_id: ProjectArgument, yes: Yes = False, data: Data = None, key: Key = None, json: Json = False
@@ -95,6 +130,12 @@ def delete_project(
         moved = memory.delete_project(project_id)
     sessions_moved = counted(moved.sessions_moved, "session")
     answer(as_json(moved), json, f"Deleted the project {name!r}; {sessions_moved} went back to the shared pool.")
+
+
+def _seen_by_others(preview: VisibilityPreview) -> str:
+    if not preview.sessions:
+        return "No session would recall others than now"
+    return f"{counted(preview.sessions, 'session')} of {counted(preview.users, 'user')} would recall each other"
 
 
 def _described(project: Project) -> Table:

@@ -7,7 +7,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from cloister.interfaces.cli.options import Data, Json, Key, Project, SessionArgument, User
+from cloister.interfaces.cli.options import Data, Json, Key, Project, SessionArgument, User, project_argument
 from cloister.interfaces.cli.places import Places
 from cloister.interfaces.cli.terminal import answer, counted, minute, quotation, remark
 from cloister.interfaces.library import Cloister
@@ -68,8 +68,9 @@ def search(
 ) -> None:
     """Find the best episodes, memories and entities of one pool.
 
-    The pool is a session's, a project's, or the shared one; there is no search across pools, and entities are found in projects
-    only. A score is a share of the best hit's.
+    The pool is that of --session, else that of --project, which is the default project where none is named, and `none` for no
+    project; of --user where it is divided by user. There is no search across pools, and entities are found in projects only. A
+    score is a share of the best hit's.
     """
     if session is not None and (project or user):
         raise typer.BadParameter("--session says where to search; leave out --project and --user.")
@@ -77,7 +78,7 @@ def search(
         hits = memory.search(
             query,
             session_id=session,
-            project_id=project,
+            project_id=project_argument(project),
             user_id=user,
             kinds=cast(list[Kind] | None, kinds or None),
             limit=limit,

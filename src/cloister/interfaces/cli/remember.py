@@ -8,7 +8,8 @@ import typer
 
 from cloister.domain.conversation import ROLES, Role
 from cloister.domain.errors import Conflict, NotFound
-from cloister.interfaces.cli.options import Data, Json, Key, Project, SessionArgument, User
+from cloister.interfaces.arguments import NO_PROJECT
+from cloister.interfaces.cli.options import Data, Json, Key, Project, SessionArgument, User, project_argument
 from cloister.interfaces.cli.places import Places
 from cloister.interfaces.cli.terminal import answer
 from cloister.interfaces.library import Cloister
@@ -31,7 +32,8 @@ def remember(
 ) -> None:
     """Record one message. When this returns it is on disk, and can be recalled.
 
-    --project and --user say where a session made by --create belongs.
+    --project and --user say where a session made by --create belongs. Without --project it is in the default project, and recalls
+    only what other sessions of the same user said there; `--project none` is no project.
     """
     if not create and (project or user):
         raise typer.BadParameter("--project and --user need --create.")
@@ -48,9 +50,10 @@ def _session(memory: Cloister, session_id: str, *, create: bool, project: str | 
         session = memory.session(session_id)
     except NotFound as missing:
         if create:
-            return memory.create_session(session_id, project_id=project, user_id=user)
+            return memory.create_session(session_id, project_id=project_argument(project), user_id=user)
         missing.add_note(f"Make it first: cloister sessions create {shlex.quote(session_id)}, or add --create.")
         raise
-    if (project or session.project_id, user or session.user_id) != (session.project_id, session.user_id):
+    wanted = session.project_id if project is None else None if project == NO_PROJECT else project
+    if (wanted, user or session.user_id) != (session.project_id, session.user_id):
         raise Conflict(f"The session {session_id!r} exists already, in another project or of another user.")
     return session

@@ -6,10 +6,20 @@ import typer
 from rich.table import Table
 
 from cloister.interfaces.cli.forget import gone_counts
-from cloister.interfaces.cli.options import Data, Json, Key, Limit, Project, SessionArgument, User, Yes
+from cloister.interfaces.cli.options import (
+    Data,
+    Json,
+    Key,
+    Limit,
+    Project,
+    SessionArgument,
+    User,
+    Yes,
+    project_argument,
+)
 from cloister.interfaces.cli.places import Places
 from cloister.interfaces.cli.terminal import answer, confirm, counted, minute, quotation, record, remark, table
-from cloister.interfaces.library import SHARED_POOL, Cloister
+from cloister.interfaces.library import Cloister
 from cloister.interfaces.shapes import Session, as_json
 
 app = typer.Typer(help="Sessions: one conversation each.", no_args_is_help=True)
@@ -19,7 +29,7 @@ app = typer.Typer(help="Sessions: one conversation each.", no_args_is_help=True)
 def list_sessions(
     project: Annotated[
         str | None,
-        typer.Option("--project", metavar="ID", help="Only of this project (proj_…); `none` for the shared pool."),
+        typer.Option("--project", metavar="ID", help="Only of this project (proj_…); `none` for those in no project."),
     ] = None,
     user: User = None,
     limit: Limit = 50,
@@ -91,10 +101,12 @@ def create_session(
 ) -> None:
     """Make a session, in its project from the first moment.
 
-    Making the same one twice is fine.
+    Without --project it is in the default project; `--project none` is no project. Making the same one twice is fine.
     """
     with Cloister(data, key=key) as memory:
-        session = memory.create_session(session_id, project_id=project, user_id=user, title=title, tags=tags or ())
+        session = memory.create_session(
+            session_id, project_id=project_argument(project), user_id=user, title=title, tags=tags or ()
+        )
         place = Places(memory).phrase(session)
     answer(as_json(session), json, f"The session {session.external_id!r} is ready, in {place}.")
 
@@ -102,9 +114,7 @@ def create_session(
 @app.command("move")
 def move_session(
     session_id: SessionArgument,
-    project: Annotated[
-        str, typer.Argument(metavar="PROJECT", help="Project id (proj_…), or `none` for the shared pool.")
-    ],
+    project: Annotated[str, typer.Argument(metavar="PROJECT", help="Project id (proj_…), or `none` for no project.")],
     data: Data = None,
     key: Key = None,
     json: Json = False,
@@ -115,7 +125,7 @@ def move_session(
     """
     with Cloister(data, key=key) as memory:
         before = memory.session(session_id)
-        session = memory.update_session(session_id, project_id=None if project == SHARED_POOL else project)
+        session = memory.update_session(session_id, project_id=project)
         places = Places(memory)
     there, here = places.phrase(before), places.phrase(session)
     if before.project_id == session.project_id:

@@ -11,6 +11,7 @@ from cloister.domain.context import MOST_SOURCES, ConversationScope, Method
 from cloister.domain.conversation import Role
 from cloister.domain.memory import MAX_MEMORY
 from cloister.domain.project_settings import ObservationScope
+from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.domain.text import MAX_METADATA, MAX_METADATA_DEPTH
 from cloister.interfaces.http import forms
 from cloister.services.record import LARGEST_BATCH
@@ -70,8 +71,10 @@ class NewTenant(Body):
 
 class NewProject(Body):
     name: Name
-    member_visibility: Literal["shared", "private"] = Field(
-        default="shared", description="`private`: each user recalls only what their own sessions in the project said."
+    member_visibility: MemberVisibility = Field(
+        default=DEFAULT_VISIBILITY,
+        description="`private`: each user recalls only what their own sessions in the project said. `shared`: all users recall "
+        "what any of them said.",
     )
 
 
@@ -118,6 +121,11 @@ class ProjectChange(Body):
     is_default: Annotated[bool, Field(json_schema_extra={"enum": [True]})] | None = Field(
         default=None, description="Only ever true: the project that was the default ceases to be."
     )
+    member_visibility: MemberVisibility | None = Field(
+        default=None,
+        description="Whether users recall what others said in the project. It holds from the next request on, for all that was "
+        "ever said in it. Try it first with `dry_run=true`.",
+    )
     settings: ProjectSettings | None = None
 
 
@@ -136,6 +144,11 @@ class NewApiKey(Body):
         default=["read", "write"], json_schema_extra={"minItems": 1}
     )
     expires_at: Time | None = Field(default=None, description="From when on the key is not valid; in the future.")
+    user_id: Name | None = Field(
+        default=None,
+        description="Bind the key to one user: it reaches that user's sessions only, on every route. For keys that are handed to a "
+        "browser or a device. Such a key cannot be an admin's.",
+    )
 
 
 class NewSession(Body):
@@ -143,9 +156,12 @@ class NewSession(Body):
     project_id: ProjectId | None = Field(
         default=None,
         description="Left out: the project of the request, which is `X-Project-ID`, else the key's, else the default project. "
-        "`null`: none, which is the shared pool, divided by user.",
+        "`null`: no project.",
     )
-    user_id: Name | None = None
+    user_id: Name | None = Field(
+        default=None,
+        description="Whose session it is. Memory is divided by user, also inside a project unless its members share.",
+    )
     title: Name | None = None
     tags: Tags = Field(default=[])
     metadata: Metadata = Field(default={})

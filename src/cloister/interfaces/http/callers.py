@@ -5,7 +5,7 @@ The order is fixed: credential, rate, permission, project header. What comes lat
 
 import hmac
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, TypeVar, cast
 
 from fastapi import Depends, Request
@@ -74,7 +74,7 @@ class CallerInfo:
 
     def narrowed_reach(self) -> Reach:
         """What the caller may reach, inside the project that the header or the key names, where one does."""
-        return Reach(tenant=self.reach.tenant, confined_to=self.chosen_project())
+        return replace(self.reach, confined_to=self.chosen_project())
 
     def chosen_project(self) -> ProjectId | None:
         """The project that the header or the key names, or none where neither does."""

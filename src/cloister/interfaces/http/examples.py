@@ -51,7 +51,7 @@ _PROJECT: dict[str, Any] = {
     "name": "Journeys",
     "is_default": False,
     "isolated": True,
-    "member_visibility": "shared",
+    "member_visibility": "private",
     "memory_count": 0,
     "settings": {},
     "created_at": BEGAN,
@@ -70,7 +70,7 @@ _SESSION = {
     "updated_at": BEGAN,
 }
 _NEW_KEY = {"name": "kitchen display", "project_id": PROJECT, "confined": True, "permissions": ["read"]}
-_API_KEY = {**_NEW_KEY, "key_id": KEY_ID, "expires_at": None, "created_at": BEGAN}
+_API_KEY = {**_NEW_KEY, "key_id": KEY_ID, "user_id": None, "expires_at": None, "created_at": BEGAN}
 NEW_MESSAGE = {"role": "user", "content": "The ferry to Cacilhas leaves at ten past."}
 NEW_REPLY = {"role": "assistant", "content": "Noted: ten past, from Cais do Sodré."}
 _MESSAGE = {
@@ -190,7 +190,7 @@ EXAMPLES: Mapping[str, Example] = {
         answer={"tenant_id": TENANT, "name": "Household", "default_project_id": DEFAULT, "admin_key": KEY},
     ),
     "list_projects": _page(_PROJECT),
-    "create_project": Example(request={"name": "Journeys", "member_visibility": "shared"}, answer=_PROJECT),
+    "create_project": Example(request={"name": "Journeys", "member_visibility": "private"}, answer=_PROJECT),
     "get_project": Example(answer=_PROJECT),
     "change_project": Example(
         request={"name": "Journeys by sea", "settings": {"pending_message_count": 8}},

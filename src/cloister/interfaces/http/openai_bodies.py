@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from cloister.domain.errors import InvalidRequest
+from cloister.domain.text import checked_name
 from cloister.interfaces.http import forms
 from cloister.interfaces.http.bodies import Body, Name, Whole
 
@@ -66,11 +67,12 @@ _OTHERS: forms.Form = {
     "required": ["role"],
     "properties": {"role": {"enum": ["system", "developer", "tool", "function"]}},
 }
-_METADATA: forms.Form = {"properties": {"session_id": {"anyOf": [{"type": "string", **forms.NAME}, {"type": "null"}]}}}
+_OPTIONAL_NAME: forms.Form = {"anyOf": [{"type": "string", **forms.NAME}, {"type": "null"}]}
+_METADATA: forms.Form = {"properties": {"session_id": _OPTIONAL_NAME, "user_id": _OPTIONAL_NAME}}
 _OURS = {
     "session_id": "belongs into the header X-Session-ID, or into metadata.",
     "project_id": "belongs into the header X-Project-ID.",
-    "user_id": "is called `user` here.",
+    "user_id": "is called `user` or `safety_identifier` here, or belongs into metadata.",
 }
 
 
@@ -106,9 +108,25 @@ class ChatCompletionRequest(OpenAiBody):
     user: Name | None = Field(
         default=None, description="The user of a new session; that of another one must be the same."
     )
+    safety_identifier: Name | None = Field(default=None, description="The same as `user`, as OpenAI calls it now.")
     metadata: Annotated[dict[str, Any], Field(json_schema_extra=_METADATA)] | None = Field(
-        default=None, description="`session_id` names the session, where the header X-Session-ID does not."
+        default=None,
+        description="`session_id` names the session, where the header X-Session-ID does not; `user_id` is the same as `user`.",
     )
+
+    @property
+    def user_id(self) -> str | None:
+        """Whose session it is, from whichever field says it; fields that disagree are refused."""
+        in_metadata = (self.metadata or {}).get("user_id")
+        if in_metadata is not None and not isinstance(in_metadata, str):
+            raise InvalidRequest("metadata.user_id", "must be text.")
+        named = {"user": self.user, "safety_identifier": self.safety_identifier, "metadata.user_id": in_metadata}
+        given = {field: checked_name(value, field) for field, value in named.items() if value is not None}
+        first = next(iter(given), None)
+        for field, value in given.items():
+            if value != given[first or field]:
+                raise InvalidRequest(field, f"names another user than {first}.")
+        return None if first is None else given[first]
 
     @property
     def options(self) -> dict[str, Any]:

@@ -113,7 +113,7 @@ def complete_chat(
             drafts=conversation.last_said if session is None else conversation.drafts,
             project=caller.project(required=False),
             must_be_in=caller.project_header is not None,
-            user_id=None if body.user is None else checked_name(body.user, "user"),
+            user_id=body.user_id,
             resent=session is not None,
             continues=conversation.continues,
             known=conversation.known,

@@ -3,6 +3,7 @@
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import parse_key_name, parse_project
 from cloister.domain.moments import parse_iso
 from cloister.interfaces import shapes
@@ -10,7 +11,7 @@ from cloister.interfaces.http import bodies
 from cloister.interfaces.http.answers import ApiKeyPage, ProjectPage, SessionPage, answer, nothing
 from cloister.interfaces.http.callers import AllServices, Caller, needs
 from cloister.interfaces.http.cursors import Listing
-from cloister.interfaces.http.parameters import Cursor, IdempotencyKey, KeyName, Limit, ProjectId
+from cloister.interfaces.http.parameters import Cursor, DryRun, IdempotencyKey, KeyName, Limit, ProjectId
 from cloister.interfaces.http.routes import GuardedRoute
 from cloister.interfaces.http.sessions import session_page
 from cloister.services.access import KeyFields
@@ -57,13 +58,27 @@ def get_project(project_id: ProjectId, caller: Caller) -> Response:
     return answer(shapes.project_shape(caller.services.organise.project(caller.reach, parse_project(project_id))))
 
 
-@router.patch("/org/projects/{project_id}", response_model=shapes.Project)
+@router.patch("/org/projects/{project_id}", response_model=shapes.Project | shapes.VisibilityPreview)
 @needs("admin")
-def change_project(project_id: ProjectId, body: bodies.ProjectChange, caller: Caller) -> Response:
-    """Rename a project, make it the default, or change its settings; what is not given stays."""
-    settings = None if body.settings is None else body.settings.model_dump(exclude_unset=True)
-    changed = caller.services.organise.change_project(
-        caller.reach, parse_project(project_id), name=body.name, is_default=body.is_default, settings=settings
+def change_project(
+    project_id: ProjectId, body: bodies.ProjectChange, caller: Caller, dry_run: DryRun = False
+) -> Response:
+    """Rename a project, make it the default, change whether its members recall each other, or change its settings; what is not
+    given stays. With `dry_run=true` and a `member_visibility` nothing is changed: the answer is how many sessions, of how many
+    users, would recall each other that do not now."""
+    organise, project = caller.services.organise, parse_project(project_id)
+    if dry_run:
+        if body.member_visibility is None:
+            raise InvalidRequest("dry_run", "tries a change of member_visibility, and the body names none.")
+        preview = organise.preview_visibility(caller.reach, project, body.member_visibility)
+        return answer(shapes.visibility_preview_shape(preview))
+    changed = organise.change_project(
+        caller.reach,
+        project,
+        name=body.name,
+        is_default=body.is_default,
+        member_visibility=body.member_visibility,
+        settings=None if body.settings is None else body.settings.model_dump(exclude_unset=True),
     )
     return answer(shapes.project_shape(changed))
 
@@ -96,13 +111,14 @@ def list_api_keys(caller: Caller, limit: Limit = 50, cursor: Cursor = None) -> R
 @needs("admin")
 def create_api_key(body: bodies.NewApiKey, caller: Caller, idempotency_key: IdempotencyKey = None) -> Response:
     """Create a key. `key` is shown this once. With `project_id` the key is pinned: its callers need no `X-Project-ID`;
-    with `confined` too it can reach no other project."""
+    with `confined` too it can reach no other project. With `user_id` it reaches that user's sessions only."""
     fields = KeyFields(
         name=body.name,
         project=None if body.project_id is None else parse_project(body.project_id),
         confined=body.confined,
         permissions=body.permissions,
         expires_at=None if body.expires_at is None else parse_iso(body.expires_at, "expires_at"),
+        user_id=body.user_id,
     )
     created = caller.services.access.create(caller.reach, fields, idempotency_key=idempotency_key, root=caller.text)
     return answer(shapes.created_key_shape(created), 201)

@@ -38,6 +38,7 @@ IdempotencyKey = Annotated[
 Wait = Annotated[
     Literal["indexed"] | None, Query(description="`indexed`: answer only when recall can find what was written.")
 ]
+DryRun = Annotated[bool, Query(description="`true`: answer what would happen, and change nothing.")]
 SessionId = Annotated[str, Path(description="The session's `external_id`.", json_schema_extra=forms.NAME)]
 ProjectId = Annotated[str, Path(description="`proj_` and 16 hexadecimal digits.", json_schema_extra=forms.PROJECT_ID)]
 MessageName = Annotated[str, Path(description="The message's `id`.", json_schema_extra=forms.MESSAGE_ID)]

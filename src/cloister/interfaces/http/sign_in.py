@@ -32,6 +32,7 @@ class SignedIn(BaseModel):
     permissions: list[str]
     project_id: str | None
     confined: bool
+    user_id: str | None
 
 
 def link_path(code: str) -> str:
@@ -83,5 +84,6 @@ def get_console_session(caller: Caller) -> Response:
             permissions=[*key.permissions],
             project_id=None if key.project is None else project_name(key.project),
             confined=key.confined,
+            user_id=key.user,
         )
     )

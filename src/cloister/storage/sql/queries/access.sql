@@ -1,17 +1,22 @@
 -- name: insert_api_key
-INSERT INTO api_key (key_id, tenant_id, name, secret_hash, project_id, is_confined, permissions, created_at, expires_at)
-VALUES (:key_id, :tenant_id, :name, :secret_hash, :project_id, :is_confined, :permissions, :created_at, :expires_at)
+INSERT INTO api_key (
+    key_id, tenant_id, name, secret_hash, project_id, is_confined, permissions, created_at, expires_at, user_id
+) VALUES (
+    :key_id, :tenant_id, :name, :secret_hash, :project_id, :is_confined, :permissions, :created_at, :expires_at, :user_id
+)
 ON CONFLICT DO NOTHING
 RETURNING key_id
 
 -- name: api_key
-SELECT key_id, tenant_id, name, project_id, is_confined, permissions, created_at, expires_at, revoked_at, secret_hash
+SELECT key_id, tenant_id, name, project_id, is_confined, permissions, created_at, expires_at, revoked_at, user_id,
+    secret_hash
 FROM api_key
 WHERE tenant_id = :tenant_id AND key_id = :key_id
 
 -- name: api_keys
 -- A page of those that were not revoked, oldest first.
-SELECT key_id, tenant_id, name, project_id, is_confined, permissions, created_at, expires_at, revoked_at, secret_hash
+SELECT key_id, tenant_id, name, project_id, is_confined, permissions, created_at, expires_at, revoked_at, user_id,
+    secret_hash
 FROM api_key
 WHERE tenant_id = :tenant_id AND revoked_at IS NULL
     AND (created_at, key_id) > (:after_created_at, :after_key_id)

@@ -7,5 +7,6 @@ WHERE tenant_id = :tenant_id AND (CAST(:confined_to AS BIGINT) IS NULL OR projec
 SELECT external_id, project_id, user_id FROM session
 WHERE tenant_id = :tenant_id AND pool_id = :pool_id AND changed_version > :version
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR user_id = :bound_user)
 ORDER BY changed_version, session_id
 LIMIT :limit

@@ -7,6 +7,7 @@ WHERE tenant_id = :tenant_id AND project_id = :project_id AND coalesce(user_id, 
 SELECT entity_id, project_id, user_id, name, type, created_at FROM entity
 WHERE tenant_id = :tenant_id AND entity_id = :entity_id
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR user_id = :bound_user)
 
 -- name: found_entities
 -- By id, for ids that were found here, whatever project the caller is confined to: what it forgets may be known in another too.
@@ -116,3 +117,27 @@ DELETE FROM mention WHERE tenant_id = :tenant_id AND entity_id = :entity_id
 
 -- name: retag_entity
 UPDATE entity SET project_id = :project_id, user_id = :user_id WHERE tenant_id = :tenant_id AND entity_id = :entity_id
+
+-- name: all_project_entities
+-- Of all users' parts.
+SELECT entity_id, project_id, user_id, name, type, created_at FROM entity
+WHERE tenant_id = :tenant_id AND project_id = :project_id
+ORDER BY entity_id
+
+-- name: users_of_entity
+-- Whose sessions mention it; NULL for sessions without a user.
+SELECT DISTINCT s.user_id
+FROM mention AS m
+JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+WHERE m.tenant_id = :tenant_id AND m.entity_id = :entity_id
+
+-- name: give_mentions
+-- What the sessions of one user, or those without one, say of an entity goes to another.
+UPDATE mention SET entity_id = :to_entity_id
+WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND session_id IN (
+    SELECT session_id FROM session
+    WHERE tenant_id = :tenant_id AND user_id IS NOT DISTINCT FROM CAST(:user_id AS TEXT)
+)
+
+-- name: set_entity_user
+UPDATE entity SET user_id = :user_id WHERE tenant_id = :tenant_id AND entity_id = :entity_id

@@ -4,6 +4,7 @@
 UPDATE session SET claim = :claim, claimed_until = :until, due_at = coalesce(due_at, :until)
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND pool_id IS NOT NULL
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR user_id = :bound_user)
     AND (claimed_until IS NULL OR claimed_until < :now)
 RETURNING session_id
 

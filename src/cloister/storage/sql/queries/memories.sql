@@ -29,6 +29,7 @@ FROM memory AS m
 JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
 WHERE m.tenant_id = :tenant_id AND s.user_id = :user_id
     AND (CAST(:confined_to AS BIGINT) IS NULL OR s.project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
     AND (m.created_at, m.memory_id) > (:after_created_at, :after_memory_id)
 ORDER BY m.created_at, m.memory_id
 LIMIT :limit
@@ -49,6 +50,7 @@ FROM memory AS m
 JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
 WHERE m.tenant_id = :tenant_id AND m.memory_id = :memory_id
     AND (CAST(:confined_to AS BIGINT) IS NULL OR s.project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
 
 -- name: memory_sources
 SELECT memory_id, message_id FROM memory_source

@@ -36,6 +36,7 @@ FROM message AS m
 JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
 WHERE m.tenant_id = :tenant_id AND m.message_id = :message_id
     AND (CAST(:confined_to AS BIGINT) IS NULL OR s.project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
 
 -- name: count_episodes
 SELECT count(DISTINCT episode_id) FROM message

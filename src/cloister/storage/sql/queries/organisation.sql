@@ -46,6 +46,9 @@ UPDATE project SET name = :name WHERE tenant_id = :tenant_id AND project_id = :p
 -- name: set_project_settings
 UPDATE project SET settings = :settings WHERE tenant_id = :tenant_id AND project_id = :project_id
 
+-- name: set_project_visibility
+UPDATE project SET member_visibility = :member_visibility WHERE tenant_id = :tenant_id AND project_id = :project_id
+
 -- name: clear_default_project
 UPDATE project SET is_default = 0 WHERE tenant_id = :tenant_id AND is_default = 1
 

@@ -6,6 +6,7 @@ SELECT
 FROM session
 WHERE tenant_id = :tenant_id AND external_id = :external_id
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR user_id = :bound_user)
 FOR UPDATE
 
 -- name: lock_project_sessions

@@ -6,6 +6,7 @@ SELECT
 FROM session
 WHERE tenant_id = :tenant_id AND external_id = :external_id
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR user_id = :bound_user)
 
 -- name: lock_session
 -- The same, held against every other writer until the transaction ends.
@@ -16,6 +17,7 @@ SELECT
 FROM session
 WHERE tenant_id = :tenant_id AND external_id = :external_id
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR user_id = :bound_user)
 
 -- name: sessions
 -- A page, newest activity first. `any_project` 0 keeps to :project_id, where NULL is the shared pool.
@@ -26,6 +28,7 @@ SELECT
 FROM session
 WHERE tenant_id = :tenant_id AND pool_id IS NOT NULL
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR user_id = :bound_user)
     AND (CAST(:any_project AS BIGINT) = 1 OR project_id IS NOT DISTINCT FROM CAST(:project_id AS BIGINT))
     AND (CAST(:user_id AS TEXT) IS NULL OR user_id = :user_id)
     AND (updated_at, session_id) < (:before_updated_at, :before_session_id)
@@ -87,3 +90,13 @@ SET external_id = NULL, project_id = NULL, pool_id = NULL, user_id = NULL, title
     episode_id = NULL, message_count = 0, memory_count = 0, unchecked_count = 0, due_at = NULL, claim = NULL,
     claimed_until = NULL, failures = 0, extraction_error = NULL, observed_message_id = 0, turn = NULL, turn_until = NULL
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND pool_id IS NOT NULL
+
+-- name: count_project_sessions
+SELECT count(*), count(DISTINCT user_id) FROM session WHERE tenant_id = :tenant_id AND project_id = :project_id
+
+-- name: count_reached_memories
+-- Of the sessions of a project that the caller reaches.
+SELECT CAST(coalesce(sum(memory_count), 0) AS BIGINT) FROM session
+WHERE tenant_id = :tenant_id AND project_id = :project_id
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR user_id = :bound_user)

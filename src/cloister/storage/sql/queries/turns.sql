@@ -3,6 +3,7 @@
 UPDATE session SET turn = :turn, turn_until = :until
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND pool_id IS NOT NULL
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR user_id = :bound_user)
     AND (turn IS NULL OR turn_until < :now)
 RETURNING session_id
 
@@ -28,3 +29,4 @@ WHERE tenant_id = :tenant_id AND session_id = :session_id AND turn IS NOT NULL
 SELECT turn FROM session
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND turn_until >= :now
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR user_id = :bound_user)

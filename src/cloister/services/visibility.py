@@ -1,0 +1,108 @@
+"""Change whether the members of a project recall each other (ISO-10): every session goes to the pool it now belongs to, and every
+entity is divided by user, or joined again, in one transaction."""
+
+from dataclasses import dataclass, replace
+
+from cloister.domain.conversation import Project
+from cloister.domain.entity import Entity, same_name
+from cloister.domain.errors import InvalidRequest
+from cloister.domain.identifiers import EntityId, ProjectId, new_entity_id
+from cloister.domain.moments import Clock
+from cloister.domain.scope import MemberVisibility, Scope
+from cloister.services.index_entities import EntityIndexing
+from cloister.services.move import SessionMover
+from cloister.storage.entities import Entities
+from cloister.storage.interface import Transaction
+from cloister.storage.organisation import Projects
+from cloister.storage.sessions import Sessions
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VisibilityPreview:
+    """How many sessions, of how many users, will recall each other that do not now. Sessions without a user count as sessions."""
+
+    sessions: int
+    users: int
+
+
+class VisibilityChange:
+    """Used inside the transaction of a larger use case, which holds the project."""
+
+    def __init__(self, indexing: EntityIndexing, generation: int, clock: Clock) -> None:
+        self._indexing = indexing
+        self._generation = generation
+        self._clock = clock
+
+    def preview(self, transaction: Transaction, project: Project, visibility: MemberVisibility) -> VisibilityPreview:
+        """Nothing is changed. Members of a project that is divided, or stays as it is, see nobody new."""
+        if visibility == project.member_visibility or visibility == "private":
+            return VisibilityPreview(sessions=0, users=0)
+        sessions, users = Sessions(transaction).count_of_project(project.id)
+        return VisibilityPreview(sessions=sessions, users=users)
+
+    def apply(self, transaction: Transaction, project: Project, visibility: MemberVisibility) -> bool:
+        """False where the project is so already."""
+        if visibility == project.member_visibility:
+            return False
+        Projects(transaction).set_visibility(project.id, visibility)
+        mover = SessionMover(transaction, self._generation, self._clock())
+        for tail in Sessions(transaction).lock_of_project(project.id):
+            user = tail.session.user_id
+            mover.move(tail, Scope(tenant=project.tenant, project=project.id, user=user, visibility=visibility))
+        changed = (
+            self._join(transaction, project.id) if visibility == "shared" else self._divide(transaction, project.id)
+        )
+        self._indexing.index_again(transaction, sorted(changed.left), gone=sorted(changed.gone))
+        return True
+
+    def _join(self, transaction: Transaction, project: ProjectId) -> "_Changed":
+        """Entities of the same name become one, whoever mentioned them."""
+        entities = Entities(transaction)
+        changed = _Changed(left=set(), gone=set())
+        for entity in entities.of_project(project):
+            if entity.user is not None:
+                there = entities.retag(entity, project, None, same_name(entity.name))
+                changed.left.add(there)
+                if there != entity.id:
+                    changed.gone.add(entity.id)
+        changed.left.difference_update(changed.gone)
+        return changed
+
+    def _divide(self, transaction: Transaction, project: ProjectId) -> "_Changed":
+        """Each user gets an entity of their own, of what their own sessions mention."""
+        entities = Entities(transaction)
+        changed = _Changed(left=set(), gone=set())
+        for entity in entities.of_project(project):
+            entities.hold([entity.id])
+            first, *others = entities.users_of(entity.id)
+            for user in others:
+                there = self._add_for(entities, entity, user)
+                entities.give_mentions(entity.id, there, user)
+                changed.left.add(there)
+            if first != entity.user:
+                entities.set_user(entity.id, first)
+            changed.left.add(entity.id)
+        entities.note_change(project)
+        return changed
+
+    def _add_for(self, entities: Entities, entity: Entity, user: str | None) -> EntityId:
+        digest = same_name(entity.name)
+        known = entities.find(entity.project, user, digest)
+        if known is not None:
+            return known.id
+        while True:
+            new = replace(entity, id=new_entity_id(), user=user)
+            if entities.add(new, digest, self._indexing.not_yet):
+                return new.id
+
+
+@dataclass(kw_only=True, slots=True)
+class _Changed:
+    left: set[EntityId]
+    gone: set[EntityId]
+
+
+def checked_visibility(given: str) -> MemberVisibility:
+    if given not in ("shared", "private"):
+        raise InvalidRequest("member_visibility", f"must be shared or private, not {given!r}.")
+    return given
