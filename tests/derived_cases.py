@@ -103,6 +103,12 @@ DERIVED_CASES: dict[str, Case] = {
     ),
     "Entities.note_change": Case(act=lambda t, h: Entities(t).note_change(h.cellar), writes=True),
     "Entities.page": Case(act=lambda t, h: Entities(t).page(h.cellar, "ann", limit=9), nothing=[]),
+    "Entities.of_project": Case(act=lambda t, h: Entities(t).of_project(h.cellar), nothing=[]),
+    "Entities.users_of": Case(act=lambda t, h: Entities(t).users_of(h.second.entity), nothing=[]),
+    "Entities.give_mentions": Case(
+        act=lambda t, h: Entities(t).give_mentions(h.second.entity, h.first.entity, "ann"), writes=True
+    ),
+    "Entities.set_user": Case(act=lambda t, h: Entities(t).set_user(h.second.entity, "bob"), writes=True),
     "Entities.forget_session": Case(act=lambda t, h: Entities(t).forget_session(h.first.session), writes=True),
     "Entities.forget_message": Case(act=lambda t, h: Entities(t).forget_message(h.first.messages[0]), writes=True),
     "Entities.retag": Case(act=lambda t, h: retag(t, h), writes=True),

@@ -24,6 +24,7 @@ from cloister.storage.interface import Database
 from cloister.storage.postgres import open_postgres
 from cloister.storage.sqlite import DATABASE_FILE, open_sqlite
 from postgres_server import PostgresServer
+from servers import postgres_address
 
 T = TypeVar("T")
 Rows = list[tuple[object, ...]]
@@ -53,6 +54,8 @@ class Engine:
     """`open` gives a new connection to the same data, as another process would have; `each` runs SQL as the owner of all rows."""
 
     name: str
+    address: str
+    """As `--data` takes it."""
     open: Callable[[], Database]
     each: Callable[[Sequence[str]], list[Rows]]
     closing: ExitStack = field(default_factory=ExitStack)
@@ -147,12 +150,12 @@ def sqlite_engine(directory: Path) -> Engine:
         finally:
             connection.close()
 
-    return Engine(name="sqlite", open=lambda: open_sqlite(directory), each=each)
+    return Engine(name="sqlite", address=str(directory), open=lambda: open_sqlite(directory), each=each)
 
 
 def postgres_engine(url: str) -> Engine:
     looking = _Looking(url)
-    made = Engine(name="postgres", open=lambda: open_postgres(url), each=looking.each)
+    made = Engine(name="postgres", address=postgres_address(url), open=lambda: open_postgres(url), each=looking.each)
     made.closing.callback(looking.close)
     return made
 

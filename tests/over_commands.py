@@ -35,9 +35,7 @@ class OverCommands:
         return self._one(shapes.Project, "projects", "members", project_id, member_visibility, "--yes")
 
     def preview_visibility(self, project_id: str, member_visibility: MemberVisibility) -> shapes.VisibilityPreview:
-        return self._one(
-            shapes.VisibilityPreview, "projects", "members", project_id, member_visibility, "--dry-run"
-        )
+        return self._one(shapes.VisibilityPreview, "projects", "members", project_id, member_visibility, "--dry-run")
 
     def delete_project(self, project_id: str) -> shapes.DeletedProject:
         return self._one(shapes.DeletedProject, "projects", "delete", project_id, "--yes")

@@ -102,6 +102,18 @@ def test_only_sql_decides_the_tenant() -> None:
         assert {parameter for parameter in parameters if "tenant" in parameter} == {"tenant_id"}, name
 
 
+# Of a project, which has members: who is bound to one user may know that it is there.
+OF_PROJECTS = {"project", "default_project", "hold_project", "projects", "pool_versions"}
+
+
+def test_what_can_be_confined_to_a_project_can_be_bound_to_a_user() -> None:
+    """ORG-10: a query that honours the one bound of a caller honours the other, but for those that find projects."""
+    for query in OF_TENANTS:
+        bounds = {bound for bound in ("confined_to", "bound_user") if f":{bound}" in query.text}
+        expected = {"confined_to"} if query.name in OF_PROJECTS else {"confined_to", "bound_user"}
+        assert bounds in (set(), expected), query.name
+
+
 # What belongs to a session is found through it, and is where it is; what mentions an entity is where the entity is.
 OF_A_SESSION = {"message", "memory", "memory_source", "mention", "observation"}
 

@@ -55,6 +55,7 @@ CONFINED: dict[str, Case] = {
         act=lambda t, h: [held.session for held in Memories(t).of_user("ann", limit=9)], nothing=["first"]
     ),
     "Entities.get": Case(act=lambda t, h: Entities(t).get(h.second.entity), nothing=NotFound),
+    "Sessions.reached_memories": Case(act=lambda t, h: Sessions(t).reached_memories(h.cellar), nothing=0),
     "Extraction.claim": Case(
         act=lambda t, h: [
             Extraction(t).claim(place.session, 1, now=MOMENT, until=MOMENT + 1) for place in (h.second, h.places[2])
@@ -174,6 +175,7 @@ BY_FOUND_ID = {
     "Projects.lock",
     "Projects.rename",
     "Projects.set_settings",
+    "Projects.set_visibility",
     "Projects.make_default",
     "Projects.soft_delete",
     "Sessions.add",
@@ -182,6 +184,7 @@ BY_FOUND_ID = {
     "Sessions.note_removal",
     "Sessions.describe",
     "Sessions.place",
+    "Sessions.count_of_project",
     "Sessions.lock_of_project",
     "Sessions.remove",
     "Turns.renew",
@@ -239,6 +242,10 @@ BY_FOUND_ID = {
     "Entities.mention",
     "Entities.set_index",
     "Entities.note_change",
+    "Entities.of_project",
+    "Entities.users_of",
+    "Entities.give_mentions",
+    "Entities.set_user",
     "Entities.forget_session",
     "Entities.forget_message",
     "Entities.retag",

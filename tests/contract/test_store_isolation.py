@@ -85,6 +85,7 @@ CASES: dict[str, Case] = {
     "Projects.lock": Case(act=lambda t, h: Projects(t).lock()),
     "Projects.rename": Case(act=lambda t, h: Projects(t).rename(h.cellar, "Mine"), writes=True),
     "Projects.set_settings": Case(act=lambda t, h: Projects(t).set_settings(h.cellar, {"a": 1}), writes=True),
+    "Projects.set_visibility": Case(act=lambda t, h: Projects(t).set_visibility(h.cellar, "shared"), writes=True),
     "Projects.make_default": Case(act=lambda t, h: Projects(t).make_default(h.cellar), writes=True),
     "Projects.soft_delete": Case(act=lambda t, h: Projects(t).soft_delete(h.cellar, 1), writes=True),
     "Changes.versions": Case(act=lambda t, h: Changes(t).versions()),
@@ -123,6 +124,8 @@ CASES: dict[str, Case] = {
         ),
         writes=True,
     ),
+    "Sessions.count_of_project": Case(act=lambda t, h: Sessions(t).count_of_project(h.cellar), nothing=(0, 0)),
+    "Sessions.reached_memories": Case(act=lambda t, h: Sessions(t).reached_memories(h.cellar), nothing=0),
     "Sessions.lock_of_project": Case(act=lambda t, h: Sessions(t).lock_of_project(h.cellar), nothing=[]),
     "Sessions.remove": Case(
         act=lambda t, h: (

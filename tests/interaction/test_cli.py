@@ -36,12 +36,12 @@ def test_a_project_is_made_renamed_and_made_default_org_2(shell: CommandLine) ->
 def test_deleting_a_project_sends_its_sessions_to_the_shared_pool_org_5(shell: CommandLine) -> None:
     project = shell.project("Garden")
     shell.run("remember", "--create", "--project", project, "beds", "Peas go into the north bed.")
-    assert shell.said("peas") == []
+    assert shell.said("peas", "--project", "none") == []
     asked = shell.run("projects", "delete", project, answer="n\n", code=1)
     assert "its 1 session back to the shared pool? [y/N]" in asked.stderr
     assert shell.said("peas", "--project", project) == ["Peas go into the north bed."]
     assert "1 session went back" in shell.run("projects", "delete", project, answer="y\n").stdout
-    assert shell.said("peas") == ["Peas go into the north bed."]
+    assert shell.said("peas", "--project", "none") == ["Peas go into the north bed."]
 
 
 def test_sessions_are_made_listed_shown_and_renamed(shell: CommandLine) -> None:
@@ -49,7 +49,8 @@ def test_sessions_are_made_listed_shown_and_renamed(shell: CommandLine) -> None:
     shell.run(
         "sessions", "create", "beds", "--project", project, "--user", "anna", "--title", "Beds", "--tag", "spring"
     )
-    shell.run("sessions", "create", "loose")
+    shell.run("sessions", "create", "loose", "--project", "none")
+    shell.run("sessions", "create", "plain")
     shell.run("sessions", "rename", "beds", "Raised beds")
     listed = shell.run("sessions", "list").stdout
     assert "Raised beds" in listed
@@ -112,8 +113,8 @@ def test_a_long_session_is_shown_page_by_page(shell: CommandLine) -> None:
 def test_a_session_made_by_remember_is_in_its_project_from_its_first_message_iso_7(shell: CommandLine) -> None:
     project = shell.project("Garden")
     shell.run("remember", "--create", "--project", project, "--user", "anna", "beds", "Peas go into the north bed.")
-    assert shell.said("peas", "--project", project) == ["Peas go into the north bed."]
-    assert shell.said("peas") == []
+    assert shell.said("peas", "--project", project, "--user", "anna") == ["Peas go into the north bed."]
+    assert shell.said("peas", "--project", project) == shell.said("peas") == []
     shell.run("remember", "--create", "beds", "Beans go beside them.")
     shell.run("remember", "--create", "--project", project, "beds", "And basil.")
     assert shell.json("sessions", "show", "beds")["session"]["message_count"] == 3
@@ -143,14 +144,34 @@ def test_a_moved_session_takes_its_history_along_iso_5(shell: CommandLine) -> No
     shell.run("remember", "--create", "beds", "Peas go into the north bed.")
     moved = shell.run("sessions", "move", "beds", project).stdout
     assert moved == (
-        "'beds' moved to the project 'Garden': its 1 message can be recalled there, and no longer in the shared pool.\n"
+        "'beds' moved to the project 'Garden': its 1 message can be recalled there, and no longer in the project 'Default'.\n"
     )
     assert shell.said("peas", "--project", project) == ["Peas go into the north bed."]
     assert shell.said("peas") == []
     assert "already" in shell.run("sessions", "move", "beds", project).stdout
     shell.run("sessions", "move", "beds", "none")
-    assert shell.said("peas", "--project", project) == []
-    assert shell.said("peas") == ["Peas go into the north bed."]
+    assert shell.said("peas", "--project", project) == shell.said("peas") == []
+    assert shell.said("peas", "--project", "none") == ["Peas go into the north bed."]
+
+
+def test_the_members_of_a_project_share_only_when_asked_to_iso_10(shell: CommandLine) -> None:
+    project = shell.project("Garden")
+    for user in ("anna", "bert"):
+        shell.run("remember", "--create", "--project", project, "--user", user, user, f"{user}'s peas.")
+    assert shell.said("peas", "--project", project, "--user", "anna") == ["anna's peas."]
+    tried = shell.run("projects", "members", project, "shared", "--dry-run").stdout
+    assert tried == "2 sessions of 2 users would recall each other. Nothing was changed.\n"
+    assert shell.json("projects", "members", project, "shared", "--dry-run") == {"sessions": 2, "users": 2}
+    asked = shell.run("projects", "members", project, "shared", answer="n\n", code=1)
+    assert (
+        "2 sessions of 2 users would recall each other. Share the project 'Garden' between its users?" in asked.stderr
+    )
+    assert shell.said("peas", "--project", project, "--user", "anna") == ["anna's peas."]
+    shell.run("projects", "members", project, "shared", answer="y\n")
+    assert set(shell.said("peas", "--project", project)) == {"anna's peas.", "bert's peas."}
+    divided = shell.run("projects", "members", project, "private").stdout
+    assert divided == "'Garden' is private: each user now recalls only their own part.\n"
+    assert shell.said("peas", "--project", project, "--user", "bert") == ["bert's peas."]
 
 
 def test_a_context_keeps_this_conversation_apart_from_related_history_ctx_1_ctx_4(shell: CommandLine) -> None:

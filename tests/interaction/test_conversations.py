@@ -105,7 +105,7 @@ def test_nothing_crosses_between_projects_and_the_shared_pool(memory: Cloister) 
 def test_a_session_created_for_a_project_belongs_to_it_from_its_first_message(memory: Cloister) -> None:
     """ISO-7"""
     project = memory.create_project("P").project_id
-    memory.create_session("shared")
+    memory.create_session("shared", project_id=None)
     memory.create_session("s", project_id=project)
     memory.record("s", "user", "The vault opens at nine.")
     assert memory.context("shared", "vault").relevant_history == ()
@@ -115,9 +115,9 @@ def test_a_session_created_for_a_project_belongs_to_it_from_its_first_message(me
 def test_a_moved_session_takes_its_whole_history_along(memory: Cloister) -> None:
     """ISO-5"""
     project = memory.create_project("P").project_id
-    memory.create_session("s")
+    memory.create_session("s", project_id=None)
     memory.record("s", "user", "The ferry leaves at six.")
-    memory.create_session("outside")
+    memory.create_session("outside", project_id=None)
     memory.create_session("inside", project_id=project)
     assert memory.update_session("s", project_id=project).project_id == project
     assert contents(memory.context("inside", "ferry").relevant_history) == ["The ferry leaves at six."]
@@ -171,7 +171,7 @@ def test_deleting_a_project_returns_its_sessions_to_the_shared_pool(memory: Cloi
     project = memory.create_project("Doomed").project_id
     memory.create_session("s", project_id=project)
     memory.record("s", "user", "The cellar is damp.")
-    memory.create_session("shared")
+    memory.create_session("shared", project_id=None)
     assert memory.context("shared", "cellar").relevant_history == ()
     assert memory.delete_project(project) == cloister.DeletedProject(sessions_moved=1, memories_moved=0)
     assert contents(memory.context("shared", "cellar").relevant_history) == ["The cellar is damp."]

@@ -5,9 +5,10 @@ A row aims at what lies in the garden, a project of the first tenant. A route wi
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import pytest
+from fastapi import FastAPI
 
 from cloister.bootstrap import Services
 from cloister.domain.conversation import Draft
@@ -24,6 +25,7 @@ from cloister.domain.keys import key_text, new_secret, parse_key
 from cloister.domain.moments import now
 from cloister.domain.scope import Reach
 from cloister.interfaces.http.app import create_app
+from cloister.interfaces.http.callers import need_of
 from cloister.interfaces.http.openai_errors import PATHS as OPENAI_PATHS
 from cloister.services.access import Gatekeeper, KeyFields
 from cloister.services.keep_sessions import SessionFields
@@ -89,7 +91,7 @@ def settle(services: Services, session: str = SESSION) -> House:
     )
     services.memory_worker.extract_now(reach, session)
     (memory,) = services.remember.of_session(reach, session, limit=9)
-    (entity,) = services.entities.page(reach, garden, limit=9)
+    (entity,) = services.entities.page(reach, garden, user_id=USER, limit=9)
     return House(
         services=services,
         reach=reach,
@@ -287,6 +289,35 @@ def test_each_caller_gets_exactly_this_status(server: Server, shared_engine: Eng
         house = settle(server.services)
         given[caller] = status_of(row, house, called(server, CALLERS[caller](house)))
     assert given == expected
+
+
+@pytest.mark.parametrize("user", [USER, "bob"])
+@pytest.mark.parametrize("row", ROWS, ids=marked)
+def test_a_key_bound_to_a_user_reaches_that_users_sessions_only(
+    server: Server, shared_engine: Engine, row: Row, user: str
+) -> None:
+    """ORG-10. Of its own user it may do what any key with its permissions may; of another there is nothing."""
+    assert server.services is not None
+    expected = bound_status(row, user, create_app(server.services))
+    house = settle(server.services)
+    asking = called(server, house.key("read", "write", user_id=user))
+    before = shared_engine.dump(house.reach.tenant)
+    assert status_of(row, house, asking) == expected
+    if expected >= 400:
+        assert shared_engine.dump(house.reach.tenant) == before
+
+
+def bound_status(row: Row, user: str, app: FastAPI) -> int:
+    routes = [cast(Any, route) for route in app.routes]
+    needs = {(method, route.path): need_of(route.endpoint) for route in routes for method in route.methods}
+    if needs[row.method, row.path] == "admin" or row.path == "/org/usage":
+        return 403
+    named = [value for value in (row.body or {}).values() if isinstance(value, str)]
+    named += (row.body or {}).get("metadata", {}).values()
+    ids = ("{external_id}", "{message_id}", "{memory_id}", "{entity_id}")
+    if user != USER and (SESSION in named or any(part in row.path for part in ids)):
+        return 404
+    return int(row.statuses.split()[KEYED.index("admin")])
 
 
 def status_of(row: Row, house: House, asking: Caller) -> int:

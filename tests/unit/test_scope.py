@@ -8,6 +8,7 @@ import pytest
 
 from bare_sessions import bare_session
 from cloister.domain.conversation import Project
+from cloister.domain.errors import Forbidden
 from cloister.domain.identifiers import ProjectId, TenantId
 from cloister.domain.scope import MemberVisibility, PoolKey, Reach, Scope
 from cloister.interfaces.shapes import project_shape
@@ -94,7 +95,7 @@ def test_only_the_kind_of_project_and_the_session_have_defaults() -> None:
         kind.__name__: {field.name for field in fields(kind) if field.init and _has_default(field)}
         for kind in (Reach, Scope, PoolKey)
     }
-    assert optional == {"Reach": {"confined_to"}, "Scope": {"visibility", "session"}, "PoolKey": set()}
+    assert optional == {"Reach": {"confined_to", "user"}, "Scope": {"visibility", "session"}, "PoolKey": set()}
 
 
 def _has_default(field: Any) -> bool:
@@ -112,13 +113,27 @@ def test_an_empty_user_is_not_nobody() -> None:
     assert scope(None, "shared", "").pool != scope(None, "shared", None).pool
 
 
-@pytest.mark.parametrize("reach", [Reach(tenant=TENANT), Reach(tenant=TENANT, confined_to=GARDEN)])
-def test_a_reach_covers_what_is_inside_it_and_nothing_else(reach: Reach) -> None:
-    """ISO-4: another tenant's scope is never covered, another project's only where the reach is not confined."""
+@pytest.mark.parametrize("user", [None, "ann"])
+@pytest.mark.parametrize("project", [None, GARDEN])
+def test_a_reach_covers_what_is_inside_it_and_nothing_else(project: ProjectId | None, user: str | None) -> None:
+    """ISO-4, ORG-10: another tenant's scope is never covered, another project's only where the reach is not confined, and another
+    user's only where it is not bound."""
+    reach = Reach(tenant=TENANT, confined_to=project, user=user)
     covered = [given for given in SCOPES if reach.covers(given)]
-    inside = SCOPES if reach.confined_to is None else [given for given in SCOPES if given.project == GARDEN]
+    inside = [given for given in SCOPES if project in (None, given.project) and user in (None, given.user)]
     assert covered == inside
-    assert not reach.covers(Scope(tenant=TenantId(8), project=GARDEN, user=None))
+    assert not reach.covers(Scope(tenant=TenantId(8), project=GARDEN, user=user))
+    assert reach.is_whole_tenant == (project is None and user is None)
+
+
+def test_a_bound_caller_means_its_own_user_and_may_name_no_other() -> None:
+    """ORG-10."""
+    bound, free = Reach(tenant=TENANT, user="ann"), Reach(tenant=TENANT)
+    assert [bound.user_of(named) for named in (None, "ann")] == ["ann", "ann"]
+    assert [free.user_of(named) for named in (None, "bob")] == [None, "bob"]
+    for other in ("bob", "Ann", "ann ", ""):
+        with pytest.raises(Forbidden):
+            bound.user_of(other)
 
 
 def project(visibility: MemberVisibility) -> Project:

@@ -1,4 +1,4 @@
-"""Places in words: the project a session is in, by name, or the shared pool."""
+"""Where a session is, in words: its project by name, or the shared pool, and whose part of it."""
 
 from cloister.interfaces.arguments import LARGEST_PAGE
 from cloister.interfaces.library import Cloister
@@ -11,13 +11,16 @@ class Places:
     """The names of a tenant's projects, read once; a project beyond the first page is called by its id."""
 
     def __init__(self, memory: Cloister) -> None:
-        self._names = {project.project_id: project.name for project in memory.projects(limit=LARGEST_PAGE)}
+        self._projects = {project.project_id: project for project in memory.projects(limit=LARGEST_PAGE)}
 
     def name(self, project_id: str | None) -> str:
-        return SHARED_POOL if project_id is None else self._names.get(project_id, project_id)
+        if project_id is None:
+            return SHARED_POOL
+        return self._projects[project_id].name if project_id in self._projects else project_id
 
     def phrase(self, session: Session) -> str:
-        """As a sentence says it: the shared pool is divided by user."""
-        if session.project_id is not None:
-            return f"the project {self.name(session.project_id)!r}"
-        return "the shared pool" if session.user_id is None else f"{session.user_id!r}'s part of the shared pool"
+        """As a sentence says it: the shared pool is divided by user, and so is a project whose members do not share."""
+        project = None if session.project_id is None else self._projects.get(session.project_id)
+        named = "the shared pool" if session.project_id is None else f"the project {self.name(session.project_id)!r}"
+        is_divided = session.project_id is None or (project is not None and project.member_visibility == "private")
+        return f"{session.user_id!r}'s part of {named}" if is_divided and session.user_id is not None else named

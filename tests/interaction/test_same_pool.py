@@ -1,0 +1,200 @@
+"""ISO-11: the same call means the same pool, whichever way in it takes. One tenant, one database, every way in."""
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cloister import Cloister
+from command_line import CommandLine
+from engines import Engine, opened_engine
+from servers import Caller, Server, serving
+from talking import asking
+
+DEFAULT = "default"
+FACT = "The spare key hangs behind the clock."
+QUESTION = "Where does the spare key hang?"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class House:
+    """The local tenant of one database, opened as a library and as a server."""
+
+    embedded: Cloister
+    remote: Cloister
+    server: Server
+    key: str
+    commands: CommandLine
+    over_server: CommandLine
+
+    @property
+    def http(self) -> Caller:
+        return self.server.caller(self.key)
+
+    @property
+    def default(self) -> str:
+        return next(project.project_id for project in self.embedded.projects() if project.is_default)
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Generator[House]:
+    data: Path = tmp_path_factory.mktemp("house") / "data"
+    with opened_engine(request.param, data, lambda: request.getfixturevalue("postgres_server")) as engine:
+        yield from opened(engine)
+
+
+def opened(engine: Engine) -> Generator[House]:
+    embedded = Cloister(services=engine.services())
+    key = embedded.create_key("all", permissions=["read", "write", "admin"]).key
+    with serving(engine.services()) as server, Cloister(server.address, key=key) as remote:
+        yield House(
+            embedded=embedded,
+            remote=remote,
+            server=server,
+            key=key,
+            commands=CommandLine(data=engine.address),
+            over_server=CommandLine(data=server.address, key=key),
+        )
+
+
+Place = str | None
+Say = Callable[[House, str, Place, str | None], None]
+
+
+def library(memory: Callable[[House], Cloister]) -> Say:
+    def say(house: House, name: str, place: Place, user: str | None) -> None:
+        given: dict[str, Any] = {} if place == DEFAULT else {"project_id": place}
+        memory(house).create_session(name, user_id=user, **given)
+        memory(house).record(name, "user", FACT)
+
+    return say
+
+
+def command(shell: Callable[[House], CommandLine], *, remembering: bool) -> Say:
+    def say(house: House, name: str, place: Place, user: str | None) -> None:
+        options = [] if user is None else ["--user", user]
+        if place != DEFAULT:
+            options += ["--project", place or "none"]
+        if remembering:
+            shell(house).run("remember", "--create", name, FACT, *options)
+            return
+        shell(house).run("sessions", "create", name, *options)
+        shell(house).run("remember", name, FACT)
+
+    return say
+
+
+def over_http(house: House, name: str, place: Place, user: str | None) -> None:
+    given: dict[str, Any] = {} if place == DEFAULT else {"project_id": place}
+    house.http.made("/v1/sessions", {"external_id": name, "user_id": user, **given})
+    house.http.made(f"/v1/sessions/{name}/messages", {"role": "user", "content": FACT})
+
+
+def over_chat(house: House, name: str, place: Place, user: str | None) -> None:
+    """As the AI SDK and the console send it."""
+    given: dict[str, Any] = {} if place == DEFAULT else {"project_id": place}
+    answer = house.http.post("/v1/chat/stream", asking(name, FACT, user_id=user, **given))
+    assert answer.status_code == 200, answer.text
+
+
+def over_openai(field: str) -> Say:
+    def say(house: House, name: str, place: Place, user: str | None) -> None:
+        """OpenAI's wire has no field for a project: the header names one, and there is no way to ask for none."""
+        body: dict[str, Any] = {"messages": [{"role": "user", "content": FACT}]}
+        if user is not None:
+            body |= {"metadata": {"user_id": user}} if field == "metadata" else {field: user}
+        headers = {"X-Session-ID": name} | ({} if place in (DEFAULT, None) else {"X-Project-ID": place})
+        answer = house.http.post("/v1/chat/completions", body, headers=headers)
+        assert answer.status_code == 200, answer.text
+
+    return say
+
+
+WAYS: dict[str, Say] = {
+    "library": library(lambda house: house.embedded),
+    "remote library": library(lambda house: house.remote),
+    "HTTP": over_http,
+    "sessions create on a directory": command(lambda house: house.commands, remembering=False),
+    "remember on a directory": command(lambda house: house.commands, remembering=True),
+    "sessions create on a server": command(lambda house: house.over_server, remembering=False),
+    "remember on a server": command(lambda house: house.over_server, remembering=True),
+    "AI SDK and console": over_chat,
+    "OpenAI user": over_openai("user"),
+    "OpenAI safety_identifier": over_openai("safety_identifier"),
+    "OpenAI metadata": over_openai("metadata"),
+}
+
+
+@pytest.mark.parametrize("place", [DEFAULT, None, "project"])
+def test_the_same_call_gives_the_same_pool_through_every_way_in(house: House, place: Place) -> None:
+    """ISO-10, ISO-11: sessions of ana made through every way in recall each other, and nobody else recalls them."""
+    project = house.embedded.create_project(f"Made for {place}").project_id
+    given = project if place == "project" else place
+    expected = {DEFAULT: house.default, None: None, "project": project}[place]
+    ways = {way: say for way, say in WAYS.items() if place is not None or not way.startswith("OpenAI")}
+    names = {way: f"{place} {number}".replace(" ", "-") for number, way in enumerate(ways)}
+    user = f"ana-{place}"
+    for way, say in ways.items():
+        say(house, names[way], given, user)
+    made = {way: house.embedded.session(name) for way, name in names.items()}
+    assert {way: (session.project_id, session.user_id) for way, session in made.items()} == dict.fromkeys(
+        ways, (expected, user)
+    )
+    for way, name in names.items():
+        recalled = house.embedded.context(name, QUESTION, semantic_limit=200).relevant_history
+        assert {item.session_id for item in recalled if item.content == FACT} == {*names.values()} - {name}, way
+    for number, other in enumerate((f"ben-{place}", None)):
+        asks = f"{place}-other-{number}"
+        house.embedded.create_session(asks, user_id=other, project_id=expected)
+        assert house.embedded.context(asks, QUESTION).relevant_history == ()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_two_users_who_named_no_project_do_not_recall_each_other(house: House, way: str) -> None:
+    """ISO-10: ben's context held ana's words when both were put into the default project."""
+    name = way.replace(" ", "-")
+    WAYS[way](house, f"{name}-ana", DEFAULT, f"{name} ana")
+    WAYS[way](house, f"{name}-ben", DEFAULT, f"{name} ben")
+    for user in ("ana", "ben"):
+        found = house.embedded.context(f"{name}-{user}", QUESTION)
+        assert found.project_id == house.default
+        assert found.relevant_history == ()
+        assert found.memories == ()
+
+
+def test_a_search_without_a_project_is_of_the_default_one_through_every_way_in(house: House) -> None:
+    """ISO-11. Over bare HTTP the route insists on a project (ORG-3)."""
+    house.embedded.create_session("searched", user_id="searcher")
+    house.embedded.record("searched", "user", FACT)
+    found = [
+        [hit.content for hit in memory.search("spare key", user_id="searcher")]
+        for memory in (house.embedded, house.remote)
+    ]
+    found += [shell.said("spare key", "--user", "searcher") for shell in (house.commands, house.over_server)]
+    assert found == [[FACT]] * 4
+    refused = house.http.post("/v1/search", {"query": "spare key"})
+    assert (refused.status_code, refused.json()["code"]) == (400, "project_required")
+
+
+def test_a_session_without_a_word_about_its_project_is_in_that_of_the_key(house: House) -> None:
+    """ISO-11, ORG-3: the header, else the key's project, else the default one."""
+    pinned, named = (house.embedded.create_project(name).project_id for name in ("Pinned", "Named"))
+    key = house.embedded.create_key("pinned", project_id=pinned).key
+    with Cloister(house.server.address, key=key) as memory:
+        assert memory.create_session("by-key").project_id == pinned
+        assert memory.create_session("by-key-none", project_id=None).project_id is None
+        assert memory.search("anything") == []
+    caller = house.server.caller(key)
+    by_header = caller.made("/v1/sessions", {"external_id": "by-header"}, headers={"X-Project-ID": named})
+    assert by_header["project_id"] == named
+    for path, body in (
+        ("/v1/chat/stream", asking("by-key-chat", FACT)),
+        (
+            "/v1/chat/completions",
+            {"messages": [{"role": "user", "content": FACT}], "metadata": {"session_id": "by-oai"}},
+        ),
+    ):
+        assert caller.post(path, body).status_code == 200
+    assert {house.embedded.session(name).project_id for name in ("by-key-chat", "by-oai")} == {pinned}
