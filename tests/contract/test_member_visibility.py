@@ -74,7 +74,7 @@ def whose_words(text: str) -> set[str]:
 
 def of(*users: str | None) -> dict[str, set[str]]:
     sessions = {f"told by {user}" for user in users}
-    return {kind: sessions for kind in ("messages", "memories", "entities", "listed", "hits")}
+    return dict.fromkeys(("messages", "memories", "entities", "listed", "hits"), sessions)
 
 
 @pytest.fixture(scope="module")
