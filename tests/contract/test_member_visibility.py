@@ -25,7 +25,7 @@ class Home:
     default: ProjectId
 
     def add(self, visibility: MemberVisibility | None = None) -> ProjectId:
-        given = {} if visibility is None else {"member_visibility": visibility}
+        given: dict[str, MemberVisibility] = {} if visibility is None else {"member_visibility": visibility}
         return self.services.organise.create_project(self.reach, f"Garden {visibility}", **given).id
 
     def tell(self, session: str, project: ProjectId, user: str | None, *words: str) -> None:

@@ -312,8 +312,9 @@ def bound_status(row: Row, user: str, app: FastAPI) -> int:
     needs = {(method, route.path): need_of(route.endpoint) for route in routes for method in route.methods}
     if needs[row.method, row.path] == "admin" or row.path == "/org/usage":
         return 403
-    named = [value for value in (row.body or {}).values() if isinstance(value, str)]
-    named += (row.body or {}).get("metadata", {}).values()
+    body = cast(dict[str, Any], row.body or {})
+    named = [value for value in body.values() if isinstance(value, str)]
+    named += body.get("metadata", {}).values()
     ids = ("{external_id}", "{message_id}", "{memory_id}", "{entity_id}")
     if user != USER and (SESSION in named or any(part in row.path for part in ids)):
         return 404
