@@ -24,17 +24,32 @@ export function titleFrom(words: string): string {
   return `${end < 30 ? cut : cut.slice(0, end)}…`;
 }
 
+/** Whether a place is one pool for all users; all others are divided by user. */
+function isSharedByMembers(project: string | null, projects: readonly Project[]): boolean {
+  return projects.find((each) => each.project_id === project)?.member_visibility === "shared";
+}
+
+/** What a new conversation recalls. One that is begun here has no user. */
 export function recallSentence(project: string | null, projects: readonly Project[]): string {
-  if (project === null) return "It recalls the other conversations of the shared pool, and nothing of any project.";
-  return `It recalls the conversations of ${placeName(project, projects)}, and nothing from outside.`;
+  const name = placeName(project, projects);
+  const whose = isSharedByMembers(project, projects) ? "" : " that have no user";
+  return `Remembers other conversations in ${name}${whose}. Nothing from elsewhere.`;
 }
 
 /** What a move makes visible where, before it is done. */
-export function moveSentence(from: string | null, to: string | null, messages: number, projects: readonly Project[]): string {
-  const [here, there] = [placeName(from, projects), placeName(to, projects)];
+export function moveSentence(session: Pick<Session, "project_id" | "user_id" | "message_count">, to: string | null, projects: readonly Project[]): string {
+  const { project_id: from, message_count: messages } = session;
+  const here = placeName(from, projects);
   const said = messages === 1 ? "Its one message" : `All of its ${count(messages, "message")}`;
-  const visible = `${said} can then be recalled by every conversation in ${there}, and by none in ${here} any more.`;
+  const visible = `${said} can then be recalled by ${readersOf(session.user_id, to, projects)}, and by none in ${here} any more.`;
   return from === null ? visible : `${visible} Entities that were learned from it stay in ${here}.`;
+}
+
+/** Who recalls what a conversation of this user says in a place. */
+function readersOf(user: string | null, project: string | null, projects: readonly Project[]): string {
+  const conversations = `every conversation in ${placeName(project, projects)}`;
+  if (isSharedByMembers(project, projects)) return conversations;
+  return user === null ? `${conversations} that has no user` : `${conversations} of the user ${user}`;
 }
 
 export function count(number: number, noun: string, plural = `${noun}s`): string {

@@ -15,12 +15,20 @@ const garden: Project = {
 
 describe("a move", () => {
   it("says what becomes visible where, and what stays", () => {
-    expect(moveSentence("proj_1", null, 2, [garden])).toBe(
-      "All of its 2 messages can then be recalled by every conversation in the shared pool, and by none in Garden any more. Entities that were learned from it stay in Garden.",
+    const told = { project_id: "proj_1", user_id: null, message_count: 2 };
+    expect(moveSentence(told, null, [garden])).toBe(
+      "All of its 2 messages can then be recalled by every conversation in the shared pool that has no user, and by none in Garden any more. Entities that were learned from it stay in Garden.",
     );
-    expect(moveSentence(null, "proj_1", 1, [garden])).toBe(
+    expect(moveSentence({ ...told, project_id: null, message_count: 1 }, "proj_1", [garden])).toBe(
       "Its one message can then be recalled by every conversation in Garden, and by none in the shared pool any more.",
     );
+  });
+
+  it("names the user whose conversations recall it where a place is divided by user", () => {
+    const divided: Project = { ...garden, member_visibility: "private" };
+    const told = { project_id: null, user_id: "ana", message_count: 1 };
+    expect(moveSentence(told, "proj_1", [divided])).toContain("by every conversation in Garden of the user ana, and");
+    expect(moveSentence({ ...told, user_id: null }, "proj_1", [divided])).toContain("in Garden that has no user, and");
   });
 });
 
@@ -29,7 +37,8 @@ describe("names", () => {
     expect(placeName(null, [garden])).toBe("the shared pool");
     expect(placeName("proj_1", [garden])).toBe("Garden");
     expect(placeName("proj_2", [garden])).toBe("a project");
-    expect(recallSentence("proj_1", [garden])).toContain("Garden, and nothing from outside");
+    expect(recallSentence("proj_1", [garden])).toBe("Remembers other conversations in Garden. Nothing from elsewhere.");
+    expect(recallSentence(null, [garden])).toBe("Remembers other conversations in the shared pool that have no user. Nothing from elsewhere.");
   });
 
   it("of conversations", () => {

@@ -63,6 +63,8 @@ def test_a_users_memories_and_a_projects_entities(desk: Desk) -> None:
     expect(main).to_contain_text("The user's neighbour Anna plays the cello.")
     tab.page.goto("/memory/entities")
     tab.page.get_by_label("Project").select_option(label="Garden")
+    expect(main).to_contain_text("No entities yet in Garden.")
+    tab.page.get_by_label("User").fill("ada")
     expect(main).to_contain_text("Anna")
     main.get_by_role("button", name="Its sources").first.click()
     expect(tab.page.get_by_role("dialog")).to_contain_text("My neighbour Anna plays the cello.")
@@ -94,10 +96,10 @@ def test_projects_are_made_changed_made_default_and_deleted(desk: Desk) -> None:
     main, dialog = tab.page.get_by_role("main"), tab.page.get_by_role("dialog")
     main.get_by_role("button", name="New project").click()
     dialog.get_by_label("Name").fill("Garden")
-    dialog.get_by_label("each recall only their own part").check()
+    expect(dialog.get_by_label("private to each member")).to_be_checked()
     dialog.get_by_role("button", name="Create").click()
     card = main.get_by_role("listitem").filter(has=tab.page.get_by_role("heading", name="Garden"))
-    expect(card).to_contain_text("Each user recalls only their own part.")
+    expect(card).to_contain_text("Memory is private to each member.")
     card.get_by_role("button", name="Change").click()
     dialog.get_by_label("all conversations of the same user").check()
     dialog.get_by_label("Prompt").fill("You are a gardener.\n{MEMORY.CONTEXT}")
@@ -113,6 +115,54 @@ def test_projects_are_made_changed_made_default_and_deleted(desk: Desk) -> None:
     expect(dialog).to_contain_text("Nothing that was said is deleted.")
     dialog.get_by_role("button", name="Delete the project").click()
     expect(old).to_have_count(0)
+
+
+def test_sharing_a_project_says_first_who_will_recall_whom(desk: Desk) -> None:
+    """ISO-10: private unless somebody asks; the change shows its consequence before it is made, and can be taken back."""
+    garden = furnish(desk.tenant)
+    desk.tenant.new_session("fence", project_id=garden, user_id="ben")
+    tab = desk.sign_in()
+    tab.page.goto("/settings")
+    main, dialog = tab.page.get_by_role("main"), tab.page.get_by_role("dialog")
+    card = main.get_by_role("listitem").filter(has=tab.page.get_by_role("heading", name="Garden"))
+    expect(card).to_contain_text("Memory is private to each member.")
+    card.get_by_role("button", name="Change").click()
+    dialog.get_by_label("shared by members").check()
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_contain_text("2 conversations of 2 users will be able to recall each other.")
+    assert visibility_of(desk.tenant, garden) == "private"
+    dialog.get_by_role("button", name="Share").click()
+    expect(card).to_contain_text("Memory is shared by members.")
+    assert visibility_of(desk.tenant, garden) == "shared"
+    card.get_by_role("button", name="Change").click()
+    dialog.get_by_label("private to each member").check()
+    dialog.get_by_role("button", name="Save").click()
+    expect(card).to_contain_text("Memory is private to each member.")
+    assert visibility_of(desk.tenant, garden) == "private"
+
+
+def visibility_of(tenant: Tenant, project: str) -> str:
+    listed = tenant.admin.everything("/org/projects")
+    return next(each["member_visibility"] for each in listed if each["project_id"] == project)
+
+
+def test_a_key_of_one_user_reaches_that_user_only(desk: Desk) -> None:
+    """ORG-10."""
+    furnish(desk.tenant)
+    desk.tenant.new_session("bens", user_id="ben")
+    tab = desk.sign_in()
+    tab.page.goto("/settings/keys")
+    main, dialog = tab.page.get_by_role("main"), tab.page.get_by_role("dialog")
+    main.get_by_role("button", name="New key").click()
+    dialog.get_by_label("Name").fill("Ada's phone")
+    dialog.get_by_label("User").fill("ada")
+    dialog.get_by_role("button", name="Create").click()
+    key = dialog.locator(".secret code").inner_text()
+    dialog.get_by_role("button", name="I have it").click()
+    expect(main.get_by_role("listitem").filter(has_text="Ada's phone")).to_contain_text("bound to the user ada")
+    with new_client(desk.tenant.address, key) as phone:
+        assert [each["external_id"] for each in phone.get("/v1/sessions").json()["data"]] == ["gate"]
+        assert phone.get("/v1/sessions/bens").status_code == 404
 
 
 def test_a_key_is_shown_once_and_revoked_at_once(desk: Desk) -> None:

@@ -54,7 +54,8 @@ def test_a_move_by_menu_says_first_what_becomes_visible_where(desk: Desk) -> Non
     dialog = tab.page.get_by_role("dialog")
     dialog.get_by_label("Garden").check()
     expect(dialog).to_contain_text(
-        "Its one message can then be recalled by every conversation in Garden, and by none in the shared pool any more."
+        "Its one message can then be recalled by every conversation in Garden that has no user, "
+        "and by none in the shared pool any more."
     )
     assert project_of(desk.tenant, "diary") is None
     dialog.get_by_role("button", name="Move").click()
@@ -67,7 +68,9 @@ def test_a_move_by_drag_asks_the_same_and_can_be_left(desk: Desk) -> None:
     tab = desk.sign_in()
     drag(tab, "The gate", "the shared pool")
     dialog = tab.page.get_by_role("dialog")
-    expect(dialog).to_contain_text("by every conversation in the shared pool, and by none in Garden any more.")
+    expect(dialog).to_contain_text(
+        "by every conversation in the shared pool that has no user, and by none in Garden any more."
+    )
     expect(dialog).to_contain_text("Entities that were learned from it stay in Garden.")
     tab.page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)

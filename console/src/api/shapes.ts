@@ -110,6 +110,7 @@ export interface ApiKey {
   name: string;
   project_id: string | null;
   confined: boolean;
+  user_id: string | null;
   permissions: Permission[];
   expires_at: string | null;
   created_at: string;

@@ -54,16 +54,16 @@ export function EntitiesPart() {
           </li>
         ))}
       </ul>
-      {looking && <MentionsDialog entity={looking} project={project} onClose={() => setLooking(null)} />}
+      {looking && <MentionsDialog entity={looking} project={project} user={isPrivate ? user.trim() : ""} onClose={() => setLooking(null)} />}
       {moving && <MoveEntity entity={moving} from={project} onDone={entities.again} onClose={() => setMoving(null)} />}
     </>
   );
 }
 
 /** Where the project speaks of it: found anew each time, inside the project's walls. */
-function MentionsDialog({ entity, project, onClose }: { entity: Entity; project: Project; onClose: () => void }) {
+function MentionsDialog({ entity, project, user, onClose }: { entity: Entity; project: Project; user: string; onClose: () => void }) {
   const hits = useAnswer(`${project.project_id} ${entity.id}`, () =>
-    post<{ data: Hit[] }>("/v1/search", { query: entity.name, project_id: project.project_id, kinds: ["episodes"], limit: 8 }),
+    post<{ data: Hit[] }>("/v1/search", { query: entity.name, project_id: project.project_id, kinds: ["episodes"], limit: 8, ...(user ? { user_id: user } : {}) }),
   );
   const said = hits.answer?.data.filter((hit) => hit.content.toLocaleLowerCase().includes(entity.name.toLocaleLowerCase())) ?? [];
   return (

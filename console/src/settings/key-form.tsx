@@ -18,6 +18,7 @@ export function KeyForm({ onMade, onClose }: { onMade: () => void; onClose: () =
   const [permissions, setPermissions] = useState<readonly Permission[]>(["read", "write"]);
   const [project, setProject] = useState("");
   const [confined, setConfined] = useState(true);
+  const [user, setUser] = useState("");
   const [expires, setExpires] = useState("");
   const [made, setMade] = useState<string | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
@@ -27,6 +28,7 @@ export function KeyForm({ onMade, onClose }: { onMade: () => void; onClose: () =
         name: name.trim(),
         permissions,
         ...(project ? { project_id: project, confined } : {}),
+        ...(user.trim() ? { user_id: user.trim() } : {}),
         ...(expires ? { expires_at: new Date(`${expires}T23:59:59`).toISOString() } : {}),
       });
       setMade(key.key);
@@ -83,6 +85,10 @@ export function KeyForm({ onMade, onClose }: { onMade: () => void; onClose: () =
             <label><input type="radio" name="confined" checked={!confined} onChange={() => setConfined(false)} /> it can reach by naming them (pinned)</label>
           </fieldset>
         )}
+        <label className="field">
+          <span>User</span>
+          <input value={user} maxLength={255} placeholder="all users; or the one whose conversations it may reach" onChange={(event) => setUser(event.target.value)} />
+        </label>
         <label className="field">
           <span>Valid until</span>
           <input type="date" value={expires} onChange={(event) => setExpires(event.target.value)} />

@@ -30,6 +30,7 @@ export function KeysPart() {
               {key.project_id !== null && (
                 <>; {key.confined ? "confined to" : "pinned to"} <PlaceName project={key.project_id} projects={projects} /></>
               )}
+              {key.user_id !== null && <>; bound to the user {key.user_id}</>}
               . Made on {day(key.created_at)}{key.expires_at ? `, valid until ${day(key.expires_at)}` : ""}.
             </p>
             <code>{key.key_id}</code>

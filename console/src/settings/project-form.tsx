@@ -1,8 +1,9 @@
 import { useState } from "react";
 
-import { sentence } from "../api/client";
+import { patch, sentence } from "../api/client";
 import type { Project, ProjectSettings } from "../api/shapes";
 import { Dialog } from "../parts/dialog";
+import { count } from "../words";
 
 interface Fields {
   name: string;
@@ -20,13 +21,22 @@ const PLACEHOLDERS = ["{MEMORY.CONTEXT}", "{RELEVANT.HISTORY}", "{ENTITIES}", "{
 
 export function ProjectForm({ project, save, onClose }: Props) {
   const [name, setName] = useState(project?.name ?? "");
-  const [visibility, setVisibility] = useState(project?.member_visibility ?? "shared");
+  const [visibility, setVisibility] = useState(project?.member_visibility ?? "private");
+  const [confirming, setConfirming] = useState<{ sessions: number; users: number } | null>(null);
   const [scope, setScope] = useState(project?.settings.observation_scope ?? "session");
   const [prompt, setPrompt] = useState(project?.settings.system_prompt ?? "");
   const [problem, setProblem] = useState<string | null>(null);
+  const choose = (to: Project["member_visibility"]) => {
+    setVisibility(to);
+    setConfirming(null);
+  };
   const submit = async () => {
     const settings: ProjectSettings = { ...project?.settings, observation_scope: scope, system_prompt: prompt.trim() ? prompt : null };
     try {
+      if (project && visibility === "shared" && project.member_visibility === "private" && !confirming) {
+        setConfirming(await patch<{ sessions: number; users: number }>(`/org/projects/${project.project_id}?dry_run=true`, { member_visibility: visibility }));
+        return;
+      }
       await save({ name: name.trim(), member_visibility: visibility, settings });
       onClose();
     } catch (error) {
@@ -45,11 +55,11 @@ export function ProjectForm({ project, save, onClose }: Props) {
           <span>Name</span>
           <input value={name} autoFocus maxLength={255} onChange={(event) => setName(event.target.value)} />
         </label>
-        <fieldset className="field" disabled={project !== null}>
-          <legend>Its users</legend>
-          <label><input type="radio" name="visibility" checked={visibility === "shared"} onChange={() => setVisibility("shared")} /> share what is said in it</label>
-          <label><input type="radio" name="visibility" checked={visibility === "private"} onChange={() => setVisibility("private")} /> each recall only their own part</label>
-          {project && <p className="hint">Chosen when a project is made, and never changed: otherwise what was private could become shared.</p>}
+        <fieldset className="field">
+          <legend>Memory is</legend>
+          <label><input type="radio" name="visibility" checked={visibility === "private"} onChange={() => choose("private")} /> private to each member</label>
+          <label><input type="radio" name="visibility" checked={visibility === "shared"} onChange={() => choose("shared")} /> shared by members</label>
+          {project && <p className="hint">A change takes effect at once, for everything that was ever said in the project.</p>}
         </fieldset>
         {project && (
           <>
@@ -65,10 +75,15 @@ export function ProjectForm({ project, save, onClose }: Props) {
             <p className="hint">A prompt is given what it asks for, where it asks for it: {PLACEHOLDERS.map((each) => <code key={each}>{each} </code>)}</p>
           </>
         )}
+        {confirming && (
+          <p className="consequence" role="alert">
+            {count(confirming.sessions, "conversation")} of {count(confirming.users, "user")} will be able to recall each other.
+          </p>
+        )}
         {problem && <p className="trouble" role="alert">{problem}</p>}
         <div className="actions">
           <button type="button" onClick={onClose}>Cancel</button>
-          <button type="submit" className="primary" disabled={!name.trim()}>{project ? "Save" : "Create"}</button>
+          <button type="submit" className="primary" disabled={!name.trim()}>{confirming ? "Share" : project ? "Save" : "Create"}</button>
         </div>
       </form>
     </Dialog>

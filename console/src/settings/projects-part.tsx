@@ -32,7 +32,7 @@ export function ProjectsPart() {
             <h2><PlaceMark project={project.project_id} />{project.name}{project.is_default && <span className="kind">default</span>}</h2>
             <p>
               {count(inside(project), "conversation")}, {count(project.memory_count, "memory", "memories")}.{" "}
-              {project.member_visibility === "private" ? "Each user recalls only their own part." : "Its users share what is said in it."}
+              {project.member_visibility === "private" ? "Memory is private to each member." : "Memory is shared by members."}
             </p>
             <code>{project.project_id}</code>
             {house.isAdmin && (
@@ -51,7 +51,7 @@ export function ProjectsPart() {
           project={editing === "new" ? null : editing}
           save={async (fields) => {
             if (editing === "new") await post("/org/projects", { name: fields.name, member_visibility: fields.member_visibility });
-            else await patch(`/org/projects/${editing.project_id}`, { name: fields.name, settings: fields.settings });
+            else await patch(`/org/projects/${editing.project_id}`, fields);
             await house.readProjects();
           }}
           onClose={() => setEditing(null)}
@@ -78,7 +78,7 @@ function DeleteProject({ project, sessions, onClose }: { project: Project; sessi
   return (
     <Dialog title={`Delete ${project.name}`} onClose={onClose}>
       <p className="consequence">
-        Nothing that was said is deleted. Its {count(sessions, "conversation")} move to the shared pool: from then on every conversation there can recall them.
+        Nothing that was said is deleted. Its {count(sessions, "conversation")} move out of the project: from then on, conversations of the same user that are in no project can recall them.
       </p>
       {problem && <p className="trouble" role="alert">{problem}</p>}
       <div className="actions">

@@ -50,7 +50,7 @@ export function MoveDialog({ session, to, onClose }: Props) {
             </label>
           ))}
         </fieldset>
-        {chosen !== undefined && <p className="consequence" role="status">{moveSentence(session.project_id, chosen, session.message_count, projects)}</p>}
+        {chosen !== undefined && <p className="consequence" role="status">{moveSentence(session, chosen, projects)}</p>}
         {problem && <p className="trouble" role="alert">{problem}</p>}
         <div className="actions">
           <button type="button" onClick={onClose}>Cancel</button>
