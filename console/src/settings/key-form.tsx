@@ -87,7 +87,7 @@ export function KeyForm({ onMade, onClose }: { onMade: () => void; onClose: () =
         )}
         <label className="field">
           <span>User</span>
-          <input value={user} maxLength={255} placeholder="all users; or the one whose conversations it may reach" onChange={(event) => setUser(event.target.value)} />
+          <input value={user} maxLength={255} placeholder="all of them" onChange={(event) => setUser(event.target.value)} />
         </label>
         <label className="field">
           <span>Valid until</span>
