@@ -161,6 +161,7 @@ def insert_key(transaction: Transaction, household: Household) -> None:
         permissions='["read"]',
         created_at=MOMENT,
         expires_at=None,
+        user_id=None,
     )
 
 

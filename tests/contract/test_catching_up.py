@@ -145,6 +145,7 @@ def test_after_its_project_was_deleted_a_session_is_in_the_shared_pool_of_its_us
         fields = SessionFields(external_id=name, project=scene.garden, user_id=user)
         scene.writer.sessions.create(scene.reach, fields)
         scene.say(name, f"word {name}")
+    scene.writer.organise.change_project(scene.reach, scene.garden, member_visibility="shared")
     assert scene.recalled("of ann") == ["word of bob"]
     assert scene.writer.organise.delete_project(scene.reach, scene.garden).sessions == 2
     assert scene.recalled("of ann") == []

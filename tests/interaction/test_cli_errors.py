@@ -100,7 +100,7 @@ def test_a_message_over_the_limit_changes_nothing(shell: CommandLine) -> None:
 
 def test_create_does_not_move_a_session_that_exists(shell: CommandLine) -> None:
     project = shell.project("Garden")
-    shell.run("sessions", "create", "beds")
+    shell.run("sessions", "create", "beds", "--project", "none")
     assert "exists already" in shell.refusal("remember", "--create", "--project", project, "beds", "Peas.")
     assert shell.json("sessions", "show", "beds")["session"]["project_id"] is None
 

@@ -65,24 +65,27 @@ def test_entities_are_listed_and_retagged(shell: CommandLine, garden: str) -> No
     kitchen = shell.project("Kitchen")
     assert "No entities here yet." in shell.run("entities", "list", garden).stderr
     shell.run("extract", "beds")
-    entity = shell.json("entities", "list", garden)[0]["id"]
-    shown = shell.run("entities", "list", garden).stdout
+    entity = shell.json("entities", "list", garden, "--user", "ann")[0]["id"]
+    shown = shell.run("entities", "list", garden, "--user", "ann").stdout
     assert "Anna" in shown and "person" in shown
     moved = shell.run("entities", "retag", entity, kitchen).stdout
     assert moved == f"'Anna' is now {entity} in the project 'Kitchen'.\n"
-    assert shell.json("entities", "list", garden) == []
-    assert [found["id"] for found in shell.json("entities", "list", kitchen)] == [entity]
+    assert shell.json("entities", "list", garden, "--user", "ann") == []
+    assert [found["id"] for found in shell.json("entities", "list", kitchen, "--user", "ann")] == [entity]
 
 
 def test_search_and_context_show_what_was_kept_by_its_kind(shell: CommandLine, garden: str) -> None:
     shell.run("extract", "beds")
-    shown = shell.run("search", "Who plays the cello?", "--project", garden).stdout
+    shown = shell.run("search", "Who plays the cello?", "--project", garden, "--user", "ann").stdout
     for part in ("beds · user · ", "beds · memory · ", "entity · ", KEPT):
         assert part in shown
-    only = shell.run("search", "cello", "--project", garden, "--kind", "memories").stdout
+    only = shell.run("search", "cello", "--project", garden, "--user", "ann", "--kind", "memories").stdout
     assert "beds · memory" in only and "user" not in only.splitlines()[0]
     kinds = ("--kind", "memories", "--kind", "entities")
-    assert {hit["kind"] for hit in shell.json("search", "cello", "--project", garden, *kinds)} == {"memory", "entity"}
+    assert {hit["kind"] for hit in shell.json("search", "cello", "--project", garden, "--user", "ann", *kinds)} == {
+        "memory",
+        "entity",
+    }
     assert "kinds" in shell.refusal("search", "cello", "--kind", "secrets")
     context = shell.run("context", "beds", "cello").stdout
     assert context.index("relevant history") < context.index("memories") < context.index("entities")

@@ -127,7 +127,7 @@ def test_a_deleted_projects_memories_go_along_to_the_shared_pool(memory: Cloiste
     project = memory.create_project("Doomed").project_id
     memory.create_session("s", project_id=project)
     memory.add_memories("s", ["The cellar is damp."])
-    memory.create_session("shared")
+    memory.create_session("shared", project_id=None)
     moved = memory.delete_project(project)
     assert (moved.sessions_moved, moved.memories_moved) == (1, 1)
     assert [held.content for held in memory.context("shared", "cellar").memories] == ["The cellar is damp."]
@@ -164,7 +164,7 @@ def test_entities_of_private_members_are_divided(memory: Cloister) -> None:
         assert memory.context(user, "Anna").entities == (anna,)
         assert foreign not in str(memory.search("Anna", session_id=user))
     assert memory.entities(private) == []
-    garden = memory.create_project("Garden").project_id
+    garden = memory.create_project("Garden", member_visibility="shared").project_id
     moved = memory.retag_entity(memory.entities(private, user_id="ann")[0].id, garden)
     assert (memory.entities(garden), memory.entities(private, user_id="ann")) == ([moved], [])
     (behind, *_) = memory.entities(private, user_id="bob")

@@ -33,7 +33,7 @@ TURN = {"session_id": "roses", "user_message": "And the beans?", "ai_response": 
 FACTS = {"session_id": "roses", "contents": ["The roses need water.", "the roses need water"]}
 CREATIONS = (
     Creation("/operator/tenants", {"name": "Household"}, {"name": "Neighbours"}, makes=0),
-    Creation("/org/projects", {"name": "Garden"}, {"name": "Garden", "member_visibility": "private"}),
+    Creation("/org/projects", {"name": "Garden"}, {"name": "Garden", "member_visibility": "shared"}),
     Creation("/org/api-keys", {"name": "laptop"}, {"name": "laptop", "permissions": ["read"]}),
     Creation("/v1/sessions", {"title": "Roses"}, {"title": "Roses", "user_id": "ann"}),
     Creation("/v1/sessions", {"external_id": "beans", "tags": ["a"]}, {"external_id": "beans", "tags": ["b"]}),

@@ -179,7 +179,7 @@ def fill(tenant: Tenant, session: str, project: str) -> Ids:
     message = tenant.say(session, "My neighbour Anna plays the cello.")["id"]
     assert tenant.admin.made(f"/v1/sessions/{session}/extract", None) == {"appended": 1, "checked_messages": 1}
     (memory,) = tenant.admin.everything(f"/v1/sessions/{session}/memories")
-    (entity,) = tenant.admin.everything("/v1/entities", project_id=project)
+    (entity,) = tenant.admin.everything("/v1/entities", project_id=project, user_id="ada")
     key = tenant.admin.made("/org/api-keys", {"name": "a key", "project_id": project})["key_id"]
     return Ids(
         session=session,

@@ -31,7 +31,7 @@ def test_a_key_has_what_the_contract_says_and_its_text_is_shown_once(server: Ser
     assert answer.status_code == 201
     assert answer.headers["cache-control"] == "no-store"
     assert list(made) == [
-        *("key_id", "name", "project_id", "confined", "permissions", "expires_at", "created_at", "key")
+        *("key_id", "name", "project_id", "confined", "user_id", "permissions", "expires_at", "created_at", "key")
     ]
     text = made.pop("key")
     assert made | {"permissions": ["read", "write"]} | fields == made | {"permissions": ["write", "read"]}

@@ -29,6 +29,8 @@ PATHS = (
     "/v1/users/ann/memories",
     "/v1/entities",
 )
+OF_ANN = {"/v1/entities": {"user_id": "ann"}}
+"""What a list is asked with besides: entities are divided by user."""
 NEIGHBOURS = ("Anna", "Bruno", "Carla", "David", "Elena", "Frank", "Greta")
 
 
@@ -91,11 +93,11 @@ def note_each_message(services: Services, reach: Reach) -> None:
 @pytest.mark.parametrize("limit", [1, 2, 3, 6, 7, 8, 200])
 @pytest.mark.parametrize("path", PATHS)
 def test_pages_cover_everything_once_and_in_order(world: World, path: str, limit: int) -> None:
-    pages = list(world.caller.pages(world.path(path), limit))
+    pages = list(world.caller.pages(world.path(path), limit, **OF_ANN.get(path, {})))
     sizes = [len(page) for page in pages]
     assert sizes == [limit] * (MANY // limit) + ([MANY % limit] if MANY % limit else [])
     found = [entry for page in pages for entry in page]
-    assert found == world.caller.everything(world.path(path), 200)
+    assert found == world.caller.everything(world.path(path), 200, **OF_ANN.get(path, {}))
     assert len({repr(entry) for entry in found}) == MANY
 
 
@@ -152,7 +154,7 @@ def test_filters_hold_on_every_page(tenant: Tenant) -> None:
 @pytest.mark.parametrize("path", PATHS)
 def test_a_changed_cursor_is_refused(world: World, path: str) -> None:
     """Whichever character is changed, added or taken away."""
-    cursor: str = world.caller.get(world.path(path), params={"limit": 1}).json()["next_cursor"]
+    cursor: str = world.caller.get(world.path(path), params={"limit": 1, **OF_ANN.get(path, {})}).json()["next_cursor"]
     changed = [
         cursor[:place] + ("A" if cursor[place] != "A" else "B") + cursor[place + 1 :] for place in range(len(cursor))
     ]
@@ -171,10 +173,10 @@ def test_a_changed_cursor_is_refused(world: World, path: str) -> None:
         "[" * 9_999,
     ]
     for given in wrong:
-        answer = world.caller.get(world.path(path), params={"cursor": given})
+        answer = world.caller.get(world.path(path), params={"cursor": given, **OF_ANN.get(path, {})})
         assert (answer.status_code, answer.json()["code"]) == (422, "invalid_request"), given
         assert answer.json()["errors"][0]["field"] == "cursor"
-    assert world.caller.get(world.path(path), params={"cursor": cursor}).status_code == 200
+    assert world.caller.get(world.path(path), params={"cursor": cursor, **OF_ANN.get(path, {})}).status_code == 200
 
 
 def refused(caller: Caller, path: str, cursor: str, **wanted: str) -> None:
@@ -187,18 +189,18 @@ def refused(caller: Caller, path: str, cursor: str, **wanted: str) -> None:
 def test_a_cursor_of_another_tenant_is_refused(world: World, path: str) -> None:
     """ISO-4."""
     theirs = path.format(project=world.other.default_project_id)
-    cursor: str = world.theirs.get(theirs, params={"limit": 3}).json()["next_cursor"]
-    refused(world.caller, world.path(path), cursor)
+    cursor: str = world.theirs.get(theirs, params={"limit": 3, **OF_ANN.get(path, {})}).json()["next_cursor"]
+    refused(world.caller, world.path(path), cursor, **OF_ANN.get(path, {}))
 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_a_cursor_of_another_list_is_refused(world: World, path: str) -> None:
     """It would leave something out there. Sessions of a project are one list, whichever route is asked for them."""
-    cursor: str = world.caller.get(world.path(path), params={"limit": 1}).json()["next_cursor"]
+    cursor: str = world.caller.get(world.path(path), params={"limit": 1, **OF_ANN.get(path, {})}).json()["next_cursor"]
     of_a_project = ("/v1/sessions", "/org/projects/{project}/sessions")
     for other in PATHS:
         if other != path and not {path, other} <= {*of_a_project}:
-            refused(world.caller, world.path(other), cursor)
+            refused(world.caller, world.path(other), cursor, **OF_ANN.get(other, {}))
 
 
 def test_a_cursor_is_of_its_filters(tenant: Tenant) -> None:

@@ -158,6 +158,7 @@ def test_a_browser_may_do_what_its_key_may_and_only_as_long_as_that_is_valid(hou
         "permissions": ["read"],
         "project_id": garden,
         "confined": True,
+        "user_id": None,
     }
     assert [entry["external_id"] for entry in browser.ask("GET", "/v1/sessions").json()["data"]] == ["roses"]
     assert browser.ask("GET", "/v1/sessions/elsewhere").status_code == 404

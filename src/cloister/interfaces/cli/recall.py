@@ -85,7 +85,7 @@ def search(
         )
     answer(as_json(hits), json, *map(_found, hits))
     if not hits:
-        remark("Nothing found in this pool.")
+        remark("Nothing found in this pool. Where users do not share, --user says whose part to search.")
 
 
 def _found(hit: Hit) -> RenderableType:

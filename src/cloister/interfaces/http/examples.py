@@ -318,6 +318,7 @@ EXAMPLES: Mapping[str, Example] = {
             "permissions": ["read", "write", "admin"],
             "project_id": None,
             "confined": False,
+            "user_id": None,
         }
     ),
 }
@@ -334,6 +335,7 @@ PARAMETERS: Mapping[str, Any] = {
     "limit": 20,
     "cursor": CURSOR,
     "wait": "indexed",
+    "dry_run": True,
     "last_event_id": EVENT_ID,
     "Last-Event-ID": EVENT_ID,
     "Idempotency-Key": "0b6f1c1e-3f5e-4a51-9a53-0e9b6f3f7f5c",

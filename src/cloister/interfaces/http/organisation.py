@@ -3,7 +3,6 @@
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import parse_key_name, parse_project
 from cloister.domain.moments import parse_iso
 from cloister.interfaces import shapes
@@ -64,13 +63,12 @@ def change_project(
     project_id: ProjectId, body: bodies.ProjectChange, caller: Caller, dry_run: DryRun = False
 ) -> Response:
     """Rename a project, make it the default, change whether its members recall each other, or change its settings; what is not
-    given stays. With `dry_run=true` and a `member_visibility` nothing is changed: the answer is how many sessions, of how many
-    users, would recall each other that do not now."""
+    given stays. With `dry_run=true` nothing is changed: the answer is how many sessions, of how many users, would recall each
+    other that do not now."""
     organise, project = caller.services.organise, parse_project(project_id)
     if dry_run:
-        if body.member_visibility is None:
-            raise InvalidRequest("dry_run", "tries a change of member_visibility, and the body names none.")
-        preview = organise.preview_visibility(caller.reach, project, body.member_visibility)
+        visibility = body.member_visibility or organise.project(caller.reach, project).member_visibility
+        preview = organise.preview_visibility(caller.reach, project, visibility)
         return answer(shapes.visibility_preview_shape(preview))
     changed = organise.change_project(
         caller.reach,
