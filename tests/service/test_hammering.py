@@ -160,7 +160,7 @@ class Client:
         self.in_session("GET", self._random.choice(KEPT), "/observations", 200)
         for project in self._home.projects:
             headers = {"X-Project-ID": project}
-            held = self.ask("GET", "/v1/entities", 200, headers=headers).json()["data"]
+            held = self.ask("GET", "/v1/entities", 200, headers=headers, params={"user_id": USER}).json()["data"]
             assert all(self._home.marker in entity["notes"] for entity in held)
             for entity in held[:1]:
                 body = {"project_id": self._random.choice(self._home.projects)}

@@ -23,4 +23,4 @@ class Places:
         project = None if session.project_id is None else self._projects.get(session.project_id)
         named = "the shared pool" if session.project_id is None else f"the project {self.name(session.project_id)!r}"
         is_divided = session.project_id is None or (project is not None and project.member_visibility == "private")
-        return f"{session.user_id!r}'s part of {named}" if is_divided and session.user_id is not None else named
+        return f"{named}, in the part of {session.user_id!r}" if is_divided and session.user_id is not None else named
