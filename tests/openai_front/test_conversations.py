@@ -216,3 +216,36 @@ def test_no_tag_of_the_runtime_is_ever_shown_to_the_model(front: Front) -> None:
     assert BOAT in shown
     for hidden in ("session-1", "session:", "ada-of-the-sea", "project:", tenant.default_project_id, "msg_"):
         assert hidden not in shown
+
+
+@pytest.mark.parametrize("field", ["user", "safety_identifier", "metadata"])
+def test_the_user_of_a_session_is_taken_from_whichever_field_names_one(front: Front, field: str) -> None:
+    """ISO-10, ISO-11: ben, who named no project either, is not shown what ana said."""
+    tenant = front.tenant()
+
+    def ask(session: str, name: str, words: str) -> None:
+        named: Any = {"metadata": {"user_id": name}} if field == "metadata" else {field: name}
+        front.client(tenant.key, session).chat.completions.create(model="m", messages=[user(words)], **named)
+
+    ask("first", "ana", BOAT)
+    assert tenant.admin.get("/v1/sessions/first").json()["user_id"] == "ana"
+    ask("second", "ben", ASK)
+    assert "Albatross" not in str(front.model.asked[-1].body)
+    ask("third", "ana", ASK)
+    assert BOAT in front.system
+
+
+@pytest.mark.parametrize(
+    ("named", "field"),
+    [
+        ({"user": "ana", "safety_identifier": "ben"}, "safety_identifier"),
+        ({"user": "ana", "metadata": {"user_id": "ben"}}, "metadata.user_id"),
+        ({"safety_identifier": "ana", "metadata": {"user_id": "ben"}}, "metadata.user_id"),
+    ],
+)
+def test_fields_that_name_different_users_are_refused(front: Front, named: Any, field: str) -> None:
+    tenant = front.tenant()
+    with pytest.raises(openai.UnprocessableEntityError) as refused:
+        front.client(tenant.key, "first").chat.completions.create(model="m", messages=[user(BOAT)], **named)
+    assert refused.value.param == field
+    assert tenant.admin.get("/v1/sessions/first").status_code == 404
