@@ -25,5 +25,5 @@ TURN_CASES: dict[str, Case] = {
     ),
     "Turns.end": Case(act=lambda t, h: taken(t, h).end(h.first.session, TURN), nothing=None),
     "Turns.revoke": Case(act=lambda t, h: taken(t, h).revoke(h.first.session)),
-    "Turns.current": Case(act=lambda t, h: taken(t, h).current(h.first.session, MOMENT), nothing=None, writes=True),
+    "Turns.is_of": Case(act=lambda t, h: taken(t, h).is_of(h.first.session, TURN), nothing=False, writes=True),
 }

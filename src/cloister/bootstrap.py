@@ -24,6 +24,7 @@ from cloister.services.embed import TextEmbedder
 from cloister.services.entities import EntityKeeper
 from cloister.services.events import Bus
 from cloister.services.extract import MemoryWorker
+from cloister.services.follow import Follower
 from cloister.services.forget import Forgetter
 from cloister.services.index_entities import EntityIndexing
 from cloister.services.index_memories import MemoryIndexing
@@ -74,6 +75,7 @@ class Services:
     claims: Claims
     turns: TurnKeeper
     converse: Converser
+    follow: Follower
     embed: TextEmbedder
     bell: Bell
     events: Bus
@@ -169,6 +171,7 @@ def wire(
         claims=claims,
         turns=turns,
         converse=Converser(turns, contexts, forgetter, chat_model or RecallOnly(), context_tokens=context_tokens),
+        follow=Follower(database, generation),
         embed=TextEmbedder(embedder),
         bell=bell,
         events=events,

@@ -8,7 +8,7 @@ import pytest
 
 from cloister.bootstrap import Services
 from cloister.domain.conversation import Draft
-from cloister.domain.errors import NotFound, QuotaExceeded, TurnInProgress
+from cloister.domain.errors import QuotaExceeded, TurnInProgress, TurnMoved
 from cloister.domain.moments import now
 from cloister.domain.scope import Reach
 from cloister.domain.usage import Limits
@@ -127,17 +127,18 @@ def test_what_answers_something_forgotten_is_not_kept(engine: Engine, what: str)
     services.turns.end(again, None)
 
 
-def test_a_session_that_leaves_a_confined_key_before_it_recalls_shows_it_nothing(engine: Engine) -> None:
-    """ISO-4, ORG-4: between the two transactions of a turn the session moved to where another project's words are."""
+@pytest.mark.parametrize("is_confined", [False, True])
+def test_a_session_that_moves_before_it_recalls_recalls_nothing(engine: Engine, is_confined: bool) -> None:
+    """ISO-4, ISO-12, ORG-4: between the two transactions of a turn the session moved to where another project's words are."""
     services = engine.services()
     wide = tenant_of(services)
     garden = services.organise.create_project(wide, "Garden").id
     vault = services.organise.create_project(wide, "Vault").id
     services.sessions.create(wide, SessionFields(external_id="secret", project=vault))
     services.record.messages(wide, "secret", [Draft(role="user", content="It is so: the code is 7419.")])
-    confined = Reach(tenant=wide.tenant, confined_to=garden)
+    reach = Reach(tenant=wide.tenant, confined_to=garden) if is_confined else wide
     ask = Ask(session="tab", drafts=[Draft(role="user", content="What is the code?")], project=garden)
-    turn = services.turns.begin(confined, ask)
+    turn = services.turns.begin(reach, ask)
     services.sessions.change(wide, "tab", SessionChange(move=True, project=vault))
 
     happened = told(services, turn)
@@ -145,7 +146,7 @@ def test_a_session_that_leaves_a_confined_key_before_it_recalls_shows_it_nothing
     assert not [happening for happening in happened if isinstance(happening, Recalled)]
     assert "7419" not in repr(happened)
     finished = happened[-1]
-    assert isinstance(finished, Finished) and isinstance(finished.error, NotFound)
+    assert isinstance(finished, Finished) and isinstance(finished.error, TurnMoved)
     assert [message.status for message in services.sessions.messages(wide, "tab", limit=9)[1]] == [
         "completed",
         "failed",

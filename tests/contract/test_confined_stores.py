@@ -190,7 +190,7 @@ BY_FOUND_ID = {
     "Turns.renew",
     "Turns.end",
     "Turns.revoke",
-    "Turns.current",
+    "Turns.is_of",
     "Messages.append",
     "Messages.page",
     "Messages.recent",

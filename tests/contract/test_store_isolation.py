@@ -16,6 +16,7 @@ import pytest
 import cloister.storage
 from cloister.domain.errors import CloisterError, NotFound, StorageError
 from cloister.domain.identifiers import SessionId, message_id, new_session_id
+from cloister.domain.own_words import NO_POOL
 from cloister.domain.scope import PoolKey, Reach
 from cloister.domain.usage import Limits
 from cloister.storage.changes import Changes
@@ -140,8 +141,21 @@ CASES: dict[str, Case] = {
         nothing=StorageError,
         writes=True,
     ),
-    "Messages.page": Case(act=lambda t, h: Messages(t).page(h.first.session, limit=100), nothing=[]),
-    "Messages.recent": Case(act=lambda t, h: Messages(t).recent(h.first.session, "user", 100), nothing=[]),
+    "Messages.page": Case(act=lambda t, h: Messages(t).page(h.first.session, h.first.pool, limit=100), nothing=[]),
+    "Messages.recent": Case(
+        act=lambda t, h: Messages(t).recent(h.first.session, h.first.pool, "user", 100), nothing=[]
+    ),
+    "Messages.count_given_recalled_text": Case(
+        act=lambda t, h: Messages(t).count_given_recalled_text(h.first.session, h.first.pool), nothing=0
+    ),
+    "Messages.part_from_pool": Case(
+        act=lambda t, h: (
+            Messages(t).part_from_pool(h.first.session, h.first.pool),
+            Messages(t).count_given_recalled_text(h.first.session, NO_POOL),
+        )[1],
+        nothing=0,
+        writes=True,
+    ),
     "Messages.session_name": Case(act=lambda t, h: Messages(t).session_name(h.first.messages[0]), nothing=NotFound),
     "Messages.count_episodes": Case(act=lambda t, h: Messages(t).count_episodes(h.first.session), nothing=0),
     "Messages.remove": Case(
@@ -409,7 +423,7 @@ def test_a_tenant_that_does_not_exist_is_an_empty_one(world: World) -> None:
         with world.database.read(nobody) as transaction:
             assert Sessions(transaction).page(limit=100) == []
             assert Projects(transaction).page(limit=100) == []
-            assert Messages(transaction).page(world.ours.first.session, limit=100) == []
+            assert Messages(transaction).page(world.ours.first.session, world.ours.first.pool, limit=100) == []
             assert not Tenants(transaction).exists()
 
 

@@ -75,11 +75,11 @@ def note_each_message(services: Services, reach: Reach) -> None:
     """As an extraction notes them in a longer session."""
 
     def work(transaction: Transaction) -> None:
-        session = Sessions(transaction).get("s-0").id
-        for message in Messages(transaction).page(session, limit=MANY):
+        session = Sessions(transaction).get("s-0")
+        for message in Messages(transaction).page(session.id, session.pool, limit=MANY):
             note = Observation(
                 id=new_observation_id(),
-                session=session,
+                session=session.id,
                 content=message.content,
                 sources=(message.id,),
                 said_at=message.created_at,

@@ -74,6 +74,13 @@ class Context:
     omitted: Mapping[str, int]
 
     @property
+    def holds_other_sessions(self) -> bool:
+        """Whether any of it was said in another session: then it belongs to the pool it was recalled from."""
+        derived = self.derived
+        sessions = (*self.relevant_history, *derived.memories, *derived.observations)
+        return bool(derived.entities) or any(each.session != self.session for each in sessions)
+
+    @property
     def memory_context(self) -> str:
         """The memories as `{MEMORY.CONTEXT}` shows them (MEM-7): quoted data, not instructions."""
         return quoted(held.memory.content for held in self.derived.memories)

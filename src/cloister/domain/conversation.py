@@ -97,7 +97,8 @@ class Draft:
 class Message(NamedTuple):
     """What one party said; a tuple, because dozens are made for every context.
 
-    `episode` is the id of the message that opened its exchange, which is its own for an opening one.
+    `episode` is the id of the message that opened its exchange, which is its own for an opening one. `recalled_pool` is the pool
+    whose text the message quotes, or was given to answer with (ISO-12); none where it was given none.
     """
 
     id: MessageId
@@ -111,6 +112,7 @@ class Message(NamedTuple):
     tokens: int
     metadata: Metadata
     created_at: int
+    recalled_pool: PoolId | None = None
 
     @property
     def trigger(self) -> MessageId | None:

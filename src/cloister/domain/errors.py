@@ -10,7 +10,9 @@ CloisterError
 │   └── IdempotencyMismatch  idempotency_mismatch the same key came with another request
 ├── TooLarge                 too_large            over a size limit; nothing was changed
 ├── Conflict                 conflict             the request contradicts what is there
-│   └── TurnInProgress       turn_in_progress     the session is being answered just now
+│   ├── TurnInProgress       turn_in_progress     the session is being answered just now
+│   ├── TurnMoved            conflict             the session recalls from another pool than when the turn began
+│   └── AccessEnded          conflict             who follows a stream may not read it any more
 ├── QuotaExceeded            quota_exceeded       the tenant may not keep more; nothing was changed
 ├── RateLimited              rate_limited         too much at once for one key or tenant; try again after a moment
 ├── ModelUnavailable         model_unavailable    the model cannot be reached, was too slow, or failed
@@ -132,6 +134,25 @@ class TurnInProgress(Conflict):
     def __init__(self, session: str) -> None:
         super().__init__(
             f"The session {session!r} is being answered just now: follow that reply, stop it, or wait for its end."
+        )
+
+
+class TurnMoved(Conflict):
+    """The session was moved, or its project divided or joined, after this turn began: nothing is recalled from another pool."""
+
+    def __init__(self, session: str) -> None:
+        super().__init__(
+            f"The session {session!r} was moved, or its project shared or divided, while it was being answered: ask again."
+        )
+
+
+class AccessEnded(Conflict):
+    """The key, its user, the project or the session changed while this was being sent: the rest is not for this caller."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The key, the project or the session has changed meanwhile, and the rest of this is not shown here. "
+            "A reply that is kept is kept in its session."
         )
 
 

@@ -2,6 +2,7 @@
 with the message elsewhere, or it would travel on, and cross a wall, when the message's session moves."""
 
 from cloister.domain.conversation import Message
+from cloister.domain.identifiers import PoolId
 from cloister.domain.memory import has_recalled, without_recalled
 from cloister.domain.text import CHARACTERS_A_TOKEN
 
@@ -10,6 +11,12 @@ RECALL_ONLY = (
 )
 """How a reply begins that is nothing but quotations."""
 NOTHING_RECALLED = "Nothing that is remembered here is related to what you said."
+
+
+QUOTATION_STAYED = "(This quoted what is remembered where the session was before; the quotation stayed there.)"
+"""What is shown, in its session, of a message that was nothing but a quotation, after the session left the pool that it quotes."""
+NO_POOL = PoolId(0)
+"""Stands for the pool of a quotation when that pool is no more what it was: the project was divided by user, or joined."""
 
 
 def own_words(content: str) -> str:
@@ -23,6 +30,17 @@ def own_words(content: str) -> str:
 def tokens_beside(content: str, own: str) -> int:
     """About how many tokens the rest of a text has beside its own words."""
     return (len(content) - len(own)) // CHARACTERS_A_TOKEN
+
+
+def shown_in(message: Message, pool: PoolId) -> Message:
+    """A message as its own session shows it while that is in this pool: what it quotes of another pool did not come along."""
+    if message.recalled_pool is None or message.recalled_pool == pool:
+        return message
+    own = own_words(message.content)
+    if own == message.content:
+        return message
+    tokens = message.tokens - tokens_beside(message.content, own)
+    return message._replace(content=own or QUOTATION_STAYED, tokens=tokens)
 
 
 def shown_elsewhere(message: Message) -> Message | None:

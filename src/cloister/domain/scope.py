@@ -36,6 +36,10 @@ class Reach:
             and self.user in (None, scope.user)
         )
 
+    def covers_pool(self, scope: "Scope") -> bool:
+        """Whether all that a session of this scope may recall lies inside this reach, also what others said."""
+        return self.covers(scope) and self.user in (None, scope.pool.user)
+
     def user_of(self, named: str | None) -> str | None:
         """The user that a request means: the one it names, else the one the caller is bound to. A caller that is bound to a user
         may name no other."""

@@ -15,6 +15,7 @@ from cloister.domain.context import (
     with_limits,
 )
 from cloister.domain.conversation import Message, Project, Session
+from cloister.domain.errors import TurnMoved
 from cloister.domain.identifiers import MessageId
 from cloister.domain.observation import HeldObservation
 from cloister.domain.own_words import shown_elsewhere
@@ -60,9 +61,11 @@ class ContextBuilder:
         semantic_limit: int | None = None,
         budget: int | None = None,
         known: frozenset[str] = frozenset(),
+        bound_to: Scope | None = None,
     ) -> Context:
         """Without a question the user's last message is the question. Sources given here replace the project's own; limits
-        given here replace those of the sources. Words that are `known` are not recalled, and others take their place."""
+        given here replace those of the sources. Words that are `known` are not recalled, and others take their place. With
+        `bound_to` nothing is recalled unless the session still has that scope (ISO-12); `TurnMoved` says that it has not."""
         if question is not None:
             checked_content(question, "query")
         if budget is not None:
@@ -72,6 +75,8 @@ class ContextBuilder:
         def work(transaction: Transaction) -> Context:
             session = Sessions(transaction).get(external_id)
             project = None if session.project is None else Projects(transaction).get(session.project)
+            if bound_to is not None and _scope(session, project) != bound_to:
+                raise TurnMoved(external_id)
             chosen = with_limits(_sources_of(project) if sources is None else sources, limits)
             asked = question or _last_question(Messages(transaction), session)
             said, related = self._gather(transaction, session, project, asked, chosen, known)
@@ -100,9 +105,9 @@ class ContextBuilder:
             message
             for source in sources
             if session.message_count and source.method == "recent" and source.conversation_scope == "current"
-            for message in messages.recent(session.id, source.role, source.limit)
+            for message in messages.recent(session.id, session.pool, source.role, source.limit)
         ]
-        scope = session.scope(None if project is None else project.member_visibility)
+        scope = _scope(session, project)
         related = self._recent_in_pool(transaction, scope, sources)
         picks = [
             Pick(
@@ -124,7 +129,7 @@ class ContextBuilder:
     ) -> Derived:
         """Memories and entities by the question; notes of the session, or of its user where the project says so (TAB-7). Where
         nothing was ever derived, that is all that is asked."""
-        scope = session.scope(None if project is None else project.member_visibility)
+        scope = _scope(session, project)
         of_user = project is not None and observation_scope(project.settings) == "user"
         user = session.user_id if of_user else None
         there = Pools(transaction, self._generation).derived(session.pool, session.id, session.project, user)
@@ -153,6 +158,10 @@ class ContextBuilder:
         ]
 
 
+def _scope(session: Session, project: Project | None) -> Scope:
+    return session.scope(None if project is None else project.member_visibility)
+
+
 def _notes(transaction: Transaction, session: Session, user: str | None) -> tuple[HeldObservation, ...]:
     observations = Observations(transaction)
     if user is None:
@@ -176,7 +185,7 @@ def _unknown(found: Sequence[Item], picks: Sequence[Pick], known: frozenset[str]
 
 
 def _last_question(messages: Messages, session: Session) -> str | None:
-    return next((message.content for message in messages.recent(session.id, "user", 1)), None)
+    return next((message.content for message in messages.recent(session.id, session.pool, "user", 1)), None)
 
 
 def _sources_of(project: Project | None) -> Sequence[Source]:

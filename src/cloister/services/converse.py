@@ -10,11 +10,12 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 from typing import Protocol, TypeVar
 
 from cloister.domain.context import Context
 from cloister.domain.conversation import Message, Status
-from cloister.domain.errors import CloisterError, ModelUnavailable, NotFound, StorageError
+from cloister.domain.errors import CloisterError, ModelUnavailable, NotFound, StorageError, TurnMoved
 from cloister.domain.prompt import prompt
 from cloister.domain.reply import ChatRequest, TextDelta, ToolCallDelta, Usage
 from cloister.domain.scope import Reach
@@ -26,6 +27,8 @@ from cloister.services.turns import Turn, TurnKeeper
 from cloister.services.writing import Writing, Written
 
 CONTEXT_TOKENS = 16_000
+CHECK_SECONDS = 1.5
+"""How often a turn that runs, and whoever follows it, is checked against how things are now: a change shows within 2 s (ISO-12)."""
 # A turn is renewed so often before it would run out: one renewal may fail, or come late, without harm.
 _RENEWALS = 3
 _SHORTENINGS = 5
@@ -95,7 +98,14 @@ class Converser:
         """Recall, answer, store; each happening is told as it comes. When `stop` is set, what was said so far is stored as it is.
         `build` makes the model's request where the prompt is the client's own."""
         writing = Writing(tell)
-        answering = asyncio.create_task(self._answer(turn, writing, tell, elsewhere, build))
+        given = False
+
+        def recalled(context: Context) -> None:
+            nonlocal given
+            given = given or context.holds_other_sessions
+            tell(Recalled(context=context))
+
+        answering = asyncio.create_task(self._answer(turn, writing, recalled, elsewhere, build))
         losing = asyncio.create_task(self._lose(turn, elsewhere))
         stopping = asyncio.create_task(stop.wait())
         tasks = (answering, losing, stopping)
@@ -107,7 +117,7 @@ class Converser:
             await asyncio.gather(*tasks, return_exceptions=True)
         broke = None if answering.cancelled() else answering.exception()
         written = writing.cut() if answering.cancelled() else writing.ended(broke)
-        finished = await self._store(turn, written, elsewhere)
+        finished = await self._store(turn, written, elsewhere, given_recalled_text=given)
         tell(finished)
         if broke is not None and not isinstance(broke, CloisterError):
             raise broke
@@ -117,15 +127,15 @@ class Converser:
         self,
         turn: Turn,
         writing: Writing,
-        tell: Callable[[Happening], None],
+        recalled: Callable[[Context], None],
         elsewhere: Elsewhere,
         build: BuildRequest | None,
     ) -> None:
         """With less and less of what was recalled, where the model cannot read it all."""
         budget = self._context_tokens
         for _ in range(_SHORTENINGS):
-            context = await elsewhere.read(partial(self._recalled, turn, budget))
-            tell(Recalled(context=context))
+            context = await elsewhere.read(partial(self.recall, turn, budget))
+            recalled(context)
             request = _own_request(turn, context) if build is None else build(context)
             try:
                 async with aclosing(self.model.stream(request)) as pieces:
@@ -139,27 +149,40 @@ class Converser:
                 budget = context.tokens // 2
         raise ModelUnavailable(f"The message is too long for the model ({self.model.name}): send a shorter one.")
 
-    def _recalled(self, turn: Turn, budget: int) -> Context:
-        """Within the caller's reach: a session that has moved out of it since is not found."""
+    def recall(self, turn: Turn, budget: int) -> Context:
+        """Out of the pool in which the turn began: `TurnMoved` where the session recalls from another by now, or is out of the
+        caller's reach (ISO-12)."""
         asked = turn.question.content if turn.question.role == "user" else None
-        context = self._contexts.build(
-            turn.reach, turn.session.external_id, question=asked, budget=budget, known=turn.known
-        )
+        name = turn.session.external_id
+        try:
+            context = self._contexts.build(
+                turn.reach, name, question=asked, budget=budget, known=turn.known, bound_to=turn.scope
+            )
+        except NotFound as gone:
+            raise TurnMoved(name) from gone
         known = {message.id for message in turn.messages}
         said = tuple(item for item in context.current_conversation if item.message.id not in turn.replaces)
         related = tuple(item for item in context.relevant_history if item.message.id not in known.union(turn.replaces))
         return replace(context, current_conversation=said, relevant_history=related)
 
     async def _lose(self, turn: Turn, elsewhere: Elsewhere) -> None:
-        """Renews the turn; ends when it was lost."""
-        while True:
-            await asyncio.sleep(self._turns.lease_seconds / _RENEWALS)
+        """Renews the turn; ends soon after it was lost."""
+        renewal = self._turns.lease_seconds / _RENEWALS
+        pause = min(CHECK_SECONDS, renewal)
+        for look in count(1):
+            await asyncio.sleep(pause)
             # What fails now may succeed the next time; if it runs out before, that is noticed at the end.
             with suppress(StorageError):
-                if not await elsewhere.write(partial(self._turns.renew, turn)):
+                if look % max(1, round(renewal / pause)):
+                    stands = await elsewhere.read(partial(self._turns.stands, turn))
+                else:
+                    stands = await elsewhere.write(partial(self._turns.renew, turn))
+                if not stands:
                     return
 
-    async def _store(self, turn: Turn, written: Written, elsewhere: Elsewhere) -> Finished:
+    async def _store(
+        self, turn: Turn, written: Written, elsewhere: Elsewhere, *, given_recalled_text: bool
+    ) -> Finished:
         """Persistently: these words exist nowhere else."""
         finished = Finished(
             status=written.status,
@@ -170,7 +193,9 @@ class Converser:
         )
         for attempt in range(1, _TRIES + 1):
             try:
-                message = await elsewhere.write(partial(self._turns.end, turn, written.draft))
+                message = await elsewhere.write(
+                    partial(self._turns.end, turn, written.draft, given_recalled_text=given_recalled_text)
+                )
                 if message is not None and written.status == "completed":
                     await self._forget_replaced(turn, elsewhere)
                 return replace(finished, message=message)

@@ -88,17 +88,21 @@ class Bus:
         self._looking = threading.Lock()
         self._listening = False
         self._news: list[News] = []
+        self._on_change: list[News] = []
 
     def created(self, session: Session) -> None:
         if self._is_wanted(session.tenant):
             self._tell(session.tenant, [of_session("session.created", session, self._clock())])
 
     def changed(self, session: Session) -> None:
+        self._note_change(session.tenant)
         if self._is_wanted(session.tenant):
             self._tell(session.tenant, [of_session("session.changed", session, self._clock())])
 
     def moved(self, sessions: Sequence[Session], project: ProjectId | None) -> None:
         """Sessions of one project, as they were before, that are now in this one."""
+        if sessions:
+            self._note_change(sessions[0].tenant)
         if not sessions or not self._is_wanted(sessions[0].tenant):
             return
         at = self._clock()
@@ -110,10 +114,12 @@ class Bus:
 
     def regrouped(self, tenant: TenantId, project: ProjectId) -> None:
         """Sessions of a project recall others than before: whoever reads along has to look again."""
+        self._note_change(tenant)
         if self._is_wanted(tenant):
             self._tell(tenant, [reset(self._clock(), project=project)])
 
     def deleted(self, session: Session) -> None:
+        self._note_change(session.tenant)
         if self._is_wanted(session.tenant):
             self._tell(session.tenant, [of_session("session.deleted", session, self._clock())])
 
@@ -137,6 +143,20 @@ class Bus:
             self._news = [each for each in self._news if each is not call]
 
         return end
+
+    def on_change(self, call: News) -> Callable[[], None]:
+        """Whenever this process moves, regroups, empties or deletes sessions of a tenant, with readers or without: called on the
+        thread that did it, so it must only pass it on. Gives its end."""
+        self._on_change = [*self._on_change, call]
+
+        def end() -> None:
+            self._on_change = [each for each in self._on_change if each is not call]
+
+        return end
+
+    def _note_change(self, tenant: TenantId) -> None:
+        for call in self._on_change:
+            call(tenant)
 
     def read_along(self, reach: Reach, *, user: str | None = None, behind: str | None = None) -> "Reader":
         """From now on, or from behind the event of this id. What happens from when this returns is told."""

@@ -71,7 +71,9 @@ def _by_own_words(
     return [
         made
         if own == content
-        else made._replace(vector=made.vector if own else b"", tokens=made.tokens + tokens_beside(content, own))
+        else made._replace(
+            vector=made.vector if own else b"", tokens=made.tokens + tokens_beside(content, own), quotes=True
+        )
         for made, own, (content, _, _) in zip(indexed, owns, said, strict=True)
     ]
 

@@ -162,7 +162,7 @@ class SessionKeeper:
             session = Sessions(transaction).get(external_id)
             if after is not None and session_of(after) != session.id:
                 raise NotFound("message", message_name(after))
-            return session, Messages(transaction).page(session.id, limit=limit, after=after)
+            return session, Messages(transaction).page(session.id, session.pool, limit=limit, after=after)
 
     def change(self, reach: Reach, external_id: str, change: SessionChange) -> Session:
         """Change the words about a session, its project, or both at once; that is activity too. In a new project its whole

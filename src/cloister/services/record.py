@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from cloister.domain.conversation import Draft, Episode, Message, Session, opens_episode
 from cloister.domain.errors import CloisterError, Conflict, InvalidRequest, NotFound, QuotaExceeded, TooLarge
-from cloister.domain.identifiers import MAX_SEQUENCE, MessageId, SessionId, message_id
+from cloister.domain.identifiers import MAX_SEQUENCE, MessageId, PoolId, SessionId, message_id
 from cloister.domain.moments import Clock
 from cloister.domain.project_settings import pending_message_count
 from cloister.domain.scope import Reach
@@ -82,7 +82,12 @@ class _Appending:
         self._added: list[tuple[Message, Indexed]] = []
 
     def add(
-        self, name: str, prepared: Sequence[Prepared], answering: MessageId | None = None, room_for: int = 0
+        self,
+        name: str,
+        prepared: Sequence[Prepared],
+        answering: MessageId | None = None,
+        room_for: int = 0,
+        recalled_pool: PoolId | None = None,
     ) -> Recorded:
         tail = self._tails.get(name) or self._sessions.lock(name)
         if tail.next_sequence + len(prepared) - 1 > MAX_SEQUENCE:
@@ -92,7 +97,7 @@ class _Appending:
         session, episode = tail.session, answering or tail.episode
         messages: list[Message] = []
         for sequence, entry in enumerate(prepared, tail.next_sequence):
-            message = _message(session.id, sequence, episode, entry)
+            message = _message(session, sequence, episode, entry, recalled_pool)
             messages.append(message)
             self._added.append((message, entry.indexed))
             episode = message.episode
@@ -192,11 +197,13 @@ class Recorder:
         *,
         answering: MessageId | None = None,
         room_for: int = 0,
+        recalled_pool: PoolId | None = None,
     ) -> Recorded:
         """Inside a transaction of a larger use case. `answering` names the message that opened the exchange, where others may have
-        been said since; with `room_for` so many more must fit into the quota. After the commit, `ring` for a reply."""
+        been said since; with `room_for` so many more must fit into the quota. `recalled_pool` is the pool whose text they were
+        given; where none is named, what they quote is taken to be of the session's pool. After the commit, `ring` for a reply."""
         appending = _Appending(transaction, Pools(transaction, self._indexer.generation), self._limits)
-        recorded = appending.add(session, prepared, answering, room_for)
+        recorded = appending.add(session, prepared, answering, room_for, recalled_pool)
         appending.write(self._clock())
         return recorded
 
@@ -254,12 +261,16 @@ class Recorder:
         return write_once(self._database, reach, given, self._clock, first=first, again=again)
 
 
-def _message(session: SessionId, sequence: int, episode: MessageId | None, entry: Prepared) -> Message:
+def _message(
+    session: Session, sequence: int, episode: MessageId | None, entry: Prepared, recalled_pool: PoolId | None
+) -> Message:
     draft = entry.draft
-    identity = message_id(session, sequence)
+    identity = message_id(session.id, sequence)
+    if recalled_pool is None and entry.indexed.quotes:
+        recalled_pool = session.pool
     return Message(
         id=identity,
-        session=session,
+        session=session.id,
         role=draft.role,
         content=draft.content,
         author=draft.author,
@@ -269,6 +280,7 @@ def _message(session: SessionId, sequence: int, episode: MessageId | None, entry
         tokens=entry.indexed.tokens,
         metadata=draft.metadata,
         created_at=entry.created_at,
+        recalled_pool=recalled_pool,
     )
 
 

@@ -22,9 +22,9 @@ def _stored(transaction: Transaction, session: Session, sent: int) -> list[Messa
     """As much of the session's end as was sent, and the replies to the user's last message, also those that were cut."""
     messages = Messages(transaction)
     limit = min(sent + 1, _MOST_COMPARED)
-    found = [message for role in _SPOKEN for message in messages.recent(session.id, role, limit)]
+    found = [message for role in _SPOKEN for message in messages.recent(session.id, session.pool, role, limit)]
     asked = max((message.id for message in found if message.role == "user"), default=None)
     if asked is not None:
-        found += messages.page(session.id, limit=_MOST_REPLIES, after=asked)
+        found += messages.page(session.id, session.pool, limit=_MOST_REPLIES, after=asked)
     spoken = {message.id: message for message in found if message.role in _SPOKEN}
     return [spoken[place] for place in sorted(spoken)]

@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from cloister.domain.conversation import Draft, Message, Session
+from cloister.domain.conversation import Draft, Message, Project, Session
 from cloister.domain.errors import Conflict, InvalidRequest, QuotaExceeded, TurnInProgress
-from cloister.domain.identifiers import MessageId, ProjectId, SessionId
+from cloister.domain.identifiers import MessageId, PoolId, ProjectId
 from cloister.domain.moments import Clock
+from cloister.domain.own_words import NO_POOL
 from cloister.domain.project_settings import system_prompt
 from cloister.domain.resent import Resent
-from cloister.domain.scope import Reach
+from cloister.domain.scope import Reach, Scope
 from cloister.services.events import Bus
 from cloister.services.keep_sessions import SessionFields, SessionKeeper, checked_fields
 from cloister.services.record import Recorder
@@ -34,17 +35,23 @@ _ATTEMPTS = 5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Ask:
-    """What a user says, and where; making one checks it. A session that is not there is made, in `project`; without a name it gets
-    one. Of a session that is there nothing is changed: with `must_be_in` it has to be in `project` already, and a `user_id` has to
-    be its own. With `resent` the drafts are a client's whole history, and only what the session does not hold yet is appended;
-    `continues` says that since the last reply only tools have spoken. `known` are the words that the model will be shown anyway."""
+class NamedSession:
+    """The session that a chat request names, and what the request says of it. Of a session that is there nothing is changed: with
+    `must_be_in` it has to be in `project` already, and a `user_id` has to be its own."""
 
     session: str | None
-    drafts: Sequence[Draft]
     project: ProjectId | None = None
     must_be_in: bool = False
     user_id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ask(NamedSession):
+    """What a user says, and where; making one checks it. A session that is not there is made, in `project`; without a name it gets
+    one. With `resent` the drafts are a client's whole history, and only what the session does not hold yet is appended;
+    `continues` says that since the last reply only tools have spoken. `known` are the words that the model will be shown anyway."""
+
+    drafts: Sequence[Draft]
     resent: bool = False
     continues: bool = False
     known: frozenset[str] = frozenset()
@@ -57,11 +64,13 @@ class Ask:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Turn:
     """A turn that was taken. `session` is as it was then, `reach` its caller's, `messages` what was appended, or what waited for
-    its reply already; the last of them is the question. A completed reply takes the place of those in `replaces`."""
+    its reply already; the last of them is the question. A completed reply takes the place of those in `replaces`. It recalls from
+    `scope`, which is the session's at that moment, and from no other (ISO-12)."""
 
     reach: Reach
     number: int
     session: Session
+    scope: Scope
     is_new: bool
     messages: tuple[Message, ...]
     system_prompt: str | None
@@ -120,23 +129,27 @@ class TurnKeeper:
         number = secrets.randbits(62) + 1
 
         def work(transaction: Transaction) -> Turn:
-            session, is_new = self._place(transaction, ask, wanted)
+            session, is_new = self._find_or_add(transaction, ask, wanted)
             now = self._clock()
             if not Turns(transaction).take(session.id, number, now=now, until=self._until(now)):
                 raise TurnInProgress(session.external_id)
             if ask.resent and compared(transaction, session, ask.drafts, continues=ask.continues) != resent:
                 raise _Overtaken
-            messages = () if resent.answering is None else (resent.answering,)
             if prepared:
                 recorded = self._recorder.append(transaction, session.external_id, prepared, room_for=1)
                 session, messages = recorded.session, recorded.messages
+            else:
+                session = Sessions(transaction).get(session.external_id)  # as it is now that it cannot move
+                messages = () if resent.answering is None else (resent.answering,)
+            project = _project(transaction, session)
             return Turn(
                 reach=reach,
                 number=number,
                 session=session,
+                scope=_scope(session, project),
                 is_new=is_new,
                 messages=messages,
-                system_prompt=_system_prompt(transaction, session),
+                system_prompt=None if project is None else system_prompt(project.settings),
                 known=ask.known,
             )
 
@@ -156,27 +169,32 @@ class TurnKeeper:
             session = Sessions(transaction).find(ask.session)
             return compared(transaction, session, ask.drafts, continues=ask.continues)
 
-    def begin_again(self, reach: Reach, session: str) -> Turn:
+    def begin_again(self, reach: Reach, named: NamedSession) -> Turn:
         """To answer the user's last message anew. Nothing is appended, and the replies that it has stay until there is another."""
+        reach.user_of(named.user_id)
         number = secrets.randbits(62) + 1
 
         def work(transaction: Transaction) -> Turn:
-            found = Sessions(transaction).lock(session).session
+            session = _checked(Sessions(transaction).lock(named.session or "").session, named)
             now = self._clock()
-            if not Turns(transaction).take(found.id, number, now=now, until=self._until(now)):
-                raise TurnInProgress(session)
+            if not Turns(transaction).take(session.id, number, now=now, until=self._until(now)):
+                raise TurnInProgress(session.external_id)
             messages = Messages(transaction)
-            asked = messages.recent(found.id, "user", 1)
+            asked = messages.recent(session.id, session.pool, "user", 1)
             if not asked:
-                raise Conflict(f"Nobody has said anything in the session {session!r} that could be answered again.")
-            later = messages.page(found.id, limit=_MOST_REPLACED, after=asked[0].id)
+                raise Conflict(
+                    f"Nobody has said anything in the session {session.external_id!r} that could be answered again."
+                )
+            later = messages.page(session.id, session.pool, limit=_MOST_REPLACED, after=asked[0].id)
+            project = _project(transaction, session)
             return Turn(
                 reach=reach,
                 number=number,
-                session=found,
+                session=session,
+                scope=_scope(session, project),
                 is_new=False,
                 messages=(asked[0],),
-                system_prompt=_system_prompt(transaction, found),
+                system_prompt=None if project is None else system_prompt(project.settings),
                 replaces=tuple(message.id for message in later if message.role == "assistant"),
             )
 
@@ -191,9 +209,15 @@ class TurnKeeper:
             _tenant_of(turn), lambda transaction: Turns(transaction).renew(turn.session.id, turn.number, until=until)
         )
 
-    def end(self, turn: Turn, reply: Draft | None) -> Message | None:
+    def stands(self, turn: Turn) -> bool:
+        """False when it was lost: another was begun, or what it answers was forgotten."""
+        with self._database.read(_tenant_of(turn)) as transaction:
+            return Turns(transaction).is_of(turn.session.id, turn.number)
+
+    def end(self, turn: Turn, reply: Draft | None, *, given_recalled_text: bool = False) -> Message | None:
         """Append the reply, where there is one, and give the turn back; raises `TurnLost` and appends nothing when it is not this
-        one's any more. Where the reply does not fit, the turn is given back all the same."""
+        one's any more. Where the reply does not fit, the turn is given back all the same. The reply keeps where it came from: the
+        pool whose text it quotes or was given, and the project of the question, wherever the session is by now (ISO-12)."""
         prepared = None if reply is None else self._recorder.prepare([reply])
 
         def work(transaction: Transaction) -> tuple[Session, Message | None]:
@@ -202,7 +226,15 @@ class TurnKeeper:
                 raise TurnLost("What this reply answers was forgotten, or another turn was begun: it is not kept.")
             if prepared is None:
                 return Sessions(transaction).get(name), None
-            recorded = self._recorder.append(transaction, name, prepared, answering=turn.question.episode)
+            given = given_recalled_text or prepared[0].indexed.quotes
+            recorded = self._recorder.append(
+                transaction,
+                name,
+                prepared,
+                answering=turn.question.episode,
+                recalled_pool=_pool_of(transaction, turn) if given else None,
+            )
+            self._note_project(transaction, turn, recorded.session, recorded.messages[0])
             return recorded.session, recorded.messages[0]
 
         try:
@@ -226,20 +258,24 @@ class TurnKeeper:
         if session is not None:
             self._events.turn_finished(session, "failed")
 
-    def current(self, reach: Reach, session: SessionId) -> int | None:
-        """The number of the turn that stands in a session, in this process or another."""
-        with self._database.read(reach) as transaction:
-            return Turns(transaction).current(session, self._clock())
+    def _note_project(self, transaction: Transaction, turn: Turn, session: Session, reply: Message) -> None:
+        """A reply whose session moved while it was written was said where its question was asked: that is where its entities go
+        (ISO-6). What was said in the new project meanwhile stays of that one."""
+        if session.project != turn.session.project:
+            extraction = Extraction(transaction)
+            extraction.note_past(session.id, MessageId(reply.id - 1), session.project)
+            extraction.note_past(session.id, reply.id, turn.session.project)
 
-    def _place(self, transaction: Transaction, ask: Ask, wanted: SessionFields) -> tuple[Session, bool]:
-        sessions = Sessions(transaction)
-        existing = sessions.find(wanted.external_id) if wanted.external_id else None
+    def find(self, reach: Reach, named: NamedSession) -> Session:
+        """The session whose turn is to be followed or stopped, after the same checks as before asking in it."""
+        reach.user_of(named.user_id)
+        with self._database.read(reach) as transaction:
+            return _checked(Sessions(transaction).get(named.session or ""), named)
+
+    def _find_or_add(self, transaction: Transaction, ask: Ask, wanted: SessionFields) -> tuple[Session, bool]:
+        existing = Sessions(transaction).find(wanted.external_id) if wanted.external_id else None
         session, is_new = self._sessions.add(transaction, wanted) if existing is None else (existing, False)
-        if not is_new and ask.must_be_in and session.project != ask.project:
-            raise Conflict(f"The session {session.external_id!r} exists already with another project_id.")
-        if not is_new and ask.user_id is not None and session.user_id != ask.user_id:
-            raise Conflict(f"The session {session.external_id!r} exists already with another user_id.")
-        return session, is_new
+        return (session if is_new else _checked(session, ask)), is_new
 
     def _until(self, now: int) -> int:
         return now + round(self.lease_seconds * 1_000_000)
@@ -250,5 +286,26 @@ def _tenant_of(turn: Turn) -> Reach:
     return Reach(tenant=turn.reach.tenant)
 
 
-def _system_prompt(transaction: Transaction, session: Session) -> str | None:
-    return None if session.project is None else system_prompt(Projects(transaction).get(session.project).settings)
+def _checked(session: Session, named: NamedSession) -> Session:
+    """The one check of all chat requests, whether they ask, ask again, follow or stop, of a session that was found within the
+    caller's reach: it is what the request says of it."""
+    if named.must_be_in and session.project != named.project:
+        raise Conflict(f"The session {session.external_id!r} exists already with another project_id.")
+    if named.user_id is not None and session.user_id != named.user_id:
+        raise Conflict(f"The session {session.external_id!r} exists already with another user_id.")
+    return session
+
+
+def _project(transaction: Transaction, session: Session) -> Project | None:
+    return None if session.project is None else Projects(transaction).get(session.project)
+
+
+def _scope(session: Session, project: Project | None) -> Scope:
+    return session.scope(None if project is None else project.member_visibility)
+
+
+def _pool_of(transaction: Transaction, turn: Turn) -> PoolId:
+    """The pool that the turn recalled from. A pool keeps its id when its project is divided or joined, and is another one then."""
+    project = None if turn.scope.project is None else Projects(transaction).find(turn.scope.project)
+    changed = project is not None and project.member_visibility != turn.scope.visibility
+    return NO_POOL if changed else turn.session.pool

@@ -13,6 +13,7 @@ from cloister.services.index_entities import EntityIndexing
 from cloister.services.move import SessionMover
 from cloister.storage.entities import Entities
 from cloister.storage.interface import Transaction
+from cloister.storage.messages import Messages
 from cloister.storage.organisation import Projects
 from cloister.storage.sessions import Sessions
 
@@ -49,6 +50,9 @@ class VisibilityChange:
         for tail in Sessions(transaction).lock_of_project(project.id):
             user = tail.session.user_id
             mover.move(tail, Scope(tenant=project.tenant, project=project.id, user=user, visibility=visibility))
+            if user is None and visibility == "private":
+                # The pool of all becomes the part of those without a user, under the same id.
+                Messages(transaction).part_from_pool(tail.session.id, tail.session.pool)
         changed = (
             self._join(transaction, project.id) if visibility == "shared" else self._divide(transaction, project.id)
         )

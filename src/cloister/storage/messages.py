@@ -6,24 +6,28 @@ from typing import Any, NamedTuple, cast
 
 from cloister.domain.conversation import Message, Role
 from cloister.domain.errors import NotFound
-from cloister.domain.identifiers import MAX_SEQUENCE, SEQUENCE_BITS, MessageId, SessionId, message_name
+from cloister.domain.identifiers import MAX_SEQUENCE, SEQUENCE_BITS, MessageId, PoolId, SessionId, message_name
+from cloister.domain.own_words import NO_POOL, shown_in
 from cloister.storage.interface import Row, Transaction, Value
 
 RECENT_WINDOW = 2_000
 
 
 class Indexed(NamedTuple):
-    """What recall will know of a message. `indexed_at` is empty while a slow embedder or index has yet to run."""
+    """What recall will know of a message. `indexed_at` is empty while a slow embedder or index has yet to run. `quotes`: the
+    message holds words that are not its own."""
 
     generation: int
     terms: bytes
     vector: bytes | None
     tokens: int
     indexed_at: int | None
+    quotes: bool = False
 
 
 class Messages:
-    """The messages of sessions that the caller has found through `Sessions`."""
+    """The messages of sessions that the caller has found through `Sessions`. Whoever reads them says in which pool the session is:
+    what a message quotes of another pool is not shown (ISO-12)."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
@@ -31,19 +35,30 @@ class Messages:
     def append(self, messages: Sequence[tuple[Message, Indexed]]) -> None:
         self._transaction.execute_each("insert_message", [_columns(*entry) for entry in messages])
 
-    def page(self, session: SessionId, *, limit: int, after: MessageId | None = None) -> list[Message]:
+    def page(self, session: SessionId, pool: PoolId, *, limit: int, after: MessageId | None = None) -> list[Message]:
         """In the order they were said, from behind the last one seen."""
         first, last = span(session)
         rows = self._transaction.rows("messages", after=max(first, after or 0), last=last, limit=limit)
-        return [message_of(row) for row in rows]
+        return [_shown(row, pool) for row in rows]
 
-    def recent(self, session: SessionId, role: Role, limit: int) -> list[Message]:
+    def recent(self, session: SessionId, pool: PoolId, role: Role, limit: int) -> list[Message]:
         """The last ones of a role, newest first; what lies thousands of messages back is not recent."""
         first, last = span(session)
         rows = self._transaction.rows(
             "recent_messages", first=first, last=last, role=role, limit=limit, window=max(RECENT_WINDOW, 10 * limit)
         )
-        return [message_of(row) for row in rows]
+        return [_shown(row, pool) for row in rows]
+
+    def count_given_recalled_text(self, session: SessionId, pool: PoolId) -> int:
+        """How many replies of a session quote text of this pool, or were given some to answer with."""
+        first, last = span(session)
+        row = self._transaction.row("count_given_recalled_text", first=first, last=last, pool_id=pool)
+        return 0 if row is None else cast(int, row[0])
+
+    def part_from_pool(self, session: SessionId, pool: PoolId) -> None:
+        """This pool is not what it was when messages of the session quoted it: their quotations are shown in no pool any more."""
+        first, last = span(session)
+        self._transaction.execute("part_from_pool", first=first, last=last, pool_id=pool, no_pool=NO_POOL)
 
     def session_name(self, message: MessageId) -> str:
         """The outside id of the session a message is in."""
@@ -88,7 +103,13 @@ def _columns(message: Message, indexed: Indexed) -> dict[str, Value]:
         "tokens": message.tokens,
         "metadata": json.dumps(message.metadata) if message.metadata else "{}",
         "content": message.content,
+        "recalled_pool_id": message.recalled_pool,
     }
+
+
+def _shown(row: Row, pool: PoolId) -> Message:
+    message, recalled = message_of(row[:-1]), cast(int | None, row[-1])
+    return message if recalled is None else shown_in(message._replace(recalled_pool=PoolId(recalled)), pool)
 
 
 def message_of(row: Row) -> Message:

@@ -29,7 +29,6 @@ class Turns:
         """What is being answered was forgotten: whoever has the turn may keep nothing of it."""
         self._transaction.execute("revoke_turn", session_id=session)
 
-    def current(self, session: SessionId, now: int) -> int | None:
-        """The turn that stands."""
-        row = self._transaction.row("turn_of", session_id=session, now=now)
-        return None if row is None else cast(int | None, row[0])
+    def is_of(self, session: SessionId, turn: int) -> bool:
+        """Whether the turn of the session is this one."""
+        return self._transaction.row("turn_of", session_id=session, turn=turn) is not None

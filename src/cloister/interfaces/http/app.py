@@ -21,6 +21,7 @@ from cloister.interfaces.http import (
     sessions,
     sign_in,
 )
+from cloister.interfaces.http.access_recheck import AccessRecheck
 from cloister.interfaces.http.callers import Gate
 from cloister.interfaces.http.console_pages import ConsolePages
 from cloister.interfaces.http.edge import Edge
@@ -52,8 +53,10 @@ def create_app(
         app.state.lanes = lanes
         app.state.turns = RunningTurns(services, None if lanes is None else lanes.reads)
         hall.open()
+        access_recheck.open()
         yield
         hall.close()
+        access_recheck.close()
         await app.state.turns.close()
         await services.converse.model.close()
         if lanes is not None:
@@ -72,6 +75,7 @@ def create_app(
     app.state.metrics = metrics
     app.state.lanes = None
     hall = app.state.hall = Hall(services)
+    access_recheck = app.state.access_recheck = AccessRecheck(services)
     app.state.gate = Gate(
         services=services,
         rate_limit=RateLimit(requests_per_second),

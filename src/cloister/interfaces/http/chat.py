@@ -1,6 +1,6 @@
 """Chat: a reply with memory, streamed; followed by any number of readers, and stopped."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, cast
 
 from fastapi import APIRouter, Request
@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.text import checked_content
+from cloister.interfaces.http.access_recheck import AccessRecheck, StreamGuard
 from cloister.interfaces.http.answers import answer, nothing
 from cloister.interfaces.http.bodies import Body, Name, ProjectId
 from cloister.interfaces.http.callers import Caller, CallerInfo, NoBody, needs
@@ -19,7 +20,7 @@ from cloister.interfaces.http.routes import GuardedRoute
 from cloister.interfaces.http.sessions import project_of
 from cloister.interfaces.http.turns import RunningTurn, RunningTurns
 from cloister.interfaces.http.ui_stream import MEDIA_TYPE, ui_stream
-from cloister.services.turns import Ask, Turn
+from cloister.services.turns import Ask, NamedSession, Turn
 
 STREAM: dict[str, Any] = {
     "description": "The turn as it runs, as server-sent events.",
@@ -78,13 +79,14 @@ class Stopped:
 class StartedTurn(Response):
     """Starts the turn on the event loop, and streams it."""
 
-    def __init__(self, turns: RunningTurns, turn: Turn) -> None:
+    def __init__(self, turns: RunningTurns, turn: Turn, guard: StreamGuard) -> None:
         super().__init__()
         self._turns = turns
         self._turn = turn
+        self._guard = guard
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await ui_stream(self._turns.start(self._turn))(scope, receive, send)
+        await ui_stream(self._turns.start(self._turn), self._guard)(scope, receive, send)
 
 
 @router.post("/v1/chat/stream", response_class=Response, responses={200: STREAM})
@@ -96,12 +98,12 @@ def chat(body: ChatRequest, caller: Caller, request: Request) -> Response:
     is then stored as `partial` or `failed`. One turn at a time: a second one is refused with `turn_in_progress`. Needs the
     permission `read` too."""
     caller.key.require("read")
-    keeper = caller.services.turns
+    keeper, named = caller.services.turns, _named(body, caller)
     if body.trigger == "regenerate-message":
-        turn = keeper.begin_again(caller.reach, body.id)
+        turn = keeper.begin_again(caller.reach, named)
     else:
-        turn = keeper.begin(caller.reach, _ask(body, caller))
-    return StartedTurn(_running(request), turn)
+        turn = keeper.begin(caller.reach, Ask(drafts=[_said(body)], **asdict(named)))
+    return StartedTurn(_running(request), turn, turn_guard(turn, caller, request))
 
 
 @router.get(
@@ -111,25 +113,38 @@ def chat(body: ChatRequest, caller: Caller, request: Request) -> Response:
 )
 @needs("read")
 def follow_chat(external_id: SessionId, caller: Caller, request: Request) -> Response:
-    """Follow the turn that is running in a session, from its start; 204 when there is none."""
+    """Follow the turn that is running in a session, from its start; 204 when there is none that this caller could have asked for.
+    What was recalled is shown as far as it is still there."""
     running = _find(external_id, caller, request)
-    return nothing() if running is None else ui_stream(running)
+    return nothing() if running is None else ui_stream(running, turn_guard(running.turn, caller, request))
 
 
 @router.post("/v1/chat/{external_id}/stop", response_model=Stopped)
 @needs("write")
 def stop_chat(external_id: SessionId, caller: Caller, request: Request, _: NoBody) -> Response:
-    """Stop the turn that is running in a session. What it has said so far is stored as `partial` when this answers."""
+    """Stop the turn that is running in a session, as whoever could have asked for it may. What it has said so far is stored as
+    `partial` when this answers. Needs the permission `read` too."""
+    caller.key.require("read")
     running = _find(external_id, caller, request)
     if running is not None:
         _running(request).stop(running).result(_LONGEST_STOP_SECONDS)
     return answer(Stopped(stopped=running is not None))
 
 
-def _ask(body: ChatRequest, caller: CallerInfo) -> Ask:
-    return Ask(
+def turn_guard(turn: Turn, caller: CallerInfo, request: Request) -> StreamGuard:
+    """Lets a turn be shown to a caller as long as its key, its project and the session allow it."""
+
+    def may_read(now: CallerInfo) -> bool:
+        now.chosen_project()
+        return now.services.follow.admits(now.reach, turn)
+
+    recheck = cast(AccessRecheck, request.app.state.access_recheck)
+    return recheck.guard(caller, ("turn", turn.session.id, turn.number), may_read)
+
+
+def _named(body: ChatRequest, caller: CallerInfo) -> NamedSession:
+    return NamedSession(
         session=body.id,
-        drafts=[_said(body)],
         project=project_of(body, caller),
         must_be_in="project_id" in body.model_fields_set,
         user_id=body.user_id,
@@ -150,8 +165,10 @@ def _said(body: ChatRequest) -> Draft:
 
 
 def _find(external_id: str, caller: CallerInfo, request: Request) -> RunningTurn | None:
-    session = caller.services.sessions.get(caller.reach, external_id)
-    return _running(request).find(session.tenant, session.id)
+    services = caller.services
+    session = services.turns.find(caller.reach, NamedSession(session=external_id))
+    running = _running(request).find(session.tenant, session.id)
+    return running if running is not None and services.follow.admits(caller.reach, running.turn) else None
 
 
 def _running(request: Request) -> RunningTurns:

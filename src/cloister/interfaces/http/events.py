@@ -15,8 +15,9 @@ from cloister.domain.identifiers import message_name, project_name
 from cloister.domain.moments import iso
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name
-from cloister.interfaces.http.callers import Caller, CallerInfo, needs
-from cloister.interfaces.http.hall import CHECK_SECONDS, Hall
+from cloister.interfaces.http.access_recheck import AccessRecheck, StreamGuard
+from cloister.interfaces.http.callers import Caller, needs
+from cloister.interfaces.http.hall import Hall
 from cloister.interfaces.http.parameters import OfUser
 from cloister.interfaces.http.routes import GuardedRoute
 from cloister.services.events import Reader, Told
@@ -58,7 +59,9 @@ def follow_events(
     behind = last_event_id_header or last_event_id or None
     reader = caller.services.events.read_along(reach, user=user_id, behind=behind)
     greeting = _RETRY if behind else _RETRY + _block("ready", reader.id, {"type": "ready"})
-    return EventStream(cast(Hall, request.app.state.hall), caller, reach, reader, greeting)
+    recheck = cast(AccessRecheck, request.app.state.access_recheck)
+    guard = recheck.guard(caller, ("events", reach), lambda now: now.narrowed_reach() == reach)
+    return EventStream(cast(Hall, request.app.state.hall), guard, reach, reader, greeting)
 
 
 class EventStream(Response):
@@ -66,11 +69,11 @@ class EventStream(Response):
 
     media_type = _MEDIA_TYPE
 
-    def __init__(self, hall: Hall, caller: CallerInfo, reach: Reach, reader: Reader, greeting: bytes) -> None:
+    def __init__(self, hall: Hall, guard: StreamGuard, reach: Reach, reader: Reader, greeting: bytes) -> None:
         super().__init__(headers={"X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._hall = hall
-        self._caller = caller
+        self._guard = guard
         self._reach = reach
         self._reader = reader
         self._greeting = greeting
@@ -97,14 +100,12 @@ class EventStream(Response):
     async def _pieces(self, news: asyncio.Event, gone: "asyncio.Task[None]") -> AsyncGenerator[bytes]:
         now = asyncio.get_running_loop().time
         yield self._greeting
-        sent = checked = now()
+        sent = now()
         while True:
             news.clear()
             told = self._reader.read()
-            if now() - checked >= CHECK_SECONDS:
-                if not await self._hall.admits(self._caller, self._reach):
-                    return
-                checked = now()
+            if not await self._guard.admits():
+                return
             if gone.done() or self._hall.closing:
                 return
             if told:
@@ -114,7 +115,7 @@ class EventStream(Response):
                 yield f": still here\nid: {self._reader.id}\n\n".encode()
                 sent = now()
             if not self._reader.has_news:
-                await _wait(news, min(checked + CHECK_SECONDS, sent + HEARTBEAT_SECONDS) - now())
+                await _wait(news, min(self._guard.seconds_left, sent + HEARTBEAT_SECONDS - now()))
 
 
 def _blocks(told: Sequence[Told]) -> bytes:

@@ -1,20 +1,10 @@
-"""The hall: where the readers of events wait in one app. It wakes them, asks from time to time whether their key still opens, and
-sends them home when the server stops.
-"""
+"""The hall: where the readers of events wait in one app. It wakes them, and sends them home when the server stops."""
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
-
-from starlette.concurrency import run_in_threadpool
 
 from cloister.bootstrap import Services
-from cloister.domain.errors import CloisterError
 from cloister.domain.identifiers import TenantId
-from cloister.domain.scope import Reach
-from cloister.interfaces.http.callers import CallerInfo
-
-CHECK_SECONDS = 2.0
 
 
 class Hall:
@@ -24,7 +14,6 @@ class Hall:
         self._services = services
         self._waiting: dict[TenantId, set[asyncio.Event]] = {}
         self._woken: set[TenantId] = set()
-        self._checks: dict[tuple[str, str | None, Reach], tuple[float, asyncio.Task[bool]]] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._leave_bus: Callable[[], None] = lambda: None
         self.closing = False
@@ -52,18 +41,6 @@ class Hall:
         if not self._waiting[tenant]:
             del self._waiting[tenant]
 
-    async def admits(self, caller: CallerInfo, reach: Reach) -> bool:
-        """Whether the key, and the project that it or the header names, still open what is being read. Readers with the same key
-        share the answer."""
-        now = asyncio.get_running_loop().time()
-        name = (caller.text, caller.project_header, reach)
-        asked, answer = self._checks.get(name, (0.0, None))
-        if answer is None or now - asked >= CHECK_SECONDS:
-            self._checks = {each: check for each, check in self._checks.items() if now - check[0] < CHECK_SECONDS}
-            answer = asyncio.create_task(run_in_threadpool(_still_opens, caller, reach))
-            self._checks[name] = now, answer
-        return await asyncio.shield(answer)
-
     def _pass_on(self, tenant: TenantId) -> None:
         """One call on the loop for however much happens until it runs. Marked before it is called, and unmarked before anybody
         reads: what is told in between is either read or marked again."""
@@ -79,13 +56,3 @@ class Hall:
         self._woken.discard(tenant)
         for news in self._waiting.get(tenant, ()):
             news.set()
-
-
-def _still_opens(caller: CallerInfo, reach: Reach) -> bool:
-    """Where it cannot be known it does not: the reader comes again, and misses nothing."""
-    try:
-        key = caller.check()
-        key.require("read")
-        return replace(caller, key=key).narrowed_reach() == reach
-    except CloisterError:
-        return False

@@ -12,6 +12,7 @@ from cloister.domain.reply import ChatRequest
 from cloister.domain.text import checked_name
 from cloister.interfaces.http import forms
 from cloister.interfaces.http.callers import Caller, needs
+from cloister.interfaces.http.chat import turn_guard
 from cloister.interfaces.http.openai_bodies import ChatCompletionRequest
 from cloister.interfaces.http.openai_errors import CHAT, OpenAiRoute
 from cloister.interfaces.http.openai_messages import read_conversation, with_memory
@@ -130,6 +131,7 @@ def complete_chat(
         model=lambda: services.converse.model.name,
         stream=bool(body.stream),
         usage=body.wants_usage,
+        guard=turn_guard(turn, caller, request),
     )
     return TurnReply(cast(RunningTurns, request.app.state.turns), answering)
 

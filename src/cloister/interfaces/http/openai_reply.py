@@ -17,6 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from cloister.domain.errors import ModelUnavailable
 from cloister.domain.reply import TextDelta, ToolCallDelta, Usage
+from cloister.interfaces.http.access_recheck import StreamGuard
 from cloister.interfaces.http.openai_errors import error_body, in_openai_shape
 from cloister.interfaces.http.problems import CRASH, of_error, problem
 from cloister.interfaces.http.turns import RunningTurn, RunningTurns
@@ -40,6 +41,7 @@ class Answering:
     model: Callable[[], str]
     stream: bool
     usage: bool
+    guard: StreamGuard
 
 
 class TurnReply(Response):
@@ -55,7 +57,7 @@ class TurnReply(Response):
         running = self._turns.start(self._answering.turn, self._answering.build)
         leaving = asyncio.create_task(_stop_when_left(receive, running))
         try:
-            async with aclosing(running.follow()) as news:
+            async with aclosing(running.follow(self._answering.guard)) as news:
                 answer = self._stream if self._answering.stream else self._whole
                 await answer(news, scope, send)
         finally:

@@ -6,6 +6,7 @@ the message, and into the part `data-context`.
 
 import json
 from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import aclosing
 
 from pydantic import TypeAdapter
 from starlette.responses import StreamingResponse
@@ -14,6 +15,7 @@ from cloister.domain.errors import CloisterError, StorageError
 from cloister.domain.identifiers import message_name
 from cloister.domain.reply import TextDelta
 from cloister.interfaces import shapes
+from cloister.interfaces.http.access_recheck import StreamGuard
 from cloister.interfaces.http.problems import CRASH
 from cloister.interfaces.http.turns import RunningTurn
 from cloister.services.converse import Finished, Happening, Recalled
@@ -32,15 +34,16 @@ _ALIVE = b": still there\n\n"
 _DONE = b"data: [DONE]\n\n"
 
 
-def ui_stream(running: RunningTurn) -> StreamingResponse:
-    return StreamingResponse(_events(running), headers=HEADERS, media_type=MEDIA_TYPE)
+def ui_stream(running: RunningTurn, guard: StreamGuard) -> StreamingResponse:
+    return StreamingResponse(_events(running, guard), headers=HEADERS, media_type=MEDIA_TYPE)
 
 
-async def _events(running: RunningTurn) -> AsyncGenerator[bytes]:
+async def _events(running: RunningTurn, guard: StreamGuard) -> AsyncGenerator[bytes]:
     told = _Telling(running)
     yield _event(type="start", messageId=running.turn.name)
-    async for happenings in running.follow():
-        yield b"".join(part for happening in happenings for part in told.of(happening)) or _ALIVE
+    async with aclosing(running.follow(guard)) as following:
+        async for happenings in following:
+            yield b"".join(part for happening in happenings for part in told.of(happening)) or _ALIVE
     yield _DONE
 
 

@@ -1,16 +1,17 @@
 -- name: insert_message
 INSERT INTO message (
     message_id, tenant_id, session_id, role, status, author, created_at, generation, indexed_at, vector, terms, episode_id,
-    tokens, metadata, content
+    tokens, metadata, content, recalled_pool_id
 ) VALUES (
     :message_id, :tenant_id, :session_id, :role, :status, :author, :created_at, :generation, :indexed_at, :vector, :terms,
-    :episode_id, :tokens, :metadata, :content
+    :episode_id, :tokens, :metadata, :content, :recalled_pool_id
 )
 
 -- name: messages
 -- A page of one session, in the order they were said.
 SELECT
-    message_id, session_id, role, content, author, status, episode_id, is_memory_checked, tokens, metadata, created_at
+    message_id, session_id, role, content, author, status, episode_id, is_memory_checked, tokens, metadata, created_at,
+    recalled_pool_id
 FROM message
 WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :last
 ORDER BY message_id
@@ -19,7 +20,8 @@ LIMIT :limit
 -- name: recent_messages
 -- The last ones of a role that came to their end, newest first, looked for among the last :window of the session.
 SELECT
-    message_id, session_id, role, content, author, status, episode_id, is_memory_checked, tokens, metadata, created_at
+    message_id, session_id, role, content, author, status, episode_id, is_memory_checked, tokens, metadata, created_at,
+    recalled_pool_id
 FROM message
 WHERE tenant_id = :tenant_id AND role = :role AND status = 'completed' AND message_id <= :last
     AND message_id > (
@@ -29,6 +31,15 @@ WHERE tenant_id = :tenant_id AND role = :role AND status = 'completed' AND messa
     )
 ORDER BY message_id DESC
 LIMIT :limit
+
+-- name: count_given_recalled_text
+SELECT count(*) FROM message
+WHERE tenant_id = :tenant_id AND message_id > :first AND message_id <= :last AND role = 'assistant'
+    AND recalled_pool_id = :pool_id
+
+-- name: part_from_pool
+UPDATE message SET recalled_pool_id = :no_pool
+WHERE tenant_id = :tenant_id AND message_id > :first AND message_id <= :last AND recalled_pool_id = :pool_id
 
 -- name: message_session
 SELECT s.external_id

@@ -25,8 +25,8 @@ UPDATE session SET turn = NULL, turn_until = NULL
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND turn IS NOT NULL
 
 -- name: turn_of
--- The number of the turn that stands at this moment.
-SELECT turn FROM session
-WHERE tenant_id = :tenant_id AND session_id = :session_id AND turn_until >= :now
+-- One row while the turn of the session is this one.
+SELECT session_id FROM session
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND turn = :turn
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
     AND (CAST(:bound_user AS TEXT) IS NULL OR user_id = :bound_user)

@@ -1,0 +1,91 @@
+"""Follow a turn: who may be shown a turn that somebody asked for, and what of it is still there to be shown (ISO-12)."""
+
+from dataclasses import replace
+
+from cloister.domain.context import Context, Derived, Item
+from cloister.domain.own_words import shown_elsewhere
+from cloister.domain.scope import Reach, Scope
+from cloister.services.turns import Turn
+from cloister.storage.entities import EntityRows
+from cloister.storage.extraction import Extraction
+from cloister.storage.interface import Database, Transaction
+from cloister.storage.memories import MemoryRows
+from cloister.storage.observations import Observations
+from cloister.storage.organisation import Projects
+from cloister.storage.pools import Pools
+from cloister.storage.sessions import Sessions
+
+_MOST_OBSERVATIONS = 200
+
+
+class Follower:
+    """Answers as things are now, whatever they were when the turn began."""
+
+    def __init__(self, database: Database, generation: int) -> None:
+        self._database = database
+        self._generation = generation
+
+    def admits(self, reach: Reach, turn: Turn) -> bool:
+        """Whether a caller of this reach could have asked the question, and still reaches the session in which it was asked. A
+        caller that does not reach all that the turn may have recalled is admitted only while the session has the scope of then:
+        what others shared with it is not its own once they are divided. Nobody follows a turn whose question was forgotten."""
+        if not reach.covers(turn.scope):
+            return False
+        with self._database.read(reach) as transaction:
+            session = Sessions(transaction).find(turn.session.external_id)
+            if session is None or session.id != turn.session.id:
+                return False
+            if not Extraction(transaction).present(session.id, [turn.question.id]):
+                return False
+            if reach.covers_pool(turn.scope):
+                return True
+            project = None if session.project is None else Projects(transaction).get(session.project)
+            return session.scope(None if project is None else project.member_visibility) == turn.scope
+
+    def still_recalled(self, reach: Reach, turn: Turn, context: Context) -> Context:
+        """What was recalled for a turn, as far as it is still in the pool from which it came. Read again, not remembered: what was
+        forgotten, or has left the pool, is not shown to who comes later."""
+        with self._database.read(reach) as transaction:
+            return replace(
+                context,
+                current_conversation=(),
+                relevant_history=self._messages(transaction, turn.scope, context),
+                derived=self._derived(transaction, turn, context),
+            )
+
+    def _messages(self, transaction: Transaction, scope: Scope, context: Context) -> tuple[Item, ...]:
+        rows = Pools(transaction, self._generation).rows(scope)
+        if rows is None:
+            return ()
+        there = rows.messages([item.message.id for item in context.relevant_history])
+        return tuple(
+            item._replace(message=message)
+            for item in context.relevant_history
+            if item.message.id in there and (message := shown_elsewhere(there[item.message.id].message)) is not None
+        )
+
+    def _derived(self, transaction: Transaction, turn: Turn, context: Context) -> Derived:
+        derived, scope = context.derived, turn.scope
+        pool = Pools(transaction, self._generation).find(scope.pool)
+        if pool is None:
+            return Derived()
+        memories = MemoryRows(transaction, pool, self._generation).found([held.memory.id for held in derived.memories])
+        entities = (
+            {}
+            if scope.entities is None
+            else EntityRows(transaction, scope.entities, scope.pool.user, self._generation).found(
+                [entity.id for entity in derived.entities]
+            )
+        )
+        notes = Observations(transaction)
+        observations = notes.recent(turn.session.id, pool, limit=_MOST_OBSERVATIONS)
+        if scope.user is not None and derived.observations:
+            observations += notes.recent_of_user(scope.user, pool, limit=_MOST_OBSERVATIONS)
+        noted = {held.observation.id: held for held in observations}
+        return Derived(
+            memories=tuple(memories[held.memory.id] for held in derived.memories if held.memory.id in memories),
+            entities=tuple(entities[entity.id] for entity in derived.entities if entity.id in entities),
+            observations=tuple(
+                noted[held.observation.id] for held in derived.observations if held.observation.id in noted
+            ),
+        )
