@@ -220,23 +220,6 @@ def test_mem_10_a_block_that_somebody_repeats_is_no_new_evidence(tenant: Tenant,
     assert "walnuts" in memory["content"]
 
 
-def test_a_reply_to_a_session_that_moves_away_from_its_confined_key_is_kept_where_it_went(
-    tenant: Tenant, model: FakeEndpoint
-) -> None:
-    """ISO-4, ISO-5: the key sees nothing more of it. `test_turns` has the session that moves before the turn recalls."""
-    garden, kitchen = tenant.new_project("Garden"), tenant.new_project("Kitchen")
-    gardener = tenant.new_key(project_id=garden, confined=True)
-    gate = Gate()
-    model.answers(words("Late.", gate=gate))
-    with streaming(tenant, "POST", "/v1/chat/stream", asking("tab", "Roses?"), key=gardener) as reader:
-        reader.until("data-context")
-        tenant.admin.patch("/v1/sessions/tab", {"project_id": kitchen})
-        gate.open()
-        assert reader.rest().metadata["status"] == "completed"
-    assert said(tenant, "tab")[1] == ("assistant", "completed", "Late.")
-    assert tenant.caller(gardener).get("/v1/sessions/tab").status_code == 404
-
-
 def test_bodies_are_json(tenant: Tenant) -> None:
     answer = tenant.admin.request("POST", "/v1/chat/stream", content=json.dumps(asking("tab", "x")))
     assert answer.status_code == 422

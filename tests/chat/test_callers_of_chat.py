@@ -1,0 +1,186 @@
+"""ISO-12: asking, asking again, following and stopping make the same checks. Every entry of the chat, by every kind of caller, with
+the exact status; what is refused changes nothing and asks no model.
+
+The session is in the garden, and ada's. A column is a caller, a row an entry with what the request says of the session.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from cloister.domain.identifiers import parse_tenant
+from cloister.domain.moments import now
+from cloister.domain.scope import Reach
+from cloister.services.access import Gatekeeper, KeyFields
+from fake_endpoint import FakeEndpoint
+from servers import Server, Tenant
+from talking import Gate, asking, messages, streaming, words
+
+DAY = 24 * 3_600 * 1_000_000
+CALLERS = (
+    "right",
+    "read only",
+    "write only",
+    "confined to the garden",
+    "confined to the kitchen",
+    "bound to ada",
+    "bound to bob",
+    "another tenant",
+    "revoked",
+    "expired",
+)
+GARDEN, KITCHEN = "{garden}", "{kitchen}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Row:
+    """`says` is what the request says of the session; `expected` has a status for each caller, in order."""
+
+    entry: str
+    expected: str
+    says: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def name(self) -> str:
+        return f"{self.entry} {' '.join(f'{key}={value}' for key, value in self.says.items())}".strip()
+
+
+ROWS = [
+    Row(entry="ask", expected="200 403 403 200 404 200 404 200 401 401"),
+    Row(entry="ask", expected="200 403 403 200 404 200 403 200 401 401", says={"user_id": "ada"}),
+    Row(entry="ask", expected="409 403 403 409 404 403 404 200 401 401", says={"user_id": "bob"}),
+    Row(entry="ask", expected="200 403 403 200 404 200 404 404 401 401", says={"project_id": GARDEN}),
+    Row(entry="ask", expected="409 403 403 409 404 409 404 404 401 401", says={"project_id": KITCHEN}),
+    Row(entry="ask", expected="409 403 403 409 403 409 404 200 401 401", says={"project_id": None}),
+    Row(entry="ask again", expected="200 403 403 200 404 200 404 404 401 401"),
+    Row(entry="ask again", expected="200 403 403 200 404 200 403 404 401 401", says={"user_id": "ada"}),
+    Row(entry="ask again", expected="409 403 403 409 404 403 404 404 401 401", says={"user_id": "bob"}),
+    Row(entry="ask again", expected="200 403 403 200 404 200 404 404 401 401", says={"project_id": GARDEN}),
+    Row(entry="ask again", expected="409 403 403 409 404 409 404 404 401 401", says={"project_id": KITCHEN}),
+    Row(entry="ask again", expected="409 403 403 409 404 409 404 404 401 401", says={"project_id": None}),
+    Row(entry="follow", expected="200 200 403 200 404 200 404 404 401 401"),
+    Row(entry="resume", expected="204 204 403 204 404 204 404 404 401 401"),
+    Row(entry="stop", expected="200 403 403 200 404 200 404 404 401 401"),
+    Row(entry="stop nothing", expected="200 403 403 200 404 200 404 404 401 401"),
+    Row(entry="complete", expected="200 403 403 200 404 200 404 200 401 401"),
+    Row(entry="complete", expected="200 403 403 200 404 200 403 200 401 401", says={"user": "ada"}),
+    Row(entry="complete", expected="409 403 403 409 404 403 404 200 401 401", says={"user": "bob"}),
+    Row(entry="complete", expected="200 403 403 200 403 200 404 404 401 401", says={"X-Project-ID": GARDEN}),
+    Row(entry="complete", expected="409 403 403 403 404 409 404 404 401 401", says={"X-Project-ID": KITCHEN}),
+]
+
+
+class House:
+    def __init__(self, server: Server) -> None:
+        self.tenant, other = server.new_tenant(), server.new_tenant()
+        self.garden, self.kitchen = self.tenant.new_project("Garden"), self.tenant.new_project("Kitchen")
+        key = self.tenant.new_key
+        revoked = self.tenant.admin.made("/org/api-keys", {"name": "revoked", "permissions": ["read", "write"]})
+        self.tenant.admin.delete(f"/org/api-keys/{revoked['key_id']}")
+        self.keys = dict(
+            zip(
+                CALLERS,
+                (
+                    key("read", "write"),
+                    key("read"),
+                    key("write"),
+                    key("read", "write", project_id=self.garden, confined=True),
+                    key("read", "write", project_id=self.kitchen, confined=True),
+                    key("read", "write", user_id="ada"),
+                    key("read", "write", user_id="bob"),
+                    other.key,
+                    revoked["key"],
+                    expired(server, self.tenant),
+                ),
+                strict=True,
+            )
+        )
+        self.sessions = 0
+
+    def new_session(self) -> str:
+        self.sessions += 1
+        name = f"tab {self.sessions}"
+        self.tenant.new_session(name, project_id=self.garden, user_id="ada")
+        self.tenant.say(name, "Which roses?")
+        self.tenant.say(name, "Red ones.", "assistant")
+        return name
+
+
+def expired(server: Server, tenant: Tenant) -> str:
+    assert server.services is not None
+    services = server.services
+    then = Gatekeeper(services.database, services.organise, lambda: now() - 2 * DAY)
+    fields = KeyFields(name="expired", permissions=("read", "write"), expires_at=now() - DAY)
+    return then.create(Reach(tenant=parse_tenant(tenant.tenant_id)), fields).text
+
+
+@pytest.fixture(scope="module")
+def house(server: Server) -> House:
+    return House(server)
+
+
+@pytest.fixture
+def gate() -> Generator[Gate]:
+    made = Gate()
+    yield made
+    made.open()
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_iso_12_every_entry_of_the_chat_makes_the_same_checks(
+    house: House, model: FakeEndpoint, gate: Gate, row: Row
+) -> None:
+    statuses = {caller: asked(house, model, gate, row, key) for caller, key in house.keys.items()}
+    assert statuses == dict(zip(CALLERS, map(int, row.expected.split()), strict=True))
+
+
+def asked(house: House, model: FakeEndpoint, gate: Gate, row: Row, key: str) -> int:
+    """By one caller, in a session of its own; who is refused has changed nothing of it, and asked no model."""
+    session = house.new_session()
+    model.answers(words("Noted."))
+    if row.entry in ("follow", "stop"):
+        return of_running_turn(house, model, gate, row.entry, session, key)
+    before, asked_before = messages(house.tenant, session), len(model.asked)
+    status = sent(house, row, session, key)
+    if status >= 400 or row.entry in ("resume", "stop nothing"):
+        assert messages(house.tenant, session) == before and len(model.asked) == asked_before
+    return status
+
+
+def sent(house: House, row: Row, session: str, key: str) -> int:
+    caller = house.tenant.caller(key)
+    projects = {GARDEN: house.garden, KITCHEN: house.kitchen}
+    says = {name: projects.get(value, value) for name, value in row.says.items()}
+    match row.entry:
+        case "resume":
+            return caller.get(f"/v1/chat/{session}/stream").status_code
+        case "stop nothing":
+            return caller.post(f"/v1/chat/{session}/stop").status_code
+        case "complete":
+            headers = {"X-Session-ID": session}
+            headers |= {name: says.pop(name) for name in list(says) if name.startswith("X-")}
+            body = {"messages": [{"role": "user", "content": "And now?"}], **says}
+            return caller.post("/v1/chat/completions", body, headers=headers).status_code
+        case _:
+            trigger = "regenerate-message" if row.entry == "ask again" else "submit-message"
+            return caller.post(
+                "/v1/chat/stream", {**asking(session, "And now?", **says), "trigger": trigger}
+            ).status_code
+
+
+def of_running_turn(house: House, model: FakeEndpoint, gate: Gate, entry: str, session: str, key: str) -> int:
+    model.answers(words("Noted.", gate=gate))
+    with streaming(house.tenant, "POST", "/v1/chat/stream", asking(session, "And now?")) as reader:
+        reader.until("data-context")
+        if entry == "follow":
+            with streaming(house.tenant, "GET", f"/v1/chat/{session}/stream", key=key) as follower:
+                status = follower.response.status_code
+        else:
+            answer = house.tenant.caller(key).post(f"/v1/chat/{session}/stop")
+            status = answer.status_code
+            assert status != 200 or answer.json() == {"stopped": True}
+        house.tenant.admin.post(f"/v1/chat/{session}/stop")
+        reader.rest()
+    return status
