@@ -66,6 +66,9 @@ class OverCommands:
     def update_session(self, session_id: str, *, project_id: str | None) -> shapes.Session:
         return self._one(shapes.Session, "sessions", "move", session_id, project_id or "none")
 
+    def preview_move(self, session_id: str, project_id: str | None) -> shapes.MovePreview:
+        return self._one(shapes.MovePreview, "sessions", "move", session_id, project_id or "none", "--dry-run")
+
     def delete_session(self, session_id: str) -> shapes.Forgotten:
         return self._one(shapes.Forgotten, "forget", session_id, "--yes")
 

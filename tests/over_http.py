@@ -74,6 +74,10 @@ class OverHttp:
         params = _given(project_id=project_id, user_id=user_id, limit=limit)
         return _many(shapes.Session, self._caller.get("/v1/sessions", params=params))
 
+    def preview_move(self, session_id: str, project_id: str | None) -> shapes.MovePreview:
+        path = f"{_session(session_id)}?dry_run=true"
+        return _one(shapes.MovePreview, self._caller.patch(path, {"project_id": project_id}))
+
     def update_session(
         self,
         session_id: str,

@@ -127,6 +127,32 @@ def test_a_moved_session_takes_its_whole_history_along(memory: Cloister) -> None
     assert contents(memory.context("outside", "ferry").relevant_history) == ["The ferry leaves at six."]
 
 
+def test_a_dry_run_of_a_move_says_what_would_move_along_and_changes_nothing(memory: Cloister) -> None:
+    """ISO-12: and how many replies had been given text of the place that the session would leave."""
+    project = memory.create_project("P").project_id
+    memory.create_session("s", project_id=project)
+    memory.record("s", "user", "What did I say of the ferry?")
+    memory.record("s", "assistant", "<recalled-memory>\n- The ferry leaves at six.\n</recalled-memory> At six.")
+    memory.add_memories("s", ["The ferry leaves at six."])
+    before = memory.session("s")
+    preview = memory.preview_move("s", None)
+    assert (preview.messages, preview.memories, preview.observations) == (2, 1, 0)
+    assert preview.replies_given_recalled_text == 1
+    assert memory.preview_move("s", project).messages == 0
+    assert memory.session("s") == before
+
+
+def test_a_quotation_does_not_move_along(memory: Cloister) -> None:
+    """ISO-12: what the reply says in its own words does (ISO-5)."""
+    project = memory.create_project("P").project_id
+    memory.create_session("s", project_id=project)
+    memory.record("s", "assistant", "<recalled-memory>\n- The ferry leaves at six.\n</recalled-memory> At six.")
+    assert "ferry" in memory.messages("s")[0].content
+    memory.update_session("s", project_id=None)
+    assert [message.content for message in memory.messages("s")] == ["At six."]
+    assert contents(memory.context("s").current_conversation) == ["At six."]
+
+
 def test_the_shared_pool_and_private_projects_are_divided_by_user(memory: Cloister) -> None:
     """ISO-10"""
     private = memory.create_project("P", member_visibility="private").project_id

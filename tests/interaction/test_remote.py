@@ -160,6 +160,8 @@ REFUSED: dict[str, Call] = {
     "no project to search": lambda memory: memory.search("peas", project_id=MISSING),
     "no project to list": lambda memory: memory.sessions(project_id=MISSING),
     "no project to move to": lambda memory: memory.update_session("s", project_id=MISSING),
+    "no project to try a move to": lambda memory: memory.preview_move("s", MISSING),
+    "no session to try to move": lambda memory: memory.preview_move("nobody", None),
     "no project id": lambda memory: memory.update_project("garden", name="x"),
     "no message": lambda memory: memory.forget_message("msg_0000000000000001"),
     "no message id": lambda memory: memory.messages("s", after="peas"),

@@ -201,6 +201,8 @@ ROWS = (
     Row("GET", "/v1/sessions/{external_id}", "200 403 200 404 200 200 404"),
     Row("PATCH", "/v1/sessions/{external_id}", "403 200 200 404 200 200 404", {"title": "Roses"}),
     Row("PATCH", "/v1/sessions/{external_id}", "403 200 200 404 200 403 404", {"project_id": None}),
+    Row("PATCH", "/v1/sessions/{external_id}?dry_run=true", "403 403 200 404 200 403 404", {"project_id": None}),
+    Row("PATCH", "/v1/sessions/{external_id}?dry_run=true", "403 403 422 422 422 422 422", {"title": "Roses"}),
     Row("DELETE", "/v1/sessions/{external_id}", "403 200 200 404 200 200 404"),
     Row("POST", "/v1/sessions/{external_id}/clear", "403 200 200 404 200 200 404"),
     Row("POST", "/v1/sessions/{external_id}/messages", "403 201 201 404 201 201 404", ONE),
@@ -233,7 +235,7 @@ ROWS = (
     Row("POST", "/v1/chat/stream", "403 403 200 404 200 200 404", {**ASK, "id": "new", "project_id": "{project_id}"}),
     Row("POST", "/v1/chat/stream", "403 403 409 200 409 409 403", {**ASK, "project_id": None}),
     Row("GET", "/v1/chat/{external_id}/stream", "204 403 204 404 204 204 404"),
-    Row("POST", "/v1/chat/{external_id}/stop", "403 200 200 404 200 200 404"),
+    Row("POST", "/v1/chat/{external_id}/stop", "403 403 200 404 200 200 404"),
     Row("POST", "/v1/chat/completions", "403 403 200 200 200 200 200", COMPLETE),
     Row("POST", "/v1/chat/completions", "403 403 200 404 200 200 403", COMPLETE, in_garden=True),
     Row(

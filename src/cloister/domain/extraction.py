@@ -7,20 +7,22 @@ carries its sources and is never wider than them).
 from dataclasses import dataclass
 from typing import Literal
 
-from cloister.domain.identifiers import MessageId
+from cloister.domain.identifiers import MessageId, PoolId
 
 EntityType = Literal["person", "place", "organisation", "project", "product", "event", "other"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Statement:
-    """A completed message as evidence. `author` is the speaker's name where the role does not say who spoke."""
+    """A completed message as evidence. `author` is the speaker's name where the role does not say who spoke; `recalled_pool` the
+    pool whose text the message quotes or was given (ISO-12)."""
 
     id: MessageId
     role: str
     content: str
     author: str | None
     created_at: int
+    recalled_pool: PoolId | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

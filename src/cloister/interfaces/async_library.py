@@ -45,6 +45,7 @@ class AsyncCloister:
     session = _awaited(Cloister.session)
     sessions = _awaited(Cloister.sessions)
     update_session = _awaited(Cloister.update_session)
+    preview_move = _awaited(Cloister.preview_move)
     delete_session = _awaited(Cloister.delete_session)
     clear_session = _awaited(Cloister.clear_session)
     record = _awaited(Cloister.record)

@@ -181,6 +181,12 @@ class Cloister:
         )
         return shapes.session_shape(self._services.sessions.change(self._reach, session_id, change))
 
+    def preview_move(self, session_id: str, project_id: str | None) -> shapes.MovePreview:
+        """What would move along to this project, or out of all with `None`, and how many replies had been given text of the place
+        that the session would leave. Nothing is changed."""
+        preview = self._services.sessions.preview_move(self._reach, session_id, project_of(project_id))
+        return shapes.move_preview_shape(preview)
+
     def delete_session(self, session_id: str) -> shapes.Forgotten:
         """The session, all that was said in it, and all that derives from that."""
         return shapes.forgotten_shape(self._services.forget.session(self._reach, session_id))

@@ -159,6 +159,10 @@ class RemoteCloister(Cloister, served=True):
         body |= _of_project(project_id)
         return self._server.change("PATCH", _session(session_id), body).one(shapes.Session)
 
+    def preview_move(self, session_id: str, project_id: str | None) -> shapes.MovePreview:
+        answer = self._server.change("PATCH", f"{_session(session_id)}?dry_run=true", _of_project(project_id))
+        return answer.one(shapes.MovePreview)
+
     def delete_session(self, session_id: str) -> shapes.Forgotten:
         return self._server.change("DELETE", _session(session_id)).one(shapes.Forgotten)
 

@@ -30,6 +30,7 @@ from cloister.interfaces.derived_shapes import (
 from cloister.services.access import CreatedKey as DomainCreatedKey
 from cloister.services.access import CreatedTenant
 from cloister.services.forget import Forgotten as DomainForgotten
+from cloister.services.move import MovePreview as DomainMovePreview
 from cloister.services.organise import Moved
 from cloister.services.search import EntityHit, EpisodeHit, MemoryHit
 from cloister.services.search import Hit as DomainHit
@@ -125,6 +126,17 @@ class VisibilityPreview:
 
     sessions: int
     users: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MovePreview:
+    """What would move with a session. `replies_given_recalled_text` counts its replies that had been given text of the pool it
+    would leave: what they say in their own words moves along, what they quote does not."""
+
+    messages: int
+    memories: int
+    observations: int
+    replies_given_recalled_text: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -354,6 +366,15 @@ def forgotten_shape(gone: DomainForgotten) -> Forgotten:
 
 def visibility_preview_shape(preview: DomainVisibilityPreview) -> VisibilityPreview:
     return VisibilityPreview(sessions=preview.sessions, users=preview.users)
+
+
+def move_preview_shape(preview: DomainMovePreview) -> MovePreview:
+    return MovePreview(
+        messages=preview.messages,
+        memories=preview.memories,
+        observations=preview.observations,
+        replies_given_recalled_text=preview.replies_given_recalled_text,
+    )
 
 
 def deleted_project_shape(moved: Moved) -> DeletedProject:

@@ -16,7 +16,7 @@ from typing import Literal
 
 from cloister.domain.errors import CloisterError, Conflict, ModelUnavailable
 from cloister.domain.extraction import ExtractedEntity, Statement
-from cloister.domain.identifiers import MessageId, ProjectId, SessionId, new_observation_id
+from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, new_observation_id
 from cloister.domain.memory import normalised
 from cloister.domain.moments import Clock
 from cloister.domain.observation import Observation
@@ -168,14 +168,16 @@ class MemoryWorker:
         """No transaction is open while the extractor thinks."""
         work = self._read(claim)
         evidence = _evidence(work.unchecked)
-        memories = self._rememberer.prepare(self._extractor.memories(evidence, work.known)) if evidence else []
+        of_here = _of_pool(evidence, work.claimed.pool)
+        memories = self._rememberer.prepare(self._extractor.memories(of_here, work.known)) if of_here else []
         entities: list[tuple[ProjectId, Sequence[ExtractedEntity]]] = []
         for project, said in groupby(evidence, key=lambda one: _project_then(one.id, work)):
             if project is not None:
                 _refuse_lost(claim)
                 entities.append((project, self._extractor.entities(list(said))))
         _refuse_lost(claim)
-        notes = self._extractor.notes(_evidence(work.unobserved)) if work.unobserved else []
+        unobserved = _of_pool(_evidence(work.unobserved), work.claimed.pool)
+        notes = self._extractor.notes(unobserved) if unobserved else []
         return self._database.write(
             claim.reach, lambda transaction: self._keep(transaction, work, memories, entities, notes)
         )
@@ -306,8 +308,14 @@ def _evidence(statements: Sequence[Statement]) -> list[Statement]:
     return [one for one in own if one.content]
 
 
+def _of_pool(statements: Sequence[Statement], pool: PoolId) -> list[Statement]:
+    """Without replies that were given text of another pool, in which the session was then: nothing that is remembered of them here
+    may rest on it (ISO-12). What users said is their own, whatever they quoted beside it."""
+    return [one for one in statements if one.role == "user" or one.recalled_pool in (None, pool)]
+
+
 def _project_then(message: MessageId, work: _Work) -> ProjectId | None:
-    """The project the session was in when this was said."""
+    """The project the session was in when this was said; of a reply, when its question was asked."""
     for last, project in work.past:
         if message <= last:
             return project

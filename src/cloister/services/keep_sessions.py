@@ -19,7 +19,7 @@ from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import Metadata, checked_metadata, checked_name, checked_tags
 from cloister.domain.usage import Limits, refuse_over
 from cloister.services.events import Bus
-from cloister.services.move import SessionMover
+from cloister.services.move import MovePreview, SessionMover, preview_move
 from cloister.services.once import request, write_once
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.messages import Messages
@@ -199,6 +199,16 @@ class SessionKeeper:
             self._events.moved([before], after.project)
         return after
 
+    def preview_move(self, reach: Reach, external_id: str, project: ProjectId | None) -> MovePreview:
+        """What moving a session to this project, or out of all, would bring along. Nothing is changed."""
+        with self._database.read(reach) as transaction:
+            if project is not None:
+                Projects(transaction).get(project)
+            session = Sessions(transaction).get(external_id)
+            _refuse_leaving(transaction.reach, project)
+            scope = Scope(tenant=reach.tenant, project=project, user=session.user_id)
+            return preview_move(transaction, session, scope)
+
     def add(self, transaction: Transaction, wanted: SessionFields) -> tuple[Session, bool]:
         """Inside a transaction of a larger use case; the fields are checked. Not new where another was faster. Outside ids are
         unique in a tenant: a confined or bound caller that names a session it cannot see is told that there is none (ISO-4), though
@@ -233,13 +243,16 @@ class SessionKeeper:
 
 def _scope_in(transaction: Transaction, project: ProjectId | None, user: str | None) -> Scope:
     """The scope of a session of this project and user; the project must be one the caller may see, and stays one."""
-    confined_to = transaction.reach.confined_to
-    if confined_to is not None and project is None:
-        raise Forbidden("This key is confined to its project: its sessions stay there.")
+    _refuse_leaving(transaction.reach, project)
     if project is None:
         return Scope(tenant=transaction.reach.tenant, project=None, user=user)
     visibility = Projects(transaction).hold(project).member_visibility
     return Scope(tenant=transaction.reach.tenant, project=project, user=user, visibility=visibility)
+
+
+def _refuse_leaving(reach: Reach, project: ProjectId | None) -> None:
+    if reach.confined_to is not None and project is None:
+        raise Forbidden("This key is confined to its project: its sessions stay there.")
 
 
 def checked_fields(fields: SessionFields) -> SessionFields:

@@ -1,11 +1,39 @@
 """Move a session between pools, with everything that counts or derives by where it is."""
 
+from dataclasses import dataclass
+
+from cloister.domain.conversation import Session
 from cloister.domain.scope import Scope
 from cloister.storage.extraction import Extraction
 from cloister.storage.interface import Transaction
 from cloister.storage.memories import Memories
+from cloister.storage.messages import Messages
+from cloister.storage.observations import Observations
 from cloister.storage.pools import Pools, move_between
 from cloister.storage.sessions import Sessions, Tail
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MovePreview:
+    """What would come along with a session, and how many of its replies had been given text of the pool it would leave, or quote
+    it: their own words come along, and their quotations do not (ISO-12). All zero where it would not move."""
+
+    messages: int
+    memories: int
+    observations: int
+    replies_given_recalled_text: int
+
+
+def preview_move(transaction: Transaction, session: Session, scope: Scope) -> MovePreview:
+    """What a move of this session to the pool of this scope would do. Nothing is changed."""
+    if scope.project == session.project:
+        return MovePreview(messages=0, memories=0, observations=0, replies_given_recalled_text=0)
+    return MovePreview(
+        messages=session.message_count,
+        memories=session.memory_count,
+        observations=Observations(transaction).count(session.id),
+        replies_given_recalled_text=Messages(transaction).count_given_recalled_text(session.id, session.pool),
+    )
 
 
 class SessionMover:

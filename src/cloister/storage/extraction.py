@@ -123,6 +123,13 @@ class Extraction:
 
 def _statements(rows: Sequence[Row]) -> list[Statement]:
     return [
-        Statement(id=MessageId(message), role=role, content=content, author=author, created_at=created_at)
-        for message, role, content, author, created_at in cast(list[tuple[Any, ...]], rows)
+        Statement(
+            id=MessageId(message),
+            role=role,
+            content=content,
+            author=author,
+            created_at=created_at,
+            recalled_pool=recalled_pool,
+        )
+        for message, role, content, author, created_at, recalled_pool in cast(list[tuple[Any, ...]], rows)
     ]

@@ -43,6 +43,11 @@ class Observations:
         )
         return [_held(row) for row in rows]
 
+    def count(self, session: SessionId) -> int:
+        """How many notes the session has."""
+        row = self._transaction.row("count_session_observations", session_id=session)
+        return 0 if row is None else cast(int, row[0])
+
     def place(self, session: SessionId, observation: ObservationId) -> tuple[int, int]:
         """The (said_at, id) of a note of the session."""
         row = self._transaction.row("observation_place", session_id=session, observation_id=observation)

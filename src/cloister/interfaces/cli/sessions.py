@@ -20,7 +20,7 @@ from cloister.interfaces.cli.options import (
 from cloister.interfaces.cli.places import Places
 from cloister.interfaces.cli.terminal import answer, confirm, counted, minute, quotation, record, remark, table
 from cloister.interfaces.library import Cloister
-from cloister.interfaces.shapes import Session, as_json
+from cloister.interfaces.shapes import MovePreview, Session, as_json
 
 app = typer.Typer(help="Sessions: one conversation each.", no_args_is_help=True)
 
@@ -115,15 +115,22 @@ def create_session(
 def move_session(
     session_id: SessionArgument,
     project: Annotated[str, typer.Argument(metavar="PROJECT", help="Project id (proj_…), or `none` for no project.")],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would happen, and change nothing.", show_default=False)
+    ] = False,
     data: Data = None,
     key: Key = None,
     json: Json = False,
 ) -> None:
     """Move a session into a project, or out of it.
 
-    All that was said in it moves along, by the next request.
+    All that was said in it moves along, by the next request; what replies quote of the place it leaves stays there.
     """
     with Cloister(data, key=key) as memory:
+        if dry_run:
+            preview = memory.preview_move(session_id, project)
+            answer(as_json(preview), json, f"{_moving_along(preview)}. Nothing was changed.")
+            return
         before = memory.session(session_id)
         session = memory.update_session(session_id, project_id=project)
         places = Places(memory)
@@ -161,6 +168,16 @@ def clear_session(
             confirm(f"Forget the {messages} of {session_id!r} for good?")
         gone = memory.clear_session(session_id)
     answer(as_json(gone), json, f"Forgot {gone_counts(gone)}; {session_id!r} is empty.")
+
+
+def _moving_along(preview: MovePreview) -> str:
+    parts = (
+        counted(preview.messages, "message"),
+        counted(preview.memories, "memory", "memories"),
+        counted(preview.observations, "observation"),
+    )
+    replies = counted(preview.replies_given_recalled_text, "reply", "replies")
+    return f"{parts[0]}, {parts[1]} and {parts[2]} would move along; {replies} had been given text of where it is now"
 
 
 def _described(session: Session, places: Places) -> Table:

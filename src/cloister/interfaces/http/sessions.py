@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from cloister.domain.conversation import Draft
-from cloister.domain.errors import NotFound
+from cloister.domain.errors import InvalidRequest, NotFound
 from cloister.domain.identifiers import MessageId, ProjectId, parse_message, parse_project
 from cloister.domain.text import checked_content
 from cloister.interfaces import shapes
@@ -18,6 +18,7 @@ from cloister.interfaces.http.cursors import Listing, other_cursor
 from cloister.interfaces.http.parameters import (
     After,
     Cursor,
+    DryRun,
     IdempotencyKey,
     Limit,
     MessageName,
@@ -81,18 +82,28 @@ def get_session(external_id: SessionId, caller: Caller) -> Response:
     return answer(shapes.session_shape(caller.services.sessions.get(caller.reach, external_id)))
 
 
-@router.patch("/v1/sessions/{external_id}", response_model=shapes.Session)
+@router.patch("/v1/sessions/{external_id}", response_model=shapes.Session | shapes.MovePreview)
 @needs("write")
-def change_session(external_id: SessionId, body: bodies.SessionChange, caller: Caller) -> Response:
-    """Change what is given. `project_id: null` takes the session out of its project; all that was said in it moves along."""
+def change_session(
+    external_id: SessionId, body: bodies.SessionChange, caller: Caller, dry_run: DryRun = False
+) -> Response:
+    """Change what is given. `project_id: null` takes the session out of its project; all that was said in it moves along, but for
+    what replies quote of the place it leaves. With `dry_run=true` and a `project_id` nothing is changed: the answer is how much
+    would move along, and how many of its replies had been given text of that place."""
     moving = "project_id" in body.model_fields_set
+    project = parse_project(body.project_id) if moving and body.project_id is not None else None
+    if dry_run:
+        if not moving:
+            raise InvalidRequest("dry_run", "tries a move, and the body names no project_id.")
+        preview = caller.services.sessions.preview_move(caller.reach, external_id, project)
+        return answer(shapes.move_preview_shape(preview))
     change = SessionChange(
         title=body.title,
         untitle="title" in body.model_fields_set and body.title is None,
         tags=None if body.tags is None else tuple(body.tags),
         metadata=body.metadata,
         move=moving,
-        project=parse_project(body.project_id) if moving and body.project_id is not None else None,
+        project=project,
     )
     return answer(shapes.session_shape(caller.services.sessions.change(caller.reach, external_id, change)))
 

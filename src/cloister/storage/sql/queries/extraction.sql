@@ -24,7 +24,7 @@ UPDATE session SET claim = NULL, claimed_until = NULL
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND claim = :claim
 
 -- name: unchecked_messages
-SELECT message_id, role, content, author, created_at FROM message
+SELECT message_id, role, content, author, created_at, recalled_pool_id FROM message
 WHERE tenant_id = :tenant_id AND message_id > :first AND message_id <= :last
     AND is_memory_checked = 0 AND status = 'completed'
 ORDER BY message_id
@@ -80,7 +80,7 @@ WHERE tenant_id = :tenant_id AND message_id > :first AND message_id <= :last
 
 -- name: unobserved_messages
 -- What has fallen out of the recent window and is in no note yet.
-SELECT message_id, role, content, author, created_at FROM message
+SELECT message_id, role, content, author, created_at, recalled_pool_id FROM message
 WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :last AND status = 'completed'
     AND message_id <= coalesce((
         SELECT min(recent.message_id) - 1 FROM (
@@ -107,6 +107,9 @@ WHERE o.tenant_id = :tenant_id AND o.session_id = :session_id
     AND (o.said_at, o.observation_id) > (:after_said_at, :after_observation_id)
 ORDER BY o.said_at, o.observation_id
 LIMIT :limit
+
+-- name: count_session_observations
+SELECT count(*) FROM observation WHERE tenant_id = :tenant_id AND session_id = :session_id
 
 -- name: observation_place
 -- Where a note of one session stands in its list.
