@@ -126,6 +126,7 @@ DERIVED_CASES: dict[str, Case] = {
         writes=True,
     ),
     "Observations.of_session": Case(act=lambda t, h: Observations(t).of_session(h.first.session, limit=9), nothing=[]),
+    "Observations.count": Case(act=lambda t, h: Observations(t).count(h.first.session), nothing=0),
     "Observations.place": Case(
         act=lambda t, h: Observations(t).place(h.first.session, h.first.observation), nothing=NotFound
     ),

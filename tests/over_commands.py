@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from cloister.domain.conversation import Role
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
-from cloister.interfaces import derived_shapes, shapes
+from cloister.interfaces import derived_shapes, preview_shapes, shapes
 from cloister.interfaces.arguments import NOT_GIVEN
 from cloister.services.search import Kind
 from command_line import CommandLine
@@ -34,8 +34,12 @@ class OverCommands:
     def update_project(self, project_id: str, *, member_visibility: MemberVisibility) -> shapes.Project:
         return self._one(shapes.Project, "projects", "members", project_id, member_visibility, "--yes")
 
-    def preview_visibility(self, project_id: str, member_visibility: MemberVisibility) -> shapes.VisibilityPreview:
-        return self._one(shapes.VisibilityPreview, "projects", "members", project_id, member_visibility, "--dry-run")
+    def preview_visibility(
+        self, project_id: str, member_visibility: MemberVisibility
+    ) -> preview_shapes.VisibilityPreview:
+        return self._one(
+            preview_shapes.VisibilityPreview, "projects", "members", project_id, member_visibility, "--dry-run"
+        )
 
     def delete_project(self, project_id: str) -> shapes.DeletedProject:
         return self._one(shapes.DeletedProject, "projects", "delete", project_id, "--yes")
@@ -66,8 +70,8 @@ class OverCommands:
     def update_session(self, session_id: str, *, project_id: str | None) -> shapes.Session:
         return self._one(shapes.Session, "sessions", "move", session_id, project_id or "none")
 
-    def preview_move(self, session_id: str, project_id: str | None) -> shapes.MovePreview:
-        return self._one(shapes.MovePreview, "sessions", "move", session_id, project_id or "none", "--dry-run")
+    def preview_move(self, session_id: str, project_id: str | None) -> preview_shapes.MovePreview:
+        return self._one(preview_shapes.MovePreview, "sessions", "move", session_id, project_id or "none", "--dry-run")
 
     def delete_session(self, session_id: str) -> shapes.Forgotten:
         return self._one(shapes.Forgotten, "forget", session_id, "--yes")

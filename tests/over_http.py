@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from cloister.domain.conversation import Role
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
-from cloister.interfaces import derived_shapes, shapes
+from cloister.interfaces import derived_shapes, preview_shapes, shapes
 from cloister.interfaces.arguments import NOT_GIVEN
 from cloister.services.search import Kind
 from refusals import refusal
@@ -44,9 +44,13 @@ class OverHttp:
         body = _given(name=name, is_default=is_default, member_visibility=member_visibility, settings=settings)
         return _one(shapes.Project, self._caller.patch(f"/org/projects/{project_id}", body))
 
-    def preview_visibility(self, project_id: str, member_visibility: MemberVisibility) -> shapes.VisibilityPreview:
+    def preview_visibility(
+        self, project_id: str, member_visibility: MemberVisibility
+    ) -> preview_shapes.VisibilityPreview:
         path = f"/org/projects/{project_id}?dry_run=true"
-        return _one(shapes.VisibilityPreview, self._caller.patch(path, {"member_visibility": member_visibility}))
+        return _one(
+            preview_shapes.VisibilityPreview, self._caller.patch(path, {"member_visibility": member_visibility})
+        )
 
     def delete_project(self, project_id: str) -> shapes.DeletedProject:
         return _one(shapes.DeletedProject, self._caller.delete(f"/org/projects/{project_id}"))
@@ -74,9 +78,9 @@ class OverHttp:
         params = _given(project_id=project_id, user_id=user_id, limit=limit)
         return _many(shapes.Session, self._caller.get("/v1/sessions", params=params))
 
-    def preview_move(self, session_id: str, project_id: str | None) -> shapes.MovePreview:
+    def preview_move(self, session_id: str, project_id: str | None) -> preview_shapes.MovePreview:
         path = f"{_session(session_id)}?dry_run=true"
-        return _one(shapes.MovePreview, self._caller.patch(path, {"project_id": project_id}))
+        return _one(preview_shapes.MovePreview, self._caller.patch(path, {"project_id": project_id}))
 
     def update_session(
         self,

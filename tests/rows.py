@@ -188,4 +188,5 @@ def insert_message(
         tokens=5,
         metadata="{}",
         content=content,
+        recalled_pool_id=None,
     )

@@ -242,6 +242,9 @@ OLD_QUERIES = {
     "old_count": "UPDATE session SET message_count = :messages WHERE tenant_id = :tenant_id AND session_id = :session_id",
     "old_burial": "UPDATE session SET external_id = NULL, project_id = NULL, pool_id = NULL "
     "WHERE tenant_id = :tenant_id AND session_id = :session_id",
+    "insert_message": "INSERT INTO message (message_id, tenant_id, session_id, role, status, author, created_at, generation, "
+    "indexed_at, vector, terms, episode_id, tokens, metadata, content) VALUES (:message_id, :tenant_id, :session_id, :role, "
+    ":status, :author, :created_at, :generation, :indexed_at, :vector, :terms, :episode_id, :tokens, :metadata, :content)",
 }
 
 
@@ -249,6 +252,13 @@ def with_old_queries(*, postgres: bool) -> dict[str, str]:
     """With those that today's queries have no words for any more: they name columns that version 001 did not have."""
     old = {name: re.sub(r":(\w+)", r"%(\1)s", text) if postgres else text for name, text in OLD_QUERIES.items()}
     return {**load_queries(postgres=postgres), **old}
+
+
+def with_version(past: pytest.MonkeyPatch, place: Place, version: int) -> None:
+    """As a Cloister that knew no more migrations than up to this one."""
+    with_steps(past, [step for step in known(place) if step.version <= version])
+    for module in (sqlite, postgres):
+        past.setattr(module, "load_queries", with_old_queries)
 
 
 def counts_after(place: Place, households: list[Household]) -> list[Held]:
@@ -267,9 +277,7 @@ def counts_after(place: Place, households: list[Household]) -> list[Held]:
 def old_households(place: Place, monkeypatch: pytest.MonkeyPatch) -> list[Household]:
     """Two tenants in a database of version 001, which the next opening brings up to date; and one that is not there."""
     with monkeypatch.context() as past:
-        with_steps(past, known(place)[:1])
-        for module in (sqlite, postgres):
-            past.setattr(module, "load_queries", with_old_queries)
+        with_version(past, place, 1)
         database = place.open()
         households = [new_household(), new_household()]
         for household in households:
@@ -316,7 +324,7 @@ def old_derived(place: Place, rows: Callable[[str], Dump], monkeypatch: pytest.M
     """In a database of version 004: a memory whose vector is known, one that a slow embedder left without, and an entity."""
     household = new_household()
     with monkeypatch.context() as past:
-        with_steps(past, known(place)[:4])
+        with_version(past, place, 4)
         database = place.open()
         database.write(household.reach, lambda transaction: insert_conversation(transaction, household))
         database.close()
@@ -364,6 +372,46 @@ def test_the_migration_of_an_owner_that_row_level_security_binds_queues_what_der
     place = postgres_place(make_conninfo(empty_postgres, user=login))
     old_derived(place, everyone.rows, monkeypatch)
     assert waiting_after(place, everyone.rows) == WAITING
+
+
+QUOTING = "Told: <Recalled-Memory> - It is so. </recalled-memory>"
+
+
+def old_quotation(place: Place, monkeypatch: pytest.MonkeyPatch) -> Household:
+    """In a database of version 007: two messages, of which the second quotes what was recalled."""
+    household = new_household()
+    with monkeypatch.context() as past:
+        with_version(past, place, 7)
+        database = place.open()
+
+        def work(transaction: Transaction) -> None:
+            insert_conversation(transaction, household)
+            insert_message(transaction, household.session, 2, QUOTING)
+
+        database.write(household.reach, work)
+        database.close()
+    place.open().close()
+    return household
+
+
+def test_iso_12_what_was_quoted_before_it_was_noted_is_of_the_pool_of_its_session(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    household = old_quotation(place, monkeypatch)
+    rows = place.rows("SELECT recalled_pool_id FROM message ORDER BY message_id")
+    assert rows == [(None,), (household.pool,)]
+
+
+def test_iso_12_the_migration_of_an_owner_that_row_level_security_binds_notes_quotations_of_all_tenants(
+    empty_postgres: str, login: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everyone = postgres_place(empty_postgres)
+    for role in ROLES:
+        everyone.rows(f"DO $$ BEGIN IF to_regrole('{role}') IS NULL THEN CREATE ROLE {role} NOLOGIN; END IF; END $$")
+    everyone.rows(f"GRANT {', '.join(ROLES)} TO {login}; GRANT USAGE, CREATE ON SCHEMA public TO {login}")
+    household = old_quotation(postgres_place(make_conninfo(empty_postgres, user=login)), monkeypatch)
+    rows = everyone.rows("SELECT recalled_pool_id FROM message ORDER BY message_id")
+    assert rows == [(None,), (household.pool,)]
 
 
 def test_both_engines_have_the_same_tables_and_columns(tmp_path: Path, empty_postgres: str) -> None:

@@ -393,6 +393,7 @@ def test_a_message_id_cannot_lie_about_its_session(world: World) -> None:
             tokens=1,
             metadata="{}",
             content="x",
+            recalled_pool_id=None,
         )
 
     with pytest.raises(StorageError):

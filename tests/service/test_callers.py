@@ -201,8 +201,6 @@ ROWS = (
     Row("GET", "/v1/sessions/{external_id}", "200 403 200 404 200 200 404"),
     Row("PATCH", "/v1/sessions/{external_id}", "403 200 200 404 200 200 404", {"title": "Roses"}),
     Row("PATCH", "/v1/sessions/{external_id}", "403 200 200 404 200 403 404", {"project_id": None}),
-    Row("PATCH", "/v1/sessions/{external_id}?dry_run=true", "403 403 200 404 200 403 404", {"project_id": None}),
-    Row("PATCH", "/v1/sessions/{external_id}?dry_run=true", "403 403 422 422 422 422 422", {"title": "Roses"}),
     Row("DELETE", "/v1/sessions/{external_id}", "403 200 200 404 200 200 404"),
     Row("POST", "/v1/sessions/{external_id}/clear", "403 200 200 404 200 200 404"),
     Row("POST", "/v1/sessions/{external_id}/messages", "403 201 201 404 201 201 404", ONE),

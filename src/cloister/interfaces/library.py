@@ -21,7 +21,7 @@ from cloister.domain.identifiers import (
 )
 from cloister.domain.moments import parse_iso
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
-from cloister.interfaces import derived_shapes, shapes
+from cloister.interfaces import derived_shapes, preview_shapes, shapes
 from cloister.interfaces.arguments import (
     NOT_GIVEN,
     draft_of,
@@ -110,10 +110,12 @@ class Cloister:
         )
         return shapes.project_shape(changed)
 
-    def preview_visibility(self, project_id: str, member_visibility: MemberVisibility) -> shapes.VisibilityPreview:
+    def preview_visibility(
+        self, project_id: str, member_visibility: MemberVisibility
+    ) -> preview_shapes.VisibilityPreview:
         """How many sessions, of how many users, would recall each other that do not now. Nothing is changed."""
         preview = self._services.organise.preview_visibility(self._reach, parse_project(project_id), member_visibility)
-        return shapes.visibility_preview_shape(preview)
+        return preview_shapes.visibility_preview_shape(preview)
 
     def delete_project(self, project_id: str) -> shapes.DeletedProject:
         """Softly: its sessions go back to the shared pool with all that was said and kept in them. Says how many."""
@@ -181,11 +183,11 @@ class Cloister:
         )
         return shapes.session_shape(self._services.sessions.change(self._reach, session_id, change))
 
-    def preview_move(self, session_id: str, project_id: str | None) -> shapes.MovePreview:
+    def preview_move(self, session_id: str, project_id: str | None) -> preview_shapes.MovePreview:
         """What would move along to this project, or out of all with `None`, and how many replies had been given text of the place
         that the session would leave. Nothing is changed."""
         preview = self._services.sessions.preview_move(self._reach, session_id, project_of(project_id))
-        return shapes.move_preview_shape(preview)
+        return preview_shapes.move_preview_shape(preview)
 
     def delete_session(self, session_id: str) -> shapes.Forgotten:
         """The session, all that was said in it, and all that derives from that."""

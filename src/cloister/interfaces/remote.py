@@ -23,7 +23,7 @@ from cloister.domain.moments import parse_iso
 from cloister.domain.project_settings import checked_settings
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.domain.text import MAX_NAME, checked_metadata, checked_name, is_storable
-from cloister.interfaces import derived_shapes, shapes
+from cloister.interfaces import derived_shapes, preview_shapes, shapes
 from cloister.interfaces.arguments import (
     LARGEST_PAGE,
     NO_PROJECT,
@@ -106,10 +106,12 @@ class RemoteCloister(Cloister, served=True):
         body = _given(name=name, is_default=is_default, member_visibility=member_visibility, settings=settings)
         return self._server.change("PATCH", _project(project_id), body).one(shapes.Project)
 
-    def preview_visibility(self, project_id: str, member_visibility: MemberVisibility) -> shapes.VisibilityPreview:
+    def preview_visibility(
+        self, project_id: str, member_visibility: MemberVisibility
+    ) -> preview_shapes.VisibilityPreview:
         body = {"member_visibility": checked_visibility(member_visibility)}
         answer = self._server.change("PATCH", f"{_project(project_id)}?dry_run=true", body)
-        return answer.one(shapes.VisibilityPreview)
+        return answer.one(preview_shapes.VisibilityPreview)
 
     def delete_project(self, project_id: str) -> shapes.DeletedProject:
         return self._server.change("DELETE", _project(project_id)).one(shapes.DeletedProject)
@@ -159,9 +161,9 @@ class RemoteCloister(Cloister, served=True):
         body |= _of_project(project_id)
         return self._server.change("PATCH", _session(session_id), body).one(shapes.Session)
 
-    def preview_move(self, session_id: str, project_id: str | None) -> shapes.MovePreview:
+    def preview_move(self, session_id: str, project_id: str | None) -> preview_shapes.MovePreview:
         answer = self._server.change("PATCH", f"{_session(session_id)}?dry_run=true", _of_project(project_id))
-        return answer.one(shapes.MovePreview)
+        return answer.one(preview_shapes.MovePreview)
 
     def delete_session(self, session_id: str) -> shapes.Forgotten:
         return self._server.change("DELETE", _session(session_id)).one(shapes.Forgotten)

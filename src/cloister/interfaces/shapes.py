@@ -30,11 +30,9 @@ from cloister.interfaces.derived_shapes import (
 from cloister.services.access import CreatedKey as DomainCreatedKey
 from cloister.services.access import CreatedTenant
 from cloister.services.forget import Forgotten as DomainForgotten
-from cloister.services.move import MovePreview as DomainMovePreview
 from cloister.services.organise import Moved
 from cloister.services.search import EntityHit, EpisodeHit, MemoryHit
 from cloister.services.search import Hit as DomainHit
-from cloister.services.visibility import VisibilityPreview as DomainVisibilityPreview
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -118,25 +116,6 @@ class Usage:
 class DeletedProject:
     sessions_moved: int
     memories_moved: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class VisibilityPreview:
-    """How many sessions, of how many users, would recall each other that do not now."""
-
-    sessions: int
-    users: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MovePreview:
-    """What would move with a session. `replies_given_recalled_text` counts its replies that had been given text of the pool it
-    would leave: what they say in their own words moves along, what they quote does not."""
-
-    messages: int
-    memories: int
-    observations: int
-    replies_given_recalled_text: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -361,19 +340,6 @@ def context_shape(context: domain_context.Context) -> Context:
 def forgotten_shape(gone: DomainForgotten) -> Forgotten:
     return Forgotten(
         messages=gone.messages, episodes=gone.episodes, memories=gone.memories, observations=gone.observations
-    )
-
-
-def visibility_preview_shape(preview: DomainVisibilityPreview) -> VisibilityPreview:
-    return VisibilityPreview(sessions=preview.sessions, users=preview.users)
-
-
-def move_preview_shape(preview: DomainMovePreview) -> MovePreview:
-    return MovePreview(
-        messages=preview.messages,
-        memories=preview.memories,
-        observations=preview.observations,
-        replies_given_recalled_text=preview.replies_given_recalled_text,
     )
 
 

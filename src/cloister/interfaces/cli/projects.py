@@ -10,7 +10,8 @@ from cloister.interfaces.arguments import LARGEST_PAGE
 from cloister.interfaces.cli.options import Data, Json, Key, Limit, ProjectArgument, Yes
 from cloister.interfaces.cli.terminal import answer, confirm, counted, json_text, minute, record, table
 from cloister.interfaces.library import Cloister
-from cloister.interfaces.shapes import Project, VisibilityPreview, as_json
+from cloister.interfaces.preview_shapes import VisibilityPreview
+from cloister.interfaces.shapes import Project, as_json
 
 app = typer.Typer(help="Projects: walls around groups of sessions.", no_args_is_help=True)
 

@@ -20,7 +20,8 @@ from cloister.interfaces.cli.options import (
 from cloister.interfaces.cli.places import Places
 from cloister.interfaces.cli.terminal import answer, confirm, counted, minute, quotation, record, remark, table
 from cloister.interfaces.library import Cloister
-from cloister.interfaces.shapes import MovePreview, Session, as_json
+from cloister.interfaces.preview_shapes import MovePreview
+from cloister.interfaces.shapes import Session, as_json
 
 app = typer.Typer(help="Sessions: one conversation each.", no_args_is_help=True)
 

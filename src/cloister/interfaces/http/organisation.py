@@ -5,7 +5,7 @@ from starlette.responses import Response
 
 from cloister.domain.identifiers import parse_key_name, parse_project
 from cloister.domain.moments import parse_iso
-from cloister.interfaces import shapes
+from cloister.interfaces import preview_shapes, shapes
 from cloister.interfaces.http import bodies
 from cloister.interfaces.http.answers import ApiKeyPage, ProjectPage, SessionPage, answer, nothing
 from cloister.interfaces.http.callers import AllServices, Caller, needs
@@ -57,7 +57,7 @@ def get_project(project_id: ProjectId, caller: Caller) -> Response:
     return answer(shapes.project_shape(caller.services.organise.project(caller.reach, parse_project(project_id))))
 
 
-@router.patch("/org/projects/{project_id}", response_model=shapes.Project | shapes.VisibilityPreview)
+@router.patch("/org/projects/{project_id}", response_model=shapes.Project | preview_shapes.VisibilityPreview)
 @needs("admin")
 def change_project(
     project_id: ProjectId, body: bodies.ProjectChange, caller: Caller, dry_run: DryRun = False
@@ -69,7 +69,7 @@ def change_project(
     if dry_run:
         visibility = body.member_visibility or organise.project(caller.reach, project).member_visibility
         preview = organise.preview_visibility(caller.reach, project, visibility)
-        return answer(shapes.visibility_preview_shape(preview))
+        return answer(preview_shapes.visibility_preview_shape(preview))
     changed = organise.change_project(
         caller.reach,
         project,

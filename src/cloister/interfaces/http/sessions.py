@@ -9,7 +9,7 @@ from cloister.domain.conversation import Draft
 from cloister.domain.errors import InvalidRequest, NotFound
 from cloister.domain.identifiers import MessageId, ProjectId, parse_message, parse_project
 from cloister.domain.text import checked_content
-from cloister.interfaces import shapes
+from cloister.interfaces import preview_shapes, shapes
 from cloister.interfaces.arguments import draft_of, of_each
 from cloister.interfaces.http import bodies
 from cloister.interfaces.http.answers import MessageList, MessagePage, SessionPage, answer, nothing
@@ -82,21 +82,22 @@ def get_session(external_id: SessionId, caller: Caller) -> Response:
     return answer(shapes.session_shape(caller.services.sessions.get(caller.reach, external_id)))
 
 
-@router.patch("/v1/sessions/{external_id}", response_model=shapes.Session | shapes.MovePreview)
+@router.patch("/v1/sessions/{external_id}", response_model=shapes.Session | preview_shapes.MovePreview)
 @needs("write")
 def change_session(
     external_id: SessionId, body: bodies.SessionChange, caller: Caller, dry_run: DryRun = False
 ) -> Response:
     """Change what is given. `project_id: null` takes the session out of its project; all that was said in it moves along, but for
     what replies quote of the place it leaves. With `dry_run=true` and a `project_id` nothing is changed: the answer is how much
-    would move along, and how many of its replies had been given text of that place."""
+    would move along, and how many of its replies had been given text of that place; that needs the permission `read` too."""
     moving = "project_id" in body.model_fields_set
     project = parse_project(body.project_id) if moving and body.project_id is not None else None
     if dry_run:
+        caller.key.require("read")
         if not moving:
             raise InvalidRequest("dry_run", "tries a move, and the body names no project_id.")
         preview = caller.services.sessions.preview_move(caller.reach, external_id, project)
-        return answer(shapes.move_preview_shape(preview))
+        return answer(preview_shapes.move_preview_shape(preview))
     change = SessionChange(
         title=body.title,
         untitle="title" in body.model_fields_set and body.title is None,

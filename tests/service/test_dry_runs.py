@@ -1,0 +1,43 @@
+"""A dry run answers what would happen to whoever may do it and may read, and changes nothing."""
+
+import pytest
+
+from servers import Tenant
+
+PATH = "/v1/sessions/tab?dry_run=true"
+CASES = {
+    "right": ({}, 200, 200),
+    "read only": ({"permissions": ["read"]}, 403, 403),
+    "write only": ({"permissions": ["write"]}, 403, 403),
+    "confined here": ({"project_id": "here", "confined": True}, 404, 403),
+    "confined there": ({"project_id": "there", "confined": True}, 404, 404),
+    "bound to the user": ({"user_id": "ada"}, 200, 200),
+    "bound to another": ({"user_id": "bob"}, 404, 404),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_dry_run_of_a_move_is_for_who_may_move_and_read(tenant: Tenant, case: str) -> None:
+    """ISO-12, PRF-5: into another project, and out of all."""
+    projects = {"here": tenant.new_project("Here"), "there": tenant.new_project("There")}
+    tenant.new_session("tab", project_id=projects["here"], user_id="ada")
+    tenant.say("tab", "Which roses?")
+    fields, into, out = CASES[case]
+    named = {name: projects.get(str(value), value) for name, value in fields.items()}
+    key = tenant.admin.made("/org/api-keys", {"name": "a key", "permissions": ["read", "write"], **named})["key"]
+    before = tenant.admin.get("/v1/sessions/tab").json()
+    for project, status in ((projects["there"], into), (None, out)):
+        answer = tenant.caller(key).patch(PATH, {"project_id": project})
+        assert answer.status_code == status, answer.text
+        if status == 200:
+            counts = {"messages": 1, "memories": 0, "observations": 0, "replies_given_recalled_text": 0}
+            assert answer.json() == counts
+    assert tenant.admin.get("/v1/sessions/tab").json() == before
+
+
+@pytest.mark.parametrize("body", [{}, {"title": "Roses"}])
+def test_a_dry_run_that_tries_no_move_is_refused(tenant: Tenant, body: dict[str, str]) -> None:
+    tenant.new_session("tab")
+    answer = tenant.admin.patch(PATH, body)
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_request")
+    assert tenant.admin.get("/v1/sessions/tab").json()["title"] is None
