@@ -45,6 +45,13 @@ def server(engine: Engine, the_model: FakeEndpoint) -> Generator[Server]:
         yield running
 
 
+@pytest.fixture(scope="session")
+def elsewhere(engine: Engine, the_model: FakeEndpoint) -> Generator[Server]:
+    """Another server of the same data, which has nothing to do with the first one but the database."""
+    with serving(chatting(engine, the_model)) as running:
+        yield running
+
+
 @pytest.fixture
 def tenant(server: Server) -> Tenant:
     return server.new_tenant()

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from fake_endpoint import Answer, FakeEndpoint, refusal
-from servers import Tenant
+from servers import Server, Tenant
 from talking import Gate, Reader, asking, messages, said, say, shown, streaming, words
+from waiting import eventually
 
 SECRET = "The vault's code in the garden is 7-4-1-9."
 OTHER = "The vault's code in the kitchen is 2-2-2."
@@ -194,6 +195,28 @@ def test_iso_12_a_revoked_key_receives_no_more(house: House, entry: str) -> None
     assert said(house.tenant, "tab")[1][1] == "completed"
 
 
+@pytest.mark.parametrize("change", ["move", "clear", "delete", "revoke"])
+def test_iso_12_what_another_process_changes_ends_a_stream_too(house: House, elsewhere: Server, change: str) -> None:
+    """By the check that comes every so often: the model does not say a word meanwhile."""
+    fields = {"name": "reader", "permissions": ["read"], "project_id": house.garden, "confined": True}
+    made = house.tenant.admin.made("/org/api-keys", fields)
+    other = house.tenant.at(elsewhere).admin
+    with ExitStack() as stack:
+        house.ask(stack)
+        follower = house.follow(stack, made["key"])
+        house.gate.let(1)
+        follower.until("text-delta")
+        answer = {
+            "move": lambda: other.patch("/v1/sessions/tab", {"project_id": house.kitchen}),
+            "clear": lambda: other.post("/v1/sessions/tab/clear"),
+            "delete": lambda: other.delete("/v1/sessions/tab"),
+            "revoke": lambda: other.delete(f"/org/api-keys/{made['key_id']}"),
+        }[change]()
+        assert answer.status_code in (200, 204)
+        told = follower.rest()
+        assert told.error and told.text == "It is"
+
+
 def test_iso_12_a_deleted_project_takes_its_confined_followers_off(house: House) -> None:
     gardener = house.confined(house.garden)
     with ExitStack() as stack:
@@ -286,7 +309,4 @@ def too_long(gate: Gate) -> Answer:
 
 def wait_for_reply(house: House) -> None:
     """Until the turn that nobody may follow has been stored."""
-    for _ in range(1_000):
-        if len(messages(house.tenant, "tab")) == 2:
-            return
-    raise AssertionError("the reply was not stored")
+    eventually(lambda: len(messages(house.tenant, "tab")) == 2)

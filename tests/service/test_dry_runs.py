@@ -1,11 +1,13 @@
 """A dry run answers what would happen to whoever may do it and may read, and changes nothing."""
 
+from typing import Any
+
 import pytest
 
 from servers import Tenant
 
 PATH = "/v1/sessions/tab?dry_run=true"
-CASES = {
+CASES: dict[str, tuple[dict[str, Any], int, int]] = {
     "right": ({}, 200, 200),
     "read only": ({"permissions": ["read"]}, 403, 403),
     "write only": ({"permissions": ["write"]}, 403, 403),
