@@ -51,6 +51,7 @@ class IsolationMachine(RuleBasedStateMachine):
         services = self.houses[0]
         identity, default = services.organise.create_tenant("same name")
         home = Tenant(reach=Reach(tenant=identity), default=default, projects={default: "shared"})
+        services.organise.change_project(home.reach, default, member_visibility="shared")
         private = services.organise.create_project(home.reach, "Garden", "private").id
         home.projects[private] = "private"
         for name, project, user in (("first", None, "ann"), ("second", default, "bob"), ("third", private, "ann")):
@@ -279,7 +280,9 @@ class IsolationMachine(RuleBasedStateMachine):
                 for conversation in home.conversations.values():
                     self._compare(services, home, conversation, "roses", 20, home.reach)
                     session, page = services.sessions.messages(home.reach, conversation.name, limit=EVERYTHING)
-                    assert [message.id for message in page] == [said.id for said in conversation.said]
+                    assert [(message.id, message.content) for message in page] == [
+                        (said.id, home.shown(conversation, said)) for said in conversation.said
+                    ]
                     assert session.message_count == len(conversation.said)
                 listed = services.organise.projects(home.reach, limit=EVERYTHING)
                 assert {project.id: project.member_visibility for project in listed} == home.projects
@@ -310,7 +313,7 @@ class IsolationMachine(RuleBasedStateMachine):
         spoken = {one for one, (_, said) in pool.items() if said.role in ("user", "assistant")}
         assert current == expected
         assert sorted(relevant) == sorted(spoken - set(expected))
-        self._contents_are_true(context, asking, pool)
+        self._contents_are_true(home, context, asking, pool)
 
         everything = services.context.build(reach, asking.name, question=question, sources=POOL_SOURCES)
         assert {item.message.id for item in everything.relevant_history} == set(pool)
@@ -324,12 +327,14 @@ class IsolationMachine(RuleBasedStateMachine):
         assert services.search.search(reach, question, by_place, HIGHEST_LIMIT, ["episodes"]) == hits
 
     def _contents_are_true(
-        self, context: Context, asking: Conversation, pool: dict[MessageId, tuple[str, Said]]
+        self, home: Tenant, context: Context, asking: Conversation, pool: dict[MessageId, tuple[str, Said]]
     ) -> None:
         own = {said.id: (asking.name, said) for said in asking.said}
         for item in context.chat_history:
-            session, said = own[item.message.id] if item.source == "session" else pool[item.message.id]
-            assert (item.session, item.message.content, item.message.role) == (session, said.content, said.role)
+            is_own = item.source == "session"
+            session, said = own[item.message.id] if is_own else pool[item.message.id]
+            words = home.shown(asking, said) if is_own else said.content
+            assert (item.session, item.message.content, item.message.role) == (session, words, said.role)
 
 
 ONE: tuple[Role, Status, str] = ("user", "completed", "roses")

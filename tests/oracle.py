@@ -14,9 +14,14 @@ FIRM = "Zentrix"
 THRESHOLD = 4
 
 
+Part = tuple[ProjectId | None, str | None]
+"""What may be recalled together: a project or none, and whose part of it; no user where all share it, or where there is none."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Said:
-    """`project` is where the session was then."""
+    """`content` is what it says in its own words, `project` where the session was then. `whole` is what a reply says with what it
+    quotes, and `quoted_of` the part that it quotes; none where that is not any more what it was."""
 
     id: MessageId
     role: Role
@@ -24,6 +29,8 @@ class Said:
     content: str
     episode: MessageId
     project: ProjectId | None
+    whole: str | None = None
+    quoted_of: Part | None = None
 
     @property
     def brother(self) -> str | None:
@@ -56,6 +63,8 @@ class Conversation:
     episode: MessageId | None = None
     checked: set[MessageId] = field(default_factory=set[MessageId])
     is_pending: bool = False
+    is_answered: bool = False
+    """Whether a turn is running in it."""
     memories: dict[str, MessageId | None] = field(default_factory=dict[str, MessageId | None])
 
     def say(self, identity: MessageId, role: Role, status: Status, content: str) -> None:
@@ -63,6 +72,10 @@ class Conversation:
         if role == "user" or self.episode is None:
             self.episode = identity
         said = Said(id=identity, role=role, status=status, content=content, episode=self.episode, project=self.project)
+        self.said.append(said)
+
+    def answer(self, said: Said) -> None:
+        """ISO-12: a reply is of the episode and of the project of its question; the open episode stays."""
         self.said.append(said)
 
     def count(self, roles: Iterable[tuple[Role, Status]]) -> None:
@@ -115,6 +128,16 @@ class Tenant:
             if self.may_recall(asking, other):
                 yield from ((other, said) for said in other.said if said.status == "completed")
 
+    def part(self, asking: Conversation) -> Part:
+        """ISO-3, ISO-10: what a conversation may recall, by its name."""
+        is_shared = asking.project is not None and self.projects[asking.project] == "shared"
+        return asking.project, None if is_shared else asking.user
+
+    def shown(self, conversation: Conversation, said: Said) -> str:
+        """ISO-12: what a reply quotes is shown only where it was recalled."""
+        is_there = said.quoted_of is not None and said.quoted_of == self.part(conversation)
+        return said.whole if said.whole is not None and is_there else said.content
+
     @property
     def usage(self) -> tuple[int, int, int]:
         """ORG-7: how many messages, sessions and projects there are."""
@@ -152,6 +175,25 @@ class Tenant:
                 ]
         self.runs += 1
         conversation.is_pending = False
+
+    def set_visibility(self, project: ProjectId, visibility: MemberVisibility) -> None:
+        """ISO-10: entities are divided by who mentioned them, or joined; what was quoted of the pool of all, in sessions without a
+        user, is not of the pool that is left to them (ISO-12)."""
+        if visibility == self.projects[project]:
+            return
+        self.projects[project] = visibility
+        speakers = {said.id: one.user for one in self.conversations.values() for said in one.said}
+        self.mentions = [
+            replace(one, user=self.member(project, speakers[one.message])) if one.project == project else one
+            for one in self.mentions
+        ]
+        if visibility == "private":
+            for conversation in self.conversations.values():
+                if conversation.project == project and conversation.user is None:
+                    conversation.said = [
+                        replace(said, quoted_of=None) if said.quoted_of == (project, None) else said
+                        for said in conversation.said
+                    ]
 
     def member(self, project: ProjectId, user: str | None) -> str | None:
         """ISO-10: whose part of a project something is in."""
@@ -195,7 +237,8 @@ class Tenant:
         self.mentions = [one for one in self.mentions if (one.run, one.name) not in together]
 
     def clear(self, conversation: Conversation) -> None:
-        """MEM-9."""
+        """MEM-9. Nobody answers what is not there."""
+        conversation.is_answered = False
         for said in list(conversation.said):
             self.unsay(conversation, said.id)
         conversation.memories.clear()

@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from cloister.services import extract
-from derived_machine import DerivedMachine
 from engines import Engine
+from turn_machine import TurnMachine
 
 
-def run(machine: type[DerivedMachine], *, examples: int, steps: int, derandomize: bool) -> None:
+def run(machine: type[TurnMachine], *, examples: int, steps: int, derandomize: bool) -> None:
     run_state_machine_as_test(
         machine,
         settings=settings(
@@ -33,11 +33,11 @@ def run(machine: type[DerivedMachine], *, examples: int, steps: int, derandomize
 def test_nothing_ever_crosses_and_everything_that_belongs_is_found(
     engine: Engine, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """ISO-3 to ISO-6, ISO-10, CTX-1, MEM-3, MEM-8, MEM-9, TAB-7, ORG-5. Windows are short here: a few messages make notes."""
+    """ISO-3 to ISO-6, ISO-10, ISO-12, CTX-1, MEM-3, MEM-8, MEM-9, TAB-7, ORG-5. Windows are short: a few messages make notes."""
     monkeypatch.setattr(extract, "RECENT_WINDOW", 4)
     monkeypatch.setattr(extract, "_FEWEST_TO_OBSERVE", 3)
 
-    class Machine(DerivedMachine):
+    class Machine(TurnMachine):
         houses = (engine.services(), engine.services())
 
     wanted = int(os.environ.get("CLOISTER_LONG_RUN", "0"))

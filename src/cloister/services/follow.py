@@ -72,7 +72,7 @@ class Follower:
         memories = MemoryRows(transaction, pool, self._generation).found([held.memory.id for held in derived.memories])
         entities = (
             {}
-            if scope.entities is None
+            if scope.entities is None or Projects(transaction).find(scope.entities) is None
             else EntityRows(transaction, scope.entities, scope.pool.user, self._generation).found(
                 [entity.id for entity in derived.entities]
             )
