@@ -177,6 +177,14 @@ def test_an_answer_again_takes_the_place_of_the_old_one(tenant: Tenant, model: F
     assert "Blue" not in str(model.asked[-1].body)
 
 
+def test_an_answer_again_leaves_what_tools_said(tenant: Tenant, model: FakeEndpoint) -> None:
+    model.answers(words("Blue."), words("Green."))
+    say(tenant.admin, "tab", "Which colour?")
+    tenant.say("tab", "colour=blue", "tool")
+    tenant.admin.post("/v1/chat/stream", {**asking("tab", "x"), "trigger": "regenerate-message"})
+    assert [entry["content"] for entry in messages(tenant, "tab")] == ["Which colour?", "colour=blue", "Green."]
+
+
 def test_an_answer_again_that_fails_leaves_the_old_one(tenant: Tenant, model: FakeEndpoint) -> None:
     model.answers(words("Blue."), refusal(401, "no"))
     say(tenant.admin, "tab", "Which colour?")
