@@ -19,6 +19,7 @@ from cloister.services.extract import Outcome
 LOGGER = logging.getLogger("cloister.worker")
 _LOOK_EVERY_SECONDS = 2.0
 _INDEX_EVERY_SECONDS = 0.5
+_EXPIRE_EVERY_SECONDS = 600.0
 # Between hearing the bell and looking: a burst of replies is looked at once.
 _GATHER_SECONDS = 0.05
 _AFTER_TROUBLE_SECONDS = 5.0
@@ -73,6 +74,7 @@ class Worker:
         """Go on until stopped."""
         self._begin("look", self._keep_looking)
         self._begin("index", self._keep_indexing)
+        self._begin("expire", self._keep_expiring)
         for number in range(self._at_once):
             self._begin(f"extract-{number}", self._keep_extracting)
 
@@ -80,6 +82,7 @@ class Worker:
         """All that is due now, and no more, unless asked to stop. A session that fails is left for another time; where the database
         or an index cannot be used, that is raised."""
         self._begin("index", lambda: self._once(self._index))
+        self._begin("expire", lambda: self._once(self._services.expired_answers.drop))
         for number in range(self._at_once):
             self._begin(f"extract-{number}", lambda: self._once(self._until_nothing_is_due))
         for thread in self._threads:
@@ -127,6 +130,13 @@ class Worker:
         while True:
             self._in_peace(self._index, after_trouble=None)
             if self._stopping.wait(None if self._services.immediate else _INDEX_EVERY_SECONDS):
+                return
+
+    def _keep_expiring(self) -> None:
+        """Idempotency keys go after their time, also where nobody writes again."""
+        while True:
+            self._in_peace(self._services.expired_answers.drop, after_trouble=0)
+            if self._stopping.wait(_EXPIRE_EVERY_SECONDS):
                 return
 
     def _until_nothing_is_due(self) -> None:

@@ -118,7 +118,9 @@ def create_api_key(body: bodies.NewApiKey, caller: Caller, idempotency_key: Idem
         expires_at=None if body.expires_at is None else parse_iso(body.expires_at, "expires_at"),
         user_id=body.user_id,
     )
-    created = caller.services.access.create(caller.reach, fields, idempotency_key=idempotency_key, root=caller.text)
+    created = caller.services.access.create(
+        caller.reach, fields, idempotency_key=idempotency_key, root=caller.text, asked_by=caller.key.id
+    )
     return answer(shapes.created_key_shape(created), 201)
 
 
