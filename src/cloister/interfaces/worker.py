@@ -74,7 +74,6 @@ class Worker:
         """Go on until stopped."""
         self._begin("look", self._keep_looking)
         self._begin("index", self._keep_indexing)
-        self._begin("expire", self._keep_expiring)
         for number in range(self._at_once):
             self._begin(f"extract-{number}", self._keep_extracting)
 
@@ -120,7 +119,12 @@ class Worker:
                 self._stopping.wait(self._rest * spent)
 
     def _keep_looking(self) -> None:
+        """For sessions that are due, and now and then for idempotency keys that expired where nobody writes any more."""
+        next_expiry = time.monotonic()
         while not self._stopping.wait(_LOOK_EVERY_SECONDS):
+            if time.monotonic() >= next_expiry:
+                next_expiry = time.monotonic() + _EXPIRE_EVERY_SECONDS
+                self._in_peace(self._services.expired_answers.drop, after_trouble=0)
             if self._in_peace(self._services.claims.is_any_due, after_trouble=True):
                 self._services.bell.ring()
 
@@ -130,13 +134,6 @@ class Worker:
         while True:
             self._in_peace(self._index, after_trouble=None)
             if self._stopping.wait(None if self._services.immediate else _INDEX_EVERY_SECONDS):
-                return
-
-    def _keep_expiring(self) -> None:
-        """Idempotency keys go after their time, also where nobody writes again."""
-        while True:
-            self._in_peace(self._services.expired_answers.drop, after_trouble=0)
-            if self._stopping.wait(_EXPIRE_EVERY_SECONDS):
                 return
 
     def _until_nothing_is_due(self) -> None:
