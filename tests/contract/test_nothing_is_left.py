@@ -150,7 +150,8 @@ def tell_pin(house: House) -> None:
 
 def hashes(secret: bytes, pin: str) -> set[bytes]:
     """Every digest that Cloister makes of such words, made as one who has all rows and knows the idempotency keys can make them."""
-    message = request("message", [["user", said(pin), None, None, "completed", {}]])
+    nothing: dict[str, object] = {}
+    message = request("message", [["user", said(pin), None, None, "completed", nothing]])
     requests = [message, *(request(key, [said(pin)]) for key in ("memory", "known memory"))]
     digests = {each.digest for each in requests} | {each.fingerprint(secret) for each in requests}
     digests |= {sha256(said(pin).encode()).digest(), same_as(said(pin)), same_name(said(pin)), same_name(pin)}
