@@ -52,7 +52,7 @@ def granted_without_inheriting(empty_postgres: str, login: str) -> None:
 def visible(url: str) -> dict[str, int]:
     """How many rows of each table a plain connection sees."""
     with psycopg.connect(url, autocommit=True) as connection:
-        counted = {}
+        counted: dict[str, int] = {}
         for table in TABLES:
             row = connection.execute(sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(table))).fetchone()
             assert row is not None
@@ -155,7 +155,7 @@ def test_the_documented_backup_of_a_login_is_restored_whole(
         with psycopg.connect(other, autocommit=True) as connection:
             name = sql.Identifier(connection.info.dbname)
             connection.execute(sql.SQL("ALTER DATABASE {} OWNER TO {}").format(name, sql.Identifier(login)))
-        restored = {"/var/backups/cloister.dump": str(copy), "$CLOISTER_RESTORED": url_of(target)}
+        restored = {"/var/backups/cloister.dump": str(copy), "$RESTORED_URL": url_of(target)}
         run(postgres_server, documented("pg_restore"), restored)
         before, after = postgres_engine(empty_postgres), postgres_engine(other)
         assert after.dump() == before.dump()

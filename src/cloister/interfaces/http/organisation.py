@@ -127,7 +127,7 @@ def create_api_key(body: bodies.NewApiKey, caller: Caller, idempotency_key: Idem
 @router.delete("/org/api-keys/{key_id}", status_code=204, response_model=None)
 @needs("admin")
 def revoke_api_key(key_id: KeyName, caller: Caller) -> Response:
-    """Revoke a key, at once."""
+    """Revoke a key, at once. The last admin key that does not expire stays (409): make another first."""
     caller.services.access.revoke(caller.reach, parse_key_name(key_id))
     return nothing()
 
