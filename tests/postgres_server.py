@@ -37,13 +37,17 @@ SELECT md5(string_agg(part, ';' ORDER BY part)) FROM (
 ) AS form (part)
 """
 TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+# What a migration put there.
+KEPT = ("schema_migration", "notification_key")
 UNSAFE_AND_FAST = ("fsync", "full_page_writes", "synchronous_commit")
 
 
 class PostgresServer:
     """Makes databases, empty or migrated. Roles are the server's, and shared by all of them."""
 
-    def __init__(self, url: str, worker: str) -> None:
+    def __init__(self, url: str, worker: str, tools: Path) -> None:
+        self.tools = tools
+        """Where `pg_dump` and `pg_restore` of this server are."""
         self._url = url
         self._worker = worker
         self._numbers = count()
@@ -94,7 +98,7 @@ class PostgresServer:
                 connection.execute(f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE {others}")
                 if connection.execute(FORM).fetchone() != self._form:
                     return False
-                tables = [str(row[0]) for row in connection.execute(TABLES) if row[0] != "schema_migration"]
+                tables = [str(row[0]) for row in connection.execute(TABLES) if row[0] not in KEPT]
                 listed = sql.SQL(", ").join(map(sql.Identifier, tables))
                 connection.execute(sql.SQL("TRUNCATE {} RESTART IDENTITY").format(listed))
                 return True
@@ -132,7 +136,7 @@ def running_server(run: str, worker: str) -> Generator[PostgresServer]:
             for setting in UNSAFE_AND_FAST:
                 connection.execute(sql.SQL("ALTER SYSTEM SET {} = off").format(sql.Identifier(setting)))
             connection.execute("SELECT pg_reload_conf()")
-        yield PostgresServer(url, worker)
+        yield PostgresServer(url, worker, Path(server.bin_path))
     finally:
         server.cleanup()
 

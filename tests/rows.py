@@ -61,6 +61,17 @@ def insert_household(transaction: Transaction, household: Household, external_id
     insert_conversation(transaction, household, external_id)
     insert_key(transaction, household)
     insert_derived(transaction, household)
+    transaction.row(
+        "keep_idempotent_answer",
+        request=b"once",
+        kind="messages",
+        session_id=household.session,
+        first_id=household.message,
+        last_id=household.message,
+        fingerprint=b"f",
+        answer="{}",
+        expires_at=MOMENT,
+    )
     transaction.execute("open_usage_part", part=household.session % 16)
     transaction.execute("add_usage", part=household.session % 16, sessions=1, messages=0)
 
@@ -80,7 +91,6 @@ def insert_conversation(transaction: Transaction, household: Household, external
     transaction.execute("insert_pool", pool_id=household.pool, project_id=household.project, user_id=None, generation=1)
     insert_session(transaction, household, household.session, external_id)
     insert_message(transaction, household.session, 1)
-    transaction.row("keep_idempotent_answer", idempotency_key="once", fingerprint="f", answer="{}", created_at=MOMENT)
     transaction.execute("note_index_removal", removal_id=1, session_id=household.session, message_id=0)
 
 

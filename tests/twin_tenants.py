@@ -36,7 +36,7 @@ from cloister.storage.changes import Changes
 from cloister.storage.derived_indexing import EntityIndexRows, MemoryIndexRows
 from cloister.storage.entities import Entities, EntityRows
 from cloister.storage.extraction import Extraction
-from cloister.storage.idempotency import Idempotency
+from cloister.storage.idempotency import FirstAnswer, Idempotency
 from cloister.storage.indexing import IndexRows
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.keys import ApiKeys
@@ -218,9 +218,22 @@ def _settle(transaction: Transaction, tenant: TenantId, cellar: ProjectId) -> Ho
     )
     key = new_key(tenant, cellar)
     assert ApiKeys(transaction).add(key, bytes(32))
-    Idempotency(transaction).keep("once", "fingerprint", f"answer of {tenant}", MOMENT)
+    _keep_answers(transaction, places[0], key.id)
     IndexRows(transaction, GENERATION).note_removal(places[0].session)
     return Home(tenant=tenant, cellar=cellar, key=key.id, places=places)
+
+
+def _keep_answers(transaction: Transaction, place: Place, key: KeyId) -> None:
+    """Two tenants have the same requests, about a session and a key of their own."""
+    store = Idempotency(transaction)
+    store.find(b"once", MOMENT)
+    first, last = place.messages[0], place.messages[-1]
+    for request, answer in {
+        b"once": FirstAnswer("messages", f"[{first}]", session=place.session, first_id=first, last_id=last),
+        b"memory": FirstAnswer("memories", f"[{place.memory}]", session=place.session),
+        b"key": FirstAnswer("keys", f"[{key}]", first_id=key, last_id=key),
+    }.items():
+        assert store.keep(request, b"fingerprint", answer, expires_at=MOMENT + 1)
 
 
 def _place(transaction: Transaction, name: str, project: ProjectId | None, visibility: MemberVisibility) -> Place:

@@ -23,6 +23,7 @@ from cloister.services.diagnose import Diagnoser
 from cloister.services.embed import TextEmbedder
 from cloister.services.entities import EntityKeeper
 from cloister.services.events import Bus
+from cloister.services.expire_answers import ExpiredAnswers
 from cloister.services.extract import MemoryWorker
 from cloister.services.follow import Follower
 from cloister.services.forget import Forgetter
@@ -80,6 +81,7 @@ class Services:
     bell: Bell
     events: Bus
     extractor: Extractor
+    expired_answers: ExpiredAnswers
     immediate: bool
     """Whether what was recorded can be recalled at once, with no queue to drain."""
 
@@ -176,6 +178,7 @@ def wire(
         bell=bell,
         events=events,
         extractor=extractor,
+        expired_answers=ExpiredAnswers(database, clock),
         immediate=embedder.immediate and index.immediate,
     )
 

@@ -20,6 +20,7 @@ NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 MAY_USE_MAINTENANCE = {
     "services.claims",
     "services.diagnose",
+    "services.expire_answers",
     "services.index_queue",
     "services.indexing",
     "services.reindex",

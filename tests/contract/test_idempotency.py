@@ -9,10 +9,11 @@ import pytest
 
 from cloister.bootstrap import Services
 from cloister.domain.conversation import Draft, Message, Project, Session
-from cloister.domain.errors import IdempotencyMismatch, InvalidRequest, NotFound, TooLarge
+from cloister.domain.errors import Conflict, IdempotencyMismatch, InvalidRequest, NotFound, TooLarge
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import MemberVisibility, Reach
 from cloister.services.keep_sessions import SessionChange, SessionFields
+from cloister.services.remember import Appended
 from engines import Engine, at_once
 from twin_tenants import MOMENT
 
@@ -256,16 +257,108 @@ def test_a_session_that_was_there_before_the_key_is_answered_as_one_that_was(hom
 
 
 def test_a_key_is_forgotten_after_a_day(shared_engine: Engine) -> None:
-    """The day is counted from the first request, and ends when the next one comes under any key."""
+    """The day is counted from the first request, and nobody has to come for it to end."""
     moment = [MOMENT]
     home = settle(shared_engine, shared_engine.services(clock=lambda: moment[0]))
     first = home.project("k")
     moment[0] += 23 * HOUR
-    home.project("another")
     assert home.project("k") == first
     moment[0] += 2 * HOUR
-    home.project("a third")
-    assert home.project("k", "Cellar").id != first.id
+    second = home.project("k", "Cellar")
+    assert second.id != first.id
+    assert home.project("k", "Cellar") == second
+
+
+def test_what_has_expired_is_dropped_though_nobody_writes_again(shared_engine: Engine) -> None:
+    """In every tenant, and only what has expired."""
+    moment = [MOMENT]
+    homes = [settle(shared_engine, shared_engine.services(clock=lambda: moment[0])) for _ in range(2)]
+    for home in homes:
+        for name in REQUESTS:
+            REQUESTS[name][1](home, f"key for {name}")
+    moment[0] += 12 * HOUR
+    homes[0].project("later", "Cellar")
+    moment[0] += 12 * HOUR
+    assert homes[1].services.expired_answers.drop() >= 2 * len(REQUESTS) - 1
+    assert [home.count("idempotency") for home in homes] == [1, 0]
+    assert homes[1].services.expired_answers.drop() == 0
+
+
+def test_a_key_used_in_a_deleted_session_is_free_in_another_of_the_same_outside_id(home: Home) -> None:
+    """ISO-1: a key belongs to the session itself, so that what is said in the new one is stored."""
+    first = home.message("k")
+    home.services.forget.session(home.reach, "first")
+    home.services.sessions.create(home.reach, SessionFields(external_id="first", project=home.default))
+    second = home.message("k")
+    assert second.session != first.session
+    assert [entry.id for entry in home.services.sessions.messages(home.reach, "first", limit=9)[1]] == [second.id]
+    assert home.message("k") == second
+    home.engine.unchanged_by(IdempotencyMismatch, lambda: home.message("k", draft=Draft(role="user", content="Bye")))
+
+
+def test_a_key_is_not_shared_by_sessions_that_had_one_outside_id_after_the_other(home: Home) -> None:
+    """ISO-1: also for memories, and for the request that makes the session."""
+    made, _ = home.session("k", external_id="again")
+    appended = home.services.remember.append(home.reach, "again", ["Ann likes tea."], idempotency_key="k")
+    home.services.forget.session(home.reach, "again")
+    assert home.count("idempotency") == 0
+    second, is_new = home.session("k", external_id="again")
+    assert is_new and second.id != made.id
+    anew = home.services.remember.append(home.reach, "again", ["Ann likes tea."], idempotency_key="k")
+    assert anew.memories[0].memory.id != appended.memories[0].memory.id
+
+
+FORGETTING: dict[str, Callable[[Home, Message], object]] = {
+    "the message": lambda home, message: home.services.forget.message(home.reach, message.id),
+    "all that was said": lambda home, message: home.services.forget.contents(home.reach, "first"),
+}
+
+
+@pytest.mark.parametrize("name", FORGETTING)
+def test_a_repeated_key_brings_nothing_back_that_was_forgotten_and_says_so(home: Home, name: str) -> None:
+    """MEM-9: neither is anything acknowledged that is not stored; whatever the repeated request says."""
+    first = home.message("k")
+    home.message("other key", draft=Draft(role="user", content="Other"))
+    FORGETTING[name](home, first)
+    for draft in (HELLO, Draft(role="user", content="Something else")):
+        said = home.engine.unchanged_by(Conflict, lambda draft=draft: home.message("k", draft=draft))
+        assert str(said) == (
+            "What was stored under the idempotency key 'k' was deleted since. To store it again, use a new key."
+        )
+    assert home.message("new key").id != first.id
+
+
+def test_forgetting_one_message_of_a_batch_ends_its_request_and_no_other(home: Home) -> None:
+    drafts = [Draft(role="user", content=text) for text in ("one", "two", "three")]
+
+    def batch() -> list[Message]:
+        return list(home.services.record.messages(home.reach, "first", drafts, idempotency_key="batch").messages)
+
+    before, said, after = home.message("before"), batch(), home.message("after")
+    home.services.forget.message(home.reach, said[1].id)
+    home.engine.unchanged_by(Conflict, batch)
+    assert (home.message("before"), home.message("after")) == (before, after)
+
+
+def test_a_memory_that_was_forgotten_is_not_brought_back_by_its_key(home: Home) -> None:
+    """MEM-2, MEM-9."""
+
+    def append() -> Appended:
+        return home.services.remember.append(home.reach, "first", ["Ann likes tea."], idempotency_key="k")
+
+    first = append()
+    assert append() == first
+    home.services.remember.forget(home.reach, first.memories[0].memory.id)
+    home.engine.unchanged_by(Conflict, append)
+
+
+def test_neither_the_idempotency_key_nor_a_plain_digest_is_kept(home: Home) -> None:
+    """Two tenants with the same request under the same key have different fingerprints."""
+    other = settle(home.engine, home.services)
+    kept = [home.message("secret key") and home.engine.dump(home.reach.tenant)["idempotency"] for home in (home, other)]
+    assert "secret key" not in repr(kept)
+    prints = [row[6] for rows in kept for row in rows]
+    assert len(prints) == 2 and prints[0] != prints[1]
 
 
 def test_what_was_said_is_not_kept_under_the_key(home: Home) -> None:

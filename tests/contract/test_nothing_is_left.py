@@ -6,12 +6,17 @@ After the engine's own vacuum. PostgreSQL's log of writes is rotated by the serv
 import sqlite3
 from collections.abc import Callable, Generator
 from contextlib import closing
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from qdrant_client import QdrantClient
 
+from cloister.domain.conversation import Draft
+from cloister.domain.entity import same_name
+from cloister.domain.memory import same_as
 from cloister.index.qdrant import QdrantIndex
+from cloister.services.once import request
 from engines import EMBEDDER, Engine, Rows
 from memory_house import House, long_talk, settle_house
 
@@ -125,6 +130,73 @@ def test_what_was_forgotten_is_in_no_file(
     for trace in (*gone, *WORDS):
         assert not any(trace in content for content in kept), trace
     assert any(b"Xandorkeeps3" in content for content in kept)
+
+
+PIN = "4711"
+PINS = [f"{number:04}" for number in range(10_000)]
+
+
+def said(pin: str) -> str:
+    return f"My PIN is {pin}"
+
+
+def tell_pin(house: House) -> None:
+    """As a message, as a memory by hand, and as the memory of another request that was known already, each under a key."""
+    draft = Draft(role="user", content=said(PIN))
+    house.services.record.messages(house.reach, "tells", [draft], idempotency_key="message")
+    for key in ("memory", "known memory"):
+        house.services.remember.append(house.reach, "tells", [said(PIN)], idempotency_key=key)
+
+
+def hashes(secret: bytes, pin: str) -> set[bytes]:
+    """Every digest that Cloister makes of such words, made as one who has all rows and knows the idempotency keys can make them."""
+    nothing: dict[str, object] = {}
+    message = request("message", [["user", said(pin), None, None, "completed", nothing]])
+    requests = [message, *(request(key, [said(pin)]) for key in ("memory", "known memory"))]
+    digests = {each.digest for each in requests} | {each.fingerprint(secret) for each in requests}
+    digests |= {sha256(said(pin).encode()).digest(), same_as(said(pin)), same_name(said(pin)), same_name(pin)}
+    return digests | {digest.hex().encode() for digest in digests}
+
+
+def secret_of(house: House, engine: Engine) -> bytes:
+    ((secret,),) = engine.rows(f"SELECT secret FROM tenant WHERE tenant_id = {house.reach.tenant:d}")
+    assert isinstance(secret, bytes)
+    return secret
+
+
+def recovered(house: House, engine: Engine) -> set[str]:
+    """The PINs that can be worked out by trying all of them against every value of every row."""
+    kept = {
+        value.encode() if isinstance(value, str) else value
+        for rows in engine.dump().values()
+        for row in rows
+        for value in row
+        if isinstance(value, (str, bytes))
+    }
+    secret = secret_of(house, engine)
+    return {pin for pin in PINS if not kept.isdisjoint(hashes(secret, pin))}
+
+
+def forget_pin(house: House) -> None:
+    _, page = house.services.sessions.messages(house.reach, "tells", limit=200)
+    (message,) = [message for message in page if PIN in message.content]
+    house.services.forget.message(house.reach, message.id)
+    (memory,) = [held.memory for held in house.held("tells") if PIN in held.memory.content]
+    house.services.remember.forget(house.reach, memory.id)
+
+
+@pytest.mark.parametrize("forget", [forget_pin, clear, delete])
+def test_a_forgotten_pin_cannot_be_worked_out_from_what_is_left(
+    house: House, engine: Engine, files: Callable[[], Generator[bytes]], forget: Callable[[House], None]
+) -> None:
+    """MEM-9: whoever has the whole database, and knows the idempotency keys, finds no digest to try all PINs against."""
+    tell_pin(house)
+    assert recovered(house, engine) == {PIN}, "while it is remembered, it is there to be found"
+    forget(house)
+    assert recovered(house, engine) == set()
+    left = list(files())
+    for trace in (said(PIN).encode(), *hashes(secret_of(house, engine), PIN)):
+        assert not any(trace in content for content in left), trace
 
 
 def test_a_memory_that_was_forgotten_by_itself_is_in_no_file(

@@ -124,10 +124,11 @@ def row_for(tenant: int, table: str) -> sql.Composed:
         },
         "idempotency": {
             "tenant_id": tenant,
-            "idempotency_key": "x",
-            "fingerprint": "x",
+            "request": b"x",
+            "kind": "projects",
+            "fingerprint": b"x",
             "answer": "{}",
-            "created_at": 1,
+            "expires_at": 1,
         },
         "index_removal": {"tenant_id": tenant, "removal_id": 7, "session_id": 7, "message_id": 0},
         "api_key": {

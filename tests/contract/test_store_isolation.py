@@ -20,7 +20,6 @@ from cloister.domain.own_words import NO_POOL
 from cloister.domain.scope import PoolKey, Reach
 from cloister.domain.usage import Limits
 from cloister.storage.changes import Changes
-from cloister.storage.idempotency import Idempotency
 from cloister.storage.indexing import IndexRows
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.keys import ApiKeys
@@ -32,6 +31,7 @@ from cloister.storage.usage import UsageRows
 from derived_cases import DERIVED_CASES, claimed, forget_derived
 from derived_index_cases import DERIVED_INDEX_CASES
 from engines import Engine
+from idempotency_cases import IDEMPOTENCY_CASES
 from turn_cases import TURN_CASES
 from twin_tenants import (
     CLAIM,
@@ -177,9 +177,6 @@ CASES: dict[str, Case] = {
     "PoolRows.session_rows": Case(act=lambda t, h: pool_rows(t, h).session_rows(h.first.session, 0), nothing=[]),
     "PoolRows.messages": Case(act=lambda t, h: pool_rows(t, h).messages(h.first.messages), nothing={}),
     "PoolRows.recent": Case(act=lambda t, h: pool_rows(t, h).recent("user", 100), nothing=[]),
-    "Idempotency.answer": Case(act=lambda t, h: Idempotency(t).answer("once")),
-    "Idempotency.drop_older": Case(act=lambda t, h: Idempotency(t).drop_older(1 << 60), writes=True),
-    "Idempotency.keep": Case(act=lambda t, h: Idempotency(t).keep("twice", "f", "a", MOMENT), writes=True),
     "IndexRows.members": Case(act=lambda t, h: index_rows(t).members(h.first.pool), nothing=[]),
     "IndexRows.words": Case(
         act=lambda t, h: index_rows(t).words(h.first.session, after=None, limit=100, all_generations=True), nothing=[]
@@ -219,6 +216,7 @@ CASES: dict[str, Case] = {
     ),
     "ApiKeys.find": Case(act=lambda t, h: ApiKeys(t).find(h.key), nothing=None),
     "ApiKeys.page": Case(act=lambda t, h: ApiKeys(t).page(limit=100)),
+    "ApiKeys.lock_admins": Case(act=lambda t, h: ApiKeys(t).lock_admins()),
     "ApiKeys.revoke": Case(act=lambda t, h: ApiKeys(t).revoke(h.key, MOMENT), nothing=False, writes=True),
     "UsageRows.limits": Case(act=lambda t, h: UsageRows(t).limits()),
     "UsageRows.held": Case(act=lambda t, h: UsageRows(t).held()),
@@ -233,6 +231,7 @@ CASES: dict[str, Case] = {
     **DERIVED_CASES,
     **DERIVED_INDEX_CASES,
     **TURN_CASES,
+    **IDEMPOTENCY_CASES,
 }
 
 

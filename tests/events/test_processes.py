@@ -1,15 +1,20 @@
 """Events of other processes: on PostgreSQL each is told once, on SQLite it is noticed which sessions changed."""
 
+import base64
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
 
 from cloister.domain.conversation import Draft
+from cloister.domain.events import Event
 from cloister.domain.scope import Reach
 from cloister.interfaces.http.serve import LOCAL_KEY_FILE
 from cloister.services.keep_sessions import SessionFields
@@ -17,6 +22,7 @@ from cloister.storage import neighbours, postgres_neighbours, sqlite
 from cloister.storage.neighbours import SilentNeighbours
 from engines import Engine, postgres_engine, sqlite_engine
 from event_streams import Stream, following
+from postgres_server import PostgresServer
 from servers import ServerProcess, postgres_address, serving
 from waiting import eventually
 
@@ -98,6 +104,55 @@ def test_what_cannot_be_read_is_a_reset_and_nothing_worse(migrated_postgres: str
             stream.until_kind("session.created", "fence")
 
 
+@pytest.fixture
+def outsider(postgres_server: PostgresServer, migrated_postgres: str) -> Generator[str]:
+    """The URL of a login that may connect to the database, and has been granted nothing."""
+    with psycopg.connect(migrated_postgres, autocommit=True) as connection:
+        role = f"outsider_of_{connection.info.dbname}"
+    postgres_server.run(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(role)))
+    yield make_conninfo(migrated_postgres, user=role)
+    postgres_server.run(sql.SQL("DROP ROLE {}").format(sql.Identifier(role)))
+
+
+def channel_of(connection: psycopg.Connection[Any]) -> str:
+    row = connection.execute("SELECT CAST(CAST(to_regnamespace('public') AS oid) AS text)").fetchone()
+    assert row is not None
+    return f"cloister_events_{row[0]}"
+
+
+def test_iso_4_a_role_without_grants_can_neither_read_nor_forge_nor_replay_what_is_told(
+    migrated_postgres: str, outsider: str
+) -> None:
+    """All that it can do is to make readers look again, once a minute."""
+    engine = postgres_engine(migrated_postgres)
+    with engine.closing, serving(engine.services()) as server:
+        tenant = server.new_tenant()
+        neighbour = postgres_engine(migrated_postgres)
+        with following(tenant) as stream, neighbour.closing, psycopg.connect(outsider, autocommit=True) as listening:
+            channel = channel_of(listening)
+            listening.execute(f'LISTEN "{channel}"'.encode())
+            services = neighbour.services()
+            reach = Reach(tenant=services.access.authenticate(tenant.key).tenant)
+            fields = SessionFields(external_id="secret roses", user_id="ann the gardener")
+            services.sessions.create(reach, fields)
+            stream.until_kind("session.created", "secret roses")
+            overheard = [notice.payload for notice in listening.notifies(timeout=5, stop_after=1)]
+            assert overheard
+            for payload in overheard:
+                for word in (b"roses", b"gardener", b"session", str(reach.tenant).encode()):
+                    assert word not in payload.encode() and word not in base64.b64decode(payload)
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                listening.execute("SELECT secret FROM notification_key")
+            forged = json.dumps([1, "x", [reach.tenant, *Event("session.created", "forged", None, None, 1)]])
+            for payload in (*overheard, *[forged] * 200, *overheard):
+                listening.execute("SELECT pg_notify(%s, %s)", [channel, payload])
+            services.sessions.create(reach, SessionFields(external_id="fence"))
+            stream.until_kind("session.created", "fence")
+            told = [(told.kind, told.data.get("session_id")) for told in stream.events if told.kind != "ready"]
+            assert set(told) == {("session.created", "secret roses"), ("reset", None), ("session.created", "fence")}
+            assert len(told) == 3
+
+
 def test_a_server_notices_what_the_command_line_writes_beside_it(tmp_path: Path) -> None:
     data = tmp_path / "data"
     with ServerProcess(data) as process:
@@ -155,9 +210,9 @@ def noticed(monkeypatch: pytest.MonkeyPatch) -> list[object]:
         def __init__(self, data_version: Callable[[], int]) -> None:
             super().__init__(lambda: found.append("look") or data_version())
 
-    def counted(payload: str, own: str) -> object:
-        found.extend(json.loads(payload)[2:])
-        return read(payload, own)
+    def counted(text: str, own: str) -> object:
+        found.extend(json.loads(text)[2:])
+        return read(text, own)
 
     monkeypatch.setattr(neighbours, "_LOOK_EVERY_SECONDS", 0.01)
     monkeypatch.setattr(sqlite, "SilentNeighbours", Counted)

@@ -171,3 +171,11 @@ def raise_schema_version(shell: CommandLine) -> None:
     with connection:
         connection.execute("INSERT INTO schema_migration VALUES (9999, 'later', '')")
     connection.close()
+
+
+def test_org_9_the_last_admin_key_is_not_revoked(shell: CommandLine) -> None:
+    made = shell.json("keys", "create", "first", "--may", "admin")
+    assert "Make a new admin key without expires_at first" in shell.refusal("keys", "revoke", made["key_id"], "--yes")
+    shell.run("keys", "create", "second", "--may", "admin")
+    shell.run("keys", "revoke", made["key_id"], "--yes")
+    assert [key["name"] for key in shell.json("keys", "list")] == ["second"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cloister import Cloister, ContextItem, IdempotencyMismatch, InvalidRequest
+from cloister import Cloister, Conflict, ContextItem, IdempotencyMismatch, InvalidRequest
 from ways_in import PROGRAMS, only
 
 pytestmark = only(PROGRAMS)
@@ -52,8 +52,19 @@ def test_a_repeated_key_after_the_message_was_forgotten_brings_nothing_back(memo
     memory.create_session("s")
     first = memory.record("s", "user", "A secret word.", idempotency_key="k")
     memory.forget_message(first.id)
-    assert memory.record("s", "user", "A secret word.", idempotency_key="k").id == first.id
+    with pytest.raises(Conflict):
+        memory.record("s", "user", "A secret word.", idempotency_key="k")
     assert memory.messages("s") == []
+    assert memory.record("s", "user", "A secret word.", idempotency_key="another").id != first.id
+
+
+def test_a_repeated_key_after_the_session_was_made_anew_stores_what_it_says(memory: Cloister) -> None:
+    memory.create_session("s")
+    memory.record("s", "user", "Once only.", idempotency_key="k")
+    memory.delete_session("s")
+    memory.create_session("s")
+    again = memory.record("s", "user", "Once only.", idempotency_key="k")
+    assert [message.id for message in memory.messages("s")] == [again.id]
 
 
 def test_an_idempotency_key_means_something_in_its_own_session_only(memory: Cloister) -> None:

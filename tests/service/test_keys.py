@@ -99,6 +99,21 @@ def test_a_key_can_revoke_itself_and_then_nothing_more(tenant: Tenant) -> None:
     assert asking.get("/org/api-keys").status_code == 401
 
 
+def test_org_9_the_last_admin_key_stays_and_the_answer_says_what_to_do(either_server: Server) -> None:
+    """It may not even revoke itself, whatever other keys there are that cannot make keys for good."""
+    tenant = either_server.new_tenant()
+    (last,) = tenant.admin.everything("/org/api-keys")
+    tenant.admin.made("/org/api-keys", {"name": "phone"})
+    soon = {"name": "until then", "permissions": ["admin"], "expires_at": "2099-01-01T00:00:00Z"}
+    tenant.admin.made("/org/api-keys", soon)
+    refused = tenant.admin.delete(f"/org/api-keys/{last['key_id']}")
+    assert (refused.status_code, refused.json()["code"]) == (409, "conflict")
+    assert "Make a new admin key without expires_at first" in refused.json()["detail"]
+    second = tenant.caller(tenant.admin.made("/org/api-keys", {"name": "next", "permissions": ["admin"]})["key"])
+    assert second.delete(f"/org/api-keys/{last['key_id']}").status_code == 204
+    assert (tenant.admin.get("/v1/sessions").status_code, second.get("/v1/sessions").status_code) == (401, 200)
+
+
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
 def test_the_scheme_is_read_in_any_case(tenant: Tenant, scheme: str) -> None:
     asking = Caller(http=tenant.http, headers={"Authorization": f"{scheme}  {tenant.key}"})

@@ -10,6 +10,7 @@ import pytest
 from cloister.bootstrap import Services
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import StorageUnavailable
+from cloister.domain.moments import now
 from cloister.domain.scope import Reach
 from cloister.index import terms
 from cloister.interfaces import worker as loop
@@ -19,6 +20,7 @@ from waiting import eventually
 from worker_processes import FACT, Place, converse
 
 AN_HOUR = 3_600.0
+DAY = 24 * 3_600 * 1_000_000
 
 
 @pytest.fixture
@@ -100,6 +102,33 @@ def test_a_stopped_worker_has_left_no_thread_behind(services: Services) -> None:
     assert len(set(threading.enumerate()) - before) == 5
     assert worker.stop() == 0
     assert set(threading.enumerate()) == before
+
+
+def test_idempotency_keys_that_expired_are_dropped_though_nobody_writes(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also by a worker that is run once."""
+    monkeypatch.setattr(loop, "_LOOK_EVERY_SECONDS", 0.01)
+    monkeypatch.setattr(loop, "_EXPIRE_EVERY_SECONDS", 0.01)
+    ahead = 0
+    services = place.engine.services(clock=lambda: now() + ahead)
+    reach = Reach(tenant=services.organise.create_tenant("One")[0])
+
+    def kept() -> int:
+        return len(place.engine.dump(reach.tenant)["idempotency"])
+
+    services.organise.create_project(reach, "Garden", idempotency_key="once")
+    Worker(services).drain()
+    assert kept() == 1
+    ahead += DAY
+    Worker(services).drain()
+    assert kept() == 0
+    services.organise.create_project(reach, "Cellar", idempotency_key="once")
+    ahead += DAY
+    worker = Worker(services)
+    worker.start()
+    eventually(lambda: kept() == 0)
+    worker.stop()
 
 
 def test_trouble_with_the_database_is_waited_out(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from cloister.domain.errors import Forbidden, InvalidRequest, NotFound, ProjectRequired
+from cloister.domain.errors import Conflict, Forbidden, InvalidRequest, NotFound, ProjectRequired
 from cloister.domain.identifiers import KeyId, ProjectId, TenantId, checked_project_form, parse_project, project_name
 from cloister.domain.scope import Reach
 
@@ -35,6 +35,11 @@ class ApiKey:
     def is_valid(self, now: int) -> bool:
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
+    @property
+    def can_make_keys(self) -> bool:
+        """Whether its holder can give the tenant another key: an admin's, with the whole tenant in reach."""
+        return "admin" in self.permissions and self.reach.is_whole_tenant
+
     def require(self, permission: Permission) -> None:
         """An admin may do everything; the other permissions stand for themselves."""
         if permission not in self.permissions and "admin" not in self.permissions:
@@ -49,6 +54,21 @@ def checked_permissions(given: Sequence[str]) -> tuple[Permission, ...]:
     if not given:
         raise InvalidRequest("permissions", f"must hold at least one of {', '.join(PERMISSIONS)}.")
     return tuple(permission for permission in PERMISSIONS if permission in given)
+
+
+def refuse_lockout(keys: Sequence[ApiKey], revoked: KeyId, now: int) -> None:
+    """A tenant always keeps a key that can make others and does not expire (ORG-9). `keys` are the tenant's keys that were not
+    revoked. One that expires counts only beside others that do."""
+    able = [key for key in keys if key.can_make_keys and key.is_valid(now)]
+    going = next((key for key in able if key.id == revoked), None)
+    if going is None:
+        return
+    left = [key for key in able if key is not going and (going.expires_at is not None or key.expires_at is None)]
+    if not left:
+        raise Conflict(
+            "This is the last admin key of the tenant that does not expire: without it nobody could make another. "
+            "Make a new admin key without expires_at first, and revoke this one with it."
+        )
 
 
 def resolve_project(

@@ -34,14 +34,10 @@ def new_secret() -> str:
 
 
 def derived_number(root: str, purpose: str, *, below: int) -> int:
-    """The same number again for the same root and purpose: how a repeated request gets its first answer without that answer
-    having been kept. As hard to guess as the root, which is itself a key."""
+    """The same number again for the same root and purpose: how a repeated request finds what the first one made. For ids only,
+    which are no secrets; a secret is always drawn."""
     digest = hmac.digest(root.encode(), purpose.encode(), "sha512")
     return int.from_bytes(digest, "big") % below
-
-
-def derived_secret(root: str, purpose: str) -> str:
-    return _encoded(derived_number(root, purpose, below=SECRET_SPACE), _SECRET_LENGTH)
 
 
 def key_text(tenant: TenantId, key: KeyId, secret: str) -> str:

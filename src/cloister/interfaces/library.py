@@ -377,7 +377,7 @@ class Cloister:
         return [shapes.key_shape(key) for key in self._services.access.page(self._reach, limit=page_size(limit))]
 
     def revoke_key(self, key_id: str) -> None:
-        """At once: the next request with it is refused."""
+        """At once: the next request with it is refused. The last admin key that does not expire stays (`Conflict`)."""
         self._services.access.revoke(self._reach, parse_key_name(key_id))
 
     # Care

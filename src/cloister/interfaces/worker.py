@@ -19,6 +19,7 @@ from cloister.services.extract import Outcome
 LOGGER = logging.getLogger("cloister.worker")
 _LOOK_EVERY_SECONDS = 2.0
 _INDEX_EVERY_SECONDS = 0.5
+_EXPIRE_EVERY_SECONDS = 600.0
 # Between hearing the bell and looking: a burst of replies is looked at once.
 _GATHER_SECONDS = 0.05
 _AFTER_TROUBLE_SECONDS = 5.0
@@ -80,6 +81,7 @@ class Worker:
         """All that is due now, and no more, unless asked to stop. A session that fails is left for another time; where the database
         or an index cannot be used, that is raised."""
         self._begin("index", lambda: self._once(self._index))
+        self._begin("expire", lambda: self._once(self._services.expired_answers.drop))
         for number in range(self._at_once):
             self._begin(f"extract-{number}", lambda: self._once(self._until_nothing_is_due))
         for thread in self._threads:
@@ -117,7 +119,12 @@ class Worker:
                 self._stopping.wait(self._rest * spent)
 
     def _keep_looking(self) -> None:
+        """For sessions that are due, and now and then for idempotency keys that expired where nobody writes any more."""
+        next_expiry = time.monotonic()
         while not self._stopping.wait(_LOOK_EVERY_SECONDS):
+            if time.monotonic() >= next_expiry:
+                next_expiry = time.monotonic() + _EXPIRE_EVERY_SECONDS
+                self._in_peace(self._services.expired_answers.drop, after_trouble=0)
             if self._in_peace(self._services.claims.is_any_due, after_trouble=True):
                 self._services.bell.ring()
 

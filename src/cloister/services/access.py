@@ -1,33 +1,28 @@
 """Keys: who is calling, and who may call. A key is checked behind the walls of the tenant that it names."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cloister.domain.access import ApiKey, checked_permissions
+from cloister.domain.access import ApiKey, checked_permissions, refuse_lockout
 from cloister.domain.errors import (
     Conflict,
     Forbidden,
-    IdempotencyMismatch,
     InvalidRequest,
     NotFound,
+    StorageError,
     Unauthenticated,
 )
 from cloister.domain.identifiers import KeyId, ProjectId, TenantId, key_name, new_key_id, new_tenant_id
-from cloister.domain.keys import (
-    derived_number,
-    derived_secret,
-    key_text,
-    new_secret,
-    parse_key,
-    same_secret,
-    secret_hash,
-)
+from cloister.domain.keys import derived_number, key_text, new_secret, parse_key, same_secret, secret_hash
 from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach
+from cloister.domain.seal import opened, sealed
 from cloister.domain.text import checked_name
-from cloister.services.once import request, write_once
+from cloister.services.once import HOUR, done_once, request, write_once
 from cloister.services.organise import NewKey, Organiser
+from cloister.storage.idempotency import FirstAnswer, Idempotency
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.keys import ApiKeys
 from cloister.storage.organisation import Projects
@@ -91,11 +86,49 @@ class Gatekeeper:
         return held.key
 
     def create(
-        self, reach: Reach, fields: KeyFields, *, idempotency_key: str | None = None, root: str | None = None
+        self,
+        reach: Reach,
+        fields: KeyFields,
+        *,
+        idempotency_key: str | None = None,
+        root: str | None = None,
+        asked_by: KeyId | None = None,
     ) -> CreatedKey:
-        """A new key. With an idempotency key its secret is derived from `root`, the caller's own key, so that the same answer can
-        be given again without having been kept; never two keys have the same."""
+        """A new key, with a secret of its own. With an idempotency key the secret is kept for an hour, sealed with `root`, the
+        caller's own credential, so that the same answer can be given again; the sealed copy goes when the new key or `asked_by`,
+        the key that asked, is revoked."""
         self._refuse_confined(reach)
+        key, drawn = self._new_key(reach, fields), new_secret()
+
+        def add(transaction: Transaction) -> CreatedKey:
+            if key.project is not None:
+                Projects(transaction).hold(key.project)
+            ApiKeys(transaction).add(key, secret_hash(drawn))
+            return CreatedKey(key=key, text=key_text(reach.tenant, key.id, drawn))
+
+        if idempotency_key is None or root is None:
+            return self._database.write(reach, add)
+        parts = (key.name, key.project, key.confined, key.permissions, key.expires_at, key.user)
+        given, seal = request(idempotency_key, *parts), _Seal(root)
+
+        def first(transaction: Transaction) -> tuple[CreatedKey, FirstAnswer]:
+            kept = json.dumps([key.id, key.created_at, seal.close(key.id, drawn)])
+            return add(transaction), FirstAnswer("keys", kept, first_id=asked_by or _key_in(root), last_id=key.id)
+
+        def again(kept: Sequence[Any]) -> CreatedKey:
+            made = replace(key, id=KeyId(kept[0]), created_at=kept[1])
+            return CreatedKey(key=made, text=key_text(reach.tenant, made.id, seal.open(made.id, kept[2])))
+
+        def work(transaction: Transaction) -> CreatedKey:
+            place = ("keys", _trace(root))
+            return done_once(
+                transaction, given, place, self._clock, first=lambda: first(transaction), again=again, kept_for=HOUR
+            )
+
+        return write_once(self._database, reach, work)
+
+    def _new_key(self, reach: Reach, fields: KeyFields) -> ApiKey:
+        """A key of these fields, checked, under a drawn id."""
         now = self._clock()
         checked_name(fields.name, "name")
         if fields.confined and fields.project is None:
@@ -107,7 +140,7 @@ class Gatekeeper:
                 raise InvalidRequest("permissions", "of a key that is bound to a user cannot hold admin.")
         if fields.expires_at is not None and fields.expires_at <= now:
             raise InvalidRequest("expires_at", "must lie in the future.")
-        key = ApiKey(
+        return ApiKey(
             id=new_key_id(),
             tenant=reach.tenant,
             name=fields.name,
@@ -118,29 +151,6 @@ class Gatekeeper:
             expires_at=fields.expires_at,
             user=fields.user_id,
         )
-        drawn = new_secret()
-
-        def secret_of(made: ApiKey) -> str:
-            if idempotency_key is None or root is None:
-                return drawn
-            return derived_secret(root, f"key {made.id} {idempotency_key}")
-
-        def first(transaction: Transaction) -> tuple[ApiKey, list[object]]:
-            if key.project is not None:
-                Projects(transaction).hold(key.project)
-            ApiKeys(transaction).add(key, secret_hash(secret_of(key)))
-            return key, [key.id, key.created_at]
-
-        def again(transaction: Transaction, kept: Sequence[Any]) -> ApiKey:
-            return replace(key, id=KeyId(kept[0]), created_at=kept[1])
-
-        if idempotency_key is None or root is None:
-            made = self._database.write(reach, lambda transaction: first(transaction)[0])
-        else:
-            parts = (key.name, key.project, key.confined, key.permissions, key.expires_at, key.user)
-            given = request(idempotency_key, ("keys", _trace(root)), *parts)
-            made = write_once(self._database, reach, given, self._clock, first=first, again=again)
-        return CreatedKey(key=made, text=key_text(reach.tenant, made.id, secret_of(made)))
 
     def page(self, reach: Reach, *, limit: int, after: tuple[int, int] | None = None) -> list[ApiKey]:
         self._refuse_confined(reach)
@@ -149,46 +159,102 @@ class Gatekeeper:
             return keys.page(limit=limit) if after is None else keys.page(limit=limit, after=after)
 
     def revoke(self, reach: Reach, key: KeyId) -> None:
+        """At once. The last key that can make other keys is not revoked: the tenant would be locked out."""
         self._refuse_confined(reach)
-        if not self._database.write(reach, lambda transaction: ApiKeys(transaction).revoke(key, self._clock())):
-            raise NotFound("API key", key_name(key))
+
+        def work(transaction: Transaction) -> None:
+            keys = ApiKeys(transaction)
+            now = self._clock()
+            refuse_lockout(keys.lock_admins(), key, now)
+            if not keys.revoke(key, now):
+                raise NotFound("API key", key_name(key))
+            Idempotency(transaction).forget_key(key)
+
+        self._database.write(reach, work)
+        self._database.maintenance.scrub()
 
     def create_tenant(self, name: str, *, idempotency_key: str | None = None, root: str | None = None) -> CreatedTenant:
-        """A tenant with its default project and its first key. With an idempotency key their ids and the secret are derived from
-        it and from `root`, the operator's key; the same request finds the tenant that is there."""
+        """A tenant with its default project and its first key. With an idempotency key its id is derived from that and from
+        `root`, the operator's key, so that the same request finds the tenant that is there; the secret of its first key is kept
+        for an hour, sealed with `root`."""
         checked_name(name, "name")
-        if idempotency_key is not None and root is not None:
-            checked_name(idempotency_key, "idempotency_key")
-            tenant = TenantId(derived_number(root, f"tenant {idempotency_key}", below=_ALL_IDS - 1) + 1)
-            key_id = KeyId(derived_number(root, f"tenant's key {idempotency_key}", below=_ALL_IDS - 1) + 1)
-            secret = derived_secret(root, f"tenant's secret {idempotency_key}")
-        else:
-            tenant, key_id, secret = new_tenant_id(), new_key_id(), new_secret()
-        key = ApiKey(
-            id=key_id,
-            tenant=tenant,
-            name="admin",
-            project=None,
-            confined=False,
-            permissions=("read", "write", "admin"),
-            created_at=self._clock(),
-        )
-        first_key = NewKey(key=key, secret_hash=secret_hash(secret))
-        try:
+        drawn = new_secret()
+        if idempotency_key is None or root is None:
+            tenant = new_tenant_id()
+            key = _admin_key(tenant, self._clock())
+            first_key = NewKey(key=key, secret_hash=secret_hash(drawn))
             _, default = self._organiser.create_tenant(name, tenant=tenant, key=first_key)
-        except Conflict:
-            if idempotency_key is None:
-                raise
-            raise IdempotencyMismatch(idempotency_key) from None
-        return CreatedTenant(
-            tenant=tenant, name=name, default_project=default, admin_key=key_text(tenant, key_id, secret)
-        )
+            return _created_tenant(name, key, default, drawn)
+        given, seal = request(idempotency_key, name), _Seal(root)
+        tenant = TenantId(derived_number(root, f"tenant {idempotency_key}", below=_ALL_IDS - 1) + 1)
+        key = _admin_key(tenant, self._clock())
+
+        def work(transaction: Transaction) -> CreatedTenant:
+            is_new = self._organiser.add_tenant(transaction, name)
+
+            def first() -> tuple[CreatedTenant, FirstAnswer]:
+                if not is_new:
+                    raise Conflict(
+                        f"A tenant was made under the idempotency key {idempotency_key!r} before, "
+                        "and its answer is no longer kept. Use a new key."
+                    )
+                ApiKeys(transaction).add(key, secret_hash(drawn))
+                default = Projects(transaction).default()
+                kept = json.dumps([key.id, default, seal.close(key.id, drawn)])
+                return _created_tenant(name, key, default, drawn), FirstAnswer("keys", kept, last_id=key.id)
+
+            def again(kept: Sequence[Any]) -> CreatedTenant:
+                made = replace(key, id=KeyId(kept[0]))
+                return _created_tenant(name, made, ProjectId(kept[1]), seal.open(made.id, kept[2]))
+
+            return done_once(transaction, given, ("tenants",), self._clock, first=first, again=again, kept_for=HOUR)
+
+        return write_once(self._database, Reach(tenant=tenant), work)
 
     def _refuse_confined(self, reach: Reach) -> None:
         """A narrow key that could make keys could make one that is not."""
         if not reach.is_whole_tenant:
             bound = "confined to its project" if reach.user is None else "bound to one user"
             raise Forbidden(f"This key is {bound}: it cannot make, list or revoke keys.")
+
+
+class _Seal:
+    """Secrets of new keys, readable only with the credential that asked for them."""
+
+    def __init__(self, root: str) -> None:
+        self._key = root.encode()
+
+    def close(self, key: KeyId, secret: str) -> str:
+        return sealed(self._key, f"secret of {key_name(key)}", secret.encode()).hex()
+
+    def open(self, key: KeyId, given: str) -> str:
+        secret = opened(self._key, f"secret of {key_name(key)}", bytes.fromhex(given))
+        if secret is None:
+            raise StorageError("The first answer to this request is damaged. Use a new idempotency key.")
+        return secret.decode()
+
+
+def _admin_key(tenant: TenantId, now: int) -> ApiKey:
+    return ApiKey(
+        id=new_key_id(),
+        tenant=tenant,
+        name="admin",
+        project=None,
+        confined=False,
+        permissions=("read", "write", "admin"),
+        created_at=now,
+    )
+
+
+def _created_tenant(name: str, key: ApiKey, default: ProjectId, secret: str) -> CreatedTenant:
+    text = key_text(key.tenant, key.id, secret)
+    return CreatedTenant(tenant=key.tenant, name=name, default_project=default, admin_key=text)
+
+
+def _key_in(root: str) -> KeyId | None:
+    """The key whose text this is; none for another credential."""
+    parsed = parse_key(root)
+    return None if parsed is None else parsed.key
 
 
 def _trace(root: str) -> str:

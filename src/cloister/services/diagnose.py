@@ -14,12 +14,15 @@ from cloister.storage.interface import Database
 class Health:
     """`waiting` messages, memories and entities are in no index yet, or are still to leave one; `stale` ones were indexed by
     another embedder or tokeniser. `due` sessions wait for extraction, the longest for so many seconds; `failing` ones could not
-    be extracted and will be tried again, mostly for `failing_because`."""
+    be extracted and will be tried again, mostly for `failing_because`. `excess_rights` are those that the database's login need not
+    have; `remains` is what the engine's files may still hold of what was forgotten."""
 
     engine: str
     embedder: str
     schema_version: int
     problems: tuple[str, ...]
+    excess_rights: str | None
+    remains: str | None
     tenants: int
     projects: int
     sessions: int
@@ -67,6 +70,8 @@ class Diagnoser:
             embedder=self._embedder,
             schema_version=self.schema_version(),
             problems=tuple(maintenance.check()),
+            excess_rights=maintenance.excess_rights(),
+            remains=maintenance.remains(),
             tenants=tenants,
             projects=projects,
             sessions=sessions,

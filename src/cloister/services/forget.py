@@ -13,6 +13,7 @@ from cloister.services.index_entities import EntityIndexing
 from cloister.services.index_queue import IndexQueue
 from cloister.storage.entities import Entities
 from cloister.storage.extraction import Extraction
+from cloister.storage.idempotency import Idempotency
 from cloister.storage.indexing import IndexRows
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.memories import Memories
@@ -57,6 +58,7 @@ class Forgetter:
 
         def work(transaction: Transaction) -> tuple[Session, Forgotten]:
             session, forgotten = self._empty(transaction, external_id)
+            Idempotency(transaction).forget_session(session.id)
             Pools(transaction, self._generation).note_departure(session.pool)
             Sessions(transaction).remove(session.id, messages=forgotten.messages)
             return session, forgotten
@@ -110,6 +112,7 @@ class Forgetter:
         entities = Entities(transaction).forget_session(session.id)
         self._entities.index_again(transaction, entities.left, gone=entities.gone)
         Extraction(transaction).forget_past(session.id)
+        Idempotency(transaction).forget_contents(session.id)
         Turns(transaction).revoke(session.id)
         episodes = messages.count_episodes(session.id)
         removed = messages.remove_all(session.id)
@@ -123,6 +126,7 @@ class Forgetter:
         memories = Memories(transaction)
         memories.remove(session, memories.derived_from(message))
         Observations(transaction).forget_message(session, message)
+        Idempotency(transaction).forget_message(session, message)
         entities = Entities(transaction).forget_message(message)
         self._entities.index_again(transaction, entities.left, gone=entities.gone)
 

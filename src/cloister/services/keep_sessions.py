@@ -1,5 +1,6 @@
 """Sessions: make them, find them, describe them, and move them between pools."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,7 +21,8 @@ from cloister.domain.text import Metadata, checked_metadata, checked_name, check
 from cloister.domain.usage import Limits, refuse_over
 from cloister.services.events import Bus
 from cloister.services.move import MovePreview, SessionMover, preview_move
-from cloister.services.once import request, write_once
+from cloister.services.once import done_once, request, write_once
+from cloister.storage.idempotency import FirstAnswer
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.messages import Messages
 from cloister.storage.organisation import Projects
@@ -85,13 +87,15 @@ class SessionKeeper:
             session, is_new = self._database.write(reach, work)
             return self._noted(session, is_new), is_new
 
-        def first(transaction: Transaction) -> tuple[tuple[Session, bool, bool], list[object]]:
+        def first(transaction: Transaction) -> tuple[tuple[Session, bool, bool], FirstAnswer]:
             session, is_new = work(transaction)
             counts = [session.message_count, session.created_at, session.updated_at]
-            return (session, is_new, False), [is_new, session.external_id, session.id, session.pool, *counts]
+            kept = json.dumps([is_new, session.external_id, session.id, session.pool, *counts])
+            return (session, is_new, False), FirstAnswer("sessions", kept, session=session.id)
 
-        def again(transaction: Transaction, kept: Sequence[Any]) -> tuple[Session, bool, bool]:
-            """The first answer, whatever became of the session: what it said is in the repeated request."""
+        def again(kept: Sequence[Any]) -> tuple[Session, bool, bool]:
+            """The first answer, wherever the session is now: what it said is in the repeated request. A deleted session has taken
+            its key with it."""
             is_new, external_id, identity, pool, message_count, created_at, updated_at = kept
             session = Session(
                 id=identity,
@@ -111,7 +115,6 @@ class SessionKeeper:
 
         given = request(
             idempotency_key,
-            ("sessions",),
             *(
                 wanted.external_id,
                 wanted.project,
@@ -121,7 +124,13 @@ class SessionKeeper:
                 dict(wanted.metadata or {}),
             ),
         )
-        session, is_new, is_repeated = write_once(self._database, reach, given, self._clock, first=first, again=again)
+
+        def create_once(transaction: Transaction) -> tuple[Session, bool, bool]:
+            return done_once(
+                transaction, given, ("sessions",), self._clock, first=lambda: first(transaction), again=again
+            )
+
+        session, is_new, is_repeated = write_once(self._database, reach, create_once)
         return self._noted(session, is_new and not is_repeated), is_new
 
     def _noted(self, session: Session, is_new: bool) -> Session:

@@ -1,5 +1,6 @@
 """Tenants and projects: make them, find them, change them, delete them softly."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,8 +22,9 @@ from cloister.domain.text import checked_name
 from cloister.domain.usage import Limits, Usage, refuse_over
 from cloister.services.events import Bus
 from cloister.services.move import SessionMover
-from cloister.services.once import request, write_once
+from cloister.services.once import done_once, request, write_once
 from cloister.services.visibility import VisibilityChange, VisibilityPreview, checked_visibility
+from cloister.storage.idempotency import FirstAnswer
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.keys import ApiKeys
 from cloister.storage.organisation import Projects, Tenants
@@ -74,23 +76,28 @@ class Organiser:
         identity = tenant or new_tenant_id()
 
         def work(transaction: Transaction) -> ProjectId:
-            now = self._clock()
-            tenants, projects = Tenants(transaction), Projects(transaction)
-            if tenants.add(name, now):
-                projects.add(
-                    new_project_id(),
-                    name="Default",
-                    is_default=True,
-                    member_visibility=DEFAULT_VISIBILITY,
-                    created_at=now,
-                )
+            if self.add_tenant(transaction, name):
                 if key is not None:
                     ApiKeys(transaction).add(key.key, key.secret_hash)
-            elif tenants.name() != name:
+            elif Tenants(transaction).name() != name:
                 raise Conflict("There is a tenant of this id already, under another name.")
-            return projects.default()
+            return Projects(transaction).default()
 
         return identity, self._database.write(Reach(tenant=identity), work)
+
+    def add_tenant(self, transaction: Transaction, name: str) -> bool:
+        """The tenant of the transaction, with its default project, inside a larger use case. False when it is there already."""
+        now = self._clock()
+        if not Tenants(transaction).add(name, now):
+            return False
+        Projects(transaction).add(
+            new_project_id(),
+            name="Default",
+            is_default=True,
+            member_visibility=DEFAULT_VISIBILITY,
+            created_at=now,
+        )
+        return True
 
     def create_project(
         self,
@@ -105,7 +112,7 @@ class Organiser:
         checked_name(name, "name")
         checked_visibility(member_visibility)
 
-        def first(transaction: Transaction) -> tuple[Project, list[object]]:
+        def first(transaction: Transaction) -> tuple[Project, FirstAnswer]:
             usage = UsageRows(transaction)
             refuse_over("projects", usage.projects(), 1, usage.limits().over(self._limits).projects)
             project = new_project_id()
@@ -114,12 +121,12 @@ class Organiser:
                 project, name=name, is_default=False, member_visibility=member_visibility, created_at=self._clock()
             )
             created = projects.get(project)
-            return created, [created.id, created.created_at]
+            return created, FirstAnswer("projects", json.dumps([created.id, created.created_at]))
 
         if idempotency_key is None:
             return self._database.write(reach, lambda transaction: first(transaction)[0])
 
-        def again(transaction: Transaction, kept: Sequence[Any]) -> Project:
+        def again(kept: Sequence[Any]) -> Project:
             return Project(
                 id=ProjectId(kept[0]),
                 tenant=reach.tenant,
@@ -131,8 +138,14 @@ class Organiser:
                 created_at=kept[1],
             )
 
-        given = request(idempotency_key, ("projects",), name, member_visibility)
-        return write_once(self._database, reach, given, self._clock, first=first, again=again)
+        given = request(idempotency_key, name, member_visibility)
+
+        def work(transaction: Transaction) -> Project:
+            return done_once(
+                transaction, given, ("projects",), self._clock, first=lambda: first(transaction), again=again
+            )
+
+        return write_once(self._database, reach, work)
 
     def default_project(self, reach: Reach) -> ProjectId:
         with self._database.read(reach) as transaction:

@@ -1,5 +1,6 @@
 """Record what was said: durable when it returns, and already findable where the embedder is immediate."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -16,7 +17,8 @@ from cloister.domain.usage import Limits, refuse_over
 from cloister.services.bell import Bell
 from cloister.services.events import Bus
 from cloister.services.indexing import Indexer
-from cloister.services.once import request, write_once
+from cloister.services.once import done_once, request, write_once
+from cloister.storage.idempotency import FirstAnswer
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.messages import Indexed, Messages
 from cloister.storage.organisation import Projects
@@ -88,8 +90,9 @@ class _Appending:
         answering: MessageId | None = None,
         room_for: int = 0,
         recalled_pool: PoolId | None = None,
+        locked: Tail | None = None,
     ) -> Recorded:
-        tail = self._tails.get(name) or self._sessions.lock(name)
+        tail = locked or self._tails.get(name) or self._sessions.lock(name)
         if tail.next_sequence + len(prepared) - 1 > MAX_SEQUENCE:
             raise Conflict(f"The session {name!r} is full ({MAX_SEQUENCE:,} messages): go on in a new one.")
         refuse_over("messages", self._held, len(prepared) + room_for, self._limit)
@@ -198,12 +201,14 @@ class Recorder:
         answering: MessageId | None = None,
         room_for: int = 0,
         recalled_pool: PoolId | None = None,
+        locked: Tail | None = None,
     ) -> Recorded:
         """Inside a transaction of a larger use case. `answering` names the message that opened the exchange, where others may have
         been said since; with `room_for` so many more must fit into the quota. `recalled_pool` is the pool whose text they were
-        given; where none is named, what they quote is taken to be of the session's pool. After the commit, `ring` for a reply."""
+        given; where none is named, what they quote is taken to be of the session's pool. `locked` is the session, where the
+        transaction has locked it already. After the commit, `ring` for a reply."""
         appending = _Appending(transaction, Pools(transaction, self._indexer.generation), self._limits)
-        recorded = appending.add(session, prepared, answering, room_for, recalled_pool)
+        recorded = appending.add(session, prepared, answering, room_for, recalled_pool, locked)
         appending.write(self._clock())
         return recorded
 
@@ -241,24 +246,29 @@ class Recorder:
         return answers
 
     def _once(self, reach: Reach, session: str, drafts: Sequence[Draft], key: str) -> Recorded:
-        """The same request under the same key is done once in a session."""
+        """The same request under the same key is done once in a session, which is known by its number: another session that was
+        later given the same outside id has keys of its own."""
         parts = [
             [draft.role, draft.content, draft.author, draft.created_at, draft.status, draft.metadata]
             for draft in drafts
         ]
-        given = request(key, ("messages", session), parts)
+        given = request(key, parts)
         prepared = self.prepare(drafts)
 
-        def first(transaction: Transaction) -> tuple[Recorded, list[object]]:
-            recorded = self.append(transaction, session, prepared)
-            kept = [[message.id, message.session, message.episode, message.created_at] for message in recorded.messages]
-            return recorded, [*kept]
+        def work(transaction: Transaction) -> Recorded:
+            tail = Sessions(transaction).lock(session)
 
-        def again(transaction: Transaction, kept: Sequence[Any]) -> Recorded:
-            messages = _repeated(kept, prepared)
-            return Recorded(session=Sessions(transaction).get(session), messages=messages, is_repeated=True)
+            def first() -> tuple[Recorded, FirstAnswer]:
+                recorded = self.append(transaction, session, prepared, locked=tail)
+                return recorded, _first_answer(recorded)
 
-        return write_once(self._database, reach, given, self._clock, first=first, again=again)
+            def again(kept: Sequence[Any]) -> Recorded:
+                return Recorded(session=tail.session, messages=_repeated(kept, prepared), is_repeated=True)
+
+            place = ("messages", tail.session.id)
+            return done_once(transaction, given, place, self._clock, first=first, again=again)
+
+        return write_once(self._database, reach, work)
 
 
 def _message(
@@ -281,6 +291,18 @@ def _message(
         metadata=draft.metadata,
         created_at=entry.created_at,
         recalled_pool=recalled_pool,
+    )
+
+
+def _first_answer(recorded: Recorded) -> FirstAnswer:
+    messages = recorded.messages
+    kept = [[message.id, message.session, message.episode, message.created_at] for message in messages]
+    return FirstAnswer(
+        "messages",
+        json.dumps(kept),
+        session=recorded.session.id,
+        first_id=messages[0].id,
+        last_id=messages[-1].id,
     )
 
 

@@ -1,5 +1,6 @@
 """Memories: the one way in (MEM-2), and the lists of a session and of a user."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,8 @@ from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name, checked_text, is_storable
 from cloister.services.index_memories import MemoryIndexing
-from cloister.services.once import request, write_once
+from cloister.services.once import done_once, request, write_once
+from cloister.storage.idempotency import FirstAnswer, Idempotency
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.memories import BEGINNING, Memories
 from cloister.storage.messages import Indexed
@@ -56,31 +58,28 @@ class Rememberer:
         checked = checked_memories(contents)
         prepared = self.prepare([ExtractedMemory(content=content, sources=()) for content in checked])
 
-        def first(transaction: Transaction) -> tuple[Appended, list[object]]:
+        given = None if idempotency_key is None else request(idempotency_key, checked)
+
+        def work(transaction: Transaction) -> Appended:
             session = Sessions(transaction).lock(external_id).session
-            added = self.append_prepared(transaction, session.id, prepared)
-            kept = [[memory.id, memory.session, memory.created_at, checked.index(memory.content)] for memory in added]
-            return _appended(session, added, len(prepared)), [*kept]
 
-        def again(transaction: Transaction, kept: Sequence[Any]) -> Appended:
-            held_in = Sessions(transaction).get(external_id)
-            added = [
-                Memory(
-                    id=MemoryId(memory),
-                    session=SessionId(session),
-                    content=checked[int(place)],
-                    importance=None,
-                    sources=(),
-                    created_at=created_at,
-                )
-                for memory, session, created_at, place in kept
-            ]
-            return _appended(held_in, added, len(prepared))
+            def first() -> tuple[Appended, FirstAnswer]:
+                added = self.append_prepared(transaction, session.id, prepared)
+                kept = [
+                    [memory.id, memory.session, memory.created_at, checked.index(memory.content)] for memory in added
+                ]
+                answer = FirstAnswer("memories", json.dumps(kept), session=session.id)
+                return _appended(session, added, len(prepared)), answer
 
-        if idempotency_key is None:
-            return self._database.write(reach, lambda transaction: first(transaction)[0])
-        given = request(idempotency_key, ("memories", external_id), checked)
-        return write_once(self._database, reach, given, self._clock, first=first, again=again)
+            def again(kept: Sequence[Any]) -> Appended:
+                return _appended(session, _added_before(kept, checked), len(prepared))
+
+            if given is None:
+                return first()[0]
+            place = ("memories", session.id)
+            return done_once(transaction, given, place, self._clock, first=first, again=again)
+
+        return write_once(self._database, reach, work)
 
     def prepare(self, extracted: Sequence[ExtractedMemory]) -> list[PreparedMemory]:
         """Normalised, embedded, and with the digest that two of the same share."""
@@ -159,6 +158,7 @@ class Rememberer:
             held = memories.get(memory)
             Sessions(transaction).lock(held.session)
             memories.remove(held.memory.session, [memory])
+            Idempotency(transaction).forget_memories(held.memory.session)
 
         self._database.write(reach, work)
         self._database.maintenance.scrub()
@@ -193,6 +193,21 @@ def _appended(session: Session, added: Sequence[Memory], given: int) -> Appended
         for memory in added
     )
     return Appended(memories=held, duplicates=given - len(added))
+
+
+def _added_before(kept: Sequence[Any], contents: Sequence[str]) -> list[Memory]:
+    """The first answer again, made of what was kept and the words that came with the repeated request."""
+    return [
+        Memory(
+            id=MemoryId(memory),
+            session=SessionId(session),
+            content=contents[int(position)],
+            importance=None,
+            sources=(),
+            created_at=created_at,
+        )
+        for memory, session, created_at, position in kept
+    ]
 
 
 def _bounded(importance: float | None) -> float | None:

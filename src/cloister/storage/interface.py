@@ -60,6 +60,14 @@ class Maintenance(Protocol):
         """After something was forgotten: leave as little of it as can be left in the engine's own files."""
         ...
 
+    def remains(self) -> str | None:
+        """What the engine's own files may still hold of what was forgotten, and what to do about it; none where nothing is left."""
+        ...
+
+    def excess_rights(self) -> str | None:
+        """What the database's login may do that it need not, and how to take that away; none where all is well."""
+        ...
+
     def backup(self, target: Path) -> None:
         """Write a consistent copy while others read and write."""
         ...

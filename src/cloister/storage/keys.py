@@ -48,6 +48,11 @@ class ApiKeys:
         rows = self._transaction.rows("api_keys", limit=limit, after_created_at=after[0], after_key_id=after[1])
         return [_key(row) for row in rows]
 
+    def lock_admins(self) -> list[ApiKey]:
+        """Those not revoked that have the permission admin, held until the transaction ends, so that they are revoked one after the
+        other."""
+        return [_key(row) for row in self._transaction.rows("lock_admin_keys")]
+
     def revoke(self, key: KeyId, now: int) -> bool:
         """False when there is none, or it was revoked before."""
         return self._transaction.execute("revoke_api_key", key_id=key, revoked_at=now) > 0

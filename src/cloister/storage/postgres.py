@@ -216,8 +216,21 @@ class PostgresMaintenance:
     def scrub(self) -> None:
         """Autovacuum and the server's own log rotation do it in their time."""
 
+    def remains(self) -> str | None:
+        return walls.REMAINS
+
+    def excess_rights(self) -> str | None:
+        with self._tenants.transaction(_READ) as connection:
+            row = connection.execute(walls.INHERITS).fetchone()
+            assert row is not None
+            login, inherits = row
+            return walls.excess_rights(login, connection.info.server_version) if inherits else None
+
     def backup(self, target: Path) -> None:
-        raise StorageError(f"PostgreSQL has its own tool for this: pg_dump --format=custom --file={target} URL")
+        raise StorageError(
+            "PostgreSQL has its own tool for this: pg_dump --format=custom --enable-row-security "
+            f"--role={walls.MAINTENANCE_ROLE} --file={target} --dbname=URL"
+        )
 
 
 def _within(opening: str, reach: Reach) -> str:
@@ -229,7 +242,7 @@ def _migrate(connection: Connection) -> None:
     known = migrate.migrations(postgres=True)
     try:
         with connection.transaction():
-            if migrate.pending(_applied(connection), known):
+            if migrate.pending(_recorded(connection) or _applied(connection), known):
                 _apply(connection, known)
             for role in walls.ROLES:
                 connection.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(role)))
@@ -257,12 +270,26 @@ def _applied(connection: Connection) -> dict[int, str]:
     return dict(connection.execute("SELECT version, checksum FROM schema_migration").fetchall())
 
 
+def _recorded(connection: Connection) -> dict[int, str]:
+    """The same, read by the maintenance role where the login may become it: one that owns nothing has no rights of its own here."""
+    role = sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(walls.MAINTENANCE_ROLE))
+    try:
+        with connection.transaction():
+            connection.execute(role)
+            applied = _applied(connection)
+            connection.execute("SET LOCAL ROLE NONE")
+            return applied
+    except (errors.InsufficientPrivilege, errors.InvalidParameterValue):
+        return {}
+
+
 def _administration(connection: Connection) -> str:
     return walls.administration(
         login=sql.Identifier(connection.info.user).as_string(),
         owner=_first(connection, walls.OWNER),
         schema=sql.Identifier(_first(connection, b"SELECT current_schema()") or "public").as_string(),
         existing={name for (name,) in connection.execute("SELECT rolname FROM pg_roles")},
+        version=connection.info.server_version,
     )
 
 

@@ -2,21 +2,26 @@
 
 Writers do not wait for it: a thread gathers what was told and sends it in one small transaction, which writes nothing. A NOTIFY
 inside each write would make all commits of the database follow one another. Whoever listens has a connection of its own.
+
+Every role that can connect may LISTEN and NOTIFY, so what is sent is sealed (`notification_envelopes`). What was not, because it is
+forged or an older version's, costs at most one `reset` a minute.
 """
 
 import json
 import logging
 import secrets
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from cloister.domain.errors import CloisterError
+from cloister.domain.errors import CloisterError, StorageError
 from cloister.domain.events import Event, reset
 from cloister.domain.identifiers import TenantId
 from cloister.domain.moments import now
 from cloister.storage.neighbours import Heard
+from cloister.storage.notification_envelopes import LARGEST_TEXT, Envelopes
 from cloister.storage.postgres_connections import Connection, Connections, conninfo_to_dict, make_conninfo, psycopg
 from cloister.storage.walls import TENANT_ROLE
 
@@ -25,13 +30,13 @@ _GATHER_SECONDS = 0.02
 _NOTICE_SECONDS = 0.5
 _AFTER_TROUBLE_SECONDS = 1.0
 _PATIENCE_SECONDS = 5.0
-# PostgreSQL refuses a payload of 8,000 bytes.
-_LARGEST_PAYLOAD = 7_900
+_FORGED_SECONDS = 60.0
 _FORM = 1
 # By the schema too: another Cloister in the same database may have a tenant of the same number.
 _CHANNEL = "'cloister_events_' || CAST(CAST(to_regnamespace(quote_ident(current_schema())) AS oid) AS text)"
 _NOTIFY = f"SELECT count(pg_notify({_CHANNEL}, payload)) FROM unnest(CAST(%s AS text[])) AS payload".encode()
 _OWN_CHANNEL = f"SELECT {_CHANNEL}".encode()
+_KEY = b"SELECT secret FROM notification_key"
 # A server that is gone without a word is noticed within half a minute.
 _KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
 
@@ -53,6 +58,8 @@ class PostgresNeighbours:
         self._sender: threading.Thread | None = None
         self._listener: threading.Thread | None = None
         self._untold: set[TenantId] = set()
+        self._outgoing: Envelopes | None = None
+        self._next_forged = 0.0
 
     def tell(self, tenant: TenantId, events: Sequence[Event]) -> None:
         self._told.put((tenant, events))
@@ -99,7 +106,9 @@ class PostgresNeighbours:
         lost = [(tenant, [reset(now(), wide=True)]) for tenant in self._untold]
         try:
             with self._connections.transaction("BEGIN") as connection:
-                connection.execute(_NOTIFY, [list(packed(self._origin, [*told, *lost]))])
+                if self._outgoing is None:
+                    self._outgoing = self._envelopes(connection)
+                connection.execute(_NOTIFY, [[*map(self._outgoing.close, packed(self._origin, [*told, *lost]))]])
             self._untold.clear()
         except CloisterError:
             self._untold.update(tenant for tenant, _ in told)
@@ -108,29 +117,48 @@ class PostgresNeighbours:
         while not self._stopping.is_set():
             try:
                 with psycopg.connect(self._conninfo, autocommit=True) as connection:
-                    self._open(connection)
+                    envelopes = self._open(connection)
                     missed()
                     ready.set()
-                    self._hear(connection, heard, missed)
+                    self._hear(connection, envelopes, heard, missed)
             except psycopg.Error as error:
                 LOGGER.warning("listening was interrupted", extra={"fields": {"problem": type(error).__name__}})
                 self._stopping.wait(_AFTER_TROUBLE_SECONDS)
 
-    def _open(self, connection: Connection) -> None:
+    def _open(self, connection: Connection) -> Envelopes:
         """Under the role that sees nothing where no tenant is named: this connection only listens."""
+        connection.execute(f"SET ROLE {TENANT_ROLE}".encode())
         row = connection.execute(_OWN_CHANNEL).fetchone()
         assert row is not None
-        connection.execute(f"SET ROLE {TENANT_ROLE}".encode())
+        envelopes = self._envelopes(connection)
         connection.execute(f'LISTEN "{row[0]}"'.encode())
+        return envelopes
 
-    def _hear(self, connection: Connection, heard: Heard, missed: Callable[[], None]) -> None:
+    def _envelopes(self, connection: Connection) -> Envelopes:
+        row = connection.execute(_KEY).fetchone()
+        if row is None:
+            raise StorageError(
+                "The table notification_key is empty: restore it, or open the database once as its owner."
+            )
+        return Envelopes(bytes(row[0]), self._origin, now)
+
+    def _hear(self, connection: Connection, envelopes: Envelopes, heard: Heard, missed: Callable[[], None]) -> None:
         while not self._stopping.is_set():
             for notice in connection.notifies(timeout=_NOTICE_SECONDS):
-                told = unpacked(notice.payload, self._origin)
+                text = envelopes.open(notice.payload, lambda: self._note_forged(missed))
+                told = [] if text is None else unpacked(text, self._origin)
                 if told is None:
                     missed()
                 for tenant, events in told or ():
                     heard(tenant, events)
+
+    def _note_forged(self, missed: Callable[[], None]) -> None:
+        """It may be an older version that told of something; whoever sends more of it wakes nobody more often."""
+        if time.monotonic() < self._next_forged:
+            return
+        self._next_forged = time.monotonic() + _FORGED_SECONDS
+        LOGGER.warning("a notification that was not sealed with this database's key")
+        missed()
 
 
 def packed(origin: str, told: Iterable[_Told]) -> Iterator[str]:
@@ -141,7 +169,7 @@ def packed(origin: str, told: Iterable[_Told]) -> Iterator[str]:
     for tenant, events in told:
         for event in events:
             entry = json.dumps([tenant, *event], ensure_ascii=False, separators=(",", ":"))
-            if entries and size + len(entry.encode()) + 1 > _LARGEST_PAYLOAD - len(head) - 1:
+            if entries and size + len(entry.encode()) + 1 > LARGEST_TEXT - len(head) - 1:
                 yield f"{head},{','.join(entries)}]"
                 entries, size = [], 0
             entries.append(entry)

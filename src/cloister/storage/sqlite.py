@@ -303,6 +303,14 @@ class SqliteMaintenance:
 
         return self._borrowed(examine)
 
+    def remains(self) -> str | None:
+        """Freed pages are overwritten, and the log is emptied after something was forgotten."""
+        return None
+
+    def excess_rights(self) -> str | None:
+        """The rights are the file system's."""
+        return None
+
     def backup(self, target: Path) -> None:
         def copy(connection: apsw.Connection) -> None:
             destination = private_file(target)

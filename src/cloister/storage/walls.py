@@ -9,6 +9,7 @@ from typing import Any
 TENANT_ROLE = "cloister_tenant"
 MAINTENANCE_ROLE = "cloister_maintenance"
 ROLES = (TENANT_ROLE, MAINTENANCE_ROLE)
+_INHERIT_OPTION_VERSION = 160_000
 
 ROLE_IS_UNBOUND = b"SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
 
@@ -29,6 +30,35 @@ ORDER BY c.relname
 """
 
 
+# Whether a login that is no superuser has the rights of the roles before it becomes one of them; and its name.
+INHERITS = b"""
+SELECT quote_ident(session_user), NOT rolsuper AND (
+    pg_has_role(session_user, 'cloister_maintenance', 'USAGE') OR pg_has_role(session_user, 'cloister_tenant', 'USAGE')
+)
+FROM pg_roles
+WHERE rolname = session_user
+"""
+
+REMAINS = (
+    "What was forgotten is unreachable at once, but PostgreSQL keeps its bytes in dead rows until VACUUM, and in the write-ahead "
+    "log and in backups for as long as those are kept. To be rid of them run VACUUM, and see docs/how-to/deploy.md."
+)
+
+
+def excess_rights(login: str, version: int) -> str:
+    return (
+        f"The login {login} has the rights of Cloister's roles without becoming one of them, and so sees every tenant. "
+        f"Let an administrator run: {_grant(login, version)}"
+    )
+
+
+def _grant(login: str, version: int) -> str:
+    """The login may become the roles, and inherits nothing from them."""
+    if version >= _INHERIT_OPTION_VERSION:
+        return f"GRANT {', '.join(ROLES)} TO {login} WITH INHERIT FALSE, SET TRUE;"
+    return f"GRANT {', '.join(ROLES)} TO {login}; ALTER ROLE {login} NOINHERIT;"
+
+
 def breaches(tenant_tables: Iterable[tuple[Any, ...]], *, role_is_unbound: bool) -> list[str]:
     """What the two queries above found, run as the tenants' role: one sentence for each gap."""
     found: list[str] = []
@@ -46,10 +76,11 @@ def breaches(tenant_tables: Iterable[tuple[Any, ...]], *, role_is_unbound: bool)
     return found
 
 
-def administration(*, login: str, owner: str | None, schema: str, existing: Collection[str]) -> str:
-    """What must happen before this login can open the database. Names come quoted; a new database has no `owner`."""
+def administration(*, login: str, owner: str | None, schema: str, existing: Collection[str], version: int) -> str:
+    """What must happen before this login can open the database of a server of this version. Names come quoted; a new database has
+    no `owner`."""
     statements = [f"CREATE ROLE {role} NOLOGIN;" for role in ROLES if role not in existing]
-    statements.append(f"GRANT {', '.join(ROLES)} TO {login};")
+    statements.append(_grant(login, version))
     if owner is None:
         statements.append(f"GRANT USAGE, CREATE ON SCHEMA {schema} TO {login};")
     advice = f"Let an administrator run, in this database: {' '.join(statements)}"

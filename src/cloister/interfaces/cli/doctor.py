@@ -135,6 +135,10 @@ def _database(health: Health) -> Iterator[Check]:
         yield Check(state="bad", name="integrity", finding=problem, advice=advice)
     if not health.problems:
         yield Check(state="ok", name="integrity", finding="every page and every reference is whole")
+    if health.excess_rights is not None:
+        yield Check(state="warn", name="rights", finding=health.excess_rights)
+    if health.remains is not None:
+        yield Check(state="ok", name="forgetting", finding=health.remains)
     counts = (
         counted(health.tenants, "tenant"),
         counted(health.projects, "project"),

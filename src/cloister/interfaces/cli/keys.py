@@ -88,7 +88,10 @@ def revoke_key(
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Revoke a key. From then on requests with it are refused."""
+    """Revoke a key. From then on requests with it are refused.
+
+    The last admin key that does not expire stays: make another first.
+    """
     with Cloister(data, key=key) as memory:
         if not yes:
             confirm(f"Revoke {key_id!r} for good?")

@@ -83,6 +83,9 @@ _OF_WRITES = ("storage_read_only", "storage_full")
 _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
     "create_project": ("quota_exceeded",),
     "delete_project": ("conflict",),
+    "create_tenant": ("conflict",),
+    "revoke_api_key": ("conflict",),
+    "add_memories": ("conflict",),
     "create_session": ("conflict", "quota_exceeded"),
     "record_message": ("conflict", "quota_exceeded"),
     "record_messages": ("conflict", "quota_exceeded"),

@@ -118,14 +118,16 @@ def create_api_key(body: bodies.NewApiKey, caller: Caller, idempotency_key: Idem
         expires_at=None if body.expires_at is None else parse_iso(body.expires_at, "expires_at"),
         user_id=body.user_id,
     )
-    created = caller.services.access.create(caller.reach, fields, idempotency_key=idempotency_key, root=caller.text)
+    created = caller.services.access.create(
+        caller.reach, fields, idempotency_key=idempotency_key, root=caller.text, asked_by=caller.key.id
+    )
     return answer(shapes.created_key_shape(created), 201)
 
 
 @router.delete("/org/api-keys/{key_id}", status_code=204, response_model=None)
 @needs("admin")
 def revoke_api_key(key_id: KeyName, caller: Caller) -> Response:
-    """Revoke a key, at once."""
+    """Revoke a key, at once. The last admin key that does not expire stays (409): make another first."""
     caller.services.access.revoke(caller.reach, parse_key_name(key_id))
     return nothing()
 

@@ -23,6 +23,14 @@ WHERE tenant_id = :tenant_id AND revoked_at IS NULL
 ORDER BY created_at, key_id
 LIMIT :limit
 
+-- name: lock_admin_keys
+-- All admin keys that were not revoked, held by whoever revokes one of them.
+SELECT key_id, tenant_id, name, project_id, is_confined, permissions, created_at, expires_at, revoked_at, user_id,
+    secret_hash
+FROM api_key
+WHERE tenant_id = :tenant_id AND revoked_at IS NULL AND permissions LIKE '%"admin"%'
+ORDER BY key_id
+
 -- name: revoke_api_key
 UPDATE api_key SET revoked_at = :revoked_at WHERE tenant_id = :tenant_id AND key_id = :key_id AND revoked_at IS NULL
 

@@ -107,3 +107,8 @@ WHERE due_at IS NOT NULL AND failures > 0 AND extraction_error IS NOT NULL
 GROUP BY extraction_error
 ORDER BY count(*) DESC, extraction_error
 LIMIT :limit
+
+-- name: tenants_with_expired_answers
+SELECT tenant_id FROM tenant AS t
+WHERE EXISTS (SELECT 1 FROM idempotency AS i WHERE i.tenant_id = t.tenant_id AND i.expires_at <= :now)
+ORDER BY tenant_id

@@ -57,15 +57,3 @@ UPDATE project SET is_default = 1 WHERE tenant_id = :tenant_id AND project_id = 
 
 -- name: soft_delete_project
 UPDATE project SET deleted_at = :deleted_at WHERE tenant_id = :tenant_id AND project_id = :project_id AND is_default = 0
-
--- name: idempotent_answer
-SELECT fingerprint, answer FROM idempotency WHERE tenant_id = :tenant_id AND idempotency_key = :idempotency_key
-
--- name: keep_idempotent_answer
-INSERT INTO idempotency (tenant_id, idempotency_key, fingerprint, answer, created_at)
-VALUES (:tenant_id, :idempotency_key, :fingerprint, :answer, :created_at)
-ON CONFLICT (tenant_id, idempotency_key) DO NOTHING
-RETURNING idempotency_key
-
--- name: drop_old_answers
-DELETE FROM idempotency WHERE tenant_id = :tenant_id AND created_at < :before

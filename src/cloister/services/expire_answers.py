@@ -1,0 +1,26 @@
+"""Expired idempotency keys: dropped in every tenant, also where nobody writes under a key any more."""
+
+from typing import cast
+
+from cloister.domain.identifiers import TenantId
+from cloister.domain.moments import Clock
+from cloister.domain.scope import Reach
+from cloister.storage.idempotency import Idempotency
+from cloister.storage.interface import Database
+
+
+class ExpiredAnswers:
+    """A worker calls `drop` now and then; until it does, nothing reads what has expired."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def drop(self) -> int:
+        """How many there were."""
+        now = self._clock()
+        tenants = self._database.maintenance.rows("tenants_with_expired_answers", now=now)
+        return sum(self._drop_of(Reach(tenant=TenantId(cast(int, tenant))), now) for (tenant,) in tenants)
+
+    def _drop_of(self, reach: Reach, now: int) -> int:
+        return self._database.write(reach, lambda transaction: Idempotency(transaction).drop_expired(now))

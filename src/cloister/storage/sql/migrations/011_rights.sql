@@ -1,0 +1,1 @@
+-- Nothing on SQLite: the rights of a directory are the file system's.

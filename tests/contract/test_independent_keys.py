@@ -1,0 +1,153 @@
+"""A key is independent of the key that asked for it, and a tenant always has one that can make others (ORG-8, ORG-9)."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from cloister.domain.errors import Conflict, NotFound
+from cloister.domain.identifiers import KeyId
+from cloister.domain.keys import parse_key
+from cloister.domain.scope import Reach
+from cloister.domain.seal import opened
+from cloister.services.access import CreatedKey, CreatedTenant, KeyFields
+from engines import Engine, at_once
+from key_house import HOUR, OPERATOR, Hands, House, once, parsed, reach_of
+
+ADMIN = ("read", "write", "admin")
+
+
+@pytest.fixture(scope="module")
+def house(shared_engine: Engine) -> House:
+    clock = Hands()
+    return House(engine=shared_engine, services=shared_engine.services(clock=clock), clock=clock)
+
+
+def admin_key(house: House, tenant: CreatedTenant, **fields: object) -> CreatedKey:
+    wanted = replace(KeyFields(name="admin", permissions=ADMIN), **fields)
+    return house.services.access.create(reach_of(tenant), wanted)
+
+
+def unsealed(house: House, tenant: CreatedTenant, root: str) -> set[str]:
+    """What one who has every row and the text of a credential can read: the secrets of all sealed answers."""
+    found: set[str] = set()
+    for row in house.engine.dump(tenant.tenant)["idempotency"]:
+        for sealed in [part for part in json.loads(str(row[7])) if isinstance(part, str)]:
+            for key in house.services.access.page(Reach(tenant=tenant.tenant), limit=99):
+                secret = opened(root.encode(), f"secret of key_{key.id:016x}", bytes.fromhex(sealed))
+                if secret is not None:
+                    found.add(secret.decode())
+    return found
+
+
+def test_org_8_whoever_has_a_revoked_key_and_every_row_cannot_work_out_the_keys_it_asked_for(house: House) -> None:
+    tenant = house.tenant()
+    asking = admin_key(house, tenant)
+    made = once(house, tenant, KeyFields(name="Once"), root=asking.text)
+    assert unsealed(house, tenant, asking.text) == {parsed(made.text).secret}, "while it can be answered again"
+    house.services.access.revoke(reach_of(tenant), asking.key.id)
+    assert house.engine.dump(tenant.tenant)["idempotency"] == []
+    house.services.access.authenticate(made.text)
+
+
+def test_org_8_a_revoked_key_is_not_answered_again(house: House) -> None:
+    """The same request makes a new one."""
+    tenant = house.tenant()
+    first = once(house, tenant, KeyFields(name="Once"))
+    house.services.access.revoke(reach_of(tenant), first.key.id)
+    assert unsealed(house, tenant, tenant.admin_key) == set()
+    assert once(house, tenant, KeyFields(name="Once")).key.id != first.key.id
+
+
+def test_org_8_a_sealed_secret_is_gone_after_an_hour(house: House) -> None:
+    tenant = house.tenant()
+    first = once(house, tenant, KeyFields(name="Once"))
+    house.clock.moment += HOUR
+    house.services.expired_answers.drop()
+    assert house.engine.dump(tenant.tenant)["idempotency"] == []
+    second = once(house, tenant, KeyFields(name="Once"))
+    assert parsed(second.text).secret != parsed(first.text).secret
+
+
+def test_org_8_two_tenants_made_under_one_key_by_one_operator_have_nothing_in_common(house: House) -> None:
+    """The secret of the first key is drawn, and sealed for an hour; then the idempotency key is used up."""
+    access = house.services.access
+    made = access.create_tenant("House", idempotency_key="independent", root=OPERATOR)
+    assert access.create_tenant("House", idempotency_key="independent", root=OPERATOR) == made
+    assert unsealed(house, made, OPERATOR) == {parsed(made.admin_key).secret}
+    house.clock.moment += HOUR
+    said = house.engine.unchanged_by(
+        Conflict, lambda: access.create_tenant("House", idempotency_key="independent", root=OPERATOR)
+    )
+    assert str(said).endswith("Use a new key.")
+    access.authenticate(made.admin_key)
+
+
+def test_org_9_the_last_admin_key_is_not_revoked(house: House) -> None:
+    tenant = house.tenant()
+    last = parsed(tenant.admin_key).key
+    house.key(tenant)
+    said = house.engine.unchanged_by(Conflict, lambda: house.services.access.revoke(reach_of(tenant), last))
+    assert "Make a new admin key without expires_at first" in str(said)
+    second = admin_key(house, tenant)
+    house.services.access.revoke(reach_of(tenant), last)
+    house.engine.unchanged_by(Conflict, lambda: house.services.access.revoke(reach_of(tenant), second.key.id))
+
+
+@pytest.mark.parametrize("kind", ["expires", "is confined", "has expired", "is no admin", "is of another tenant"])
+def test_org_9_a_key_that_does_not_last_or_cannot_make_keys_does_not_count(house: House, kind: str) -> None:
+    tenant = house.tenant()
+    match kind:
+        case "expires":
+            admin_key(house, tenant, expires_at=house.clock() + 400 * 24 * HOUR)
+        case "is confined":
+            admin_key(house, tenant, project=tenant.default_project, confined=True)
+        case "has expired":
+            admin_key(house, tenant, expires_at=house.clock() + 1)
+            house.clock.moment += 1
+        case "is no admin":
+            house.key(tenant)
+        case _:
+            admin_key(house, house.tenant())
+    last = parsed(tenant.admin_key).key
+    house.engine.unchanged_by(Conflict, lambda: house.services.access.revoke(reach_of(tenant), last))
+
+
+def test_org_9_every_other_key_can_be_revoked(house: House) -> None:
+    """Also an admin's that expires, one that is confined, and one that expired already."""
+    tenant = house.tenant()
+    made = [
+        house.key(tenant),
+        admin_key(house, tenant, expires_at=house.clock() + HOUR),
+        admin_key(house, tenant, project=tenant.default_project, confined=True),
+        admin_key(house, tenant, expires_at=house.clock() + 1),
+    ]
+    house.clock.moment += 1
+    for key in made:
+        house.services.access.revoke(reach_of(tenant), key.key.id)
+    assert [key.name for key in house.services.access.page(reach_of(tenant), limit=9)] == ["admin"]
+
+
+def test_org_9_of_eight_admin_keys_that_are_revoked_at_once_one_stays(house: House) -> None:
+    """Over two processes."""
+    tenant = house.tenant()
+    parsed_first = parse_key(tenant.admin_key)
+    assert parsed_first is not None
+    keys: list[KeyId] = [parsed_first.key, *(admin_key(house, tenant).key.id for _ in range(7))]
+    processes = (house.services, house.engine.services(clock=house.clock))
+
+    def revoke(number: int) -> str:
+        try:
+            processes[number % 2].access.revoke(reach_of(tenant), keys[number])
+        except Conflict:
+            return "refused"
+        return "revoked"
+
+    assert sorted(at_once(revoke)) == ["refused"] + ["revoked"] * 7
+    assert len(house.services.access.page(reach_of(tenant), limit=99)) == 1
+
+
+def test_org_9_a_missing_key_reads_as_missing_beside_one_admin_key(house: House) -> None:
+    tenant, other = house.tenant(), house.tenant()
+    for key in (KeyId(7), parsed(other.admin_key).key):
+        house.engine.unchanged_by(NotFound, lambda key=key: house.services.access.revoke(reach_of(tenant), key))
