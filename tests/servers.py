@@ -17,13 +17,13 @@ from typing import Any, cast
 from urllib.parse import quote, urlencode
 
 import httpx2
-import uvicorn
 from fastapi import FastAPI
 from psycopg.conninfo import conninfo_to_dict
 from starlette.applications import Starlette
 
 from cloister.bootstrap import Services
 from cloister.interfaces.http.app import create_app
+from cloister.interfaces.http.hosts import AllowedHosts
 from cloister.interfaces.http.server import Server as WebServer
 from cloister.interfaces.http.sign_ins import SignIns
 
@@ -174,13 +174,23 @@ def serving(
     services: Services,
     *,
     requests_per_second: int = 0,
+    requests_at_once: int = 0,
+    connections_per_peer: int = 0,
+    hosts: AllowedHosts | None = None,
     operator_key: str | None = OPERATOR_KEY,
     sign_ins: SignIns | None = None,
 ) -> Generator[Server]:
     """The app over these services, on a thread of this process and a free port. The services stay open."""
     listening = socket.create_server(("127.0.0.1", 0), backlog=512)
-    app = create_app(services, operator_key=operator_key, requests_per_second=requests_per_second, sign_ins=sign_ins)
-    server = WebServer(uvicorn.Config(app, log_config=None, access_log=False, server_header=False))
+    app = create_app(
+        services,
+        operator_key=operator_key,
+        requests_per_second=requests_per_second,
+        requests_at_once=requests_at_once,
+        hosts=hosts,
+        sign_ins=sign_ins,
+    )
+    server = WebServer(app, connections_per_peer=connections_per_peer)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     try:

@@ -56,7 +56,7 @@ def test_being_told_to_stop_it_finishes_what_is_under_way(data: Path) -> None:
         host, _, port = process.address.removeprefix("http://").partition(":")
         with socket.create_connection((host, int(port)), timeout=30) as slow:
             slow.sendall(
-                b"POST /v1/sessions/roses/messages HTTP/1.1\r\nHost: cloister\r\nContent-Type: application/json\r\n"
+                b"POST /v1/sessions/roses/messages HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                 + f"Authorization: Bearer {tenant.key}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
                 + body[:10]
             )

@@ -10,14 +10,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import uvicorn
-
 from cloister.bootstrap import Services, build_services, ensure_local_tenant
 from cloister.domain.errors import StorageUnavailable
 from cloister.domain.moments import now
 from cloister.interfaces.http.app import create_app
+from cloister.interfaces.http.hosts import AllowedHosts
 from cloister.interfaces.http.logs import log_to_stderr
-from cloister.interfaces.http.server import Server
+from cloister.interfaces.http.server import Server, raise_file_limit
 from cloister.interfaces.http.sign_in import link_path
 from cloister.interfaces.http.sign_ins import SignIns
 from cloister.interfaces.worker import Worker
@@ -54,6 +53,8 @@ def serve(settings: Settings, *, announce: Callable[[Announcement], None]) -> No
             services,
             operator_key=settings.operator_key,
             requests_per_second=settings.requests_per_second,
+            requests_at_once=settings.requests_at_once,
+            hosts=AllowedHosts(settings.host, settings.allowed_hosts),
             sign_ins=sign_ins,
             at_end=worker.stop,
         )
@@ -63,12 +64,10 @@ def serve(settings: Settings, *, announce: Callable[[Announcement], None]) -> No
         host, port = listening.getsockname()[:2]
         address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
         announce(Announcement(address=address, key=new_key, console=None if link is None else address + link))
-        config = uvicorn.Config(
-            app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=30
-        )
+        raise_file_limit()
         _stop_quietly()
         _collect_less()
-        Server(config).run(sockets=[listening])
+        Server(app, connections_per_peer=settings.connections_per_peer).run(sockets=[listening])
     finally:
         services.close()
 
