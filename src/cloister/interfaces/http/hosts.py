@@ -20,7 +20,7 @@ class AllowedHosts:
 
     def __init__(self, bound_to: str = "127.0.0.1", allowed: Iterable[str] = ()) -> None:
         self._names = {_plain(bound_to), *map(_plain, allowed)}
-        self._is_local = is_loopback(bound_to)
+        self._is_local = _is_loopback(_plain(bound_to))
         self._any = ANY in self._names
         self.trusts_keys = not self._is_local and len(self._names) == 1
         """Whether a request with a key is answered under any name: nobody named the hosts, and no rebound page has a key."""
@@ -39,16 +39,16 @@ class AllowedHosts:
         name = _without_port(host.decode("latin-1").strip()) if len(host) <= _LONGEST_HOST else None
         if name is None:
             return False
-        if self._any or name in self._names or is_loopback(name):
+        if self._any or name in self._names or _is_loopback(name):
             return True
         return not self._is_local and _is_address(name)
 
 
-def is_loopback(name: str) -> bool:
-    plain = _plain(name)
-    if plain == _LOOPBACK_NAME or plain.endswith(f".{_LOOPBACK_NAME}"):
+def _is_loopback(name: str) -> bool:
+    """`localhost`, a name below it, or an address that only this machine has."""
+    if name == _LOOPBACK_NAME or name.endswith(f".{_LOOPBACK_NAME}"):
         return True
-    return _is_address(plain) and ip_address(plain).is_loopback
+    return _is_address(name) and ip_address(name).is_loopback
 
 
 def _is_address(name: str) -> bool:
@@ -73,4 +73,4 @@ def _without_port(host: str) -> str | None:
     else:
         name, _, port = host.partition(":")
         usable = bool(name)
-    return _plain(name) if usable and (not port or port.isdecimal()) else None
+    return name.lower().removesuffix(".") if usable and (not port or port.isdecimal()) else None

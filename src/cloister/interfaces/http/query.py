@@ -25,4 +25,4 @@ def _error(name: str, times: int, known: Set[str]) -> dict[str, object]:
         message = f"Is not a query parameter of this request, which knows {', '.join(sorted(known))}"
     else:
         message = "Is not a query parameter of this request, which knows none"
-    return {"type": "query", "loc": ("query", name[:_LONGEST_NAME_SHOWN]), "msg": message}
+    return {"type": "query", "loc": ("query", name[:_LONGEST_NAME_SHOWN] or "query"), "msg": message}

@@ -69,7 +69,7 @@ class GuardedRoute(APIRoute):
         super().__init__(path, endpoint, **named)
         self._need = need_of(endpoint)
         self._arguments = {name: _reader(name, hint, default, path) for name, hint, default in _parameters(endpoint)}
-        self._query_names = frozenset(name for name, hint, _ in _parameters(endpoint) if _is_query(name, hint, path))
+        self.query_names = frozenset(name for name, hint, _ in _parameters(endpoint) if _is_query(name, hint, path))
         self._reads_body = any(_is_body(hint) for _, hint, _ in _parameters(endpoint))
         self._appends = Appending in get_args(get_type_hints(endpoint)["return"])
         self.app = self._serve
@@ -132,7 +132,7 @@ class GuardedRoute(APIRoute):
             if "admitted" not in request.scope.get("state", ()):
                 self._admit(request, checked)
             if request.scope["query_string"]:
-                check_query(request, self._query_names)
+                check_query(request, self.query_names)
             begun = self.endpoint(**{name: read(request, body) for name, read in self._arguments.items()})
             return self.shaped(begun) if isinstance(begun, Response) else begun
         except CloisterError as error:
@@ -149,7 +149,7 @@ class GuardedRoute(APIRoute):
         if not request.scope["query_string"]:
             return None
         try:
-            check_query(request, self._query_names)
+            check_query(request, self.query_names)
         except RequestValidationError as error:
             return self.shaped(of_validation_error(error))
         return None

@@ -25,6 +25,7 @@ from cloister.interfaces.http.parameters import (
     OfUser,
     SessionId,
     Wait,
+    wait_until_indexed,
 )
 from cloister.interfaces.http.routes import Appending, GuardedRoute
 from cloister.services.keep_sessions import SessionChange, SessionFields
@@ -42,7 +43,9 @@ router = APIRouter(route_class=GuardedRoute, tags=["Sessions and what was said"]
     responses={200: {"model": shapes.Session, "description": "It was there already, with equal fields."}},
 )
 @needs("write")
-def create_session(body: bodies.NewSession, caller: Caller, idempotency_key: IdempotencyKey = None) -> Response:
+def create_session(
+    body: bodies.NewSession, caller: Caller, idempotency_key: IdempotencyKey = None, wait: Wait = None
+) -> Response:
     """Create a session. Without `project_id` it gets the project of the request; with `null` it is in none, which is the shared
     pool. The same `external_id` with equal fields again is the same session, answered with 200."""
     fields = SessionFields(
@@ -54,6 +57,7 @@ def create_session(body: bodies.NewSession, caller: Caller, idempotency_key: Ide
         metadata=body.metadata,
     )
     session, is_new = caller.services.sessions.create(caller.reach, fields, idempotency_key=idempotency_key)
+    wait_until_indexed(caller.services, wait)
     return answer(shapes.session_shape(session), 201 if is_new else 200)
 
 
@@ -83,7 +87,7 @@ def get_session(external_id: SessionId, caller: Caller) -> Response:
 
 @router.patch("/v1/sessions/{external_id}", response_model=shapes.Session)
 @needs("write")
-def change_session(external_id: SessionId, body: bodies.SessionChange, caller: Caller) -> Response:
+def change_session(external_id: SessionId, body: bodies.SessionChange, caller: Caller, wait: Wait = None) -> Response:
     """Change what is given. `project_id: null` takes the session out of its project; all that was said in it moves along."""
     moving = "project_id" in body.model_fields_set
     change = SessionChange(
@@ -94,7 +98,9 @@ def change_session(external_id: SessionId, body: bodies.SessionChange, caller: C
         move=moving,
         project=parse_project(body.project_id) if moving and body.project_id is not None else None,
     )
-    return answer(shapes.session_shape(caller.services.sessions.change(caller.reach, external_id, change)))
+    changed = caller.services.sessions.change(caller.reach, external_id, change)
+    wait_until_indexed(caller.services, wait)
+    return answer(shapes.session_shape(changed))
 
 
 @router.delete("/v1/sessions/{external_id}", response_model=shapes.Forgotten)
@@ -124,7 +130,7 @@ def record_message(
     drafts = [_draft(body)]
 
     def done(recorded: Recorded) -> Response:
-        _wait(caller, wait)
+        wait_until_indexed(caller.services, wait)
         return answer(shapes.message_shape(recorded.messages[0], recorded.session), 201)
 
     if idempotency_key is None:
@@ -144,7 +150,7 @@ def record_messages(
     """Append up to 1,000 messages in one transaction: all or none."""
     drafts = of_each(body.messages, _draft)
     recorded = caller.services.record.messages(caller.reach, external_id, drafts, idempotency_key=idempotency_key)
-    _wait(caller, wait)
+    wait_until_indexed(caller.services, wait)
     data = shapes.message_shapes(recorded.messages, recorded.session)
     return answer(MessageList.model_construct(data=data), 201)
 
@@ -195,7 +201,7 @@ def record_episode(
         Draft(role="assistant", content=checked_content(body.ai_response, "ai_response")),
         idempotency_key=idempotency_key,
     )
-    _wait(caller, wait)
+    wait_until_indexed(caller.services, wait)
     return answer(shapes.episode_shape(episode, body.session_id), 201)
 
 
@@ -247,9 +253,3 @@ def _draft(body: bodies.NewMessage) -> Draft:
         metadata=body.metadata,
         created_at=body.created_at,
     )
-
-
-def _wait(caller: CallerInfo, wait: str | None) -> None:
-    """With the static embedder and the exact index nothing is left to wait for."""
-    if wait is not None and not caller.services.immediate:
-        caller.services.queue.drain()
