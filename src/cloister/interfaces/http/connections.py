@@ -35,37 +35,33 @@ class Peers:
 
     each: int = 0
     all: int = 0
-    _open: dict[str, set["LimitedProtocol"]] = field(default_factory=dict[str, set["LimitedProtocol"]])
+    _open: dict[str, dict["LimitedProtocol", None]] = field(default_factory=dict[str, dict["LimitedProtocol", None]])
+    """In the order in which they came."""
     _count: int = 0
 
     def add(self, connection: "LimitedProtocol") -> bool:
         """Whether there is room for it. A peer that has too many loses the one that has waited longest without a request."""
-        peer = connection.peer
-        siblings = self._open.setdefault(peer, set())
         if self.all and self._count >= self.all:
-            return self._is_kept(peer)
+            return False
+        siblings = self._open.get(connection.peer, {})
         if self.each and len(siblings) >= self.each:
             idle = [each for each in siblings if each.is_idle]
             if not idle:
-                return self._is_kept(peer)
-            self.remove(longest := min(idle, key=lambda each: each.since))
+                return False
+            longest = min(idle, key=lambda each: each.since)
+            self.remove(longest)
             longest.leave()
-        self._open.setdefault(peer, siblings).add(connection)
+        self._open.setdefault(connection.peer, {})[connection] = None
         self._count += 1
         return True
 
     def remove(self, connection: "LimitedProtocol") -> None:
-        siblings = self._open.get(connection.peer, set())
+        siblings = self._open.get(connection.peer, {})
         if connection in siblings:
-            siblings.remove(connection)
+            del siblings[connection]
             self._count -= 1
-        self._is_kept(connection.peer)
-
-    def _is_kept(self, peer: str) -> bool:
-        """Forgets a peer without connections. Always false: its caller keeps nothing."""
-        if not self._open.get(peer):
-            self._open.pop(peer, None)
-        return False
+            if not siblings:
+                del self._open[connection.peer]
 
 
 class _Refused(Exception):
@@ -153,6 +149,9 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         self.since = self.loop.time()
+        if self.cycle.response_complete and self.cycle.body:
+            # Of a body that nobody asked for.
+            self.cycle.body = bytearray()
         super().on_response_complete()
 
     def send_400_response(self, msg: str) -> None:
@@ -187,6 +186,8 @@ class LimitedProtocol(HttpToolsProtocol):
         """Answer, and read nothing more. The connection stays open for a moment, since a client that is still sending when it is
         closed would not see the answer."""
         self._is_left = True
+        if self.is_idle and self.headers:
+            self.headers.clear()
         self._unset_keepalive_if_required()
         if not self.is_idle:
             was_started = self.cycle.response_started or bool(self.pipeline)
