@@ -26,6 +26,7 @@ from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.hosts import AllowedHosts
 from cloister.interfaces.http.server import Server as WebServer
 from cloister.interfaces.http.sign_ins import SignIns
+from signal_dispositions import dispositions
 
 OPERATOR_KEY = "the-operator-of-these-tests-0123456789"
 EVERYTHING = ("read", "write", "admin")
@@ -210,7 +211,12 @@ class ServerProcess:
     """`cloister serve` as people start it; `kill` is SIGKILL, `stop` is SIGTERM. `data` is a directory or a PostgreSQL URL."""
 
     def __init__(
-        self, data: str | Path, environment: Mapping[str, str] | None = None, *, options: tuple[str, ...] = ()
+        self,
+        data: str | Path,
+        environment: Mapping[str, str] | None = None,
+        *,
+        options: tuple[str, ...] = (),
+        ignored: tuple[signal.Signals, ...] = (),
     ) -> None:
         self.address = ""
         self.process = subprocess.Popen(
@@ -224,6 +230,7 @@ class ServerProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=dispositions(ignored=ignored),
         )
         self._lines: dict[str, list[str]] = {"stdout": [], "stderr": []}
         self._http: httpx2.Client | None = None

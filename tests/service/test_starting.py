@@ -85,3 +85,13 @@ def test_a_port_in_use_is_said_in_one_line(data: Path) -> None:
     assert process.complaints.startswith(f"error: Cannot listen on 127.0.0.1:{port}: it is in use")
     assert "`cloister console`" in process.complaints
     assert not (data / "local.key").exists(), "the key is made when it can be used"
+
+
+def test_started_in_the_background_it_stops_on_sigterm_and_leaves_ctrl_c_to_the_foreground(data: Path) -> None:
+    """A shell starts such commands with SIGINT ignored, and `nohup` with SIGHUP ignored."""
+    with ServerProcess(data, ignored=(signal.SIGINT, signal.SIGHUP)) as process:
+        for unheard in (signal.SIGINT, signal.SIGHUP):
+            process.process.send_signal(unheard)
+        for _ in range(20):
+            assert process.server.nobody.get("/livez").status_code == 200
+        assert process.stop() == 0

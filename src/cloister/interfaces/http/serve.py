@@ -19,6 +19,7 @@ from cloister.interfaces.http.logs import log_to_stderr
 from cloister.interfaces.http.server import Server, raise_file_limit
 from cloister.interfaces.http.sign_in import link_path
 from cloister.interfaces.http.sign_ins import SignIns
+from cloister.interfaces.stop_signals import stop_signals
 from cloister.interfaces.worker import Worker
 from cloister.services.access import KeyFields
 from cloister.settings import Settings
@@ -84,7 +85,7 @@ def _stop_quietly() -> None:
     def leave(*_: object) -> None:
         raise SystemExit(0)
 
-    for stop in (signal.SIGINT, signal.SIGTERM):
+    for stop in stop_signals():
         signal.signal(stop, leave)
 
 

@@ -2,7 +2,11 @@
 
 import asyncio
 import resource
+import signal
 import socket
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, cast
 
@@ -10,6 +14,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from cloister.interfaces.http.connections import LimitedProtocol, Peers, look_after_all
+from cloister.interfaces.stop_signals import stop_signals
 
 _GRACE_SECONDS = 30
 _TICKS_OF_A_SECOND = 10
@@ -34,6 +39,14 @@ class Server(uvicorn.Server):
             timeout_graceful_shutdown=_GRACE_SECONDS,
         )
         super().__init__(config)
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        stopping = stop_signals()
+        with super().capture_signals():
+            if signal.SIGINT not in stopping and threading.current_thread() is threading.main_thread():
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
+            yield
 
     async def on_tick(self, counter: int) -> bool:
         if counter % _TICKS_OF_A_SECOND == 0:
