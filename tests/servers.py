@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import pty
 import re
 import signal
 import socket
@@ -208,7 +209,8 @@ def serving(
 
 
 class ServerProcess:
-    """`cloister serve` as people start it; `kill` is SIGKILL, `stop` is SIGTERM. `data` is a directory or a PostgreSQL URL."""
+    """`cloister serve` as people start it; `kill` is SIGKILL, `stop` is SIGTERM. `data` is a directory or a PostgreSQL URL. With
+    `terminal` it writes to one, and is watched."""
 
     def __init__(
         self,
@@ -217,21 +219,30 @@ class ServerProcess:
         *,
         options: tuple[str, ...] = (),
         ignored: tuple[signal.Signals, ...] = (),
+        terminal: bool = False,
     ) -> None:
         self.address = ""
+        watched = [pty.openpty() if terminal else None for _ in range(2)]
+        out, err = (subprocess.PIPE if each is None else each[1] for each in watched)
         self.process = subprocess.Popen(
             [sys.executable, "-m", "cloister", "serve", "--data", str(data), "--port", "0", *options],
             env={
                 **os.environ,
                 "CLOISTER_OPERATOR_KEY": OPERATOR_KEY,
                 "CLOISTER_RATE_LIMIT": "0",
+                **({"COLUMNS": "500", "NO_COLOR": "1", "TERM": "dumb"} if terminal else {}),
                 **(environment or {}),
             },
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stdout=out,
+            stderr=err,
             text=True,
             preexec_fn=dispositions(ignored=ignored),
         )
+        self._streams = [self.process.stdout, self.process.stderr]
+        for place, each in enumerate(watched):
+            if each is not None:
+                os.close(each[1])
+                self._streams[place] = os.fdopen(each[0], encoding="utf-8", newline=None)
         self._lines: dict[str, list[str]] = {"stdout": [], "stderr": []}
         self._http: httpx2.Client | None = None
         self._readers = [threading.Thread(target=self._read, args=(name,), daemon=True) for name in self._lines]
@@ -289,14 +300,17 @@ class ServerProcess:
             self._http.close()
         for reader in self._readers:
             reader.join(10)
-        for stream in (self.process.stdout, self.process.stderr):
+        for stream in self._streams:
             if stream is not None:
                 stream.close()
 
     def _read(self, name: str) -> None:
-        stream = self.process.stdout if name == "stdout" else self.process.stderr
+        stream = self._streams[0 if name == "stdout" else 1]
         assert stream is not None
-        self._lines[name] += stream
+        # A terminal whose last writer is gone answers with an error.
+        with contextlib.suppress(OSError):
+            for line in stream:
+                self._lines[name].append(line)
 
 
 def routes_of(app: Starlette) -> set[tuple[str, str]]:

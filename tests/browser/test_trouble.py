@@ -158,7 +158,7 @@ def test_a_key_that_may_only_read_is_shown_only_what_it_may_do(desk: Desk) -> No
 def test_a_restarted_server_asks_to_sign_in_again_and_says_how(browser: Browser, tmp_path: Path) -> None:
     """Also: from the link that `serve` prints to a conversation, with no model at all."""
     data = tmp_path / "data"
-    with ServerProcess(data) as first:
+    with ServerProcess(data, terminal=True) as first:
         link, key = printed_link(first), (data / "local.key").read_text().strip()
         context = browser.new_context()
         tenant = Tenant(tenant_id="", default_project_id="", key=key, address=first.address, http=first.server.http)
@@ -169,7 +169,7 @@ def test_a_restarted_server_asks_to_sign_in_again_and_says_how(browser: Browser,
         port = first.address.rpartition(":")[2]
         assert first.stop() == 0
     expect(tab.page.get_by_text("Not connected. Trying again…")).to_be_visible()
-    with ServerProcess(data, options=("--port", port)) as second:
+    with ServerProcess(data, options=("--port", port), terminal=True) as second:
         expect(tab.page.get_by_text("the server was started again since")).to_be_visible()
         tab.page.goto(printed_link(second))
         expect(tab.questions).to_have_text(["The gate code is 4417."])
@@ -186,7 +186,7 @@ def printed_link(server: ServerProcess) -> str:
 
 def test_tabs_of_two_servers_on_one_machine_do_not_sign_each_other_out(desk: Desk, tmp_path: Path) -> None:
     tab = desk.sign_in()
-    with ServerProcess(tmp_path / "data") as other:
+    with ServerProcess(tmp_path / "data", terminal=True) as other:
         page = desk.context.new_page()
         page.goto(printed_link(other))
         expect(Tab(page=page).composer).to_be_enabled()

@@ -161,7 +161,7 @@ def test_what_a_conflict_a_quota_or_a_missing_project_can_refuse_says_so(documen
         }
 
     writing = {"create_session", "record_message", "record_messages", "record_episode"}
-    assert with_code("conflict") == {*writing, "delete_project", "extract", "chat", "complete_chat"}
+    assert with_code("conflict") == {*writing, "delete_project", "extract", "chat", "complete_chat", "sign_in"}
     assert with_code("turn_in_progress") == {"chat", "complete_chat"}
     assert with_code("quota_exceeded") == {*writing, "create_project", "chat", "complete_chat"}
     assert with_code("project_required") == {"search", "list_entities"}

@@ -309,7 +309,7 @@ EXAMPLES: Mapping[str, Example] = {
     "openapi": Example(answer={"openapi": "3.1.0", "info": {"title": "Cloister", "version": "0.1.0"}, "paths": {}}),
     "docs": Example(answer="<!doctype html><title>Cloister</title>"),
     "create_console_link": Example(answer={"path": f"/sign-in#{CODE}", "expires_in": 900}),
-    "sign_in": Example(request={"code": CODE}),
+    "sign_in": Example(request={"code": CODE, "replace": False}),
     "sign_out": Example(),
     "get_console_session": Example(
         answer={

@@ -97,7 +97,7 @@ _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
     "extract": ("conflict", "model_unavailable"),
     "chat": ("turn_in_progress", "conflict", "quota_exceeded"),
     "complete_chat": ("turn_in_progress", "conflict", "quota_exceeded", "model_unavailable"),
-    "sign_in": ("unauthenticated",),
+    "sign_in": ("unauthenticated", "conflict"),
     "sign_out": ("forbidden",),
     "readyz": _OF_STORAGE,
     "metrics": _OF_STORAGE,

@@ -32,22 +32,25 @@ _COLLECT_AFTER = 10_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Announcement:
-    """Where the server answers, the key where it was made just now, and the link that opens the console, once."""
+    """Where the server answers, the key where it was made just now, and the link that opens the console, once. `has_keys`: whether
+    the local tenant has any."""
 
     address: str
     key: str | None
     console: str | None
+    has_keys: bool
 
 
-def serve(settings: Settings, *, announce: Callable[[Announcement], None]) -> None:
+def serve(settings: Settings, *, announce: Callable[[Announcement], None], shows_secrets: bool = True) -> None:
     """Blocks until SIGINT or SIGTERM; requests under way are finished, then the worker of this process, unless it is turned off.
-    `announce` is told what there is to know of it."""
+    `announce` is told what there is to know of it. Where it cannot show secrets, no link is made, and a key only if there is a
+    directory to keep it in."""
     services = build_services(settings)
     try:
         listening = _listen(settings.host, settings.port)
-        new_key = first_key(services, settings)
+        new_key = first_key(services, settings) if shows_secrets or not settings.postgres else None
         sign_ins = SignIns()
-        link = _console_link(services, sign_ins)
+        link = _console_link(services, sign_ins) if shows_secrets else None
         rest = _REST_OF_RULES if settings.model_url is None else 0.0
         worker = Worker(services, threads=settings.worker_threads, rest=rest)
         app = create_app(
@@ -64,7 +67,9 @@ def serve(settings: Settings, *, announce: Callable[[Announcement], None]) -> No
             worker.start()
         host, port = listening.getsockname()[:2]
         address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        announce(Announcement(address=address, key=new_key, console=None if link is None else address + link))
+        has_keys = bool(services.access.page(ensure_local_tenant(services), limit=1))
+        console = None if link is None else address + link
+        announce(Announcement(address=address, key=new_key, console=console, has_keys=has_keys))
         raise_file_limit()
         _stop_quietly()
         _collect_less()
