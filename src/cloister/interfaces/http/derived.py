@@ -28,6 +28,7 @@ from cloister.interfaces.http.parameters import (
 )
 from cloister.interfaces.http.routes import THREADS, GuardedRoute
 from cloister.interfaces.http.shares import Shares
+from cloister.interfaces.http.write_only import appended_answer
 
 # Half of the threads that answer: callers of a slow model leave the others to everybody else, and none takes all of that half.
 extracting = Shares(of_all=THREADS // 2, of_one=THREADS // 8)
@@ -75,7 +76,7 @@ def add_memories(
         caller.reach, body.session_id, body.contents, idempotency_key=idempotency_key
     )
     wait_until_indexed(caller.services, wait)
-    return answer(shapes.appended_shape(appended), 201)
+    return answer(appended_answer(caller, shapes.appended_shape(appended)), 201)
 
 
 @router.delete("/v1/memories/{memory_id}", status_code=204, response_model=None)
@@ -113,7 +114,8 @@ def list_entities(
 @needs("write")
 def retag_entity(entity_id: EntityName, body: bodies.EntityChange, caller: Caller, wait: Wait = None) -> Response:
     """Move an entity to another project; nothing else ever does. Where that project knows the name already, the two become one,
-    under the id that is there."""
+    under the id that is there. Needs the permission `read` too, since the answer holds the entity's words."""
+    caller.key.require("read")
     moved = caller.services.entities.retag(
         caller.reach, parse_entity(entity_id), parse_project(body.project_id), user_id=body.user_id
     )

@@ -28,6 +28,7 @@ from cloister.interfaces.http.parameters import (
     wait_until_indexed,
 )
 from cloister.interfaces.http.routes import Appending, GuardedRoute
+from cloister.interfaces.http.write_only import message_answers, session_answer
 from cloister.services.keep_sessions import SessionChange, SessionFields
 from cloister.services.record import Append, Recorded
 
@@ -58,7 +59,10 @@ def create_session(
     )
     session, is_new = caller.services.sessions.create(caller.reach, fields, idempotency_key=idempotency_key)
     wait_until_indexed(caller.services, wait)
-    return answer(shapes.session_shape(session), 201 if is_new else 200)
+    shape = shapes.session_shape(session)
+    if is_new:
+        return answer(shape, 201)
+    return answer(session_answer(caller, shape, title=body.title, tags=body.tags, metadata=body.metadata))
 
 
 @router.get("/v1/sessions", response_model=SessionPage)
@@ -100,7 +104,8 @@ def change_session(external_id: SessionId, body: bodies.SessionChange, caller: C
     )
     changed = caller.services.sessions.change(caller.reach, external_id, change)
     wait_until_indexed(caller.services, wait)
-    return answer(shapes.session_shape(changed))
+    shape = shapes.session_shape(changed)
+    return answer(session_answer(caller, shape, title=body.title, tags=body.tags, metadata=body.metadata))
 
 
 @router.delete("/v1/sessions/{external_id}", response_model=shapes.Forgotten)
@@ -131,7 +136,8 @@ def record_message(
 
     def done(recorded: Recorded) -> Response:
         wait_until_indexed(caller.services, wait)
-        return answer(shapes.message_shape(recorded.messages[0], recorded.session), 201)
+        (made,) = message_answers(caller, [shapes.message_shape(recorded.messages[0], recorded.session)])
+        return answer(made, 201)
 
     if idempotency_key is None:
         return Appending(append=Append(reach=caller.reach, session=external_id, drafts=drafts), answer=done)
@@ -151,7 +157,7 @@ def record_messages(
     drafts = of_each(body.messages, _draft)
     recorded = caller.services.record.messages(caller.reach, external_id, drafts, idempotency_key=idempotency_key)
     wait_until_indexed(caller.services, wait)
-    data = shapes.message_shapes(recorded.messages, recorded.session)
+    data = message_answers(caller, shapes.message_shapes(recorded.messages, recorded.session))
     return answer(MessageList.model_construct(data=data), 201)
 
 
