@@ -32,6 +32,26 @@ def test_a_link_works_once_and_leaves_no_code_behind(desk: Desk) -> None:
     expect(again.page.get_by_role("main")).to_contain_text("cloister console")
 
 
+def test_iso_4_a_link_of_another_tenant_asks_before_it_signs_this_browser_in(desk: Desk, server: Server) -> None:
+    tab = desk.sign_in()
+    tab.converse("The gate code is 4417.", "Noted.")
+    other = server.new_tenant("Neighbours")
+    link = console_link(other)
+    opened = desk.tab(link)
+    expect(opened.page.get_by_role("alert")).to_contain_text(desk.tenant.tenant_id)
+    expect(opened.page.get_by_role("alert")).to_contain_text(other.tenant_id)
+    tab.converse("Still me.", "Noted.")
+    opened.page.get_by_role("button", name="Stay signed in as now").click()
+    expect(opened.composer).to_be_enabled()
+    expect(opened.sidebar).to_contain_text("The gate code")
+    opened.page.close()
+
+    again = desk.tab(link)
+    again.page.get_by_role("button", name="Sign in with the link").click()
+    expect(again.composer).to_be_enabled()
+    expect(again.sidebar).not_to_contain_text("The gate code")
+
+
 def test_signing_out_signs_out_every_tab(desk: Desk) -> None:
     one, other = desk.sign_in(), desk.tab()
     expect(other.composer).to_be_enabled()
@@ -74,7 +94,7 @@ def test_whoever_signs_in_next_sees_nothing_of_who_was_here(desk: Desk, server: 
     tab = desk.sign_in()
     tab.converse("The gate code is 4417.", "Noted.")
     tab.composer.fill("And the cellar's is 9.")
-    desk.tab(console_link(server.new_tenant()))
+    desk.tab(console_link(server.new_tenant())).page.get_by_role("button", name="Sign in with the link").click()
     expect(tab.questions).to_have_count(0)
     expect(tab.composer).to_be_enabled()
     expect(tab.composer).to_have_value("")
@@ -88,7 +108,7 @@ def test_unsent_words_are_not_shown_to_another_key_of_the_same_name(desk: Desk) 
     tab.composer.fill("And the cellar's is 9.")
     desk.sign_in(one)
     expect(tab.composer).to_have_value("And the cellar's is 9.")
-    desk.sign_in(other)
+    desk.tab(console_link(desk.tenant, other)).page.get_by_role("button", name="Sign in with the link").click()
     expect(tab.composer).to_have_value("")
 
 

@@ -246,7 +246,9 @@ def test_a_link_does_not_replace_another_keys_sign_in_without_a_word(house: Serv
     for other in (link_for(theirs), link_for(mine, "read")):
         refused = browser.sign_in(other)
         assert (refused.status_code, refused.json()["code"]) == (409, "conflict")
-        assert f"signed in with the key 'a key' of {mine.tenant_id}" in refused.json()["detail"]
+        signed_in = browser.ask("GET", "/console/session").json()
+        named = f"the key 'a key' ({signed_in['key_id']}) of {mine.tenant_id}"
+        assert f"This browser is signed in with {named}, and the link is for " in refused.json()["detail"]
         assert dict(browser.http.cookies) == before
         assert browser.ask("GET", "/console/session").json()["tenant_id"] == mine.tenant_id
 

@@ -7,6 +7,7 @@ body that nobody asked for, and waits for ever for the rest of a request.
 
 import secrets
 import socket
+import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
+from cloister.interfaces.http.arrival import CYCLE
 from cloister.interfaces.http.openai_errors import shaped
 from cloister.interfaces.http.problems import problem
 
@@ -138,6 +140,8 @@ class LimitedProtocol(HttpToolsProtocol):
         self._has_head = True
         self.since = self.loop.time()
         super().on_headers_complete()
+        # Weakly: a request and its scope would keep each other.
+        self.scope["state"][CYCLE] = weakref.ref(self.cycle)
 
     def on_body(self, body: bytes) -> None:
         self._unread_head = 0

@@ -22,6 +22,7 @@ from cloister.bootstrap import Services
 from cloister.domain.access import Permission
 from cloister.domain.errors import CloisterError
 from cloister.domain.identifiers import key_name
+from cloister.interfaces.http.arrival import has_arrived
 from cloister.interfaces.http.bodies import Body, Nothing
 from cloister.interfaces.http.callers import CallerInfo, Checked, Gate, need_of
 from cloister.interfaces.http.lanes import Gatherer, Lane
@@ -84,19 +85,21 @@ class GuardedRoute(APIRoute):
                 under_way.end()
 
     async def _respond(self, request: Request) -> Response:
-        """A body that is larger than what comes along with its headers is read only after its caller was admitted."""
+        """A large body that did not come along with its headers is read only after its caller was admitted."""
         if inspect.iscoroutinefunction(self.endpoint):
             return self._refused_query(request) or cast(Response, await self.endpoint())
-        body = b""
-        if self._reads_body:
-            if not _is_small(request) and (refused := await self._admit_early(request)) is not None:
-                return refused
-            body = await request.body()
-        return await self._run(request, body)
+        if not self._reads_body:
+            return await self._run(request, b"")
+        if self._need == "nothing":
+            small = await _small_body(request)
+            too_large = problem("too_large", f"The body is larger than {LARGEST_UNASKED_BODY:,} bytes.")
+            return self.shaped(too_large) if small is None else await self._run(request, small)
+        is_here = _is_small(request) or has_arrived(request.scope)
+        if not is_here and (refused := await self._admit_early(request)) is not None:
+            return refused
+        return await self._run(request, await request.body())
 
     async def _admit_early(self, request: Request) -> Response | None:
-        if self._need == "nothing":
-            return self.shaped(problem("too_large", f"The body is larger than {LARGEST_UNASKED_BODY:,} bytes."))
         lanes = cast(Lanes | None, request.app.state.lanes)
         if lanes is None:
             return await run_in_threadpool(self._admission, request)
@@ -208,6 +211,18 @@ def _is_small(request: Request) -> bool:
     if not length:
         return "transfer-encoding" not in request.headers
     return length.isdecimal() and len(length) < 20 and int(length) <= LARGEST_UNASKED_BODY
+
+
+async def _small_body(request: Request) -> bytes | None:
+    """Of a request that anybody may make; none where it is larger than that."""
+    if not (_is_small(request) or "transfer-encoding" in request.headers):
+        return None
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > LARGEST_UNASKED_BODY:
+            return None
+    return body
 
 
 def _is_query(name: str, hint: Any, path: str) -> bool:

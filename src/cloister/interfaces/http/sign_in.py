@@ -115,4 +115,4 @@ def _refuse_to_replace(request: Request, gate: Gate, code: str) -> None:
 
 
 def _described(key: ApiKey) -> str:
-    return f"the key {key.name!r} of {tenant_name(key.tenant)}"
+    return f"the key {key.name!r} ({key_name(key.id)}) of {tenant_name(key.tenant)}"
