@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import pty
 import re
 import signal
 import socket
@@ -17,15 +18,16 @@ from typing import Any, cast
 from urllib.parse import quote, urlencode
 
 import httpx2
-import uvicorn
 from fastapi import FastAPI
 from psycopg.conninfo import conninfo_to_dict
 from starlette.applications import Starlette
 
 from cloister.bootstrap import Services
 from cloister.interfaces.http.app import create_app
+from cloister.interfaces.http.hosts import AllowedHosts
 from cloister.interfaces.http.server import Server as WebServer
 from cloister.interfaces.http.sign_ins import SignIns
+from signal_dispositions import dispositions
 
 OPERATOR_KEY = "the-operator-of-these-tests-0123456789"
 EVERYTHING = ("read", "write", "admin")
@@ -174,13 +176,23 @@ def serving(
     services: Services,
     *,
     requests_per_second: int = 0,
+    requests_at_once: int = 0,
+    connections_per_peer: int = 0,
+    hosts: AllowedHosts | None = None,
     operator_key: str | None = OPERATOR_KEY,
     sign_ins: SignIns | None = None,
 ) -> Generator[Server]:
     """The app over these services, on a thread of this process and a free port. The services stay open."""
     listening = socket.create_server(("127.0.0.1", 0), backlog=512)
-    app = create_app(services, operator_key=operator_key, requests_per_second=requests_per_second, sign_ins=sign_ins)
-    server = WebServer(uvicorn.Config(app, log_config=None, access_log=False, server_header=False))
+    app = create_app(
+        services,
+        operator_key=operator_key,
+        requests_per_second=requests_per_second,
+        requests_at_once=requests_at_once,
+        hosts=hosts,
+        sign_ins=sign_ins,
+    )
+    server = WebServer(app, connections_per_peer=connections_per_peer)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     try:
@@ -197,24 +209,40 @@ def serving(
 
 
 class ServerProcess:
-    """`cloister serve` as people start it; `kill` is SIGKILL, `stop` is SIGTERM. `data` is a directory or a PostgreSQL URL."""
+    """`cloister serve` as people start it; `kill` is SIGKILL, `stop` is SIGTERM. `data` is a directory or a PostgreSQL URL. With
+    `terminal` it writes to one, and is watched."""
 
     def __init__(
-        self, data: str | Path, environment: Mapping[str, str] | None = None, *, options: tuple[str, ...] = ()
+        self,
+        data: str | Path,
+        environment: Mapping[str, str] | None = None,
+        *,
+        options: tuple[str, ...] = (),
+        ignored: tuple[signal.Signals, ...] = (),
+        terminal: bool = False,
     ) -> None:
         self.address = ""
+        watched = [pty.openpty() if terminal else None for _ in range(2)]
+        out, err = (subprocess.PIPE if each is None else each[1] for each in watched)
         self.process = subprocess.Popen(
             [sys.executable, "-m", "cloister", "serve", "--data", str(data), "--port", "0", *options],
             env={
                 **os.environ,
                 "CLOISTER_OPERATOR_KEY": OPERATOR_KEY,
                 "CLOISTER_RATE_LIMIT": "0",
+                **({"COLUMNS": "500", "NO_COLOR": "1", "TERM": "dumb"} if terminal else {}),
                 **(environment or {}),
             },
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stdout=out,
+            stderr=err,
             text=True,
+            preexec_fn=dispositions(ignored=ignored),
         )
+        self._streams = [self.process.stdout, self.process.stderr]
+        for place, each in enumerate(watched):
+            if each is not None:
+                os.close(each[1])
+                self._streams[place] = os.fdopen(each[0], encoding="utf-8", newline=None)
         self._lines: dict[str, list[str]] = {"stdout": [], "stderr": []}
         self._http: httpx2.Client | None = None
         self._readers = [threading.Thread(target=self._read, args=(name,), daemon=True) for name in self._lines]
@@ -272,14 +300,17 @@ class ServerProcess:
             self._http.close()
         for reader in self._readers:
             reader.join(10)
-        for stream in (self.process.stdout, self.process.stderr):
+        for stream in self._streams:
             if stream is not None:
                 stream.close()
 
     def _read(self, name: str) -> None:
-        stream = self.process.stdout if name == "stdout" else self.process.stderr
+        stream = self._streams[0 if name == "stdout" else 1]
         assert stream is not None
-        self._lines[name] += stream
+        # A terminal whose last writer is gone answers with an error.
+        with contextlib.suppress(OSError):
+            for line in stream:
+                self._lines[name].append(line)
 
 
 def routes_of(app: Starlette) -> set[tuple[str, str]]:

@@ -22,6 +22,7 @@ from cloister.domain.scope import Reach
 from cloister.services.keep_sessions import SessionFields
 from engines import Engine, Rows
 from fake_endpoint import Answer, Asked, completed
+from signal_dispositions import dispositions
 from waiting import eventually
 
 PATIENCE = 60
@@ -56,7 +57,9 @@ class Place:
 class WorkerProcess:
     """As people start it, with a short lease; `kill` is SIGKILL, `stop` is SIGTERM."""
 
-    def __init__(self, place: Place, *options: str, **environment: str) -> None:
+    def __init__(
+        self, place: Place, *options: str, ignored: tuple[signal.Signals, ...] = (), **environment: str
+    ) -> None:
         self.lines: list[Any] = []
         self._process = subprocess.Popen(
             [sys.executable, "-m", "cloister", "worker", "--json", "--data", place.address, *options],
@@ -64,6 +67,7 @@ class WorkerProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=dispositions(ignored=ignored),
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()

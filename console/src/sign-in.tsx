@@ -1,6 +1,6 @@
-import { useEffect, useState } from "react";
+import { useCallback, useEffect, useState } from "react";
 
-import { post } from "./api/client";
+import { post, Refusal } from "./api/client";
 import { drafts } from "./chat/drafts";
 import { Mark } from "./parts/icon";
 import { go, usePath } from "./router";
@@ -18,18 +18,27 @@ function takeCode(): string {
 /** Signs in with the code of a link, where there is one, and otherwise says how to get one. */
 export function SignIn({ onSignedIn, unreachable }: { onSignedIn: () => void; unreachable: boolean }) {
   const [state, setState] = useState<"asking" | "refused" | "waiting">(() => (location.hash.length > 1 ? "waiting" : "asking"));
+  const [other, setOther] = useState<{ code: string; detail: string } | null>(null);
   const path = usePath();
+  const redeem = useCallback(
+    (code: string, replace: boolean) => {
+      post("/console/sign-in", { code, replace })
+        .then(() => {
+          go("/");
+          signIns.postMessage(null);
+          onSignedIn();
+        })
+        .catch((error: unknown) => {
+          if (error instanceof Refusal && error.code === "conflict") setOther({ code, detail: error.message });
+          else setState("refused");
+        });
+    },
+    [onSignedIn],
+  );
   useEffect(() => {
     const code = takeCode();
-    if (!code) return;
-    post("/console/sign-in", { code })
-      .then(() => {
-        go("/");
-        signIns.postMessage(null);
-        onSignedIn();
-      })
-      .catch(() => setState("refused"));
-  }, [path, onSignedIn]);
+    if (code) redeem(code, false);
+  }, [path, redeem]);
   useEffect(() => {
     document.title = "Sign in · Cloister";
   }, []);
@@ -39,6 +48,18 @@ export function SignIn({ onSignedIn, unreachable }: { onSignedIn: () => void; un
       <h1>Cloister</h1>
       {unreachable ? (
         <p role="status">The server cannot be reached. This page tries again by itself.</p>
+      ) : other ? (
+        <OtherSignIn
+          detail={other.detail}
+          onReplace={() => {
+            setOther(null);
+            redeem(other.code, true);
+          }}
+          onStay={() => {
+            go("/");
+            onSignedIn();
+          }}
+        />
       ) : state === "waiting" ? (
         <p role="status">Signing in…</p>
       ) : (
@@ -55,5 +76,17 @@ export function SignIn({ onSignedIn, unreachable }: { onSignedIn: () => void; un
         </>
       )}
     </main>
+  );
+}
+
+/** A link of another key, opened where somebody is signed in: nothing changes without a click. */
+function OtherSignIn({ detail, onReplace, onStay }: { detail: string; onReplace: () => void; onStay: () => void }) {
+  return (
+    <>
+      <p role="alert">{detail.replace(/ Sign out first.*$/, "")}</p>
+      <p className="choices">
+        <button type="button" onClick={onStay}>Stay signed in as now</button> <button type="button" onClick={onReplace}>Sign in with the link</button>
+      </p>
+    </>
   );
 }

@@ -27,6 +27,9 @@ class Settings:
     port: int = 8420
     operator_key: str | None = None
     requests_per_second: int = 2_000
+    requests_at_once: int = 1_024
+    connections_per_peer: int = 1_024
+    allowed_hosts: tuple[str, ...] = ()
     model_url: str | None = None
     model_key: str | None = field(default=None, repr=False)
     model_name: str | None = None
@@ -61,6 +64,10 @@ VARIABLES: Mapping[str, str] = {
     "CLOISTER_PORT": "port that `serve` listens on (default: 8420)",
     "CLOISTER_OPERATOR_KEY": "key of the operator, who makes tenants; long and random (default: nobody may)",
     "CLOISTER_RATE_LIMIT": "requests a second that one API key may make; 0 for no limit (default: 2000)",
+    "CLOISTER_MAX_CONCURRENT": "requests and streams of one API key under way at once; 0 for no limit (default: 1024)",
+    "CLOISTER_MAX_CONNECTIONS": "open connections of one peer address, such as a proxy's; 0 for no limit (default: 1024)",
+    "CLOISTER_ALLOWED_HOSTS": "names that `serve` is reached by, separated by commas, or * for any"
+    " (default: loopback names and the address it listens on)",
     "CLOISTER_MAX_MESSAGES": "messages that a tenant may keep; 0 for no limit (default)",
     "CLOISTER_MAX_SESSIONS": "sessions that a tenant may keep; 0 for no limit (default)",
     "CLOISTER_MAX_PROJECTS": "projects that a tenant may have; 0 for no limit (default)",
@@ -96,6 +103,9 @@ def read_settings(data: str | os.PathLike[str] | None = None, environment: Mappi
         port=_whole_number(env, "CLOISTER_PORT", 8_420, highest=65_535),
         operator_key=env.get("CLOISTER_OPERATOR_KEY") or None,
         requests_per_second=_whole_number(env, "CLOISTER_RATE_LIMIT", 2_000),
+        requests_at_once=_whole_number(env, "CLOISTER_MAX_CONCURRENT", 1_024),
+        connections_per_peer=_whole_number(env, "CLOISTER_MAX_CONNECTIONS", 1_024),
+        allowed_hosts=_hosts(env),
         model_url=model_url,
         model_key=_model_key(env),
         model_name=(env.get("CLOISTER_MODEL_NAME") or "").strip() or None,
@@ -154,6 +164,16 @@ def _model_key(env: Mapping[str, str]) -> str | None:
     if not (given.isascii() and given.isprintable()):
         raise InvalidRequest("CLOISTER_MODEL_KEY", "must be one line of ASCII characters.")
     return given or None
+
+
+def _hosts(env: Mapping[str, str]) -> tuple[str, ...]:
+    """Names alone: a port or a scheme in one would never match."""
+    names = tuple(name.strip() for name in (env.get("CLOISTER_ALLOWED_HOSTS") or "").split(",") if name.strip())
+    for name in names:
+        is_address = name.startswith("[") or name.count(":") > 1
+        if not name.isascii() or "/" in name or " " in name or (":" in name and not is_address):
+            raise InvalidRequest("CLOISTER_ALLOWED_HOSTS", f"must be names such as memory.example.org, not {name!r}.")
+    return names
 
 
 def _on(env: Mapping[str, str], name: str) -> bool:

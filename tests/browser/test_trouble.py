@@ -32,6 +32,26 @@ def test_a_link_works_once_and_leaves_no_code_behind(desk: Desk) -> None:
     expect(again.page.get_by_role("main")).to_contain_text("cloister console")
 
 
+def test_iso_4_a_link_of_another_tenant_asks_before_it_signs_this_browser_in(desk: Desk, server: Server) -> None:
+    tab = desk.sign_in()
+    tab.converse("The gate code is 4417.", "Noted.")
+    other = server.new_tenant("Neighbours")
+    link = console_link(other)
+    opened = desk.tab(link)
+    expect(opened.page.get_by_role("alert")).to_contain_text(desk.tenant.tenant_id)
+    expect(opened.page.get_by_role("alert")).to_contain_text(other.tenant_id)
+    tab.converse("Still me.", "Noted.")
+    opened.page.get_by_role("button", name="Stay signed in as now").click()
+    expect(opened.composer).to_be_enabled()
+    expect(opened.sidebar).to_contain_text("The gate code")
+    opened.page.close()
+
+    again = desk.tab(link)
+    again.page.get_by_role("button", name="Sign in with the link").click()
+    expect(again.composer).to_be_enabled()
+    expect(again.sidebar).not_to_contain_text("The gate code")
+
+
 def test_signing_out_signs_out_every_tab(desk: Desk) -> None:
     one, other = desk.sign_in(), desk.tab()
     expect(other.composer).to_be_enabled()
@@ -74,7 +94,7 @@ def test_whoever_signs_in_next_sees_nothing_of_who_was_here(desk: Desk, server: 
     tab = desk.sign_in()
     tab.converse("The gate code is 4417.", "Noted.")
     tab.composer.fill("And the cellar's is 9.")
-    desk.tab(console_link(server.new_tenant()))
+    desk.tab(console_link(server.new_tenant())).page.get_by_role("button", name="Sign in with the link").click()
     expect(tab.questions).to_have_count(0)
     expect(tab.composer).to_be_enabled()
     expect(tab.composer).to_have_value("")
@@ -88,7 +108,7 @@ def test_unsent_words_are_not_shown_to_another_key_of_the_same_name(desk: Desk) 
     tab.composer.fill("And the cellar's is 9.")
     desk.sign_in(one)
     expect(tab.composer).to_have_value("And the cellar's is 9.")
-    desk.sign_in(other)
+    desk.tab(console_link(desk.tenant, other)).page.get_by_role("button", name="Sign in with the link").click()
     expect(tab.composer).to_have_value("")
 
 
@@ -158,7 +178,7 @@ def test_a_key_that_may_only_read_is_shown_only_what_it_may_do(desk: Desk) -> No
 def test_a_restarted_server_asks_to_sign_in_again_and_says_how(browser: Browser, tmp_path: Path) -> None:
     """Also: from the link that `serve` prints to a conversation, with no model at all."""
     data = tmp_path / "data"
-    with ServerProcess(data) as first:
+    with ServerProcess(data, terminal=True) as first:
         link, key = printed_link(first), (data / "local.key").read_text().strip()
         context = browser.new_context()
         tenant = Tenant(tenant_id="", default_project_id="", key=key, address=first.address, http=first.server.http)
@@ -169,7 +189,7 @@ def test_a_restarted_server_asks_to_sign_in_again_and_says_how(browser: Browser,
         port = first.address.rpartition(":")[2]
         assert first.stop() == 0
     expect(tab.page.get_by_text("Not connected. Trying again…")).to_be_visible()
-    with ServerProcess(data, options=("--port", port)) as second:
+    with ServerProcess(data, options=("--port", port), terminal=True) as second:
         expect(tab.page.get_by_text("the server was started again since")).to_be_visible()
         tab.page.goto(printed_link(second))
         expect(tab.questions).to_have_text(["The gate code is 4417."])
@@ -186,7 +206,7 @@ def printed_link(server: ServerProcess) -> str:
 
 def test_tabs_of_two_servers_on_one_machine_do_not_sign_each_other_out(desk: Desk, tmp_path: Path) -> None:
     tab = desk.sign_in()
-    with ServerProcess(tmp_path / "data") as other:
+    with ServerProcess(tmp_path / "data", terminal=True) as other:
         page = desk.context.new_page()
         page.goto(printed_link(other))
         expect(Tab(page=page).composer).to_be_enabled()

@@ -23,7 +23,7 @@ def _silent_reader(tenant: Tenant) -> socket.socket:
     silent = socket.socket()
     silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
     silent.connect((place.hostname, place.port))
-    silent.sendall(f"GET /v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {tenant.key}\r\n\r\n".encode())
+    silent.sendall(f"GET /v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {tenant.key}\r\n\r\n".encode())
     return silent
 
 
@@ -55,7 +55,9 @@ def test_a_thousand_readers_hear_everything(tenant: Tenant) -> None:
 
     async def read(ready: asyncio.Semaphore, number: int) -> None:
         reader, writer = await asyncio.open_connection(place.hostname, place.port)
-        writer.write(f"GET /v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {tenant.key}\r\n\r\n".encode())
+        writer.write(
+            f"GET /v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {tenant.key}\r\n\r\n".encode()
+        )
         await reader.readuntil(b'{"type": "ready"}')
         ready.release()
         for wanted in range(5):

@@ -4,6 +4,7 @@ import json
 from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -99,7 +100,10 @@ def test_usage_is_counted_beside_its_limits(shell: CommandLine) -> None:
 
 def test_a_tenant_is_made_where_the_data_is_and_opens_with_its_key(local: CommandLine) -> None:
     """ORG-2"""
-    made = local.run("tenants", "create", "Firm")
+    refused = local.refusal("tenants", "create", "Firm")
+    assert refused == "--json: is needed here: the admin key is shown on a terminal, and this may be a log."
+    with patch("cloister.interfaces.cli.tenants.is_watched", lambda: True):
+        made = local.run("tenants", "create", "Firm")
     assert "The tenant 'Firm' is ready." in made.stderr
     key = made.stdout.splitlines()[-1]
     answered = local.json("tenants", "create", "Office")

@@ -143,7 +143,9 @@ class Reader:
         self.running.close()
         environment = dict.fromkeys(("CLOISTER_OPERATOR_KEY", "CLOISTER_RATE_LIMIT"), "")
         environment |= {name: value for name, value in self.exported().items() if name in VARIABLES}
-        self.server = self.running.enter_context(ServerProcess(environment["CLOISTER_DATA"], environment))
+        self.server = self.running.enter_context(
+            ServerProcess(environment["CLOISTER_DATA"], environment, terminal=True)
+        )
         said = [line for line in self.server.complaints.splitlines(True) if not line.startswith("{")]
         return "".join(said) + self.server.printed
 

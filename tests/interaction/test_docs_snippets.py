@@ -69,7 +69,7 @@ class Reader:
 
     def start_server(self) -> str:
         """What it prints before its first request; it runs until the document ends."""
-        running = self.servers.enter_context(ServerProcess(self.place / "data"))
+        running = self.servers.enter_context(ServerProcess(self.place / "data", terminal=True))
         return "".join(line for line in running.complaints.splitlines(True) if line[0] != "{") + running.printed
 
     def export(self, line: str) -> None:

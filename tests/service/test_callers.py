@@ -222,9 +222,9 @@ ROWS = (
     Row("GET", "/v1/users/{user_id}/memories", "403 403 200 404 200 200 403", in_garden=True),
     Row("GET", "/v1/entities", "400 403 400 400 200 200 200"),
     Row("GET", "/v1/entities", "200 403 200 404 200 200 403", in_garden=True),
-    Row("PATCH", "/v1/entities/{entity_id}", "403 200 200 404 200 200 404", {"project_id": "{project_id}"}),
+    Row("PATCH", "/v1/entities/{entity_id}", "403 403 200 404 200 200 404", {"project_id": "{project_id}"}),
     Row(
-        "PATCH", "/v1/entities/{entity_id}", "403 200 200 404 200 404 404", {"project_id": "{kitchen}", "user_id": None}
+        "PATCH", "/v1/entities/{entity_id}", "403 403 200 404 200 404 404", {"project_id": "{kitchen}", "user_id": None}
     ),
     Row("POST", "/v1/sessions/{external_id}/extract", "403 200 200 404 200 200 404"),
     Row("GET", "/v1/sessions/{external_id}/observations", "200 403 200 404 200 200 404"),

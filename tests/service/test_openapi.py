@@ -125,11 +125,12 @@ def test_what_can_go_wrong_is_said_by_status_and_code(app: Any, document: Node) 
     for method, path, operation in operations(document):
         need, said = needs(app)[method, path], responses(document, operation)
         errors = {status for status in said if status >= 400}
-        wanted = (
-            {413, 500} if need == "nothing" else {401, 403, 413, 429, 500, 503} if need == "operator" else OF_TENANTS
-        )
-        if "requestBody" in operation:
-            wanted = wanted | {422}
+        wanted = (set[int]() if need == "nothing" else {401, 403, 429, 503} if need == "operator" else OF_TENANTS) | {
+            413,
+            421,
+            422,
+            500,
+        }
         wanted = wanted | OF_SIGNING.get(path, set())
         if need in ("write", "admin", "operator"):
             wanted = wanted | {507}
@@ -160,7 +161,7 @@ def test_what_a_conflict_a_quota_or_a_missing_project_can_refuse_says_so(documen
         }
 
     writing = {"create_session", "record_message", "record_messages", "record_episode"}
-    others = {"create_tenant", "revoke_api_key", "add_memories"}
+    others = {"create_tenant", "revoke_api_key", "add_memories", "sign_in"}
     assert with_code("conflict") == {*writing, *others, "delete_project", "extract", "chat", "complete_chat"}
     assert with_code("turn_in_progress") == {"chat", "complete_chat"}
     assert with_code("quota_exceeded") == {*writing, "create_project", "chat", "complete_chat"}

@@ -315,7 +315,7 @@ def test_a_caller_who_leaves_in_the_middle_is_not_a_crash(engine: Engine) -> Non
     with serving(engine.services()) as server:
         host, _, port = server.address.removeprefix("http://").partition(":")
         with socket.create_connection((host, int(port))) as leaving:
-            leaving.sendall(b"POST /v1/sessions HTTP/1.1\r\nHost: cloister\r\nContent-Length: 100\r\n\r\n{")
+            leaving.sendall(b"POST /v1/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
         counted = 'cloister_http_requests_total{method="POST",route="/v1/sessions",status="499"} 1.0'
         eventually(lambda: counted in server.nobody.get("/metrics").text)
 

@@ -11,8 +11,8 @@ from starlette.requests import Request
 
 from cloister.domain.errors import Unauthenticated
 from cloister.interfaces.http.callers import Checked, Gate
-from cloister.interfaces.http.rate_limit import RateLimit
-from cloister.interfaces.http.sign_ins import IDLE_SECONDS, LINK_SECONDS, SignIns
+from cloister.interfaces.http.rate_limit import ConcurrencyLimit, RateLimit
+from cloister.interfaces.http.sign_ins import IDLE_SECONDS, LINK_SECONDS, MOST_OF_A_KEY, SignIns
 from command_line import CommandLine
 from engines import Engine
 from servers import Server, ServerProcess, Tenant, new_client, serving
@@ -96,7 +96,7 @@ def test_a_browser_that_is_not_used_is_signed_out(house: Server, browser: Browse
     assert browser.ask("GET", "/v1/sessions").status_code == 401
 
 
-@pytest.mark.parametrize("code", ["", "x", "sign-in", "é" * 40, "\u0000", "x" * 100_000])
+@pytest.mark.parametrize("code", ["", "x", "sign-in", "é" * 40, "\u0000", "x" * 8_000])
 def test_what_is_no_code_signs_nobody_in(browser: Browser, code: str) -> None:
     answer = browser.ask("POST", "/console/sign-in", {"code": code})
     assert answer.status_code == 401
@@ -125,7 +125,13 @@ def test_org_8_a_browsers_token_is_no_key_even_beside_a_request_that_showed_it_a
     """Requests that are answered together share what was checked."""
     assert house.services is not None
     tenant, sign_ins = house.new_tenant(), SignIns()
-    gate = Gate(services=house.services, rate_limit=RateLimit(0), sign_ins=sign_ins, operator_key=None)
+    gate = Gate(
+        services=house.services,
+        rate_limit=RateLimit(0),
+        under_way=ConcurrencyLimit(0),
+        sign_ins=sign_ins,
+        operator_key=None,
+    )
     token = sign_ins.redeem(sign_ins.new_code(house.services.access.authenticate(tenant.key)))
     checked: Checked = {}
 
@@ -209,7 +215,7 @@ def test_odd_cookies_are_nobody(house: Server, cookie: str) -> None:
 
 
 def test_serve_and_console_print_links_and_a_restart_signs_out(data: Path) -> None:
-    with ServerProcess(data) as first:
+    with ServerProcess(data, terminal=True) as first:
         link = first.printed.rpartition(" open ")[2].strip()
         address, _, _ = link.partition("/sign-in#")
         assert address == first.address
@@ -224,9 +230,72 @@ def test_serve_and_console_print_links_and_a_restart_signs_out(data: Path) -> No
             assert key not in first.complaints.replace(key, "", 1)
             cookies = dict(http.cookies)
         assert first.stop() == 0
-    with ServerProcess(data, options=("--port", address.rpartition(":")[2])) as second:
+    with ServerProcess(data, options=("--port", address.rpartition(":")[2]), terminal=True) as second:
         answer = second.server.nobody.get(
             "/v1/sessions", headers={"Cookie": "; ".join(f"{n}={v}" for n, v in cookies.items())}
         )
         assert answer.status_code == 401
         assert "/sign-in#" in second.printed
+
+
+def test_a_link_does_not_replace_another_keys_sign_in_without_a_word(house: Server, browser: Browser) -> None:
+    """ISO-4: a link that somebody sent makes nobody's browser theirs."""
+    mine, theirs = house.new_tenant(), house.new_tenant()
+    assert browser.sign_in(link_for(mine)).status_code == 204
+    before = dict(browser.http.cookies)
+    for other in (link_for(theirs), link_for(mine, "read")):
+        refused = browser.sign_in(other)
+        assert (refused.status_code, refused.json()["code"]) == (409, "conflict")
+        signed_in = browser.ask("GET", "/console/session").json()
+        named = f"the key 'a key' ({signed_in['key_id']}) of {mine.tenant_id}"
+        assert f"This browser is signed in with {named}, and the link is for " in refused.json()["detail"]
+        assert dict(browser.http.cookies) == before
+        assert browser.ask("GET", "/console/session").json()["tenant_id"] == mine.tenant_id
+
+    code = link_for(theirs).partition("#")[2]
+    assert browser.ask("POST", "/console/sign-in", {"code": code}).status_code == 409
+    assert browser.ask("POST", "/console/sign-in", {"code": code, "replace": True}).status_code == 204
+    assert browser.ask("GET", "/console/session").json()["tenant_id"] == theirs.tenant_id
+
+
+def test_the_same_key_or_nobody_any_more_is_not_asked(house: Server, browser: Browser) -> None:
+    tenant = house.new_tenant()
+    made = tenant.admin.made("/org/api-keys", {"name": "mine", "permissions": ["read"]})
+    again = house.caller(made["key"])
+    for _ in range(2):
+        assert browser.sign_in(again.post("/console/links").json()["path"]).status_code == 204
+    assert tenant.admin.delete(f"/org/api-keys/{made['key_id']}").status_code == 204
+    assert browser.sign_in(link_for(house.new_tenant())).status_code == 204
+
+
+def test_links_and_browsers_of_one_key_push_out_nobody_elses(house: Server, browser: Browser) -> None:
+    """ISO-4: the oldest of the same key give way."""
+    quiet, busy = house.new_tenant(), house.new_tenant()
+    kept = link_for(quiet)
+    browser.sign_in(link_for(quiet))
+    busy_key = busy.with_key()
+    links = [busy_key.post("/console/links").json()["path"] for _ in range(MOST_OF_A_KEY + 5)]
+    for link in links:
+        house.nobody.post("/console/sign-in", {"code": link.partition("#")[2]})
+        house.http.cookies.clear()
+    assert browser.ask("GET", "/v1/sessions").status_code == 200
+    assert house.nobody.post("/console/sign-in", {"code": kept.partition("#")[2]}).status_code == 204
+    house.http.cookies.clear()
+
+
+def test_the_oldest_of_a_key_give_way_and_what_expired_is_not_kept(watch: Watch, house: Server) -> None:
+    assert house.services is not None
+    key = house.services.access.authenticate(house.new_tenant().key)
+    other = house.services.access.authenticate(house.new_tenant().key)
+    sign_ins = SignIns(watch)
+    theirs = sign_ins.redeem(sign_ins.new_code(other))
+    tokens = [sign_ins.redeem(sign_ins.new_code(key)) for _ in range(MOST_OF_A_KEY + 1)]
+    with pytest.raises(Unauthenticated):
+        sign_ins.holder(tokens[0])
+    assert {sign_ins.holder(token).key for token in tokens[1:]} == {key.id}
+    assert sign_ins.holder(theirs).key == other.id
+    watch.seconds += IDLE_SECONDS
+    sign_ins.redeem(sign_ins.new_code(key))
+    for token in (theirs, *tokens):
+        with pytest.raises(Unauthenticated):
+            sign_ins.holder(token)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from signal_dispositions import dispositions
+
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 CONSOLE = ("index.html", "package.json", "package-lock.json", "vite.config.ts", "src/app.tsx", "test/app.test.tsx")
 
@@ -55,6 +57,7 @@ def called(checkout: Path, script: str) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
         timeout=60,
+        preexec_fn=dispositions(),
     )
 
 

@@ -7,11 +7,12 @@ from typing import Annotated
 import typer
 
 from cloister.bootstrap import Services, build_services
+from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import parse_tenant
 from cloister.domain.scope import Reach
 from cloister.domain.usage import Limits
 from cloister.interfaces.cli.options import Data, Json
-from cloister.interfaces.cli.terminal import answer, record, remark
+from cloister.interfaces.cli.terminal import answer, is_watched, record, remark
 from cloister.interfaces.cli.usage import usage_table
 from cloister.interfaces.shapes import as_json, tenant_shape, usage_shape
 from cloister.settings import read_settings
@@ -28,7 +29,13 @@ def create_tenant(
     data: Data = None,
     json: Json = False,
 ) -> None:
-    """Make a tenant, with its default project and its admin key, which is shown this once."""
+    """Make a tenant, with its default project and its admin key, which is shown this once.
+
+    Where the output is no terminal, but perhaps a log, --json says that the key is wanted there.
+    """
+    read_settings(data)
+    if not (json or is_watched()):
+        raise InvalidRequest("--json", "is needed here: the admin key is shown on a terminal, and this may be a log.")
     with _services(data) as services:
         made = tenant_shape(services.access.create_tenant(name))
     remark(f"The tenant {made.name!r} is ready. Its admin key, on the last line, is shown this once.")

@@ -31,6 +31,11 @@ def chatter() -> Console:
     return Console(stderr=True, markup=False, highlight=False, emoji=False)
 
 
+def is_watched() -> bool:
+    """Whether both outputs are a terminal. Anything else may be a log, where no secret belongs."""
+    return sys.stdout.isatty() and sys.stderr.isatty()
+
+
 def answer(data: Any, as_json: bool, *shown: RenderableType) -> None:
     """The one answer of a command: `data` as JSON, or what a person would rather read."""
     console = output()

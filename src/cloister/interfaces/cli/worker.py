@@ -15,6 +15,7 @@ from cloister.bootstrap import build_services
 from cloister.interfaces.cli.options import Data, Json, named
 from cloister.interfaces.cli.terminal import answer, chatter, counted
 from cloister.interfaces.http.logs import JsonLines, log_to_stderr
+from cloister.interfaces.stop_signals import stop_signals
 from cloister.interfaces.worker import Done, Worker, log_outcome, log_start
 from cloister.services.extract import Outcome
 from cloister.settings import read_settings
@@ -91,7 +92,7 @@ def _on_the_console(ask_to_stop: Callable[[], None], lines: logging.Formatter) -
 
     loggers = logging.getLogger().handlers[:]
     log_to_stderr(lines)
-    usual = {stop: signal.signal(stop, first) for stop in (signal.SIGINT, signal.SIGTERM)}
+    usual = {stop: signal.signal(stop, first) for stop in stop_signals()}
     try:
         yield
     finally:

@@ -27,10 +27,11 @@ from cloister.interfaces.http.console_pages import ConsolePages
 from cloister.interfaces.http.edge import Edge
 from cloister.interfaces.http.finding import finder
 from cloister.interfaces.http.hall import Hall
+from cloister.interfaces.http.hosts import AllowedHosts
 from cloister.interfaces.http.metrics import Metrics
 from cloister.interfaces.http.openai_errors import on_http_error
 from cloister.interfaces.http.openapi import DescribedApp
-from cloister.interfaces.http.rate_limit import RateLimit
+from cloister.interfaces.http.rate_limit import ConcurrencyLimit, RateLimit
 from cloister.interfaces.http.routes import THREADS, Lanes
 from cloister.interfaces.http.sign_ins import SignIns
 from cloister.interfaces.http.turns import RunningTurns
@@ -41,10 +42,12 @@ def create_app(
     *,
     operator_key: str | None = None,
     requests_per_second: int = 0,
+    requests_at_once: int = 0,
+    hosts: AllowedHosts | None = None,
     sign_ins: SignIns | None = None,
     at_end: Callable[[], object] = lambda: None,
 ) -> FastAPI:
-    """The app over services that are open; `at_end` runs after its last request."""
+    """The app over services that are open; `at_end` runs after its last request. Without `hosts` it answers to loopback names."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
@@ -79,6 +82,7 @@ def create_app(
     app.state.gate = Gate(
         services=services,
         rate_limit=RateLimit(requests_per_second),
+        under_way=ConcurrencyLimit(requests_at_once),
         sign_ins=sign_ins or SignIns(),
         operator_key=operator_key,
     )
@@ -87,5 +91,7 @@ def create_app(
         app.router.routes.extend(part.router.routes)
     app.add_exception_handler(HTTPException, on_http_error)
     find, find_page = finder(app.router.routes), ConsolePages().find
-    app.add_middleware(Edge, metrics=metrics, find=lambda scope: find(scope) or find_page(scope))
+    app.add_middleware(
+        Edge, metrics=metrics, find=lambda scope: find(scope) or find_page(scope), hosts=hosts or AllowedHosts()
+    )
     return app

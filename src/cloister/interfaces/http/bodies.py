@@ -63,6 +63,7 @@ class Nothing(Body):
 
 class SignIn(Body):
     code: str = Field(description="What stands behind the # of a console link.", json_schema_extra=forms.NAME)
+    replace: bool = Field(default=False, description="Sign in even where the browser is signed in with another key.")
 
 
 class NewTenant(Body):

@@ -17,7 +17,7 @@ from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import Reach
 from cloister.interfaces.http.bodies import Nothing
 from cloister.interfaces.http.cookies import refuse_other_origins, token_of
-from cloister.interfaces.http.rate_limit import RateLimit
+from cloister.interfaces.http.rate_limit import ConcurrencyLimit, RateLimit
 from cloister.interfaces.http.sign_ins import SignIns
 
 Need = Permission | Literal["operator", "nothing"]
@@ -89,6 +89,7 @@ class Gate:
 
     services: Services
     rate_limit: RateLimit
+    under_way: ConcurrencyLimit
     sign_ins: SignIns
     operator_key: str | None
 

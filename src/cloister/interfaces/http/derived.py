@@ -23,9 +23,12 @@ from cloister.interfaces.http.parameters import (
     MemoryName,
     SessionId,
     UserId,
+    Wait,
+    wait_until_indexed,
 )
 from cloister.interfaces.http.routes import THREADS, GuardedRoute
 from cloister.interfaces.http.shares import Shares
+from cloister.interfaces.http.write_only import appended_answer
 
 # Half of the threads that answer: callers of a slow model leave the others to everybody else, and none takes all of that half.
 extracting = Shares(of_all=THREADS // 2, of_one=THREADS // 8)
@@ -65,12 +68,15 @@ def list_user_memories(
 
 @router.post("/v1/memories", status_code=201, response_model=shapes.Appended)
 @needs("write")
-def add_memories(body: bodies.NewMemories, caller: Caller, idempotency_key: IdempotencyKey = None) -> Response:
+def add_memories(
+    body: bodies.NewMemories, caller: Caller, idempotency_key: IdempotencyKey = None, wait: Wait = None
+) -> Response:
     """Add memories by hand. What the session knows already, in other case, spacing or punctuation, is counted and not added."""
     appended = caller.services.remember.append(
         caller.reach, body.session_id, body.contents, idempotency_key=idempotency_key
     )
-    return answer(shapes.appended_shape(appended), 201)
+    wait_until_indexed(caller.services, wait)
+    return answer(appended_answer(caller, shapes.appended_shape(appended)), 201)
 
 
 @router.delete("/v1/memories/{memory_id}", status_code=204, response_model=None)
@@ -106,22 +112,26 @@ def list_entities(
 
 @router.patch("/v1/entities/{entity_id}", response_model=shapes.Entity)
 @needs("write")
-def retag_entity(entity_id: EntityName, body: bodies.EntityChange, caller: Caller) -> Response:
+def retag_entity(entity_id: EntityName, body: bodies.EntityChange, caller: Caller, wait: Wait = None) -> Response:
     """Move an entity to another project; nothing else ever does. Where that project knows the name already, the two become one,
-    under the id that is there."""
+    under the id that is there. Needs the permission `read` too, since the answer holds the entity's words."""
+    caller.key.require("read")
     moved = caller.services.entities.retag(
         caller.reach, parse_entity(entity_id), parse_project(body.project_id), user_id=body.user_id
     )
+    wait_until_indexed(caller.services, wait)
     return answer(shapes.entity_shape(moved))
 
 
 @router.post("/v1/sessions/{external_id}/extract", response_model=shapes.Extraction)
 @needs("write")
-def extract(external_id: SessionId, caller: Caller, _: NoBody) -> Response:
+def extract(external_id: SessionId, caller: Caller, _: NoBody, wait: Wait = None) -> Response:
     """Look now for memories, entities and observations in what nobody has looked at yet, and answer when it is done. The server
     does so by itself, after every few replies; where it is at it just now, its end is waited for, up to ten seconds."""
     with extracting.taken(caller.reach.tenant, "Too many sessions are being extracted at once"):
-        return answer(shapes.extraction_shape(caller.services.memory_worker.extract_now(caller.reach, external_id)))
+        extracted = caller.services.memory_worker.extract_now(caller.reach, external_id)
+    wait_until_indexed(caller.services, wait)
+    return answer(shapes.extraction_shape(extracted))
 
 
 @router.get("/v1/sessions/{external_id}/observations", response_model=ObservationPage)

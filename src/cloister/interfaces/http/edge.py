@@ -1,4 +1,4 @@
-"""What happens around every request: an id, a limit on its size, a line in the log, and a plain answer when something breaks."""
+"""What happens around every request: an id, a look at host and size, a line in the log, and a plain answer if something breaks."""
 
 import logging
 import re
@@ -11,6 +11,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from cloister.interfaces.http.hosts import WRONG_HOST, AllowedHosts
 from cloister.interfaces.http.logs import log
 from cloister.interfaces.http.metrics import Metrics
 from cloister.interfaces.http.openai_errors import shaped
@@ -32,10 +33,13 @@ class _BodyTooLarge(Exception):
 class Edge:
     """The outermost layer of the app."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, find: Callable[[Scope], ASGIApp | None]) -> None:
+    def __init__(
+        self, app: ASGIApp, metrics: Metrics, find: Callable[[Scope], ASGIApp | None], hosts: AllowedHosts
+    ) -> None:
         self._app = app
         self._metrics = metrics
         self._find = find
+        self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -48,7 +52,9 @@ class Edge:
         self._metrics.began()
         error: Exception | None = None
         try:
-            if exchange.announced_size > LARGEST_BODY:
+            if not exchange.names(self._hosts):
+                await exchange.refuse_host()
+            elif exchange.announced_size > LARGEST_BODY:
                 await exchange.refuse_size()
             else:
                 await (self._find(scope) or self._app)(scope, exchange.receive, exchange.send)
@@ -107,6 +113,21 @@ class _Exchange:
             headers["X-Content-Type-Options"] = "nosniff"
             headers.setdefault("Cache-Control", "no-store")
         await self._send(message)
+
+    def names(self, hosts: AllowedHosts) -> bool:
+        """Whether the request names this server as its host, once."""
+        named = authorized = None
+        for name, value in self._scope["headers"]:
+            if name == b"host":
+                if named is not None:
+                    return False
+                named = value
+            elif name == b"authorization":
+                authorized = value
+        return named is not None and (hosts.allows(named) or (hosts.trusts_keys and authorized is not None))
+
+    async def refuse_host(self) -> None:
+        await self._answer("wrong_host", WRONG_HOST)
 
     async def refuse_size(self) -> None:
         await self._answer("too_large", _TOO_LARGE)

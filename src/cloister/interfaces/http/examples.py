@@ -30,6 +30,7 @@ from cloister.domain.errors import (
 from cloister.domain.identifiers import parse_project, parse_tenant
 from cloister.domain.memory import quoted
 from cloister.interfaces.http.cursors import Listing
+from cloister.interfaces.http.hosts import WRONG_HOST
 from cloister.interfaces.http.problems import CRASH, of_error, problem
 
 TENANT, DEFAULT, PROJECT = "ten_3f1b0c7de8a94526", "proj_0a4d7b21c69e83f5", "proj_5c2e90b7d1f4a683"
@@ -308,7 +309,7 @@ EXAMPLES: Mapping[str, Example] = {
     "openapi": Example(answer={"openapi": "3.1.0", "info": {"title": "Cloister", "version": "0.1.0"}, "paths": {}}),
     "docs": Example(answer="<!doctype html><title>Cloister</title>"),
     "create_console_link": Example(answer={"path": f"/sign-in#{CODE}", "expires_in": 900}),
-    "sign_in": Example(request={"code": CODE}),
+    "sign_in": Example(request={"code": CODE, "replace": False}),
     "sign_out": Example(),
     "get_console_session": Example(
         answer={
@@ -371,9 +372,11 @@ _ERRORS: tuple[CloisterError, ...] = (
     StorageError("The database could not do what was asked."),
     Closed(),
 )
+_WITHOUT_ERROR = {"internal_error": CRASH, "wrong_host": WRONG_HOST}
 
 
 def problem_example(code: str) -> Any:
     """An error of this code, as it is answered."""
     error = next((error for error in _ERRORS if error.code == code), None)
-    return json.loads(bytes((problem("internal_error", CRASH) if error is None else of_error(error)).body))
+    told = problem(code, _WITHOUT_ERROR[code]) if error is None else of_error(error)
+    return json.loads(bytes(told.body))

@@ -9,9 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from cloister.interfaces.http import problems
-from cloister.interfaces.http.callers import Checked
 from cloister.interfaces.http.problems import MEDIA_TYPE
-from cloister.interfaces.http.routes import Appending, GuardedRoute
+from cloister.interfaces.http.routes import GuardedRoute
 
 CHAT, MODELS, EMBEDDINGS = "/v1/chat/completions", "/v1/models", "/v1/embeddings"
 PATHS = frozenset({CHAT, MODELS, EMBEDDINGS})
@@ -38,9 +37,8 @@ class OpenAiError(BaseModel):
 class OpenAiRoute(GuardedRoute):
     """Says what is wrong in OpenAI's shape."""
 
-    def begin(self, request: Request, body: bytes, checked: Checked | None = None) -> Response | Appending:
-        begun = super().begin(request, body, checked)
-        return in_openai_shape(begun) if isinstance(begun, Response) else begun
+    def shaped(self, response: Response) -> Response:
+        return in_openai_shape(response)
 
 
 async def on_http_error(request: Request, error: Exception) -> Response:

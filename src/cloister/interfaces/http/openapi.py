@@ -31,7 +31,12 @@ The project of a request is the one in `X-Project-ID`, else the key's own; a con
 Lists answer `data` and `next_cursor`; give that as `cursor` to go on, until it is null.
 
 Errors are `application/problem+json` with a stable `code`. An id of somebody else and an id that nobody has are both `not_found`, \
-in the same words. Bodies over 1 MiB are refused with 413, unknown fields with 422; what was refused has changed nothing.
+in the same words. Bodies over 1 MiB are refused with 413, unknown fields and unknown or repeated query parameters with 422; what \
+was refused has changed nothing.
+
+Before a route is looked for: headers over 32 KiB are refused with 431 (`headers_too_large`), what is no HTTP with 400 \
+(`malformed_request`), a request that does not end in time with 408 (`timeout`), and too many connections from one address with \
+429 (`rate_limited`). Under a `Host` that is not this server's, 421 (`wrong_host`) is the answer.
 
 A creating POST with an `Idempotency-Key` is done once: the same request under the same key is answered alike for 24 hours, \
 another request under it is refused with 422. Every answer carries an `X-Request-ID`, which the server's log knows too.
@@ -74,7 +79,7 @@ _PROJECT_HEADER: Node = {
     "description": "The project of the request; it wins over the key's own.",
     "schema": forms.named("ProjectId"),
 }
-_OF_EVERY_CALLER = ("too_large", "internal_error")
+_OF_EVERY_CALLER = ("invalid_request", "wrong_host", "too_large", "internal_error")
 _OF_TENANTS = ("invalid_project_id", "unauthenticated", "forbidden", "not_found", "rate_limited")
 _OF_OPERATORS = ("unauthenticated", "forbidden", "rate_limited")
 _OF_STORAGE = ("storage_error", "storage_busy", "storage_unavailable", "closed")
@@ -92,14 +97,11 @@ _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
     "record_episode": ("conflict", "quota_exceeded"),
     "search": ("project_required",),
     "list_entities": ("project_required",),
-    "extract": ("invalid_request", "conflict", "model_unavailable"),
-    "clear_session": ("invalid_request",),
-    "stop_chat": ("invalid_request",),
-    "create_console_link": ("invalid_request",),
+    "extract": ("conflict", "model_unavailable"),
     "chat": ("turn_in_progress", "conflict", "quota_exceeded"),
     "complete_chat": ("turn_in_progress", "conflict", "quota_exceeded", "model_unavailable"),
-    "sign_in": ("unauthenticated",),
-    "sign_out": ("invalid_request", "forbidden"),
+    "sign_in": ("unauthenticated", "conflict"),
+    "sign_out": ("forbidden",),
     "readyz": _OF_STORAGE,
     "metrics": _OF_STORAGE,
 }
@@ -272,12 +274,8 @@ def _codes(operation: Node, name: str, need: Need) -> set[str]:
         codes.update(_OF_STORAGE, _OF_OPERATORS if need == "operator" else _OF_TENANTS)
         codes.update(() if need == "read" else _OF_WRITES)
     own = [given for given in operation["parameters"] if "name" in given]
-    if any(given["in"] != "path" for given in own):
-        codes.add("invalid_request")
     if any(given["name"] == "Idempotency-Key" for given in own):
         codes.add("idempotency_mismatch")
-    if "requestBody" in operation:
-        codes.add("invalid_request")
     return codes
 
 

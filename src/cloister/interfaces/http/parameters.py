@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from fastapi import Header, Path, Query
 
+from cloister.bootstrap import Services
 from cloister.interfaces.http import forms
 
 Limit = Annotated[int, Query(ge=1, le=200, description="How many at most.")]
@@ -65,3 +66,9 @@ OfProject = Annotated[
     ),
 ]
 OfUser = Annotated[str | None, Query(description="Only the sessions of this user.", json_schema_extra=forms.NAME)]
+
+
+def wait_until_indexed(services: Services, wait: str | None) -> None:
+    """With the static embedder and the exact index nothing is left to wait for."""
+    if wait is not None and not services.immediate:
+        services.queue.drain()

@@ -1,4 +1,5 @@
-"""So many requests a second for one key, with bursts of twice that. Kept in memory: each process counts for itself."""
+"""Limits of one key: so many requests a second, with bursts of twice that, and so many under way at once, streams included. Kept in
+memory: each process counts for itself."""
 
 import threading
 import time
@@ -10,6 +11,7 @@ from cloister.domain.errors import RateLimited
 
 _SECONDS_OF_BURST = 2
 _MOST_KEYS = 100_000
+_TRY_AGAIN_SECONDS = 1
 
 
 class RateLimit:
@@ -37,3 +39,44 @@ class RateLimit:
             self._buckets.move_to_end(key)
             if len(self._buckets) > _MOST_KEYS:
                 self._buckets.popitem(last=False)
+
+
+class ConcurrencyLimit:
+    """Counts the requests of each key that are under way: from their admission to the end of their answer."""
+
+    def __init__(self, at_once: int) -> None:
+        self._at_once = at_once
+        self._lock = threading.Lock()
+        self._counts: dict[int, int] = {}
+
+    def begin(self, key: int) -> "UnderWay | None":
+        """Raises when the key has as many as it may; none where there is no limit."""
+        if not self._at_once:
+            return None
+        with self._lock:
+            count = self._counts.get(key, 0)
+            if count >= self._at_once:
+                raise RateLimited(_TRY_AGAIN_SECONDS, "Too many requests with this key are under way at once")
+            self._counts[key] = count + 1
+        return UnderWay(self, key)
+
+    def end(self, key: int) -> None:
+        with self._lock:
+            count = self._counts[key] - 1
+            if count:
+                self._counts[key] = count
+            else:
+                del self._counts[key]
+
+
+class UnderWay:
+    """One counted request; whoever answers it says when that is done."""
+
+    __slots__ = ("_key", "_limit")
+
+    def __init__(self, limit: ConcurrencyLimit, key: int) -> None:
+        self._limit = limit
+        self._key = key
+
+    def end(self) -> None:
+        self._limit.end(self._key)

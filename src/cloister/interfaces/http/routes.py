@@ -22,17 +22,21 @@ from cloister.bootstrap import Services
 from cloister.domain.access import Permission
 from cloister.domain.errors import CloisterError
 from cloister.domain.identifiers import key_name
+from cloister.interfaces.http.arrival import has_arrived
 from cloister.interfaces.http.bodies import Body, Nothing
 from cloister.interfaces.http.callers import CallerInfo, Checked, Gate, need_of
 from cloister.interfaces.http.lanes import Gatherer, Lane
 from cloister.interfaces.http.paths import as_given
-from cloister.interfaces.http.problems import of_error, of_validation_error
+from cloister.interfaces.http.problems import of_error, of_validation_error, problem
+from cloister.interfaces.http.query import check_query
 from cloister.services.record import Append, Recorded
 
 T = TypeVar("T")
 THREADS = 64
 """On which handlers run."""
 _Read = Callable[[Request, bytes], Any]
+LARGEST_UNASKED_BODY = 8_192
+"""What is read of a body before its caller is known: so much comes in one piece with the headers."""
 # Larger bodies are written apart from the others, which would wait while they are read and embedded.
 _LARGEST_GATHERED_BODY = 8_192
 
@@ -66,18 +70,49 @@ class GuardedRoute(APIRoute):
         super().__init__(path, endpoint, **named)
         self._need = need_of(endpoint)
         self._arguments = {name: _reader(name, hint, default, path) for name, hint, default in _parameters(endpoint)}
+        self.query_names = frozenset(name for name, hint, _ in _parameters(endpoint) if _is_query(name, hint, path))
         self._reads_body = any(_is_body(hint) for _, hint, _ in _parameters(endpoint))
         self._appends = Appending in get_args(get_type_hints(endpoint)["return"])
         self.app = self._serve
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        body = await request.body() if self._reads_body else b""
+        try:
+            response = await self._respond(request)
+            await response(scope, receive, send)
+        finally:
+            if (under_way := scope.get("state", {}).get("under_way")) is not None:
+                under_way.end()
+
+    async def _respond(self, request: Request) -> Response:
+        """A large body that did not come along with its headers is read only after its caller was admitted."""
         if inspect.iscoroutinefunction(self.endpoint):
-            response = cast(Response, await self.endpoint())
-        else:
-            response = await self._run(request, body)
-        await response(scope, receive, send)
+            return self._refused_query(request) or cast(Response, await self.endpoint())
+        if not self._reads_body:
+            return await self._run(request, b"")
+        if self._need == "nothing":
+            small = await _small_body(request)
+            too_large = problem("too_large", f"The body is larger than {LARGEST_UNASKED_BODY:,} bytes.")
+            return self.shaped(too_large) if small is None else await self._run(request, small)
+        is_here = _is_small(request) or has_arrived(request.scope)
+        if not is_here and (refused := await self._admit_early(request)) is not None:
+            return refused
+        return await self._run(request, await request.body())
+
+    async def _admit_early(self, request: Request) -> Response | None:
+        lanes = cast(Lanes | None, request.app.state.lanes)
+        if lanes is None:
+            return await run_in_threadpool(self._admission, request)
+        return await lanes.reads.run(lambda: self._admission(request))
+
+    def _admission(self, request: Request) -> Response | None:
+        try:
+            self._admit(request, None)
+        except CloisterError as error:
+            request.state.error = error
+            return self.shaped(of_error(error))
+        request.state.admitted = True
+        return None
 
     async def _run(self, request: Request, body: bytes) -> Response:
         lanes = cast(Lanes | None, request.app.state.lanes)
@@ -97,13 +132,30 @@ class GuardedRoute(APIRoute):
 
     def begin(self, request: Request, body: bytes, checked: Checked | None = None) -> Response | Appending:
         try:
-            self._admit(request, checked)
-            return self.endpoint(**{name: read(request, body) for name, read in self._arguments.items()})
+            if "admitted" not in request.scope.get("state", ()):
+                self._admit(request, checked)
+            if request.scope["query_string"]:
+                check_query(request, self.query_names)
+            begun = self.endpoint(**{name: read(request, body) for name, read in self._arguments.items()})
+            return self.shaped(begun) if isinstance(begun, Response) else begun
         except CloisterError as error:
             request.state.error = error
-            return of_error(error)
+            return self.shaped(of_error(error))
         except RequestValidationError as error:
-            return of_validation_error(error)
+            return self.shaped(of_validation_error(error))
+
+    def shaped(self, response: Response) -> Response:
+        """An answer of this route as its clients read it."""
+        return response
+
+    def _refused_query(self, request: Request) -> Response | None:
+        if not request.scope["query_string"]:
+            return None
+        try:
+            check_query(request, self.query_names)
+        except RequestValidationError as error:
+            return self.shaped(of_validation_error(error))
+        return None
 
     def _admit(self, request: Request, checked: Checked | None) -> None:
         gate = cast(Gate, request.app.state.gate)
@@ -112,6 +164,7 @@ class GuardedRoute(APIRoute):
         elif self._need != "nothing":
             caller = gate.admit(request, cast(Permission, self._need), checked)
             request.state.caller, request.state.key_id = caller, key_name(caller.key.id)
+            request.state.under_way = gate.under_way.begin(caller.key.id)
 
 
 _Arrived = tuple[GuardedRoute, Request, bytes]
@@ -152,9 +205,43 @@ def _parameters(endpoint: Callable[..., Any]) -> list[tuple[str, Any, Any]]:
     return [(name, hints[name], given.default) for name, given in inspect.signature(endpoint).parameters.items()]
 
 
+def _is_small(request: Request) -> bool:
+    """Whether the body is announced, and small enough to be kept for a caller who is not known yet."""
+    length = request.headers.get("content-length", "")
+    if not length:
+        return "transfer-encoding" not in request.headers
+    return length.isdecimal() and len(length) < 20 and int(length) <= LARGEST_UNASKED_BODY
+
+
+async def _small_body(request: Request) -> bytes | None:
+    """Of a request that anybody may make; none where it is larger than that."""
+    if not (_is_small(request) or "transfer-encoding" in request.headers):
+        return None
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > LARGEST_UNASKED_BODY:
+            return None
+    return body
+
+
+def _is_query(name: str, hint: Any, path: str) -> bool:
+    """Whether an argument is read from the query, as `_reader` decides it."""
+    given_by_type = _kind(hint) in (Request, CallerInfo, Services) or _is_body(hint)
+    return not (given_by_type or f"{{{name}}}" in path or _header(hint))
+
+
+def _kind(hint: Any) -> Any:
+    return get_args(hint)[0] if get_origin(hint) is Annotated else hint
+
+
+def _header(hint: Any) -> str | None:
+    return next((mark.alias for mark in get_args(hint)[1:] if isinstance(mark, Header)), None)
+
+
 def _reader(name: str, hint: Any, default: Any, path: str) -> _Read:
     """How one argument is read; its kind is known by its type, its name, or its mark."""
-    kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    kind = _kind(hint)
     if kind is Request:
         return lambda request, _: request
     if kind is CallerInfo:
@@ -168,14 +255,14 @@ def _reader(name: str, hint: Any, default: Any, path: str) -> _Read:
     if f"{{{name}}}" in path:
         return lambda request, _: as_given(request.path_params[name])
     adapter = TypeAdapter[Any](hint)
-    header = next((mark.alias for mark in get_args(hint)[1:] if isinstance(mark, Header)), None)
+    header = _header(hint)
     if header is not None:
         return lambda request, _: _read_text(adapter, "header", header, request.headers, default)
     return lambda request, _: _read_query(adapter, name, request, default)
 
 
 def _is_body(hint: Any) -> bool:
-    kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    kind = _kind(hint)
     return isinstance(kind, type) and issubclass(kind, Body)
 
 

@@ -10,16 +10,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import uvicorn
-
 from cloister.bootstrap import Services, build_services, ensure_local_tenant
 from cloister.domain.errors import StorageUnavailable
 from cloister.domain.moments import now
 from cloister.interfaces.http.app import create_app
+from cloister.interfaces.http.hosts import AllowedHosts
 from cloister.interfaces.http.logs import log_to_stderr
-from cloister.interfaces.http.server import Server
+from cloister.interfaces.http.server import Server, raise_file_limit
 from cloister.interfaces.http.sign_in import link_path
 from cloister.interfaces.http.sign_ins import SignIns
+from cloister.interfaces.stop_signals import stop_signals
 from cloister.interfaces.worker import Worker
 from cloister.services.access import KeyFields
 from cloister.settings import Settings
@@ -32,28 +32,33 @@ _COLLECT_AFTER = 10_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Announcement:
-    """Where the server answers, the key where it was made just now, and the link that opens the console, once."""
+    """Where the server answers, the key where it was made just now, and the link that opens the console, once. `has_keys`: whether
+    the local tenant has any."""
 
     address: str
     key: str | None
     console: str | None
+    has_keys: bool
 
 
-def serve(settings: Settings, *, announce: Callable[[Announcement], None]) -> None:
+def serve(settings: Settings, *, announce: Callable[[Announcement], None], shows_secrets: bool = True) -> None:
     """Blocks until SIGINT or SIGTERM; requests under way are finished, then the worker of this process, unless it is turned off.
-    `announce` is told what there is to know of it."""
+    `announce` is told what there is to know of it. Where it cannot show secrets, no link is made, and a key only if there is a
+    directory to keep it in."""
     services = build_services(settings)
     try:
         listening = _listen(settings.host, settings.port)
-        new_key = first_key(services, settings)
+        new_key = first_key(services, settings) if shows_secrets or not settings.postgres else None
         sign_ins = SignIns()
-        link = _console_link(services, sign_ins)
+        link = _console_link(services, sign_ins) if shows_secrets else None
         rest = _REST_OF_RULES if settings.model_url is None else 0.0
         worker = Worker(services, threads=settings.worker_threads, rest=rest)
         app = create_app(
             services,
             operator_key=settings.operator_key,
             requests_per_second=settings.requests_per_second,
+            requests_at_once=settings.requests_at_once,
+            hosts=AllowedHosts(settings.host, settings.allowed_hosts),
             sign_ins=sign_ins,
             at_end=worker.stop,
         )
@@ -62,13 +67,13 @@ def serve(settings: Settings, *, announce: Callable[[Announcement], None]) -> No
             worker.start()
         host, port = listening.getsockname()[:2]
         address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        announce(Announcement(address=address, key=new_key, console=None if link is None else address + link))
-        config = uvicorn.Config(
-            app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=30
-        )
+        has_keys = bool(services.access.page(ensure_local_tenant(services), limit=1))
+        console = None if link is None else address + link
+        announce(Announcement(address=address, key=new_key, console=console, has_keys=has_keys))
+        raise_file_limit()
         _stop_quietly()
         _collect_less()
-        Server(config).run(sockets=[listening])
+        Server(app, connections_per_peer=settings.connections_per_peer).run(sockets=[listening])
     finally:
         services.close()
 
@@ -85,7 +90,7 @@ def _stop_quietly() -> None:
     def leave(*_: object) -> None:
         raise SystemExit(0)
 
-    for stop in (signal.SIGINT, signal.SIGTERM):
+    for stop in stop_signals():
         signal.signal(stop, leave)
 
 

@@ -1,15 +1,57 @@
 """The web server. It waits for every answer to end before it stops; streams would go on, so they are let go first."""
 
 import asyncio
+import resource
+import signal
 import socket
-from typing import cast
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, cast
 
 import uvicorn
 from fastapi import FastAPI
 
+from cloister.interfaces.http.connections import LimitedProtocol, Peers, look_after_all
+from cloister.interfaces.stop_signals import stop_signals
+
+_GRACE_SECONDS = 30
+_TICKS_OF_A_SECOND = 10
+# Files that are no connections: the database, the log, the model's server.
+_OTHER_FILES = 128
+_FEWEST_CONNECTIONS = 64
+
 
 class Server(uvicorn.Server):
-    """Uvicorn over one of our apps."""
+    """Uvicorn over one of our apps. `connections_per_peer` is how many one address may have open; 0 for no limit."""
+
+    def __init__(self, app: FastAPI, *, connections_per_peer: int = 0) -> None:
+        peers = Peers(each=connections_per_peer, all=_most_connections())
+        protocol = cast(type[asyncio.Protocol], partial(LimitedProtocol, peers=peers))
+        config = uvicorn.Config(
+            app,
+            http=protocol,
+            ws="none",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=_GRACE_SECONDS,
+        )
+        super().__init__(config)
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        stopping = stop_signals()
+        with super().capture_signals():
+            if signal.SIGINT not in stopping and threading.current_thread() is threading.main_thread():
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
+            yield
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % _TICKS_OF_A_SECOND == 0:
+            look_after_all(cast(Any, self.server_state.connections), asyncio.get_running_loop().time())
+        return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         state = cast(FastAPI, self.config.app).state
@@ -17,3 +59,15 @@ class Server(uvicorn.Server):
         cutting = asyncio.create_task(state.turns.close())
         await super().shutdown(sockets)
         await cutting
+
+
+def raise_file_limit() -> None:
+    """As far as this process may: every connection is a file, and many systems begin with 1,024."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def _most_connections() -> int:
+    """So many that files for all else are left, whoever connects."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return 0 if limit == resource.RLIM_INFINITY else max(_FEWEST_CONNECTIONS, limit - _OTHER_FILES)

@@ -26,8 +26,10 @@ from cloister.interfaces.http.parameters import (
     OfUser,
     SessionId,
     Wait,
+    wait_until_indexed,
 )
 from cloister.interfaces.http.routes import Appending, GuardedRoute
+from cloister.interfaces.http.write_only import message_answers, session_answer
 from cloister.services.keep_sessions import SessionChange, SessionFields
 from cloister.services.record import Append, Recorded
 
@@ -43,7 +45,9 @@ router = APIRouter(route_class=GuardedRoute, tags=["Sessions and what was said"]
     responses={200: {"model": shapes.Session, "description": "It was there already, with equal fields."}},
 )
 @needs("write")
-def create_session(body: bodies.NewSession, caller: Caller, idempotency_key: IdempotencyKey = None) -> Response:
+def create_session(
+    body: bodies.NewSession, caller: Caller, idempotency_key: IdempotencyKey = None, wait: Wait = None
+) -> Response:
     """Create a session. Without `project_id` it gets the project of the request; with `null` it is in none, which is the shared
     pool. The same `external_id` with equal fields again is the same session, answered with 200."""
     fields = SessionFields(
@@ -55,7 +59,11 @@ def create_session(body: bodies.NewSession, caller: Caller, idempotency_key: Ide
         metadata=body.metadata,
     )
     session, is_new = caller.services.sessions.create(caller.reach, fields, idempotency_key=idempotency_key)
-    return answer(shapes.session_shape(session), 201 if is_new else 200)
+    wait_until_indexed(caller.services, wait)
+    shape = shapes.session_shape(session)
+    if is_new:
+        return answer(shape, 201)
+    return answer(session_answer(caller, shape, title=body.title, tags=body.tags, metadata=body.metadata))
 
 
 @router.get("/v1/sessions", response_model=SessionPage)
@@ -85,7 +93,7 @@ def get_session(external_id: SessionId, caller: Caller) -> Response:
 @router.patch("/v1/sessions/{external_id}", response_model=shapes.Session | preview_shapes.MovePreview)
 @needs("write")
 def change_session(
-    external_id: SessionId, body: bodies.SessionChange, caller: Caller, dry_run: DryRun = False
+    external_id: SessionId, body: bodies.SessionChange, caller: Caller, wait: Wait = None, dry_run: DryRun = False
 ) -> Response:
     """Change what is given. `project_id: null` takes the session out of its project; all that was said in it moves along, but for
     what replies quote of the place it leaves. With `dry_run=true` and a `project_id` nothing is changed: the answer is how much
@@ -106,7 +114,10 @@ def change_session(
         move=moving,
         project=project,
     )
-    return answer(shapes.session_shape(caller.services.sessions.change(caller.reach, external_id, change)))
+    changed = caller.services.sessions.change(caller.reach, external_id, change)
+    wait_until_indexed(caller.services, wait)
+    shape = shapes.session_shape(changed)
+    return answer(session_answer(caller, shape, title=body.title, tags=body.tags, metadata=body.metadata))
 
 
 @router.delete("/v1/sessions/{external_id}", response_model=shapes.Forgotten)
@@ -136,8 +147,9 @@ def record_message(
     drafts = [_draft(body)]
 
     def done(recorded: Recorded) -> Response:
-        _wait(caller, wait)
-        return answer(shapes.message_shape(recorded.messages[0], recorded.session), 201)
+        wait_until_indexed(caller.services, wait)
+        (made,) = message_answers(caller, [shapes.message_shape(recorded.messages[0], recorded.session)])
+        return answer(made, 201)
 
     if idempotency_key is None:
         return Appending(append=Append(reach=caller.reach, session=external_id, drafts=drafts), answer=done)
@@ -156,8 +168,8 @@ def record_messages(
     """Append up to 1,000 messages in one transaction: all or none."""
     drafts = of_each(body.messages, _draft)
     recorded = caller.services.record.messages(caller.reach, external_id, drafts, idempotency_key=idempotency_key)
-    _wait(caller, wait)
-    data = shapes.message_shapes(recorded.messages, recorded.session)
+    wait_until_indexed(caller.services, wait)
+    data = message_answers(caller, shapes.message_shapes(recorded.messages, recorded.session))
     return answer(MessageList.model_construct(data=data), 201)
 
 
@@ -207,7 +219,7 @@ def record_episode(
         Draft(role="assistant", content=checked_content(body.ai_response, "ai_response")),
         idempotency_key=idempotency_key,
     )
-    _wait(caller, wait)
+    wait_until_indexed(caller.services, wait)
     return answer(shapes.episode_shape(episode, body.session_id), 201)
 
 
@@ -259,9 +271,3 @@ def _draft(body: bodies.NewMessage) -> Draft:
         metadata=body.metadata,
         created_at=body.created_at,
     )
-
-
-def _wait(caller: CallerInfo, wait: str | None) -> None:
-    """With the static embedder and the exact index nothing is left to wait for."""
-    if wait is not None and not caller.services.immediate:
-        caller.services.queue.drain()

@@ -6,6 +6,8 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
+from cloister.domain.access import ApiKey
+from cloister.domain.errors import Conflict, Unauthenticated
 from cloister.domain.identifiers import key_name, project_name, tenant_name
 from cloister.interfaces.http import bodies, cookies
 from cloister.interfaces.http.answers import answer, nothing
@@ -51,8 +53,12 @@ def create_console_link(caller: Caller, request: Request, _: NoBody) -> Response
 @router.post("/console/sign-in", status_code=204, response_model=None)
 @needs("nothing")
 def sign_in(body: bodies.SignIn, request: Request) -> Response:
-    """Redeem the code of a link for a cookie that stands for its key. A code works once, and not for long."""
-    token = cast(Gate, request.app.state.gate).sign_ins.redeem(body.code)
+    """Redeem the code of a link for a cookie that stands for its key. A code works once, and not for long. In a browser that is
+    signed in with another key it is refused with 409, and stays good, until the body says `replace`."""
+    gate = cast(Gate, request.app.state.gate)
+    if not body.replace:
+        _refuse_to_replace(request, gate, body.code)
+    token = gate.sign_ins.redeem(body.code)
     response = nothing()
     cookies.give(response, request, token)
     return response
@@ -87,3 +93,26 @@ def get_console_session(caller: Caller) -> Response:
             user_id=key.user,
         )
     )
+
+
+def _refuse_to_replace(request: Request, gate: Gate, code: str) -> None:
+    """A link that somebody sent must not make a browser somebody else's without a word."""
+    token = cookies.token_of(request)
+    promised = gate.sign_ins.promised(code)
+    if token is None:
+        return
+    try:
+        holder = gate.sign_ins.holder(token)
+        current = gate.services.access.still_valid(holder.tenant, holder.key)
+    except Unauthenticated:
+        return
+    if holder != promised:
+        wanted = gate.services.access.still_valid(promised.tenant, promised.key)
+        raise Conflict(
+            f"This browser is signed in with {_described(current)}, and the link is for {_described(wanted)}. Sign out first, or "
+            "send `replace` as true."
+        )
+
+
+def _described(key: ApiKey) -> str:
+    return f"the key {key.name!r} ({key_name(key.id)}) of {tenant_name(key.tenant)}"

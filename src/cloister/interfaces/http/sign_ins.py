@@ -18,7 +18,7 @@ from cloister.domain.identifiers import KeyId, TenantId
 
 LINK_SECONDS = 15 * 60
 IDLE_SECONDS = 12 * 60 * 60
-_MOST = 10_000
+MOST_OF_A_KEY = 100
 _BYTES = 32
 
 
@@ -30,53 +30,87 @@ class Holder:
     key: KeyId
 
 
+class _Kept:
+    """Codes or tokens, by their hashes, until they expire. Of one key there are at most so many, and its oldest give way: no key
+    pushes out what belongs to another. All of a kind live equally long, so they expire in the order in which they were put in."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._until: OrderedDict[bytes, tuple[Holder, float]] = OrderedDict()
+        self._of: dict[Holder, OrderedDict[bytes, None]] = {}
+
+    def put(self, trace: bytes, holder: Holder, now: float) -> None:
+        while self._until and next(iter(self._until.values()))[1] <= now:
+            self.take(next(iter(self._until)), now)
+        if len(self._of.get(holder, ())) >= MOST_OF_A_KEY:
+            self.take(next(iter(self._of[holder])), now)
+        self._until[trace] = (holder, now + self._seconds)
+        self._of.setdefault(holder, OrderedDict())[trace] = None
+
+    def look(self, trace: bytes, now: float) -> Holder:
+        holder, until = self._until.get(trace, (None, 0.0))
+        if holder is None or until <= now:
+            raise Unauthenticated
+        return holder
+
+    def take(self, trace: bytes, now: float) -> Holder | None:
+        """Who it belonged to, unless it is unknown or too old."""
+        holder, until = self._until.pop(trace, (None, 0.0))
+        if holder is None:
+            return None
+        del self._of[holder][trace]
+        if not self._of[holder]:
+            del self._of[holder]
+        return holder if until > now else None
+
+
 class SignIns:
-    """Links and browsers. The oldest give way when there are very many."""
+    """Links and browsers."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._links: OrderedDict[bytes, tuple[Holder, float]] = OrderedDict()
-        self._browsers: OrderedDict[bytes, tuple[Holder, float]] = OrderedDict()
+        self._links = _Kept(LINK_SECONDS)
+        self._browsers = _Kept(IDLE_SECONDS)
 
     def new_code(self, key: ApiKey) -> str:
         """Whoever brings this code first is signed in as the key."""
-        return self._keep(self._links, Holder(tenant=key.tenant, key=key.id), LINK_SECONDS)
+        return self._keep(self._links, Holder(tenant=key.tenant, key=key.id))
+
+    def promised(self, code: str) -> Holder:
+        """Whom a code would sign in as; it stays good."""
+        with self._lock:
+            return self._links.look(_trace(code), self._clock())
 
     def redeem(self, code: str) -> str:
         """The token of a browser, for a code that nobody brought before."""
         with self._lock:
-            found = self._links.pop(_trace(code), None)
-        if found is None or found[1] <= self._clock():
+            holder = self._links.take(_trace(code), self._clock())
+        if holder is None:
             raise Unauthenticated
-        return self._keep(self._browsers, found[0], IDLE_SECONDS)
+        return self._keep(self._browsers, holder)
 
     def holder(self, token: str) -> Holder:
         """Of whom a browser speaks."""
         with self._lock:
-            found = self._browsers.get(_trace(token))
-        if found is None or found[1] <= self._clock():
-            raise Unauthenticated
-        return found[0]
+            return self._browsers.look(_trace(token), self._clock())
 
     def keep(self, token: str) -> None:
         """It was used: it stays signed in for as long again."""
         trace, now = _trace(token), self._clock()
         with self._lock:
-            found = self._browsers.pop(trace, None)
-            if found is not None and found[1] > now:
-                self._browsers[trace] = (found[0], now + IDLE_SECONDS)
+            holder = self._browsers.take(trace, now)
+            if holder is not None:
+                self._browsers.put(trace, holder, now)
 
     def end(self, token: str) -> None:
         with self._lock:
-            self._browsers.pop(_trace(token), None)
+            self._browsers.take(_trace(token), self._clock())
 
-    def _keep(self, place: OrderedDict[bytes, tuple[Holder, float]], holder: Holder, seconds: float) -> str:
+    def _keep(self, kept: _Kept, holder: Holder) -> str:
         text = secrets.token_urlsafe(_BYTES)
         with self._lock:
-            place[_trace(text)] = (holder, self._clock() + seconds)
-            if len(place) > _MOST:
-                place.popitem(last=False)
+            kept.put(_trace(text), holder, self._clock())
         return text
 
 

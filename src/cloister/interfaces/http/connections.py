@@ -1,0 +1,243 @@
+"""Limits of connections, which hold before anybody has shown a key: how much one may send, how long it may take, how many one peer
+may have.
+
+Uvicorn's protocol on httptools has none of these: it collects a header of any size, copying it with every piece, reads much of a
+body that nobody asked for, and waits for ever for the rest of a request.
+"""
+
+import secrets
+import socket
+import weakref
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.responses import Response
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from cloister.interfaces.http.arrival import CYCLE
+from cloister.interfaces.http.openai_errors import shaped
+from cloister.interfaces.http.problems import problem
+
+LARGEST_HEAD = 32_768
+"""Bytes of a request's first line and headers."""
+MOST_HEADERS = 128
+MOST_PIPELINED = 16
+HEAD_SECONDS = 20.0
+BODY_SECONDS = 60.0
+_LINGER_SECONDS = 2.0
+# More of a body than this waits in the kernel until the handler asks for it.
+_LARGEST_UNREAD_BODY = 8_192
+_TRY_AGAIN_SECONDS = 1
+
+
+@dataclass(kw_only=True, slots=True)
+class Peers:
+    """The open connections of each peer address. `each` is how many one may have, `all` how many there may be; 0 for no limit."""
+
+    each: int = 0
+    all: int = 0
+    _open: dict[str, dict["LimitedProtocol", None]] = field(default_factory=dict[str, dict["LimitedProtocol", None]])
+    """In the order in which they came."""
+    _count: int = 0
+
+    def add(self, connection: "LimitedProtocol") -> bool:
+        """Whether there is room for it. A peer that has too many loses the one that has waited longest without a request."""
+        if self.all and self._count >= self.all:
+            return False
+        siblings = self._open.get(connection.peer, {})
+        if self.each and len(siblings) >= self.each:
+            idle = [each for each in siblings if each.is_idle]
+            if not idle:
+                return False
+            longest = min(idle, key=lambda each: each.since)
+            self.remove(longest)
+            longest.leave()
+        self._open.setdefault(connection.peer, {})[connection] = None
+        self._count += 1
+        return True
+
+    def remove(self, connection: "LimitedProtocol") -> None:
+        siblings = self._open.get(connection.peer, {})
+        if connection in siblings:
+            del siblings[connection]
+            self._count -= 1
+            if not siblings:
+                del self._open[connection.peer]
+
+
+class _Refused(Exception):
+    """Raised out of a callback of the parser, which then stops."""
+
+
+class LimitedProtocol(HttpToolsProtocol):
+    """Uvicorn's protocol with limits. What keeps to them costs no more than before."""
+
+    def __init__(self, *given: Any, peers: Peers, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.peer = ""
+        self.since = 0.0
+        """When this began to wait: for the rest of a head since the last answer, for the rest of a body since its head."""
+        self._peers = peers
+        self._piece = 0
+        self._unread_head = 0
+        self._has_head = False
+        self._refusal: Response | None = None
+        self._is_left = False
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request is under way."""
+        return not self.cycle or self.cycle.response_complete
+
+    def connection_made(self, transport: Any) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        super().connection_made(transport)
+        self.since = self.loop.time()
+        self.peer = _peer(self.client)
+        if not self._peers.add(self):
+            self._is_left = True
+            detail = "There are too many open connections from this address (CLOISTER_MAX_CONNECTIONS of the server)."
+            headers = {"Retry-After": str(_TRY_AGAIN_SECONDS)}
+            self.transport.write(_written(problem("rate_limited", detail, headers=headers)))
+            self.transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._peers.remove(self)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._is_left:
+            return
+        self._piece = len(data)
+        self._unread_head += self._piece
+        super().data_received(data)
+        if self._is_left:
+            return
+        if self._unread_head > LARGEST_HEAD:
+            self._refuse(_too_large())
+            return
+        cycle = self.cycle
+        if cycle and cycle.more_body and not cycle.response_complete and len(cycle.body) > _LARGEST_UNREAD_BODY:
+            self.flow.pause_reading()
+
+    def on_message_begin(self) -> None:
+        self._has_head = False
+        super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Those behind a body are not looked at: whoever stands before us has not looked at them either."""
+        if not self._has_head:
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        is_long = self._piece > LARGEST_HEAD or self._unread_head > LARGEST_HEAD
+        if len(self.headers) > MOST_HEADERS or (is_long and self._head_size() > LARGEST_HEAD):
+            self._refusal = _too_large()
+            raise _Refused
+        if len(self.pipeline) >= MOST_PIPELINED:
+            raise _Refused
+        self._unread_head = 0
+        self._has_head = True
+        self.since = self.loop.time()
+        super().on_headers_complete()
+        # Weakly: a request and its scope would keep each other.
+        self.scope["state"][CYCLE] = weakref.ref(self.cycle)
+
+    def on_body(self, body: bytes) -> None:
+        self._unread_head = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._unread_head = 0
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        self.since = self.loop.time()
+        if self.cycle.response_complete and self.cycle.body:
+            # Of a body that nobody asked for.
+            self.cycle.body = bytearray()
+        super().on_response_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(self._refusal or problem("malformed_request", "This is not a request in HTTP/1.1."))
+
+    def look_after(self, now: float) -> None:
+        """Called every second: end what takes too long."""
+        waited = now - self.since
+        if self.transport.is_closing():
+            # An answer that nobody reads would keep it open.
+            if waited > BODY_SECONDS:
+                self.transport.abort()
+        elif self.is_idle:
+            if waited > HEAD_SECONDS:
+                self._time_out() if self._unread_head else self.leave()
+        elif self.cycle.more_body and waited > BODY_SECONDS:
+            self._time_out()
+
+    def leave(self) -> None:
+        """Close it, without a word."""
+        self._is_left = True
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()
+        else:
+            self.transport.close()
+
+    def _time_out(self) -> None:
+        path = "" if self.is_idle else self.scope["path"]
+        self._refuse(shaped(path, problem("timeout", "The rest of the request did not come in time.")))
+
+    def _refuse(self, response: Response) -> None:
+        """Answer, and read nothing more. The connection stays open for a moment, since a client that is still sending when it is
+        closed would not see the answer."""
+        self._is_left = True
+        if self.is_idle and self.headers:
+            self.headers.clear()
+        self._unset_keepalive_if_required()
+        if not self.is_idle:
+            was_started = self.cycle.response_started or bool(self.pipeline)
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+            if was_started:
+                self.transport.abort()
+                return
+        self.flow.resume_reading()
+        self.transport.write(_written(response))
+        self.transport.write_eof()
+        self.loop.call_later(_LINGER_SECONDS, self.transport.abort)
+
+    def _head_size(self) -> int:
+        return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
+
+
+def look_after_all(connections: Iterable[Any], now: float) -> None:
+    for connection in [*connections]:
+        connection.look_after(now)
+
+
+def _too_large() -> Response:
+    detail = f"The headers are larger than {LARGEST_HEAD:,} bytes, or more than {MOST_HEADERS}."
+    return problem("headers_too_large", detail)
+
+
+def _written(response: Response) -> bytes:
+    """A whole answer, as the last on its connection."""
+    headers = [
+        *response.raw_headers,
+        (b"cache-control", b"no-store"),
+        (b"x-content-type-options", b"nosniff"),
+        (b"x-request-id", secrets.token_hex(8).encode()),
+        (b"connection", b"close"),
+    ]
+    head = b"".join(b"%s: %s\r\n" % pair for pair in headers)
+    return STATUS_LINE[response.status_code] + head + b"\r\n" + bytes(response.body)
+
+
+def _peer(client: tuple[str, int] | None) -> str:
+    """Its address; of IPv6 the network, since one host has as many addresses there as it likes."""
+    address = "" if client is None else client[0]
+    if ":" not in address:
+        return address
+    try:
+        return socket.inet_pton(socket.AF_INET6, address.partition("%")[0])[:8].hex()
+    except OSError:
+        return address

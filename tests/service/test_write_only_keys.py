@@ -1,0 +1,174 @@
+"""A key that may write and not read gets ids back, and what it sent itself; nothing that was stored before.
+
+Every route that needs `write` has a row: what is sent to it, and what its answer may hold besides ids, times and the request's own
+words. A route without a row fails the first test here.
+"""
+
+import json
+import re
+from typing import Any, NamedTuple, cast
+
+import pytest
+
+from cloister.interfaces.http.app import create_app
+from cloister.interfaces.http.callers import need_of
+from servers import Caller, Server, Tenant
+
+SECRETS = ("Peonies", "aubergine", "The gate code is 4417", "Anna", "cello", "told-nobody")
+ASK = {"id": "roses", "messages": [{"role": "user", "parts": [{"type": "text", "text": "And the beans?"}]}]}
+ID = re.compile(r"(?:proj|msg|ep|mem|ent|key)_[0-9a-f]{16}|\d{4}-\d\d-\d\dT[\d:.]+Z")
+ADDED = "Beans need water."
+
+
+class Row(NamedTuple):
+    method: str
+    path: str
+    status: int
+    body: Any = None
+    counts: tuple[str, ...] = ()
+    """Fields that hold a number or a yes that is not the request's own."""
+
+
+ROWS = (
+    Row("POST", "/v1/sessions", 201, {"external_id": "new", "title": "Mine", "metadata": {"a": 1}}),
+    Row("POST", "/v1/sessions", 200, {"external_id": "beans", "user_id": "ada", "project_id": "{project_id}"}),
+    Row("POST", "/v1/sessions", 409, {"external_id": "roses", "user_id": "ada", "project_id": "{project_id}"}),
+    Row("PATCH", "/v1/sessions/{external_id}", 200, {"project_id": None}),
+    Row("PATCH", "/v1/sessions/{external_id}", 200, {"title": "Mine"}),
+    Row("PATCH", "/v1/sessions/{external_id}", 200, {"metadata": {"mine": True}}),
+    Row("DELETE", "/v1/sessions/{external_id}", 200, None, ("messages", "episodes", "memories", "observations")),
+    Row("POST", "/v1/sessions/{external_id}/clear", 200, None, ("messages", "episodes", "memories", "observations")),
+    Row("POST", "/v1/sessions/{external_id}/messages", 201, {"role": "user", "content": ADDED}, ("seq",)),
+    Row(
+        "POST",
+        "/v1/sessions/{external_id}/messages/batch",
+        201,
+        {"messages": [{"role": "user", "content": ADDED}]},
+        ("seq",),
+    ),
+    Row("DELETE", "/v1/messages/{message_id}", 204),
+    Row("POST", "/v1/episodes", 201, {"session_id": "roses", "user_message": ADDED, "ai_response": "Noted."}),
+    Row("POST", "/v1/memories", 201, {"session_id": "roses", "contents": [ADDED]}),
+    Row("DELETE", "/v1/memories/{memory_id}", 204),
+    Row("PATCH", "/v1/entities/{entity_id}", 403, {"project_id": "{project_id}"}),
+    Row("POST", "/v1/sessions/{external_id}/extract", 200, None, ("appended", "checked_messages")),
+    Row("POST", "/v1/chat/stream", 403, ASK),
+    Row("POST", "/v1/chat/{external_id}/stop", 200, None, ("stopped",)),
+    Row("POST", "/v1/chat/completions", 403, {"messages": [{"role": "user", "content": ADDED}]}),
+)
+# Said of every new message, and of every session that is answered without being read.
+ALWAYS = {
+    "message_count": 0,
+    "memory_job_pending": False,
+    "last_extraction_error": None,
+    "status": "completed",
+    "is_memory_checked": False,
+    "role": "user",
+    "duplicates": 0,
+    "author": None,
+    "title": None,
+}
+
+
+class House(NamedTuple):
+    tenant: Tenant
+    names: dict[str, str]
+    writer: Caller
+
+
+@pytest.fixture
+def house(server: Server) -> House:
+    tenant = server.new_tenant()
+    garden = tenant.new_project("Peonies")
+    tenant.new_session(
+        "roses", project_id=garden, user_id="ada", title="Peonies", tags=["aubergine"], metadata={"told-nobody": 1}
+    )
+    tenant.new_session("beans", project_id=garden, user_id="ada")
+    tenant.say("beans", "The gate code is 4417.")
+    message = tenant.say("roses", "The gate code is 4417. My neighbour Anna plays the cello.")["id"]
+    tenant.admin.made("/v1/sessions/roses/extract", None)
+    names = {
+        "project_id": garden,
+        "external_id": "roses",
+        "message_id": message,
+        "memory_id": tenant.admin.get("/v1/sessions/roses/memories").json()["data"][0]["id"],
+        "entity_id": tenant.admin.get(f"/v1/entities?project_id={garden}&user_id=ada").json()["data"][0]["id"],
+    }
+    return House(tenant, names, tenant.with_key("write"))
+
+
+def test_every_route_that_writes_has_its_row(server: Server) -> None:
+    assert server.services is not None
+    writing = {
+        (method, cast(Any, route).path)
+        for route in create_app(server.services).routes
+        for method in cast(Any, route).methods
+        if need_of(cast(Any, route).endpoint) == "write"
+    }
+    assert {(row.method, row.path) for row in ROWS} == writing
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.method} {row.path} {sorted(row.body or ())}")
+def test_a_key_without_read_gets_nothing_back_that_it_did_not_send(house: House, row: Row) -> None:
+    """ORG-8, ISO-4."""
+    body = filled(row.body, house.names)
+    answer = house.writer.request(row.method, row.path.format(**house.names), json=body)
+    assert answer.status_code == row.status, answer.text
+    assert [secret for secret in SECRETS if secret in answer.text] == []
+    if answer.is_success and answer.content:
+        sent = {json.dumps(value) for value in values_of(body)} | {json.dumps(house.names["external_id"]), '"ada"'}
+        assert unexplained(answer.json(), sent, row.counts) == []
+
+
+def filled(body: Any, names: dict[str, str]) -> Any:
+    if body is None:
+        return None
+    return {name: value.format(**names) if isinstance(value, str) else value for name, value in body.items()}
+
+
+def values_of(node: Any) -> list[Any]:
+    """A value, and all that it holds."""
+    if isinstance(node, dict):
+        return [node, *(each for value in cast(dict[str, Any], node).values() for each in values_of(value))]
+    if isinstance(node, list):
+        return [node, *(each for value in cast(list[Any], node) for each in values_of(value))]
+    return [node]
+
+
+def unexplained(said: Any, sent: set[str], counts: tuple[str, ...], field: str = "") -> list[Any]:
+    """What in an answer is no id, no time, nothing of the request, and nothing that every answer says."""
+    if json.dumps(said) in sent or said in ([], {}) or field in counts:
+        return []
+    if isinstance(said, dict):
+        inside = cast(dict[str, Any], said)
+        return [each for name, value in inside.items() for each in unexplained(value, sent, counts, name)]
+    if isinstance(said, list):
+        return [each for value in cast(list[Any], said) for each in unexplained(value, sent, counts, field)]
+    if field in ALWAYS and said == ALWAYS[field]:
+        return []
+    if isinstance(said, str) and (ID.fullmatch(said) or field == "tags"):
+        return [] if field != "tags" or re.match(r"(?:session|user|project):", said) else [said]
+    return [] if said is None and field.endswith("_id") else [(field, said)]
+
+
+def test_whether_a_memory_is_known_already_is_not_told_to_who_may_not_read(house: House) -> None:
+    """Else a guess could be tried."""
+    known = house.tenant.admin.get("/v1/sessions/roses/memories").json()["data"][0]["content"]
+    answers = {
+        house.writer.post("/v1/memories", {"session_id": "roses", "contents": [guess]}).text
+        for guess in (known, "Nobody ever said this.")
+    }
+    assert len(answers) == 1
+
+
+def test_a_repeated_request_says_no_more_than_the_first(house: House) -> None:
+    once = {"Idempotency-Key": "once"}
+    body = {"external_id": "beans", "user_id": "ada", "project_id": house.names["project_id"]}
+    answers = [house.writer.post("/v1/sessions", body, headers=once) for _ in range(2)]
+    assert answers[0].text == answers[1].text
+    assert [secret for secret in SECRETS if secret in answers[0].text] == []
+
+
+def test_a_key_that_may_read_too_is_told_everything(house: House) -> None:
+    found = house.tenant.with_key("read", "write").patch("/v1/sessions/roses", {"metadata": {"more": 1}}).json()
+    assert (found["title"], found["tags"], found["message_count"]) == ("Peonies", ["aubergine"], 1)
