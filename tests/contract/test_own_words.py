@@ -39,9 +39,12 @@ def test_iso_4_a_quotation_does_not_cross_a_wall_when_its_session_moves(house: H
     every = (Source(role=role, method="recent", limit=10, conversation_scope="pool"),)
     assert "heron" not in str(house.services.context.build(house.reach, "c", question="launch code", sources=every))
     assert "heron" not in str(house.services.search.search(house.reach, "heron-4417", Place(), 10))
-    # Its own conversation still shows all of it.
+    # Its own conversation shows it where it was recalled, and nowhere else (ISO-12).
     own = (Source(role=role, method="recent", limit=10, conversation_scope="current"),)
-    assert "heron" in str(house.services.context.build(house.reach, "b", sources=own).current_conversation)
+    for project, is_shown in ((None, False), (garden, True)):
+        house.move("b", project)
+        said = str(house.services.context.build(house.reach, "b", sources=own).current_conversation)
+        assert ("heron" in said) == is_shown
 
 
 def test_ctx_2_replies_that_only_quote_take_no_place_among_what_is_recalled(house: House) -> None:
