@@ -3,12 +3,12 @@
 Pure and English; it knows nothing of the pool, so speakers' names are matched elsewhere.
 """
 
-import re
 from dataclasses import dataclass
 from datetime import date
 from enum import Enum
 
 from cloister.domain.passage import MONTHS
+from cloister.domain.patterns import DOTALL, IGNORECASE, VERBOSE, Match, linear
 
 
 class Wanted(Enum):
@@ -45,7 +45,7 @@ _BESIDE = (
 )
 _MONTH = "|".join(sorted(_MONTH_NUMBERS, key=len, reverse=True))
 _YEAR = r"(?:19|20)\d\d"
-_DATE = re.compile(
+_DATE = linear(
     rf"""\b(?:
         (?P<iso_year>{_YEAR})[-/](?P<iso_month>\d{{1,2}})(?:[-/](?P<iso_day>\d{{1,2}}))?
       | (?:(?P<beside>{_BESIDE})[\s-]+)?
@@ -55,13 +55,13 @@ _DATE = re.compile(
         (?:(?:\s*,\s*|\s+|\s+of\s+)(?P<year>{_YEAR}))?
       | (?P<lone_year>{_YEAR})
     )\b""",
-    re.IGNORECASE | re.VERBOSE,
+    IGNORECASE | VERBOSE,
 )
-_OF_BOTH = re.compile(
+_OF_BOTH = linear(
     r"\b(?:our|we|we've|we'd)\b.{0,40}\b(?:conversation|chat|discussion|talk|session|discuss|talked|spoke|chatted)",
-    re.IGNORECASE | re.DOTALL,
+    IGNORECASE | DOTALL,
 )
-_OF_ASSISTANT = re.compile(
+_OF_ASSISTANT = linear(
     r"""\b(?:
         (?:did|have|had|do|were|could|can|would)\s+you\b
       | you\s+(?:\w+ly\s+)?(?:'ve\s+|'d\s+|had\s+|have\s+)?
@@ -71,7 +71,7 @@ _OF_ASSISTANT = re.compile(
       | remind\s+me\s+(?:what|which|who|where|when|how|of|about|the)
       | the\s+assistant
     )""",
-    re.IGNORECASE | re.VERBOSE,
+    IGNORECASE | VERBOSE,
 )
 
 
@@ -90,7 +90,7 @@ def _dates(query: str) -> tuple[NamedDate, ...]:
     return tuple(dict.fromkeys(one for one in named if one is not None))
 
 
-def _named_date(match: re.Match[str]) -> NamedDate | None:
+def _named_date(match: Match[str]) -> NamedDate | None:
     part = match.groupdict()
     if part["lone_year"]:
         return NamedDate(year=int(part["lone_year"]))

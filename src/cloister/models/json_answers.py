@@ -6,7 +6,6 @@ model and may end up in a log.
 """
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, cast, get_args
@@ -14,6 +13,7 @@ from typing import TypeVar, cast, get_args
 from cloister.domain.extraction import EntityType, ExtractedEntity, ExtractedMemory
 from cloister.domain.identifiers import MessageId
 from cloister.domain.memory import normalised
+from cloister.domain.patterns import DOTALL, linear
 from cloister.models.quotations import as_written
 
 LONGEST_TEXT = 400
@@ -26,8 +26,8 @@ _ALSO_WRITTEN: Mapping[str, EntityType] = {
     "location": "place",
 }
 # Inside a text only a list of objects or an empty one; other square brackets may be prose, as in "Here are [2] of them".
-_BEGIN = re.compile(r"\A\[|\{|\[(?=\s*[{\]])")
-_THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)
+_BEGIN = linear(r"\A\[|\{|\[(?=\s*[{\]])")
+_THOUGHTS = linear(r"<think>.*?</think>", DOTALL)
 
 Schema = Mapping[str, object]
 Note = tuple[str, tuple[MessageId, ...]]

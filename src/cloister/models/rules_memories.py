@@ -1,8 +1,8 @@
 """A message → the lasting facts it states about its sender. What counts stands in the tables, what is refused in the refusals."""
 
-import re
 from collections.abc import Iterator
 
+from cloister.domain.patterns import IGNORECASE, linear
 from cloister.models import rules_refusals as refusals
 from cloister.models.rules_categories import category_of, said_of_both
 from cloister.models.rules_facts import Fact, Speaker, fact, speaker_named
@@ -14,8 +14,8 @@ from cloister.models.rules_text import Segment, Sentence, segments, sentences
 _LONGEST_SEGMENT = 240
 _MOST_LEADS = 6
 _MOST_ITEMS = 6
-_SAYS_I = re.compile(r"\b(?:i|my|me|our|we|we're|we've)\b", re.IGNORECASE)
-_LEAD = re.compile(
+_SAYS_I = linear(r"\b(?:i|my|me|our|we|we're|we've)\b", IGNORECASE)
+_LEAD = linear(
     opening(
         r"""
 and|but|so|because|cause|cuz|since|although|though|plus|also|yet|then|besides|first|first of all|again|after all
@@ -28,32 +28,32 @@ fun fact|scratch that|speaking of which|as a matter of fact|the thing is|truth i
 """
     ).pattern
     + ",? ?",
-    re.IGNORECASE,
+    IGNORECASE,
 )
-_TIME_FIRST = re.compile(
+_TIME_FIRST = linear(
     r"((?:in|since) \d{4}|(?:last|this|next) (?:year|month|week|summer|winter|spring|autumn|fall|january|february|march|april"
     r"|may|june|july|august|september|october|november|december)|(?:a|two|three|four|five|six|ten|\d+)"
     r" (?:years?|months?|weeks?) ago|as of (?:\w+ ){0,2}\w+),? (?=(?:i|my|we)\b)",
-    re.IGNORECASE,
+    IGNORECASE,
 )
-_TRAILING = re.compile(
+_TRAILING = linear(
     r"(?: (?:though|lol|haha|ha|hehe|btw|please|pls|anyway|anyways|ironically|too|as well|tbh|obviously|of course|actually"
     r"|honestly|literally|you know|ya know|by the way|to be honest|at least|fyi|unfortunately|sadly|luckily|instead|etc"
     r"|and all|or something|or whatever))+$",
-    re.IGNORECASE,
+    IGNORECASE,
 )
-_I_OR_WE = re.compile(r"(I|i|[Ww]e) (?=\S)")
+_I_OR_WE = linear(r"(I|i|[Ww]e) (?=\S)")
 
 # Verbs that could be nouns ("food and drink") must be followed by what a verb is followed by.
-_AND_VERB = re.compile(
+_AND_VERB = linear(
     r" and (?=(?:(?:also|now|then|never|recently|usually|sometimes|often|always|currently|really|do not|am|have|was) )*(?:"
     r"(?:live|work|study|teach|volunteer|run|drive|play|travel|train|plan|hope|rent|speak|drink|cook|support|prefer)"
     r" (?:a|an|the|my|at|for|in|as|to|with|on|from|two|every|each|[A-Z])"
     r"|(?:love|hate|like|enjoy|own|adore|collect|eat|wear|prefer|suffer|am|have|do not|cannot|refuse|need|want|think|keep|try"
     r"|make|go|get|see|know|feel|take|find|spend|tend|do|always|never|usually|often|sometimes)\b))",
 )
-_AND_WORD = re.compile(r" and (?=(?:(?:also|then|never|recently|finally|later) )*(?P<verb>[a-z]+)\b)")
-_CONTINUES = re.compile(r"\b(?:to (?!the |a |an |my )[a-z]+|will|cannot|can|not|who|that|which)\b")
+_AND_WORD = linear(r" and (?=(?:(?:also|then|never|recently|finally|later) )*(?P<verb>[a-z]+)\b)")
+_CONTINUES = linear(r"\b(?:to (?!the |a |an |my )[a-z]+|will|cannot|can|not|who|that|which)\b")
 
 _NO_ITEM = opening(
     r"""
@@ -63,8 +63,8 @@ have|has|is|are|was|do|can|could|for|with|in|on|at|by|to|please|thanks|yeah|haha
 """,
     lead="and",
 )
-_TITLED = re.compile(r"(?:\d[\w.]*|[A-ZÀ-Þ][\w'.-]*)(?: (?:[A-ZÀ-Þ][\w'.-]*|\d+)){0,2}$")
-_NOT_THE_OTHER = re.compile(r"not (?:[\w'-]+ ?){1,3}$")
+_TITLED = linear(r"(?:\d[\w.]*|[A-ZÀ-Þ][\w'.-]*)(?: (?:[A-ZÀ-Þ][\w'.-]*|\d+)){0,2}$")
+_NOT_THE_OTHER = linear(r"not (?:[\w'-]+ ?){1,3}$")
 
 
 def facts(content: str, author: str | None) -> list[Fact]:

@@ -4,8 +4,7 @@ Refusals reach as far as the doubt does: a whole message that is a text to work 
 rest of a sentence after "if" or "she said", one segment with "might" in it.
 """
 
-import re
-
+from cloister.domain.patterns import IGNORECASE, linear
 from cloister.models.rules_categories import Category
 from cloister.models.rules_notation import anywhere, opening
 from cloister.models.rules_text import OPAQUE, Sentence
@@ -73,7 +72,7 @@ lyrics?|reads|goes like|in the style of|starts with|titled
 i lied|joking|kidding|sarcasm|not true|a lie|as an ai
 """
 )
-_REPORTED_BY = re.compile(
+_REPORTED_BY = linear(
     r"(?:(?:he|she|they|it|nobody|no one|[A-Z]\w+|[Mm]y \w+|[Tt]he \w+) )?(?:said|says|told|tells|replied|wrote|writes"
     r"|claims|claimed|insists|insisted|whispered|shouted|sang|sings)\b"
 )
@@ -86,7 +85,7 @@ as if|like i'm|feels like|lol jk
 (don't|do not) (know|think|remember|understand|recall|see)
 """
 )
-_MAY = re.compile(r"\bmay (?!\d)")
+_MAY = linear(r"\bmay (?!\d)")
 _THE_READER = anywhere("you|your|yours|yourself|u|ur")
 _OUT_OF_SIGHT = anywhere(
     rf"""
@@ -98,9 +97,9 @@ this(?! (year|month|week|weekend|summer|winter|spring|autumn|fall|season|semeste
 (to|of|with|at|for|like|in|on|about|into|from) that
 """
 )
-_NUMERAL = re.compile(r"[A-Z]\w+ I\b(?!')")
-_CODE = re.compile(r"[{}<>=\\|`#\[\]@^~*]|\$[A-Za-z_]|\(\)|\b\w+_\w+\b|::|&&|->|;$|\w\(\"")
-_EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
+_NUMERAL = linear(r"[A-Z]\w+ I\b(?!')")
+_CODE = linear(r"[{}<>=\\|`#\[\]@^~*]|\$[A-Za-z_]|\(\)|\b\w+_\w+\b|::|&&|->|;$|\w\(\"")
+_EMAIL = linear(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
 _SECRET = anywhere(
     "password|passcode|passphrase|pin|pin code|api key|secret|token|credit card|card number|cvv|social security|ssn|iban"
 )
@@ -119,7 +118,7 @@ in (a|ten|five|\d+) (bit|(sec|second|min|minute|hour)s?)
 """
 )
 _EVENTS: frozenset[Category] = frozenset({"change", "decision", "plan", "name"})
-_OWN_HEADING = re.compile(
+_OWN_HEADING = linear(
     opening(
         r"""
 update|updates|edit|correction|reminder|note|notes|fyi|ps|p\.s|btw|by the way|(good |bad )?news|true story|confession
@@ -130,7 +129,7 @@ me|myself|about (me|myself)|today|preferences|plan|plans
         "|so|ok|oh|well|personal",
     ).pattern
     + r"(?: (?:about|for|on|of) (?:me|myself|my .{1,30}|you|today))?$",
-    re.IGNORECASE,
+    IGNORECASE,
 )
 _SPEAKER_FIRST = opening("i|i'm|i've|my|we|we've|we're", lead="and|but|so|well|ok|oh|yes|yeah|no")
 

@@ -3,7 +3,6 @@
 Only the wheel's data files are read; its own loader, which looks for updates online, is never imported.
 """
 
-import re
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,10 +19,11 @@ from safetensors.numpy import load_file  # pyright: ignore[reportUnknownVariable
 from tokenizers import Tokenizer
 
 from cloister.domain.passage import Passage
+from cloister.domain.patterns import linear
 from cloister.models.interface import Embedding, Weigh
 from cloister.models.static_sums import SPACE, Sums, is_plain, rows_of_tokens, stripped
 
-_WORD = re.compile(r"[^\W_]+")
+_WORD = linear(r"[^\W_]+")
 _LONGEST_KEPT_PIECE = 24
 _KEPT_PIECES = 50_000
 _PUNCTUATION_WEIGHT = 0.0

@@ -5,7 +5,6 @@ Sums are exact, so they say nothing of which pieces have a row: that depends on 
 is a small multiple of 2**-24, and a float64 has room for the sum of more of them than a text can have, in any order.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import cast
@@ -16,11 +15,12 @@ import numpy.typing as npt
 from tokenizers import Tokenizer
 
 from cloister.domain.passage import Passage
+from cloister.domain.patterns import linear
 
 SPACE = "▁"
-_PIECE = re.compile(f"{SPACE}+[^{SPACE}]+")
-_SPECIAL = re.compile(r"<unk>|</?s>")
-_UNUSUAL = re.compile(f"  |{SPACE}|<")
+_PIECE = linear(f"{SPACE}+[^{SPACE}]+")
+_SPECIAL = linear(r"<unk>|</?s>")
+_UNUSUAL = linear(f"  |{SPACE}|<")
 _LONGEST_KEPT_PIECE = 24
 _KEPT_PIECES = 50_000
 _PIECES_WITH_A_ROW = 16_384
