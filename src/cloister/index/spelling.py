@@ -5,9 +5,9 @@ It only proposes; what is known to the pool decides.
 
 from string import ascii_lowercase
 
-from cloister.domain.patterns import linear
+from cloister.domain.patterns import anchored
 
-_REPAIRABLE = linear("[a-z]{4,24}")
+_REPAIRABLE = anchored("[a-z]{4,24}")
 
 
 def near_words(word: str) -> list[str]:

@@ -14,7 +14,7 @@ from zlib import crc32
 
 import Stemmer  # pyright: ignore[reportMissingTypeStubs]
 
-from cloister.domain.patterns import linear
+from cloister.domain.patterns import anchored, linear
 
 VERSION = 2
 """Raise it when the same message would give other terms: stored terms are then derived again."""
@@ -25,9 +25,12 @@ _UNSPACED = (
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
 _SPACED_WORD = linear(r"[^\W_]{2,}")
 _ANY_WORD = linear(rf"[{_UNSPACED}]+|(?:[^\W_{_UNSPACED}][{_MARKS}]*){{2,}}")
-_IS_UNSPACED = linear(f"[{_UNSPACED}]")
+_IS_UNSPACED = anchored(f"[{_UNSPACED}]")
 _KEPT_WORDS = 100_000
 _LONGEST_KEPT_WORD = 40
+# One character may become eighteen (U+FDFA). Text of any language stays far below twice its length; what is longer is cut.
+_MOST_EXPANDED = 2
+_ALWAYS_EXPANDED = 64
 
 _STOP_WORDS = (
     "about above after again against ain all also am an and any anybody anyone anything are aren around as at be "
@@ -74,7 +77,8 @@ def words(text: str) -> list[str]:
     if text.isascii():
         return _SPACED_WORD.findall(text.lower())
     found: list[str] = []
-    for word in _ANY_WORD.findall(unicodedata.normalize("NFKC", text).lower()):
+    most = _MOST_EXPANDED * len(text) + _ALWAYS_EXPANDED
+    for word in _ANY_WORD.findall(unicodedata.normalize("NFKC", text)[:most].lower()):
         if _IS_UNSPACED.match(word) and len(word) > 2:
             found += [word[at : at + 2] for at in range(len(word) - 1)]
         else:

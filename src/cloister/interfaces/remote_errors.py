@@ -13,9 +13,9 @@ from cloister.domain.errors import (
     ServerError,
     TooLarge,
 )
-from cloister.domain.patterns import DOTALL, linear
+from cloister.domain.patterns import DOTALL, anchored
 
-_MISSING = linear(r"There is no (?P<kind>.+?) (?P<given>'.*'|\".*\") here\.", DOTALL)
+_MISSING = anchored(r"There is no (?P<kind>[^'\"]{1,100}) (?P<given>'.*'|\".*\") here\.", DOTALL)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,12 +11,12 @@ from typing import Literal
 import httpx2
 
 from cloister.domain.errors import ModelUnavailable
-from cloister.domain.patterns import IGNORECASE, linear
+from cloister.domain.patterns import IGNORECASE, anchored
 from cloister.models.completions import BrokenAnswer
 
 LONGEST_WAIT = 60.0
-_ERROR_CODE = linear(r"[a-z][a-z0-9_.-]{0,63}", IGNORECASE)
-_SECONDS = linear(r"\d{1,9}(\.\d{0,9})?")
+_ERROR_CODE = anchored(r"[a-z][a-z0-9_.-]{0,63}", IGNORECASE)
+_SECONDS = anchored(r"\d{1,9}(\.\d{0,9})?")
 _SCHEMA_WORDS = ("response_format", "json_schema", "json schema", "grammar")
 _CONTEXT_WORDS = (
     "context_length",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from cloister.domain.extraction import EntityType, ExtractedEntity, Statement
 from cloister.domain.identifiers import MessageId
-from cloister.domain.patterns import IGNORECASE, Pattern, linear
+from cloister.domain.patterns import IGNORECASE, Anchored, Pattern, anchored, linear
 from cloister.models import rules_refusals as refusals
 from cloister.models.rules_facts import speaker_named
 from cloister.models.rules_memories import facts
@@ -38,22 +38,22 @@ _NO_NAME = words(
     "mon tue tues wed thu thur thurs fri sat sun jan feb mar apr jun jul aug sep sept oct nov dec "
     "that just earth web wifi wi-fi dm faq ceo cto phd ai it's that's what's there's let's aw aww woohoo yay haha congrats"
 )
-_NAMED_AFTER_ALL = linear(r"(?:Lord|God|March) of (?:the )?[A-Z]")
+_NAMED_AFTER_ALL = anchored(r"(?:Lord|God|March) of (?:the )?[A-Z]")
 _SMALL_WORDS = words(
     "a an the and or nor but so yet of in on at to for from by with as into onto over under up off out about vs via per"
 )
 _NEVER_A_NAME = _NO_NAME | _SMALL_WORDS
-_DEMONYM = linear(
+_DEMONYM = anchored(
     rf"(?:{LANGUAGE}|[A-Z][a-z]+(?:ese|ish|ian|ean)|American|Mexican|African|Asian|European|Greek|Swiss|Dutch)s?$"
 )
-_HOLIDAY = linear(r"(?:Christmas|Easter|Thanksgiving|Halloween|Hanukkah|Diwali|Ramadan|Eid|New Year|Valentine)")
+_HOLIDAY = anchored(r"(?:Christmas|Easter|Thanksgiving|Halloween|Hanukkah|Diwali|Ramadan|Eid|New Year|Valentine)")
 _ADDRESSED = linear(
     r"(?:^|[,!.] |\b(?:hey|hi|hello|thanks|thank you|congrats|congratulations|wow|yeah|yes|bye|sure|absolutely|great|cool|sorry|oh"
     r"|ok|okay|right|morning|night|you too|and|dear|job|luck|idea|done) )$",
     IGNORECASE,
 )
 _DENIED = linear(r"\b(?:not|isn't|wasn't) $")
-_END_OF_ADDRESS = linear(r"$|[,!?.;:-]| [-–—]")
+_END_OF_ADDRESS = anchored(r"$|[,!?.;:-]| [-–—]")
 
 _NOT_A_PLACE_IN = (
     r"(?:interest\w*|written|wrote|write|coded|code|coding|programming|program|built|implement\w*|fluent|speak\w*|believe\w*|degree"
@@ -107,10 +107,10 @@ _BEFORE: tuple[tuple[EntityType, Pattern[str]], ...] = (
     ),
 )
 _NO_PLACE = linear(rf"\b{_NOT_A_PLACE_IN} in (?:the )?$", IGNORECASE)
-_AFTER: tuple[tuple[EntityType, Pattern[str]], ...] = (
+_AFTER: tuple[tuple[EntityType, Anchored], ...] = (
     (
         "person",
-        linear(
+        anchored(
             r",? (?:who|and I|is my|was my|said|says|told|asked|called|texted|invited|suggested|works|lives in|got married)\b"
             rf"|, my (?:\w+ )?(?:{RELATION}|{PEOPLE})\b"
             r"|'s (?:birthday|wedding)\b"
@@ -118,13 +118,13 @@ _AFTER: tuple[tuple[EntityType, Pattern[str]], ...] = (
     ),
     (
         "product",
-        linear(r" (?:phone|laptop|car|bike|camera|app|guitar|keyboard|console|watch|tablet|truck|headphones)\b"),
+        anchored(r" (?:phone|laptop|car|bike|camera|app|guitar|keyboard|console|watch|tablet|truck|headphones)\b"),
     ),
 )
-_COMPLETED_BY: tuple[tuple[EntityType, Pattern[str]], ...] = (
-    ("project", linear(r" project\b")),
-    ("event", linear(r" (?:marathon|festival|conference|concert|tournament|parade|cup|fair|race|summit)\b")),
-    ("organisation", linear(r" (?:university|college|hospital|bank)\b")),
+_COMPLETED_BY: tuple[tuple[EntityType, Anchored], ...] = (
+    ("project", anchored(r" project\b")),
+    ("event", anchored(r" (?:marathon|festival|conference|concert|tournament|parade|cup|fair|race|summit)\b")),
+    ("organisation", anchored(r" (?:university|college|hospital|bank)\b")),
 )
 _LAST_WORD: tuple[tuple[EntityType, frozenset[str]], ...] = (
     (

@@ -1,6 +1,6 @@
 """Facts whose subject is something of the speaker's: the name, what is "my favourite …" or "my job", family and animals."""
 
-from cloister.domain.patterns import IGNORECASE, Pattern, linear
+from cloister.domain.patterns import IGNORECASE, Anchored, Pattern, anchored, linear
 from cloister.models import rules_refusals as refusals
 from cloister.models.rules_categories import Category, category_of
 from cloister.models.rules_facts import Fact, Speaker, fact
@@ -9,21 +9,21 @@ from cloister.models.rules_notation import alternatives, opening
 from cloister.models.rules_words import MINE, NAMES, PET, RELATION
 
 _NAMED = rf"((?-i:{NAMES}))"
-_OWN_NAME = linear(
+_OWN_NAME = anchored(
     r"my ((?:(?:full|first|last|middle|real|maiden|given|family|legal|preferred|new|actual) )*"
     rf"(?:name|surname|nickname(?: at \w+)?))(?: is|'s)(?: actually| now| really)? {_NAMED}(?![\w'])",
     IGNORECASE,
 )
-_CORRECTION = linear(r", not [\w'-]{1,40}$")
-_CALL_ME = linear(rf"(?:(?:you can|please|just|feel free to|pls) )*call me {_NAMED}(?= |$)", IGNORECASE)
-_THEY_CALL_ME = linear(
+_CORRECTION = anchored(r", not [\w'-]{1,40}$")
+_CALL_ME = anchored(rf"(?:(?:you can|please|just|feel free to|pls) )*call me {_NAMED}(?= |$)", IGNORECASE)
+_THEY_CALL_ME = anchored(
     r"(my (?:friends|family|colleagues|mates)|everyone|everybody|people|most people|friends) calls? me"
     rf" {_NAMED}$",
     IGNORECASE,
 )
-_GO_BY = linear(rf"I (go by|am called|am named) {_NAMED}(?= |$)", IGNORECASE)
-_I_AM = linear(rf"I am {_NAMED}$", IGNORECASE)
-_NO_NAME = linear(
+_GO_BY = anchored(rf"I (go by|am called|am named) {_NAMED}(?= |$)", IGNORECASE)
+_I_AM = anchored(rf"I am {_NAMED}$", IGNORECASE)
+_NO_NAME = anchored(
     r"(?:sorry|fine|ok|okay|ready|back|here|done|good|not|so|very|really|just|yes|no|all|in|on|at|the|a|an|from|your|off|out|up"
     r"|god|batman|mr|mrs|\w+(?:ing|ed|ish|ese|ic|sh|ch|ist))$",
     IGNORECASE,
@@ -51,14 +51,14 @@ _ATTRIBUTES: tuple[tuple[Category, str, str], ...] = (
     ),
 )
 """The category, the attributes, and what their value must begin with to be more than a passing remark."""
-_ATTRIBUTE = linear(
+_ATTRIBUTE = anchored(
     r"my ((?:(?:current|new|main|biggest|old|next|own|all-time|whole|day) )*"
     rf"(?:{'|'.join(names for _, names, _ in _ATTRIBUTES)})) (is|are|was|were) (.+)$",
     IGNORECASE,
 )
-_ANYTHING = linear("")
-_KINDS: tuple[tuple[Category, Pattern[str], Pattern[str]], ...] = tuple(
-    (category, linear(rf"\b(?:{names})$"), linear(rf"(?:{begins})(?!\w)" if begins else ""))
+_ANYTHING = anchored("")
+_KINDS: tuple[tuple[Category, Pattern[str], Anchored], ...] = tuple(
+    (category, linear(rf"\b(?:{names})$"), anchored(rf"(?:{begins})(?!\w)" if begins else ""))
     for category, names, begins in _ATTRIBUTES
 )
 _SAYS_NOTHING = opening(
@@ -71,7 +71,7 @@ up|off|down|dead|full|amazing|awesome|beautiful|nice|hard|tough
 making|acting|doing|getting|going|being|coming|asking|telling|looking
 """
 )
-_FAVOURITE = linear(
+_FAVOURITE = anchored(
     r"(.{2,50}?) (is|are) my ((?:all-time |absolute |current )?favou?rite [\w-]+(?: [\w-]+){0,3})$", IGNORECASE
 )
 _NO_FAVOURITE = opening(
@@ -79,16 +79,18 @@ _NO_FAVOURITE = opening(
     r"|the (?:first|second|last|other)"
 )
 
-_PET = linear(PET)
+_PET = anchored(PET)
 _DEGREES = "late|older|younger|big|little|elder|eldest|oldest|youngest|twin|half|first|second|ex|new|other|only|paternal|maternal"
-_KIN = linear(rf"(?:my|our) ((?:(?:{_DEGREES}|\d+-year-old) )*)({RELATION}|{PET})(?:,? {_NAMED})?(?=[ '])", IGNORECASE)
+_KIN = anchored(
+    rf"(?:my|our) ((?:(?:{_DEGREES}|\d+-year-old) )*)({RELATION}|{PET})(?:,? {_NAMED})?(?=[ '])", IGNORECASE
+)
 _CONTRACTED_IS = linear(r"^'s (?=(?:a|an|the|in|from|not|\w+ing)\b)")
-_KIN_NAMED = linear(
+_KIN_NAMED = anchored(
     rf"(?:my|our) ((?:\w+ )?(?:{RELATION}|{PET}|boss|manager|company|business|startup|teacher|landlord|doctor|car|boat|house|team))"
     rf"('s name (?:is|was)| (?:is|are|was) (?:called|named)|'s (?:called|named)) {_NAMED}",
     IGNORECASE,
 )
-_OF_KIN = linear(
+_OF_KIN = anchored(
     alternatives(
         r"""
 passed away\b|died\b|started (school|college|university)
@@ -99,7 +101,7 @@ be starting (school|college|university|a|her|his|kindergarten)
 """
     )
 )
-_TOGETHER = linear(
+_TOGETHER = anchored(
     rf"(?:my ({RELATION})(?: (?-i:{NAMES}))? and I|me and my ({RELATION})|I and my ({RELATION})) (?=\S)", IGNORECASE
 )
 
@@ -157,7 +159,7 @@ def _attribute(text: str, speaker: Speaker) -> Fact | None:
     return fact(category, f"{speaker.whose} {attribute} {verb} {of_the_speaker(value)}")
 
 
-def _kind_of(attribute: str) -> tuple[Category, Pattern[str]]:
+def _kind_of(attribute: str) -> tuple[Category, Anchored]:
     for category, names, begins in _KINDS:
         if names.search(attribute):
             return category, begins

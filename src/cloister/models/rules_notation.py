@@ -5,7 +5,7 @@
 
 from collections.abc import Mapping
 
-from cloister.domain.patterns import IGNORECASE, Pattern, linear
+from cloister.domain.patterns import IGNORECASE, Anchored, Pattern, anchored, linear
 
 _NAME = linear(r"<([A-Z_]+)>")
 
@@ -30,9 +30,10 @@ def anywhere(table: str) -> Pattern[str]:
     return linear(rf"\b{alternatives(table)}\b", IGNORECASE)
 
 
-def opening(table: str, lead: str = "") -> Pattern[str]:
-    """Matches any entry of the table at the start, in any case, after any of the lead words."""
-    return linear(rf"(?:(?:{lead}) )*{alternatives(table)}\b", IGNORECASE)
+def opening(table: str, lead: str = "", then: str = "") -> Anchored:
+    """Matches any entry of the table at the start, in any case, after any of the lead words and before `then`."""
+    leads = rf"(?:(?:{lead}) )*" if lead else ""
+    return anchored(rf"{leads}{alternatives(table)}\b{then}", IGNORECASE)
 
 
 def words(listed: str) -> frozenset[str]:

@@ -8,7 +8,7 @@ that the work grows with the length of the text and no faster.
 from dataclasses import dataclass
 
 from cloister.domain.memory import without_recalled
-from cloister.domain.patterns import DOTALL, IGNORECASE, MULTILINE, Match, linear
+from cloister.domain.patterns import DOTALL, IGNORECASE, MULTILINE, Match, anchored, linear
 from cloister.models.rules_words import RELATION
 
 OPAQUE = "\ue000"
@@ -35,9 +35,10 @@ _QUOTATION_OF_A_LINE = linear(r'(?<!\d)"([^"\n]*)(?:"|$)', MULTILINE)
 _SINGLE_QUOTATION = linear(r"(?<![\w'])'(?=[^\s'\d])((?:[^'\n]|(?<=\w)'(?=\w)){1,200})'(?!\w)")
 _FIRST_PERSON = linear(r"\b(?:i|i'm|i've|im|my|me|we|our)\b", IGNORECASE)
 _LONGEST_TITLE = 60
+_LONGEST_SENTENCE = 2_000
 
 _LINE_MARK = linear(r"^(?:[-*•·+]|\d{1,2}[.)])\s+")
-_SENTENCE_END = linear(r"[.!?…]+[\"')\]]*(?=\s|$)")
+_SENTENCE_END = linear(r"(?<![.!?…])[.!?…]++[\"')\]]*+(?=\s|$)")
 _ABBREVIATION = linear(
     r"(?:^|[\s(])(?:[A-Za-z]|[A-Z]\.[A-Z]|mr|mrs|ms|dr|prof|st|jr|sr|vs|no|e\.g|i\.e|approx|etc)$", IGNORECASE
 )
@@ -75,7 +76,7 @@ _BOUNDARY = linear(
 )
 
 # "Samantha and I", "my older brother and I": one subject, not two clauses.
-_COMPANION = linear(
+_COMPANION = anchored(
     r"(?:(?:and|but|so|because|since|well|hey|oh|yes|also|then|now|recently|when) )?"
     rf"(?:[A-Z][\w'-]*(?: [A-Z][\w'-]*)?|[Mm]y (?:\w+ )?(?:{RELATION}|friend|friends|colleague"
     rf"|colleagues)(?: [A-Z][\w'-]*)?)"
@@ -100,7 +101,8 @@ class Segment:
 
 
 def sentences(content: str) -> list[Sentence]:
-    """What the sender says in their own voice, sentence by sentence. A line never continues on the next."""
+    """What the sender says in their own voice, sentence by sentence. A line never continues on the next. Of a sentence longer
+    than people write only the beginning is kept, as one that says only part of itself: patterns get no more at once (ISO-13)."""
     found: list[Sentence] = []
     for line in own_voice(content).split("\n"):
         plain = _LINE_MARK.sub("", " ".join(line.split()))
@@ -167,6 +169,8 @@ def _sentences_of_line(line: str) -> list[Sentence]:
 
 
 def _sentence(text: str) -> list[Sentence]:
+    if len(text) > _LONGEST_SENTENCE:
+        text = text[:_LONGEST_SENTENCE] + OPAQUE
     text = _LETTER_SMILEY.sub("", text).strip()
     if not any(map(str.isalnum, text)):
         return []

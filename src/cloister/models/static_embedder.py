@@ -21,7 +21,7 @@ from tokenizers import Tokenizer
 from cloister.domain.passage import Passage
 from cloister.domain.patterns import linear
 from cloister.models.interface import Embedding, Weigh
-from cloister.models.static_sums import SPACE, Sums, is_plain, rows_of_tokens, stripped
+from cloister.models.static_sums import SPACE, Sums, is_plain, parts, rows_of_tokens, stripped
 
 _WORD = linear(r"[^\W_]+")
 _LONGEST_KEPT_PIECE = 24
@@ -39,10 +39,19 @@ class StaticEmbedder:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._long = threading.Lock()
         self._files: _Files | None = None
 
     def embed(self, passages: Sequence[Passage]) -> list[Embedding]:
-        return [embedding for part in _parts(passages) for embedding in self._embed(part)]
+        """Long texts are embedded by one thread at a time: many at once would be no faster, for all of them need the GIL, and would
+        leave none of it to others."""
+        if sum(len(passage.content) for passage in passages) <= _CHARACTERS_TOGETHER:
+            return self._embed(passages) if passages else []
+        found: list[Embedding] = []
+        for part in _parts(passages):
+            with self._long:
+                found += self._embed(part)
+        return found
 
     def _embed(self, passages: Sequence[Passage]) -> list[Embedding]:
         sums, tokens = self._loaded.sums.of(passages)
@@ -66,7 +75,7 @@ class StaticEmbedder:
         """The tokens of a query, each with the weight of the word it ends in."""
         asked = self._loaded.asked
         text = stripped(text)
-        pieces = [asked[piece] for piece in (text.split(" ") if is_plain(text) else [text])]
+        pieces = [asked[part] for piece in (text.split(" ") if is_plain(text) else [text]) for part in parts(piece)]
         weights = iter(weigh([word for piece in pieces for word in piece.words]))
         tokens: list[int] = []
         by_token: list[float] = []

@@ -18,10 +18,11 @@ from cloister.domain.passage import Passage
 from cloister.domain.patterns import linear
 
 SPACE = "▁"
-_PIECE = linear(f"{SPACE}+[^{SPACE}]+")
+_PIECE = linear(f"(?<!{SPACE}){SPACE}++[^{SPACE}]+")
 _SPECIAL = linear(r"<unk>|</?s>")
 _UNUSUAL = linear(f"  |{SPACE}|<")
 _LONGEST_KEPT_PIECE = 24
+_LONGEST_PIECE = 2_048
 _KEPT_PIECES = 50_000
 _PIECES_WITH_A_ROW = 16_384
 _NOTHING = 0
@@ -43,13 +44,25 @@ def is_plain(text: str) -> bool:
 
 
 def cut(text: str) -> list[str]:
-    """The pieces of a text, which have the same tokens together as the whole: no token has a space behind a letter."""
+    """The pieces of a text, which have the same tokens together as the whole: no token has a space behind a letter. Only a piece
+    of more than 2,048 characters is parted, wherever that is, and may have a few tokens more."""
     text = stripped(text)
     if is_plain(text):
-        return text.split(" ")
-    if _SPECIAL.search(text):
-        return [text]
-    return [piece[1:] for piece in _PIECE.findall(SPACE + text.replace(" ", SPACE))]
+        pieces = text.split(" ")
+    elif _SPECIAL.search(text):
+        pieces = [text]
+    else:
+        pieces = [piece[1:] for piece in _PIECE.findall(SPACE + text.replace(" ", SPACE))]
+    if len(text) <= _LONGEST_PIECE:
+        return pieces
+    return [part for piece in pieces for part in parts(piece)]
+
+
+def parts(piece: str) -> list[str]:
+    """A piece, or the parts of one that is too long to be handed to the tokenizer at once, which holds the GIL meanwhile."""
+    if len(piece) <= _LONGEST_PIECE:
+        return [piece]
+    return [piece[begin : begin + _LONGEST_PIECE] for begin in range(0, len(piece), _LONGEST_PIECE)]
 
 
 def rows_of_tokens(table: Table, tokens: Sequence[int]) -> Floats:

@@ -13,6 +13,7 @@ from cloister.domain.entity import Entity
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.memory import HeldMemory
+from cloister.domain.question import asked_part
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_content, checked_limit, checked_name
 from cloister.index import terms
@@ -78,7 +79,7 @@ class Searcher:
         self, reach: Reach, question: str, place: Place, limit: int, kinds: Sequence[str] | None = None
     ) -> list[Hit]:
         """The best of these kinds, or of all, best first. A score is a share of the best hit's: 1 for that one itself."""
-        checked_content(question, "query")
+        question = asked_part(checked_content(question, "query"))
         checked_limit(limit, "limit", HIGHEST_LIMIT, lowest=1)
         wanted = checked_kinds(kinds)
         if place.session is not None and (place.project is not None or place.user_id is not None):
