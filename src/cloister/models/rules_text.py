@@ -35,7 +35,7 @@ _QUOTATION_OF_A_LINE = linear(r'(?<!\d)"([^"\n]*)(?:"|$)', MULTILINE)
 _SINGLE_QUOTATION = linear(r"(?<![\w'])'(?=[^\s'\d])((?:[^'\n]|(?<=\w)'(?=\w)){1,200})'(?!\w)")
 _FIRST_PERSON = linear(r"\b(?:i|i'm|i've|im|my|me|we|our)\b", IGNORECASE)
 _LONGEST_TITLE = 60
-_LONGEST_SENTENCE = 2_000
+_LONGEST_SENTENCE = 4_000
 
 _LINE_MARK = linear(r"^(?:[-*•·+]|\d{1,2}[.)])\s+")
 _SENTENCE_END = linear(r"(?<![.!?…])[.!?…]++[\"')\]]*+(?=\s|$)")

@@ -21,7 +21,7 @@ from tokenizers import Tokenizer
 from cloister.domain.passage import Passage
 from cloister.domain.patterns import linear
 from cloister.models.interface import Embedding, Weigh
-from cloister.models.static_sums import SPACE, Sums, is_plain, parts, rows_of_tokens, stripped
+from cloister.models.static_sums import SPACE, Sums, is_plain, rows_of_tokens, stripped
 
 _WORD = linear(r"[^\W_]+")
 _LONGEST_KEPT_PIECE = 24
@@ -75,7 +75,7 @@ class StaticEmbedder:
         """The tokens of a query, each with the weight of the word it ends in."""
         asked = self._loaded.asked
         text = stripped(text)
-        pieces = [asked[part] for piece in (text.split(" ") if is_plain(text) else [text]) for part in parts(piece)]
+        pieces = [asked[piece] for piece in (text.split(" ") if is_plain(text) else [text])]
         weights = iter(weigh([word for piece in pieces for word in piece.words]))
         tokens: list[int] = []
         by_token: list[float] = []

@@ -44,25 +44,13 @@ def is_plain(text: str) -> bool:
 
 
 def cut(text: str) -> list[str]:
-    """The pieces of a text, which have the same tokens together as the whole: no token has a space behind a letter. Only a piece
-    of more than 2,048 characters is parted, wherever that is, and may have a few tokens more."""
+    """The pieces of a text, which have the same tokens together as the whole: no token has a space behind a letter."""
     text = stripped(text)
     if is_plain(text):
-        pieces = text.split(" ")
-    elif _SPECIAL.search(text):
-        pieces = [text]
-    else:
-        pieces = [piece[1:] for piece in _PIECE.findall(SPACE + text.replace(" ", SPACE))]
-    if len(text) <= _LONGEST_PIECE:
-        return pieces
-    return [part for piece in pieces for part in parts(piece)]
-
-
-def parts(piece: str) -> list[str]:
-    """A piece, or the parts of one that is too long to be handed to the tokenizer at once, which holds the GIL meanwhile."""
-    if len(piece) <= _LONGEST_PIECE:
-        return [piece]
-    return [piece[begin : begin + _LONGEST_PIECE] for begin in range(0, len(piece), _LONGEST_PIECE)]
+        return text.split(" ")
+    if _SPECIAL.search(text):
+        return [text]
+    return [piece[1:] for piece in _PIECE.findall(SPACE + text.replace(" ", SPACE))]
 
 
 def rows_of_tokens(table: Table, tokens: Sequence[int]) -> Floats:
@@ -110,7 +98,7 @@ class Sums:
     def _learnt(self, piece: str, others: list[int]) -> int:
         tokens = self._tokens_of.get(piece)
         if tokens is None:
-            tokens = self._tokenizer.encode(piece, add_special_tokens=False).ids
+            tokens = self._encoded(piece)
             if len(piece) <= _LONGEST_KEPT_PIECE:
                 row = next(self._free_rows, None)
                 if row is not None:
@@ -123,6 +111,15 @@ class Sums:
                 self._tokens_of[piece] = tokens
         others += tokens
         return _NOTHING
+
+    def _encoded(self, piece: str) -> list[int]:
+        """The tokenizer holds the GIL, so a piece of more than 2,048 characters is given to it in parts; a token that would go
+        across two of them is lost, and the space it puts before each part is taken out again."""
+        tokens = self._tokenizer.encode(piece[:_LONGEST_PIECE], add_special_tokens=False).ids
+        for begin in range(_LONGEST_PIECE, len(piece), _LONGEST_PIECE):
+            part = self._tokenizer.encode(piece[begin : begin + _LONGEST_PIECE], add_special_tokens=False)
+            tokens += part.ids[1:] if part.tokens[0] == SPACE else part.ids
+        return tokens
 
     def _sums(self, found: Sequence[Sequence[int]]) -> Exact:
         if len(found) * max(map(len, found)) <= _ROWS_TOGETHER:
