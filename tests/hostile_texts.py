@@ -13,27 +13,20 @@ from typing import Any
 LONG = 16
 """A repetition of this many and more is worth feeding."""
 _MOST_BRANCHES = 6
-_MOST_TEXTS = 400
+_MOST_TEXTS = 60
 _ENDINGS = ("\x00", " ", "")
 
 UNITS = (
-    "a", "A", "1", ".", "'", '"', "`", " ", "\t", "\n", "\u00a0", "\u2003", "\u3000", "<", ">", "[", "(", "{", "-", "_", ",", "é", "私", "\u0301",
-    "\ufdfa", "a ", "A ", "1 ", "Ab ", "a-", "a'", "a.", "1.", "a, ", "< ", "</", "<a", "<a>", "</a", "[a", "I ", "I just ", "just ", "my ", "and I ",
-    "please ", "you ", "in ", "of ", "'a ", "“", "“a", "‘", "```", "~~~", "    ", "> ", "\n ", "a\n", "<recalled-memory", "<recalled-memory ",
-    "<recalled-memory>", "</recalled-memory>", "<think>", "{\"a\":", "[{", "2024-", "12 may ", "the ", "a@", "a@a.", "😀", "\u200b", "▁", " ▁", "  a",
+    "a", "A", "1", ".", "'", '"', "`", " ", "\t", "\n", "\u00a0", "\u2003", "\u3000", "<", ">", "[", "(", "{", "-",
+    "_", ",", "é", "私", "\u0301", "\ufdfa", "a ", "A ", "1 ", "Ab ", "a-", "a'", "a.", "1.", "a, ", "< ", "</", "<a",
+    "<a>", "</a", "[a", "I ", "I just ", "just ", "my ", "and I ", "please ", "you ", "in ", "of ", "'a ", "“", "“a",
+    "‘", "```", "~~~", "    ", "> ", "\n ", "a\n", "<recalled-memory", "<recalled-memory ", "<recalled-memory>",
+    "</recalled-memory>", "<think>", "{\"a\":", "[{", "2024-", "12 may ", "the ", "a@", "a@a.", "😀", "\u200b", "▁",
+    " ▁", "  a",
 )  # fmt: skip
 """Repeated for every pattern, whatever it looks for."""
 HEADS = ("", "<", "I ", "my ", "a", '"', "you ")
 """What a long run may stand behind."""
-
-
-def runs(size: int) -> Iterator[str]:
-    """The texts that are fed to everything: each unit repeated, alone and behind a few heads."""
-    for unit in UNITS:
-        yield repeated("", unit, "", size)
-    for head in HEADS[1:]:
-        for unit in (" ", "\u3000", "a", "just ", "1", "'", "\n"):
-            yield repeated(head, unit, "\x00", size)
 
 
 def repeated(head: str, unit: str, ending: str, size: int) -> str:
@@ -45,7 +38,7 @@ def repeated(head: str, unit: str, ending: str, size: int) -> str:
 def attacks(pattern: re.Pattern[str]) -> list[tuple[str, str, str]]:
     """Heads, units and endings against one pattern, made of its own parts."""
     found: dict[tuple[str, str, str], None] = {}
-    tree: Any = parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE if isinstance(pattern.pattern, bytes) else pattern.flags)  # fmt: skip
+    tree: Any = parser.parse(pattern.pattern, pattern.flags)
     for head, unit in _pumps(list(tree), [""]):
         for ending in _ENDINGS:
             if unit:
@@ -128,7 +121,9 @@ def _class(members: list[Any]) -> list[str]:
     tried = "aA1 _.'-\"`<>[(\n\t\u3000é私\u0301"
     found = [letter for letter in tried if inside.fullmatch(letter)]
     if not found and not negated:
-        found = [chr(value if op is ops.LITERAL else value[0]) for op, value in members if op in (ops.LITERAL, ops.RANGE)]
+        found = [
+            chr(value if op is ops.LITERAL else value[0]) for op, value in members if op in (ops.LITERAL, ops.RANGE)
+        ]
     return found or ["a"]
 
 

@@ -9,7 +9,7 @@ import pkgutil
 import re
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -22,9 +22,9 @@ from cloister.domain.identifiers import MessageId
 from cloister.domain.memory import normalised, quoted, same_as
 from cloister.domain.own_words import own_words
 from cloister.domain.passage import Passage
+from cloister.domain.question import asked_part, parse_question
 from cloister.domain.text import MAX_CONTENT
 from cloister.index import terms
-from cloister.domain.question import asked_part, parse_question
 from cloister.models.json_answers import Reply, UnusableAnswer, read_memories
 from cloister.models.quotations import harmless
 from cloister.models.rules import Rules
@@ -33,9 +33,8 @@ from hostile_texts import HEADS, UNITS, attacks, repeated
 
 TIMES = 4
 MOST = 6.0
-LONG = 8_192
-WORTH_MEASURING = 0.002
-RUNS = 5
+LONG = 2_048
+WORTH_MEASURING = 0.0005
 
 Use = Callable[[str], object]
 Shape = tuple[str, str, str]
@@ -53,10 +52,8 @@ EVERY = every_pattern()
 
 def uses(made: patterns.Made) -> Iterator[Use]:
     pattern = made.pattern
-    yield pattern.match
     yield pattern.fullmatch
-    if made.searched:
-        yield lambda text: deque(pattern.finditer(text), 0)
+    yield (lambda text: deque(pattern.finditer(text), 0)) if made.searched else pattern.match
 
 
 def seconds(use: Use, text: str, runs: int = 1) -> float:
@@ -68,21 +65,20 @@ def seconds(use: Use, text: str, runs: int = 1) -> float:
     return least
 
 
-def growth(use: Use, shape: Shape, size: int) -> float:
-    """How many times as long a text of this size takes as a quarter of it; 0 where both take no time to speak of."""
+def growth(use: Use, shape: Shape, size: int, runs: int) -> float:
+    """How many times as long a text of this size takes as a quarter of it; 0 where that takes no time to speak of."""
     long = repeated(*shape, size)
-    if seconds(use, long) < WORTH_MEASURING:
-        return 0
-    return seconds(use, long, RUNS) / seconds(use, repeated(*shape, size // TIMES), RUNS)
+    taken = seconds(use, long, runs)
+    return 0 if taken < WORTH_MEASURING else taken / seconds(use, repeated(*shape, size // TIMES), runs + 1)
 
 
-def refuse_fast_growth(use: Use, shapes: list[Shape], size: int, name: str) -> None:
+def refuse_fast_growth(use: Use, shapes: Sequence[Shape], size: int, name: str) -> None:
+    """A busy machine may disturb a run; what is quadratic is so every time, however often it is measured."""
     for shape in shapes:
-        # A busy machine may disturb even the least of a few runs; what is quadratic is so every time.
-        found = growth(use, shape, size)
-        tries = 3
-        while found > MOST and tries:
-            found, tries = min(found, growth(use, shape, size)), tries - 1
+        found = growth(use, shape, size, 1)
+        for runs in (3, 5, 9):
+            if found > MOST:
+                found = min(found, growth(use, shape, size, runs))
         assert found <= MOST, f"{name}: {found:.1f} times as long for {TIMES} times {shape!r}"
 
 
@@ -91,10 +87,14 @@ COMMON: list[Shape] = [("", unit, "") for unit in UNITS] + [
 ]
 
 
+RUNS = [*COMMON[::4], ("<", " ", "\x00"), ("I ", "just ", "\x00")]
+"""Fewer for each pattern, as it is fed its own characters as well."""
+
+
 @pytest.mark.parametrize("part", range(8))
 def test_iso_13_no_pattern_takes_more_than_linear_time(part: int) -> None:
     for made in EVERY[part::8]:
-        shapes = [*COMMON, *attacks(made.pattern)]
+        shapes = [*RUNS, *attacks(made.pattern)]
         for use in uses(made):
             refuse_fast_growth(use, shapes, LONG, made.pattern.pattern)
 
@@ -124,17 +124,15 @@ def test_the_patterns_that_are_fed_are_all_there_are() -> None:
         (r"(?:(?:and|just|so) )*i said\b", True),
         (r"[.!?…]+[\"')\]]*(?=\s|$)", True),
         (r"<think>.*?</think>", True),
-        (r"(a+)+$", False),
+        (r"be (?:flying|going) to [A-Z][\w-]+(?=.*\b(?:next|soon)\b)", False),
     ],
 )
 def test_the_hostile_texts_find_patterns_that_are_slow(pattern: str, searched: bool) -> None:
     """As they were, or as they should never be."""
     made = patterns.Made(re.compile(pattern, re.IGNORECASE), searched)
-    size = 64 if pattern == r"(a+)+$" else LONG
-    shapes = [*COMMON, *attacks(made.pattern)] if size == LONG else [("", "a", "\x00")]
     with pytest.raises(AssertionError, match="times as long"):
         for use in uses(made):
-            refuse_fast_growth(use, shapes, 24 if size == 64 else size, pattern)
+            refuse_fast_growth(use, [*RUNS, *attacks(made.pattern)], LONG, pattern)
 
 
 RULES = Rules()

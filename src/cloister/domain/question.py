@@ -44,7 +44,7 @@ _BESIDE = (
     r"last|next|this|past|early|late|mid|end|beginning|every|each"
 )
 _MONTH = "|".join(sorted(_MONTH_NUMBERS, key=len, reverse=True))
-_LONGEST_END = 4_096
+_LONGEST_END = 2_048
 _YEAR = r"(?:19|20)\d\d"
 _DATE = linear(
     rf"""\b(?:
@@ -77,7 +77,7 @@ _OF_ASSISTANT = linear(
 
 
 def asked_part(query: str) -> str:
-    """The part of a query that is searched for: all of it, or the beginning and the end of one that is longer than 8,192
+    """The part of a query that is searched for: all of it, or the beginning and the end of one that is longer than 4,096
     characters. A question stands before or behind what was pasted, and the cost of a query must not grow without end (ISO-13)."""
     if len(query) <= 2 * _LONGEST_END:
         return query

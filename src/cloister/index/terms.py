@@ -28,7 +28,10 @@ _ANY_WORD = linear(rf"[{_UNSPACED}]+|(?:[^\W_{_UNSPACED}][{_MARKS}]*){{2,}}")
 _IS_UNSPACED = anchored(f"[{_UNSPACED}]")
 _KEPT_WORDS = 100_000
 _LONGEST_KEPT_WORD = 40
-# One character may become eighteen (U+FDFA). Text of any language stays far below twice its length; what is longer is cut.
+# One character becomes eighteen: a text of many would take long to normalise alone. Of others none becomes more than eight, and text
+# of any language stays far below twice its length; what is longer is cut.
+_LONGEST_EXPANSION = "\ufdfa"
+_MOST_LONG_EXPANSIONS = 8
 _MOST_EXPANDED = 2
 _ALWAYS_EXPANDED = 64
 
@@ -77,6 +80,8 @@ def words(text: str) -> list[str]:
     if text.isascii():
         return _SPACED_WORD.findall(text.lower())
     found: list[str] = []
+    if text.count(_LONGEST_EXPANSION) > _MOST_LONG_EXPANSIONS:
+        text = text.replace(_LONGEST_EXPANSION, " ")
     most = _MOST_EXPANDED * len(text) + _ALWAYS_EXPANDED
     for word in _ANY_WORD.findall(unicodedata.normalize("NFKC", text)[:most].lower()):
         if _IS_UNSPACED.match(word) and len(word) > 2:

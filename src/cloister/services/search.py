@@ -30,6 +30,8 @@ HIGHEST_LIMIT = 200
 # An exchange is rarely found by more than two of its messages.
 _MESSAGES_AN_EPISODE = 3
 _DIGITS = 6
+# Of a longer hit its beginning says enough; there may be hundreds of hits, each of 65,536 characters.
+_LONGEST_COMPARED = 8_192
 # What a kind still counts for when none of its hits has a word of the question.
 _UNRELATED = 0.2
 
@@ -153,7 +155,7 @@ def _covered(asked: set[int], hit: Hit) -> float:
             text = held.memory.content
         case EntityHit(entity=entity):
             text = f"{entity.name} {entity.notes}"
-    return len(asked.intersection(terms.term_list(text))) / len(asked) if asked else 0.0
+    return len(asked.intersection(terms.term_list(text[:_LONGEST_COMPARED]))) / len(asked) if asked else 0.0
 
 
 def _scope(transaction: Transaction, place: Place) -> Scope:
