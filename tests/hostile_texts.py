@@ -13,7 +13,7 @@ from typing import Any
 LONG = 16
 """A repetition of this many and more is worth feeding."""
 _MOST_BRANCHES = 6
-_MOST_TEXTS = 60
+_MOST_TEXTS = 120
 _ENDINGS = ("\x00", " ", "")
 
 UNITS = (

@@ -33,8 +33,8 @@ from hostile_texts import HEADS, UNITS, attacks, repeated
 
 TIMES = 4
 MOST = 6.0
-LONG = 2_048
-WORTH_MEASURING = 0.0005
+LONG = 4_096
+WORTH_MEASURING = 0.001
 
 Use = Callable[[str], object]
 Shape = tuple[str, str, str]

@@ -28,7 +28,7 @@ _ANY_WORD = linear(rf"[{_UNSPACED}]+|(?:[^\W_{_UNSPACED}][{_MARKS}]*){{2,}}")
 _IS_UNSPACED = anchored(f"[{_UNSPACED}]")
 _KEPT_WORDS = 100_000
 _LONGEST_KEPT_WORD = 40
-# One character becomes eighteen: a text of many would take long to normalise alone. Of others none becomes more than eight, and text
+# One character becomes eighteen: a text of many takes long to normalise. Of others none becomes more than eight, and text
 # of any language stays far below twice its length; what is longer is cut.
 _LONGEST_EXPANSION = "\ufdfa"
 _MOST_LONG_EXPANSIONS = 8

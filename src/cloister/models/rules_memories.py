@@ -62,7 +62,7 @@ have|has|is|are|was|do|can|could|for|with|in|on|at|by|to|please|thanks|yeah|haha
     lead="and",
 )
 _TITLED = anchored(r"(?:\d[\w.]*|[A-ZÀ-Þ][\w'.-]*)(?: (?:[A-ZÀ-Þ][\w'.-]*|\d+)){0,2}$")
-_NOT_THE_OTHER = anchored(r"not (?:[\w'-]+ ?){1,3}$")
+_NOT_THE_OTHER = anchored(r"not (?:[\w'-]++ ?){1,3}$")
 
 
 def facts(content: str, author: str | None) -> list[Fact]:
