@@ -3,8 +3,8 @@
     python benchmarks/hostile.py [--quick] [--json]
 
 `cloister serve` runs in a process of its own, and so does a probe that asks `/livez` all the time. Each text goes through every way
-in: messages, batches, queries of context and search, extraction, memories, chat and the OpenAI front; then come the attacks of those
-who have no key. A request that is refused is an answer too. A pause is how long the probe waited for an answer; the first row is the
+in: messages, batches, queries of context and search, extraction, memories, chat, OpenAI front; then come the attacks of those
+who have no key. A request that is refused is an answer too. A pause is how long the probe waited; the first row is the
 same machine at rest. All of it stays on this machine, bounded in number and time.
 """
 
