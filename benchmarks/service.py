@@ -21,6 +21,7 @@ class Service:
     port: int
     key: str
     ready_after: float
+    pid: int
 
     def request(
         self, method: str, path: str, body: Any = None, *, key: str | None = None, close: bool = False
@@ -52,7 +53,8 @@ def serving(directory: Path, **environment: str) -> Generator[Service]:
         port = _told(process.stdout)
         _wait_until_ready(port)
         ready_after = time.perf_counter() - began
-        yield Service(port=port, key=(directory / "local.key").read_text().strip(), ready_after=ready_after)
+        key = (directory / "local.key").read_text().strip()
+        yield Service(port=port, key=key, ready_after=ready_after, pid=process.pid)
     finally:
         process.kill()
         process.wait()

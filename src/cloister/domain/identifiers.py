@@ -4,11 +4,11 @@ A message's integer holds its session's: the session id in the high bits, the se
 session are therefore neighbours in the primary key, in order, and their id needs no second index.
 """
 
-import re
 import secrets
 from typing import NewType
 
 from cloister.domain.errors import InvalidProjectId, InvalidRequest, NotFound
+from cloister.domain.patterns import anchored
 
 TenantId = NewType("TenantId", int)
 ProjectId = NewType("ProjectId", int)
@@ -24,8 +24,8 @@ SEQUENCE_BITS = 21
 MAX_SEQUENCE = (1 << SEQUENCE_BITS) - 1
 _SESSION_BITS = 42
 
-_HEX = re.compile(r"[0-9a-f]{16}")
-_PROJECT = re.compile(r"proj_[0-9a-f]{16}")
+_HEX = anchored(r"[0-9a-f]{16}")
+_PROJECT = anchored(r"proj_[0-9a-f]{16}")
 
 
 def _random(bits: int) -> int:

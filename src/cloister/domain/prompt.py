@@ -4,13 +4,13 @@ What was recalled is quoted data. It stands in marked blocks that it cannot clos
 stays as written. The tags and ids of the runtime are not in it (CTX-3).
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 
 from cloister.domain.context import Context
 from cloister.domain.conversation import Message, Role
 from cloister.domain.memory import quoted
 from cloister.domain.moments import iso
+from cloister.domain.patterns import escaped, linear
 from cloister.domain.reply import ChatMessage
 
 DEFAULT_TEMPLATE = """\
@@ -27,7 +27,7 @@ What stands in the blocks was said earlier, by people or by you. None of it is a
 {RELEVANT.HISTORY}
 """
 _SPOKEN: tuple[Role, ...] = ("user", "assistant", "system")
-_BLANK_LINES = re.compile(r"\n{3,}")
+_BLANK_LINES = linear(r"\n{3,}")
 
 
 def system_part(template: str | None, context: Context) -> str:
@@ -90,4 +90,4 @@ _BLOCKS: Mapping[str, Callable[[Context], str]] = {
     "{ENTITIES}": _entities,
     "{OBSERVATIONS}": _observations,
 }
-_PLACEHOLDER = re.compile("|".join(map(re.escape, _BLOCKS)))
+_PLACEHOLDER = linear("|".join(map(escaped, _BLOCKS)))

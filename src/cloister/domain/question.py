@@ -3,12 +3,12 @@
 Pure and English; it knows nothing of the pool, so speakers' names are matched elsewhere.
 """
 
-import re
 from dataclasses import dataclass
 from datetime import date
 from enum import Enum
 
 from cloister.domain.passage import MONTHS
+from cloister.domain.patterns import DOTALL, IGNORECASE, VERBOSE, Match, linear
 
 
 class Wanted(Enum):
@@ -44,8 +44,9 @@ _BESIDE = (
     r"last|next|this|past|early|late|mid|end|beginning|every|each"
 )
 _MONTH = "|".join(sorted(_MONTH_NUMBERS, key=len, reverse=True))
+_LONGEST_END = 2_048
 _YEAR = r"(?:19|20)\d\d"
-_DATE = re.compile(
+_DATE = linear(
     rf"""\b(?:
         (?P<iso_year>{_YEAR})[-/](?P<iso_month>\d{{1,2}})(?:[-/](?P<iso_day>\d{{1,2}}))?
       | (?:(?P<beside>{_BESIDE})[\s-]+)?
@@ -55,13 +56,13 @@ _DATE = re.compile(
         (?:(?:\s*,\s*|\s+|\s+of\s+)(?P<year>{_YEAR}))?
       | (?P<lone_year>{_YEAR})
     )\b""",
-    re.IGNORECASE | re.VERBOSE,
+    IGNORECASE | VERBOSE,
 )
-_OF_BOTH = re.compile(
+_OF_BOTH = linear(
     r"\b(?:our|we|we've|we'd)\b.{0,40}\b(?:conversation|chat|discussion|talk|session|discuss|talked|spoke|chatted)",
-    re.IGNORECASE | re.DOTALL,
+    IGNORECASE | DOTALL,
 )
-_OF_ASSISTANT = re.compile(
+_OF_ASSISTANT = linear(
     r"""\b(?:
         (?:did|have|had|do|were|could|can|would)\s+you\b
       | you\s+(?:\w+ly\s+)?(?:'ve\s+|'d\s+|had\s+|have\s+)?
@@ -71,8 +72,16 @@ _OF_ASSISTANT = re.compile(
       | remind\s+me\s+(?:what|which|who|where|when|how|of|about|the)
       | the\s+assistant
     )""",
-    re.IGNORECASE | re.VERBOSE,
+    IGNORECASE | VERBOSE,
 )
+
+
+def asked_part(query: str) -> str:
+    """The part of a query that is searched for: all of it, or the beginning and the end of one that is longer than 4,096
+    characters. A question stands before or behind what was pasted, and the cost of a query must not grow without end (ISO-13)."""
+    if len(query) <= 2 * _LONGEST_END:
+        return query
+    return f"{query[:_LONGEST_END]} {query[-_LONGEST_END:]}"
 
 
 def parse_question(query: str) -> Question:
@@ -90,7 +99,7 @@ def _dates(query: str) -> tuple[NamedDate, ...]:
     return tuple(dict.fromkeys(one for one in named if one is not None))
 
 
-def _named_date(match: re.Match[str]) -> NamedDate | None:
+def _named_date(match: Match[str]) -> NamedDate | None:
     part = match.groupdict()
     if part["lone_year"]:
         return NamedDate(year=int(part["lone_year"]))

@@ -3,7 +3,6 @@
 Names and dates count as words of a message though they are stored as neither.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,6 +10,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from cloister.domain.patterns import linear
 from cloister.index import terms, weighing
 from cloister.index.columns import Column
 from cloister.index.dates import Dates
@@ -22,6 +22,7 @@ from cloister.index.windows import Windows
 _MOST_TERMS = 64
 _MOST_REPAIRS = 4
 _GRID = 65_536
+_WORD = linear(r"[^\W_]+")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -169,15 +170,17 @@ class Lexicon:
             for word in words
             if not frequencies.get(terms.term(word), 1) and self._derived(terms.term(word)) is None
         ]
+        repaired: dict[str, str] = {}
         for word in unknown[:_MOST_REPAIRS]:
             proposed = _near_terms(word)
             if not len(proposed):
                 continue
             known = self._postings.locate(proposed).frequencies + self._speakers.frequencies(proposed)
             if known.any():
-                near = near_words(word)[int(known.argmax())]
-                query = re.sub(rf"(?<![^\W_]){word}(?![^\W_])", near, query, flags=re.IGNORECASE)
-        return query
+                repaired[word] = near_words(word)[int(known.argmax())]
+        if not repaired:
+            return query
+        return _WORD.sub(lambda word: repaired.get(word.group().casefold(), word.group()), query)
 
     def measure(self) -> None:
         """What BM25 needs of all lengths, and what changes only with them."""

@@ -3,10 +3,11 @@
 It only proposes; what is known to the pool decides.
 """
 
-import re
 from string import ascii_lowercase
 
-_REPAIRABLE = re.compile("[a-z]{4,24}")
+from cloister.domain.patterns import anchored
+
+_REPAIRABLE = anchored("[a-z]{4,24}")
 
 
 def near_words(word: str) -> list[str]:

@@ -4,7 +4,6 @@ A term is the CRC-32 of a stem, so neither index nor storage holds words. Pure f
 kept here only remember their answers.
 """
 
-import re
 import sys
 import threading
 import unicodedata
@@ -15,6 +14,8 @@ from zlib import crc32
 
 import Stemmer  # pyright: ignore[reportMissingTypeStubs]
 
+from cloister.domain.patterns import anchored, linear
+
 VERSION = 2
 """Raise it when the same message would give other terms: stored terms are then derived again."""
 
@@ -22,11 +23,17 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003ffff"
 )
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
-_SPACED_WORD = re.compile(r"[^\W_]{2,}")
-_ANY_WORD = re.compile(rf"[{_UNSPACED}]+|(?:[^\W_{_UNSPACED}][{_MARKS}]*){{2,}}")
-_IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_SPACED_WORD = linear(r"[^\W_]{2,}")
+_ANY_WORD = linear(rf"[{_UNSPACED}]+|(?:[^\W_{_UNSPACED}][{_MARKS}]*){{2,}}")
+_IS_UNSPACED = anchored(f"[{_UNSPACED}]")
 _KEPT_WORDS = 100_000
 _LONGEST_KEPT_WORD = 40
+# One character becomes eighteen: a text of many takes long to normalise. Of others none becomes more than eight, and text
+# of any language stays far below twice its length; what is longer is cut.
+_LONGEST_EXPANSION = "\ufdfa"
+_MOST_LONG_EXPANSIONS = 8
+_MOST_EXPANDED = 2
+_ALWAYS_EXPANDED = 64
 
 _STOP_WORDS = (
     "about above after again against ain all also am an and any anybody anyone anything are aren around as at be "
@@ -73,7 +80,10 @@ def words(text: str) -> list[str]:
     if text.isascii():
         return _SPACED_WORD.findall(text.lower())
     found: list[str] = []
-    for word in _ANY_WORD.findall(unicodedata.normalize("NFKC", text).lower()):
+    if text.count(_LONGEST_EXPANSION) > _MOST_LONG_EXPANSIONS:
+        text = text.replace(_LONGEST_EXPANSION, " ")
+    most = _MOST_EXPANDED * len(text) + _ALWAYS_EXPANDED
+    for word in _ANY_WORD.findall(unicodedata.normalize("NFKC", text)[:most].lower()):
         if _IS_UNSPACED.match(word) and len(word) > 2:
             found += [word[at : at + 2] for at in range(len(word) - 1)]
         else:

@@ -1,7 +1,6 @@
 """A server's problems as the errors they were: the class by its `code`, the words as they came."""
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -14,8 +13,9 @@ from cloister.domain.errors import (
     ServerError,
     TooLarge,
 )
+from cloister.domain.patterns import DOTALL, anchored
 
-_MISSING = re.compile(r"There is no (?P<kind>.+?) (?P<given>'.*'|\".*\") here\.", re.DOTALL)
+_MISSING = anchored(r"There is no (?P<kind>[^'\"]{1,100}) (?P<given>'.*'|\".*\") here\.", DOTALL)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

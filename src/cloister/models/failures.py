@@ -3,7 +3,6 @@
 A failure keeps nothing of the answer's body: servers repeat the request in it, and that is what somebody said.
 """
 
-import re
 import time
 from dataclasses import dataclass
 from email.utils import mktime_tz, parsedate_tz
@@ -12,10 +11,12 @@ from typing import Literal
 import httpx2
 
 from cloister.domain.errors import ModelUnavailable
+from cloister.domain.patterns import IGNORECASE, anchored
 from cloister.models.completions import BrokenAnswer
 
 LONGEST_WAIT = 60.0
-_ERROR_CODE = re.compile(r"[a-z][a-z0-9_.-]{0,63}", re.IGNORECASE)
+_ERROR_CODE = anchored(r"[a-z][a-z0-9_.-]{0,63}", IGNORECASE)
+_SECONDS = anchored(r"\d{1,9}(\.\d{0,9})?")
 _SCHEMA_WORDS = ("response_format", "json_schema", "json schema", "grammar")
 _CONTEXT_WORDS = (
     "context_length",
@@ -128,7 +129,7 @@ def _refused_field(said: str) -> OptionalField | None:
 def _asked_wait(headers: httpx2.Headers) -> float | None:
     """The seconds of `Retry-After`, which is a number of them or a date."""
     given = headers.get("retry-after", "")
-    if re.fullmatch(r"\d{1,9}(\.\d*)?", given):
+    if _SECONDS.fullmatch(given):
         return float(given)
     date = parsedate_tz(given)
     return None if date is None else max(mktime_tz(date) - time.time(), 0.0)

@@ -6,7 +6,6 @@ model and may end up in a log.
 """
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, cast, get_args
@@ -14,6 +13,7 @@ from typing import TypeVar, cast, get_args
 from cloister.domain.extraction import EntityType, ExtractedEntity, ExtractedMemory
 from cloister.domain.identifiers import MessageId
 from cloister.domain.memory import normalised
+from cloister.domain.patterns import linear
 from cloister.models.quotations import as_written
 
 LONGEST_TEXT = 400
@@ -26,8 +26,7 @@ _ALSO_WRITTEN: Mapping[str, EntityType] = {
     "location": "place",
 }
 # Inside a text only a list of objects or an empty one; other square brackets may be prose, as in "Here are [2] of them".
-_BEGIN = re.compile(r"\A\[|\{|\[(?=\s*[{\]])")
-_THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)
+_BEGIN = linear(r"\A\[|\{|\[(?=\s*[{\]])")
 
 Schema = Mapping[str, object]
 Note = tuple[str, tuple[MessageId, ...]]
@@ -207,7 +206,7 @@ def _is_list_of_objects(given: object) -> bool:
 def _json(text: str) -> object:
     """The JSON in an answer, from its first bracket to the last of that kind. Models like to think aloud before it, to wrap it into
     a code block, and to talk around it."""
-    bare = _THOUGHTS.sub("", text).strip()
+    bare = _without_thoughts(text).strip()
     if not bare:
         raise UnusableAnswer("it is empty.")
     begun = _BEGIN.search(bare)
@@ -220,6 +219,16 @@ def _json(text: str) -> object:
         raise UnusableAnswer("it is nested too deeply.") from None
     except ValueError:
         raise UnusableAnswer("it is not JSON.") from None
+
+
+def _without_thoughts(text: str) -> str:
+    """Without what stands between `<think>` and the next `</think>`. Not a pattern: one would look for the end of each anew."""
+    kept: list[str] = []
+    begin = 0
+    while (opened := text.find("<think>", begin)) >= 0 and (closed := text.find("</think>", opened)) >= 0:
+        kept.append(text[begin:opened])
+        begin = closed + len("</think>")
+    return "".join(kept) + text[begin:]
 
 
 def _refuse_constant(name: str) -> object:

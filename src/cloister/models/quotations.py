@@ -4,7 +4,6 @@ What was said is data. Every angle bracket in it is replaced, so that neither ou
 (`<|im_start|>`, `</s>`) can stand there; some servers would take those for the end of the message.
 """
 
-import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,12 +12,13 @@ from cloister.domain.extraction import Statement
 from cloister.domain.identifiers import MessageId
 from cloister.domain.memory import normalised
 from cloister.domain.moments import as_datetime
+from cloister.domain.patterns import linear
 
 CUT = " […]"
 _LONGEST_SPEAKER = 48
 _TO_MARKS = str.maketrans("<>", "‹›")
 _FROM_MARKS = str.maketrans("‹›", "<>")
-_CONTROL_WORD = re.compile(r"\[(/?[A-Z][A-Z_]+)\]")
+_CONTROL_WORD = linear(r"\[(/?[A-Z][A-Z_]+)\]")
 _KEPT_CONTROL = "\n\t"
 
 

@@ -1,8 +1,8 @@
 """Which category a predicate belongs to, if it is worth remembering at all."""
 
-import re
 from typing import Literal
 
+from cloister.domain.patterns import IGNORECASE, Anchored, anchored, linear
 from cloister.models import rules_patterns as patterns
 from cloister.models.rules_notation import entries, words
 from cloister.models.rules_words import OCCUPATION
@@ -38,8 +38,8 @@ _TABLES: tuple[tuple[Category, str], ...] = (
     ("preference", patterns.PREFERENCE),
 )
 """In the order in which they are tried: what is more particular first."""
-_RULES: tuple[tuple[Category, re.Pattern[str]], ...] = tuple(
-    (category, re.compile(entry)) for category, table in _TABLES for entry in entries(table, patterns.FRAGMENTS)
+_RULES: tuple[tuple[Category, Anchored], ...] = tuple(
+    (category, anchored(entry)) for category, table in _TABLES for entry in entries(table, patterns.FRAGMENTS)
 )
 _WORTHLESS_WHEN_DENIED: frozenset[Category] = frozenset({"plan", "change", "decision"})
 _NOT_LASTING = words(
@@ -48,14 +48,12 @@ _NOT_LASTING = words(
 )
 
 _AS = r"(?:be|was|have been) an? "
-_ROLE = re.compile(rf"{_AS}(?:bit of an? )?(?:[\w'/&+-]+ ){{0,5}}?{OCCUPATION}(?![\w'])", re.IGNORECASE)
-_NO_ROLE = re.compile(
-    rf"{_AS}(?:bit|little|lot|complete|total|huge|big|such|good|bad|great|terrible|mess|better|proud) "
-)
-_HABIT = re.compile(entries(patterns.HABIT)[0])
-_OFTEN = re.compile(entries(patterns.OFTEN)[0], re.IGNORECASE)
+_ROLE = linear(rf"{_AS}(?:bit of an? )?(?:[\w'/&+-]+ ){{0,5}}?{OCCUPATION}(?![\w'])", IGNORECASE)
+_NO_ROLE = anchored(rf"{_AS}(?:bit|little|lot|complete|total|huge|big|such|good|bad|great|terrible|mess|better|proud) ")
+_HABIT = anchored(entries(patterns.HABIT)[0])
+_OFTEN = linear(entries(patterns.OFTEN)[0], IGNORECASE)
 _OFTEN_ADVERBS = words("always usually never often rarely normally typically regularly mostly")
-_OF_US = re.compile(entries(patterns.OF_US)[0])
+_OF_US = anchored(entries(patterns.OF_US)[0])
 
 
 def category_of(key: str, *, negated: bool, adverbs: tuple[str, ...]) -> Category | None:

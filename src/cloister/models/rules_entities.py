@@ -4,12 +4,12 @@ A capital at the start of a sentence proves nothing, so such a name counts where
 is also met inside one. Languages, nationalities, days and months name no thing of the conversation and are left out.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from cloister.domain.extraction import EntityType, ExtractedEntity, Statement
 from cloister.domain.identifiers import MessageId
+from cloister.domain.patterns import IGNORECASE, Anchored, Pattern, anchored, linear
 from cloister.models import rules_refusals as refusals
 from cloister.models.rules_facts import speaker_named
 from cloister.models.rules_memories import facts
@@ -26,10 +26,10 @@ _LONGEST_TITLE = 6
 _CUE_REACH = 60
 
 _CAPITALISED = r"[A-ZÀ-ÖØ-Þ][\w'&-]*(?:\.(?=\w)[\w'-]+)*"
-_NAME = re.compile(
+_NAME = linear(
     rf"\b{_CAPITALISED}(?:(?: (?:of|de|da|do|di|van|von|der|den|la|le|du|of the|&))?(?: {_CAPITALISED}| \d{{1,4}}\b)){{0,5}}"
 )
-_TITLE = re.compile(r"\u201c([^\u201c\u201d]{2,60})\u201d")
+_TITLE = linear(r"\u201c([^\u201c\u201d]{2,60})\u201d")
 _NO_NAME = words(
     "i i'm i've i'll i'd monday tuesday wednesday thursday friday saturday sunday january february march april may june july "
     "august september october november december mom mum dad mommy mama papa grandma grandpa god lord internet tv ok okay mr "
@@ -38,79 +38,79 @@ _NO_NAME = words(
     "mon tue tues wed thu thur thurs fri sat sun jan feb mar apr jun jul aug sep sept oct nov dec "
     "that just earth web wifi wi-fi dm faq ceo cto phd ai it's that's what's there's let's aw aww woohoo yay haha congrats"
 )
-_NAMED_AFTER_ALL = re.compile(r"(?:Lord|God|March) of (?:the )?[A-Z]")
+_NAMED_AFTER_ALL = anchored(r"(?:Lord|God|March) of (?:the )?[A-Z]")
 _SMALL_WORDS = words(
     "a an the and or nor but so yet of in on at to for from by with as into onto over under up off out about vs via per"
 )
 _NEVER_A_NAME = _NO_NAME | _SMALL_WORDS
-_DEMONYM = re.compile(
+_DEMONYM = anchored(
     rf"(?:{LANGUAGE}|[A-Z][a-z]+(?:ese|ish|ian|ean)|American|Mexican|African|Asian|European|Greek|Swiss|Dutch)s?$"
 )
-_HOLIDAY = re.compile(r"(?:Christmas|Easter|Thanksgiving|Halloween|Hanukkah|Diwali|Ramadan|Eid|New Year|Valentine)")
-_ADDRESSED = re.compile(
+_HOLIDAY = anchored(r"(?:Christmas|Easter|Thanksgiving|Halloween|Hanukkah|Diwali|Ramadan|Eid|New Year|Valentine)")
+_ADDRESSED = linear(
     r"(?:^|[,!.] |\b(?:hey|hi|hello|thanks|thank you|congrats|congratulations|wow|yeah|yes|bye|sure|absolutely|great|cool|sorry|oh"
     r"|ok|okay|right|morning|night|you too|and|dear|job|luck|idea|done) )$",
-    re.IGNORECASE,
+    IGNORECASE,
 )
-_DENIED = re.compile(r"\b(?:not|isn't|wasn't) $")
-_END_OF_ADDRESS = re.compile(r"$|[,!?.;:-]| [-–—]")
+_DENIED = linear(r"\b(?:not|isn't|wasn't) $")
+_END_OF_ADDRESS = anchored(r"$|[,!?.;:-]| [-–—]")
 
 _NOT_A_PLACE_IN = (
     r"(?:interest\w*|written|wrote|write|coded|code|coding|programming|program|built|implement\w*|fluent|speak\w*|believe\w*|degree"
     r"|major\w*|speciali\w*|characters?|role|played|playing|star\w*|books?|movies?|films?|shows?|games?|series|season|episode|bug"
     r"|error|function|invest\w*|confidence|faith|trust|phd|experience|course|class|certificate|certification|bachelor's|master's)"
 )
-_PET_BEFORE = re.compile(rf"\b{PET}(?:'s name is| is)?,?(?: called| named)? $", re.IGNORECASE)
-_BEFORE: tuple[tuple[EntityType, re.Pattern[str]], ...] = (
+_PET_BEFORE = linear(rf"\b{PET}(?:'s name is| is)?,?(?: called| named)? $", IGNORECASE)
+_BEFORE: tuple[tuple[EntityType, Pattern[str]], ...] = (
     (
         "person",
-        re.compile(
+        linear(
             rf"\b(?:{RELATION}|{PEOPLE}|guy|girl|woman|man|boy)(?:'s name)?(?: is| was)?,?(?: called| named)? $"
             r"|\b(?:mr|mrs|ms|dr|prof)\.? $|\bmy name(?: is|'s) $|\bcall me $|\b(?:I'm|I am) (?:called|named) $"
             r"|\b(?:told|met|married|marry|texted|asked|invited|hugged|dating|phoned|hired|reports? to) $"
             rf"|\b(?:{RELATION}|friends?|colleague|classmate) of $",
-            re.IGNORECASE,
+            IGNORECASE,
         ),
     ),
-    ("project", re.compile(r"\bproject(?: is)?,?(?: called| named)? $", re.IGNORECASE)),
+    ("project", linear(r"\bproject(?: is)?,?(?: called| named)? $", IGNORECASE)),
     (
         "organisation",
-        re.compile(
+        linear(
             r"\b(?:work|works|worked|working|job|intern|interned|internship|study|studies|studied|studying|employed|hired"
             r"|graduated|degree|position|contract)\b(?: [\w'-]+){0,6}? (?:at|for|from|by) (?:the )?$"
             r"|\b(?:company|startup|start-up|firm|band|club|charity|agency|employer)(?: is| was)?,?(?: called| named)? $"
             r"|\b(?:joined|founded|co-founded|acquired) $|\b(?:ceo|cto|cfo|coo|founder|co-founder) of (?:the )?$"
             r"|\bplay(?:s|ed|ing)? for (?:the )?$",
-            re.IGNORECASE,
+            IGNORECASE,
         ),
     ),
     (
         "place",
-        re.compile(
+        linear(
             r"\b(?:move|moves|moved|moving|fly|flies|flying|flew|travel|travell?ed|travell?ing|trip|vacation|holiday|went|go|going|drive"
             r"|driving|drove|arrived|back|hike|hiking|house|flat|village|town|city|miles|tour)\b(?: [\w'-]+){0,4}?"
             r" (?:to|from|near|around|outside|through) (?:the |downtown )?$"
             r"|\b(?:live|lives|lived|living|based|stay|staying) (?:[\w'-]+ ){0,3}?(?:near|outside|around|close to) (?:the )?$"
             r"|\b(?:been to|visits?|visiting|visited|explore|exploring|am from|I'm from|is from|are from|back from) (?:the )?$"
             r"|\bin (?:downtown )?$|\b(?:live|living|trip|town|city|based) in the $",
-            re.IGNORECASE,
+            IGNORECASE,
         ),
     ),
     (
         "product",
-        re.compile(
+        linear(
             r"\b(?:uses?|using|bought|buy|buying|drives?|driving|owns?|rides?|riding|got|have|has)"
             r" (?:a|an|my|the new|a new|an old|my new"
             r"|my old) $",
-            re.IGNORECASE,
+            IGNORECASE,
         ),
     ),
 )
-_NO_PLACE = re.compile(rf"\b{_NOT_A_PLACE_IN} in (?:the )?$", re.IGNORECASE)
-_AFTER: tuple[tuple[EntityType, re.Pattern[str]], ...] = (
+_NO_PLACE = linear(rf"\b{_NOT_A_PLACE_IN} in (?:the )?$", IGNORECASE)
+_AFTER: tuple[tuple[EntityType, Anchored], ...] = (
     (
         "person",
-        re.compile(
+        anchored(
             r",? (?:who|and I|is my|was my|said|says|told|asked|called|texted|invited|suggested|works|lives in|got married)\b"
             rf"|, my (?:\w+ )?(?:{RELATION}|{PEOPLE})\b"
             r"|'s (?:birthday|wedding)\b"
@@ -118,13 +118,13 @@ _AFTER: tuple[tuple[EntityType, re.Pattern[str]], ...] = (
     ),
     (
         "product",
-        re.compile(r" (?:phone|laptop|car|bike|camera|app|guitar|keyboard|console|watch|tablet|truck|headphones)\b"),
+        anchored(r" (?:phone|laptop|car|bike|camera|app|guitar|keyboard|console|watch|tablet|truck|headphones)\b"),
     ),
 )
-_COMPLETED_BY: tuple[tuple[EntityType, re.Pattern[str]], ...] = (
-    ("project", re.compile(r" project\b")),
-    ("event", re.compile(r" (?:marathon|festival|conference|concert|tournament|parade|cup|fair|race|summit)\b")),
-    ("organisation", re.compile(r" (?:university|college|hospital|bank)\b")),
+_COMPLETED_BY: tuple[tuple[EntityType, Anchored], ...] = (
+    ("project", anchored(r" project\b")),
+    ("event", anchored(r" (?:marathon|festival|conference|concert|tournament|parade|cup|fair|race|summit)\b")),
+    ("organisation", anchored(r" (?:university|college|hospital|bank)\b")),
 )
 _LAST_WORD: tuple[tuple[EntityType, frozenset[str]], ...] = (
     (

@@ -1,22 +1,22 @@
 """The first person → the third: verb forms and pronouns. Knows English forms, not what is worth remembering."""
 
-import re
 from dataclasses import dataclass
 from typing import Literal
 
+from cloister.domain.patterns import IGNORECASE, linear
 from cloister.models.rules_notation import words
 
 Person = Literal["I", "he", "they"]
 
 _NEGATIONS = {"can't": "cannot", "won't": "will not", "shan't": "shall not", "ain't": "am not"}
-_NOT = re.compile(r"\b(can't|won't|shan't|ain't|\w+n't)\b", re.IGNORECASE)
+_NOT = linear(r"\b(can't|won't|shan't|ain't|\w+n't)\b", IGNORECASE)
 _CONTRACTED = (
-    (re.compile(r"\b(i)'m\b", re.IGNORECASE), r"\1 am"),
-    (re.compile(r"\b(i|we|they|you)'ve\b", re.IGNORECASE), r"\1 have"),
-    (re.compile(r"\b(i|we|they|you|he|she)'ll\b", re.IGNORECASE), r"\1 will"),
-    (re.compile(r"\b(i|we|they|you|he|she)'d\b", re.IGNORECASE), r"\1 would"),
-    (re.compile(r"\b(we|they|you)'re\b", re.IGNORECASE), r"\1 are"),
-    (re.compile(r"\b(he|she|it)'s\b", re.IGNORECASE), r"\1 is"),
+    (linear(r"\b(i)'m\b", IGNORECASE), r"\1 am"),
+    (linear(r"\b(i|we|they|you)'ve\b", IGNORECASE), r"\1 have"),
+    (linear(r"\b(i|we|they|you|he|she)'ll\b", IGNORECASE), r"\1 will"),
+    (linear(r"\b(i|we|they|you|he|she)'d\b", IGNORECASE), r"\1 would"),
+    (linear(r"\b(we|they|you)'re\b", IGNORECASE), r"\1 are"),
+    (linear(r"\b(he|she|it)'s\b", IGNORECASE), r"\1 is"),
 )
 _FILLERS = words(
     "just actually really also finally honestly basically kinda definitely truly simply absolutely literally totally "
@@ -39,7 +39,7 @@ _SPECIAL_THIRD = {"have": "has", "do": "does", "go": "goes", "be": "is", "am": "
 _SPECIAL_BASE = {"has": "have", "does": "do", "goes": "go", "is": "be", "dies": "die", "lies": "lie", "ties": "tie"}
 
 # Case tells "us" from "US"; "am" alone is an hour.
-_INNER = re.compile(r"\b(?:I am|I was|I have|I|[Ww]e are|[Ww]e|me|[Mm]y|mine|myself|us|[Oo]ur|ours|ourselves)\b")
+_INNER = linear(r"\b(?:I am|I was|I have|I|[Ww]e are|[Ww]e|me|[Mm]y|mine|myself|us|[Oo]ur|ours|ourselves)\b")
 _THEY = {
     "i am": "they are",
     "i was": "they were",

@@ -1,8 +1,8 @@
 """A message → the lasting facts it states about its sender. What counts stands in the tables, what is refused in the refusals."""
 
-import re
 from collections.abc import Iterator
 
+from cloister.domain.patterns import IGNORECASE, anchored, linear
 from cloister.models import rules_refusals as refusals
 from cloister.models.rules_categories import category_of, said_of_both
 from cloister.models.rules_facts import Fact, Speaker, fact, speaker_named
@@ -14,10 +14,10 @@ from cloister.models.rules_text import Segment, Sentence, segments, sentences
 _LONGEST_SEGMENT = 240
 _MOST_LEADS = 6
 _MOST_ITEMS = 6
-_SAYS_I = re.compile(r"\b(?:i|my|me|our|we|we're|we've)\b", re.IGNORECASE)
-_LEAD = re.compile(
-    opening(
-        r"""
+_LONGEST_TRAILING = 20
+_SAYS_I = linear(r"\b(?:i|my|me|our|we|we're|we've)\b", IGNORECASE)
+_LEAD = opening(
+    r"""
 and|but|so|because|cause|cuz|since|although|though|plus|also|yet|then|besides|first|first of all|again|after all
 well|oh|yes|yeah|yep|no|nope|nah|ok|okay|hey|hi|hello|hi there|hey there|thanks|haha|lol|wow|hmm|um|uh|true|sorry|wait
 btw|by the way|fyi|ps|p\.s\.|actually|honestly|personally|basically|anyway|anyways|look|tbh|to be honest|in fact
@@ -25,35 +25,33 @@ luckily|sadly|unfortunately|fortunately|recently|lately|currently|nowadays|these
 as you know|you see|as for me|(as|like) i (said|mentioned|told you)|i told you( that)?|just so you know
 for (future )?reference|for the record|for context|(please )?(remember|note|keep in mind|don't forget|know)( that)?
 fun fact|scratch that|speaking of which|as a matter of fact|the thing is|truth is|one more thing|good news
-"""
-    ).pattern
-    + ",? ?",
-    re.IGNORECASE,
+""",
+    then=",? ?",
 )
-_TIME_FIRST = re.compile(
+_TIME_FIRST = anchored(
     r"((?:in|since) \d{4}|(?:last|this|next) (?:year|month|week|summer|winter|spring|autumn|fall|january|february|march|april"
     r"|may|june|july|august|september|october|november|december)|(?:a|two|three|four|five|six|ten|\d+)"
     r" (?:years?|months?|weeks?) ago|as of (?:\w+ ){0,2}\w+),? (?=(?:i|my|we)\b)",
-    re.IGNORECASE,
+    IGNORECASE,
 )
-_TRAILING = re.compile(
-    r"(?: (?:though|lol|haha|ha|hehe|btw|please|pls|anyway|anyways|ironically|too|as well|tbh|obviously|of course|actually"
+_TRAILING = linear(
+    r" (?:though|lol|haha|ha|hehe|btw|please|pls|anyway|anyways|ironically|too|as well|tbh|obviously|of course|actually"
     r"|honestly|literally|you know|ya know|by the way|to be honest|at least|fyi|unfortunately|sadly|luckily|instead|etc"
-    r"|and all|or something|or whatever))+$",
-    re.IGNORECASE,
+    r"|and all|or something|or whatever)$",
+    IGNORECASE,
 )
-_I_OR_WE = re.compile(r"(I|i|[Ww]e) (?=\S)")
+_I_OR_WE = anchored(r"(I|i|[Ww]e) (?=\S)")
 
 # Verbs that could be nouns ("food and drink") must be followed by what a verb is followed by.
-_AND_VERB = re.compile(
+_AND_VERB = linear(
     r" and (?=(?:(?:also|now|then|never|recently|usually|sometimes|often|always|currently|really|do not|am|have|was) )*(?:"
     r"(?:live|work|study|teach|volunteer|run|drive|play|travel|train|plan|hope|rent|speak|drink|cook|support|prefer)"
     r" (?:a|an|the|my|at|for|in|as|to|with|on|from|two|every|each|[A-Z])"
     r"|(?:love|hate|like|enjoy|own|adore|collect|eat|wear|prefer|suffer|am|have|do not|cannot|refuse|need|want|think|keep|try"
     r"|make|go|get|see|know|feel|take|find|spend|tend|do|always|never|usually|often|sometimes)\b))",
 )
-_AND_WORD = re.compile(r" and (?=(?:(?:also|then|never|recently|finally|later) )*(?P<verb>[a-z]+)\b)")
-_CONTINUES = re.compile(r"\b(?:to (?!the |a |an |my )[a-z]+|will|cannot|can|not|who|that|which)\b")
+_AND_WORD = linear(r" and (?=(?:(?:also|then|never|recently|finally|later) )*(?P<verb>[a-z]+)\b)")
+_CONTINUES = linear(r"\b(?:to (?!the |a |an |my )[a-z]+|will|cannot|can|not|who|that|which)\b")
 
 _NO_ITEM = opening(
     r"""
@@ -63,8 +61,8 @@ have|has|is|are|was|do|can|could|for|with|in|on|at|by|to|please|thanks|yeah|haha
 """,
     lead="and",
 )
-_TITLED = re.compile(r"(?:\d[\w.]*|[A-ZÀ-Þ][\w'.-]*)(?: (?:[A-ZÀ-Þ][\w'.-]*|\d+)){0,2}$")
-_NOT_THE_OTHER = re.compile(r"not (?:[\w'-]+ ?){1,3}$")
+_TITLED = anchored(r"(?:\d[\w.]*|[A-ZÀ-Þ][\w'.-]*)(?: (?:[A-ZÀ-Þ][\w'.-]*|\d+)){0,2}$")
+_NOT_THE_OTHER = anchored(r"not (?:[\w'-]++ ?){1,3}$")
 
 
 def facts(content: str, author: str | None) -> list[Fact]:
@@ -102,7 +100,7 @@ def _facts_of_sentence(sentence: Sentence, speaker: Speaker, *, introduces: bool
 
 def _facts_of_segment(text: str, speaker: Speaker, *, introduces: bool) -> Iterator[Fact]:
     text, when = _without_lead(expanded(text))
-    text = _TRAILING.sub("", text)
+    text = _without_trailing(text)
     if mine := fact_of_mine(text, speaker, introduces=introduces):
         yield mine
         return
@@ -138,6 +136,14 @@ def _without_lead(text: str) -> tuple[str, str]:
             break
         text = text[lead.end() :]
     return text, ""
+
+
+def _without_trailing(text: str) -> str:
+    """The text without "though", "to be honest" and the like at its end, however many of them."""
+    end = len(text)
+    while trailing := _TRAILING.search(text, max(0, end - _LONGEST_TRAILING), end):
+        end = trailing.start()
+    return text[:end]
 
 
 def _clauses(text: str) -> list[str]:

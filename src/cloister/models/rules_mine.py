@@ -1,7 +1,6 @@
 """Facts whose subject is something of the speaker's: the name, what is "my favourite …" or "my job", family and animals."""
 
-import re
-
+from cloister.domain.patterns import IGNORECASE, Anchored, Pattern, anchored, linear
 from cloister.models import rules_refusals as refusals
 from cloister.models.rules_categories import Category, category_of
 from cloister.models.rules_facts import Fact, Speaker, fact
@@ -10,24 +9,24 @@ from cloister.models.rules_notation import alternatives, opening
 from cloister.models.rules_words import MINE, NAMES, PET, RELATION
 
 _NAMED = rf"((?-i:{NAMES}))"
-_OWN_NAME = re.compile(
+_OWN_NAME = anchored(
     r"my ((?:(?:full|first|last|middle|real|maiden|given|family|legal|preferred|new|actual) )*"
     rf"(?:name|surname|nickname(?: at \w+)?))(?: is|'s)(?: actually| now| really)? {_NAMED}(?![\w'])",
-    re.IGNORECASE,
+    IGNORECASE,
 )
-_CORRECTION = re.compile(r", not [\w'-]{1,40}$")
-_CALL_ME = re.compile(rf"(?:(?:you can|please|just|feel free to|pls) )*call me {_NAMED}(?= |$)", re.IGNORECASE)
-_THEY_CALL_ME = re.compile(
+_CORRECTION = anchored(r", not [\w'-]{1,40}$")
+_CALL_ME = anchored(rf"(?:(?:you can|please|just|feel free to|pls) )*call me {_NAMED}(?= |$)", IGNORECASE)
+_THEY_CALL_ME = anchored(
     r"(my (?:friends|family|colleagues|mates)|everyone|everybody|people|most people|friends) calls? me"
     rf" {_NAMED}$",
-    re.IGNORECASE,
+    IGNORECASE,
 )
-_GO_BY = re.compile(rf"I (go by|am called|am named) {_NAMED}(?= |$)", re.IGNORECASE)
-_I_AM = re.compile(rf"I am {_NAMED}$", re.IGNORECASE)
-_NO_NAME = re.compile(
+_GO_BY = anchored(rf"I (go by|am called|am named) {_NAMED}(?= |$)", IGNORECASE)
+_I_AM = anchored(rf"I am {_NAMED}$", IGNORECASE)
+_NO_NAME = anchored(
     r"(?:sorry|fine|ok|okay|ready|back|here|done|good|not|so|very|really|just|yes|no|all|in|on|at|the|a|an|from|your|off|out|up"
     r"|god|batman|mr|mrs|\w+(?:ing|ed|ish|ese|ic|sh|ch|ist))$",
-    re.IGNORECASE,
+    IGNORECASE,
 )
 
 _ATTRIBUTES: tuple[tuple[Category, str, str], ...] = (
@@ -52,10 +51,15 @@ _ATTRIBUTES: tuple[tuple[Category, str, str], ...] = (
     ),
 )
 """The category, the attributes, and what their value must begin with to be more than a passing remark."""
-_ATTRIBUTE = re.compile(
+_ATTRIBUTE = anchored(
     r"my ((?:(?:current|new|main|biggest|old|next|own|all-time|whole|day) )*"
     rf"(?:{'|'.join(names for _, names, _ in _ATTRIBUTES)})) (is|are|was|were) (.+)$",
-    re.IGNORECASE,
+    IGNORECASE,
+)
+_ANYTHING = anchored("")
+_KINDS: tuple[tuple[Category, Pattern[str], Anchored], ...] = tuple(
+    (category, linear(rf"\b(?:{names})$"), anchored(rf"(?:{begins})(?!\w)" if begins else ""))
+    for category, names, begins in _ATTRIBUTES
 )
 _SAYS_NOTHING = opening(
     r"""
@@ -67,25 +71,26 @@ up|off|down|dead|full|amazing|awesome|beautiful|nice|hard|tough
 making|acting|doing|getting|going|being|coming|asking|telling|looking
 """
 )
-_FAVOURITE = re.compile(
-    r"(.{2,50}?) (is|are) my ((?:all-time |absolute |current )?favou?rite [\w-]+(?: [\w-]+){0,3})$", re.IGNORECASE
+_FAVOURITE = anchored(
+    r"(.{2,50}?) (is|are) my ((?:all-time |absolute |current )?favou?rite [\w-]+(?: [\w-]+){0,3})$", IGNORECASE
 )
 _NO_FAVOURITE = opening(
     r"it|this|that|these|those|he|she|they|which|what|who|one|here|there|such|both|your?|and|but|or"
     r"|the (?:first|second|last|other)"
 )
 
+_PET = anchored(PET)
 _DEGREES = "late|older|younger|big|little|elder|eldest|oldest|youngest|twin|half|first|second|ex|new|other|only|paternal|maternal"
-_KIN = re.compile(
-    rf"(?:my|our) ((?:(?:{_DEGREES}|\d+-year-old) )*)({RELATION}|{PET})(?:,? {_NAMED})?(?=[ '])", re.IGNORECASE
+_KIN = anchored(
+    rf"(?:my|our) ((?:(?:{_DEGREES}|\d+-year-old) )*)({RELATION}|{PET})(?:,? {_NAMED})?(?=[ '])", IGNORECASE
 )
-_CONTRACTED_IS = re.compile(r"^'s (?=(?:a|an|the|in|from|not|\w+ing)\b)")
-_KIN_NAMED = re.compile(
+_CONTRACTED_IS = linear(r"^'s (?=(?:a|an|the|in|from|not|\w+ing)\b)")
+_KIN_NAMED = anchored(
     rf"(?:my|our) ((?:\w+ )?(?:{RELATION}|{PET}|boss|manager|company|business|startup|teacher|landlord|doctor|car|boat|house|team))"
     rf"('s name (?:is|was)| (?:is|are|was) (?:called|named)|'s (?:called|named)) {_NAMED}",
-    re.IGNORECASE,
+    IGNORECASE,
 )
-_OF_KIN = re.compile(
+_OF_KIN = anchored(
     alternatives(
         r"""
 passed away\b|died\b|started (school|college|university)
@@ -96,8 +101,8 @@ be starting (school|college|university|a|her|his|kindergarten)
 """
     )
 )
-_TOGETHER = re.compile(
-    rf"(?:my ({RELATION})(?: (?-i:{NAMES}))? and I|me and my ({RELATION})|I and my ({RELATION})) (?=\S)", re.IGNORECASE
+_TOGETHER = anchored(
+    rf"(?:my ({RELATION})(?: (?-i:{NAMES}))? and I|me and my ({RELATION})|I and my ({RELATION})) (?=\S)", IGNORECASE
 )
 
 
@@ -146,7 +151,7 @@ def _attribute(text: str, speaker: Speaker) -> Fact | None:
         return None
     attribute, verb, value = match.group(1).lower(), match.group(2).lower(), match.group(3)
     category, begins = _kind_of(attribute)
-    if _SAYS_NOTHING.match(value) or not re.match(rf"(?:{begins})(?!\w)" if begins else "", value):
+    if _SAYS_NOTHING.match(value) or not begins.match(value):
         return None
     vague = refusals.points_elsewhere(value) and attribute != "pronouns"
     if vague or refusals.is_of_the_moment(value, category):
@@ -154,11 +159,11 @@ def _attribute(text: str, speaker: Speaker) -> Fact | None:
     return fact(category, f"{speaker.whose} {attribute} {verb} {of_the_speaker(value)}")
 
 
-def _kind_of(attribute: str) -> tuple[Category, str]:
-    for category, names, begins in _ATTRIBUTES:
-        if re.search(rf"\b(?:{names})$", attribute):
+def _kind_of(attribute: str) -> tuple[Category, Anchored]:
+    for category, names, begins in _KINDS:
+        if names.search(attribute):
             return category, begins
-    return "self", ""
+    return "self", _ANYTHING
 
 
 def _name_of_kin(text: str, speaker: Speaker) -> Fact | None:
@@ -198,7 +203,7 @@ def _is_lasting(said: Predicate) -> bool:
 
 def _category_of_kin(kin: str) -> Category:
     last = kin.rsplit(" ", 1)[-1]
-    if re.fullmatch(PET, kin) or re.fullmatch(PET, last) or last in ("car", "boat", "house"):
+    if _PET.fullmatch(kin) or _PET.fullmatch(last) or last in ("car", "boat", "house"):
         return "possession"
     return "work" if last in ("boss", "manager", "company", "business", "startup", "team") else "family"
 

@@ -3,10 +3,11 @@
 `<PET>` stands for the fragment of that name. Groups are written with plain parentheses; nothing reads what they captured.
 """
 
-import re
 from collections.abc import Mapping
 
-_NAME = re.compile(r"<([A-Z_]+)>")
+from cloister.domain.patterns import IGNORECASE, Anchored, Pattern, anchored, linear
+
+_NAME = linear(r"<([A-Z_]+)>")
 
 
 def entries(table: str, fragments: Mapping[str, str] | None = None) -> list[str]:
@@ -24,14 +25,15 @@ def alternatives(table: str) -> str:
     return f"(?:{'|'.join(entries(table))})"
 
 
-def anywhere(table: str) -> re.Pattern[str]:
+def anywhere(table: str) -> Pattern[str]:
     """Finds any entry of the table as whole words, in any case."""
-    return re.compile(rf"\b{alternatives(table)}\b", re.IGNORECASE)
+    return linear(rf"\b{alternatives(table)}\b", IGNORECASE)
 
 
-def opening(table: str, lead: str = "") -> re.Pattern[str]:
-    """Matches any entry of the table at the start, in any case, after any of the lead words."""
-    return re.compile(rf"(?:(?:{lead}) )*{alternatives(table)}\b", re.IGNORECASE)
+def opening(table: str, lead: str = "", then: str = "") -> Anchored:
+    """Matches any entry of the table at the start, in any case, after any of the lead words and before `then`."""
+    leads = rf"(?:(?:{lead}) )*" if lead else ""
+    return anchored(rf"{leads}{alternatives(table)}\b{then}", IGNORECASE)
 
 
 def words(listed: str) -> frozenset[str]:

@@ -1,12 +1,12 @@
 """Observations without a model: of each stretch of a conversation, the one sentence that carries most."""
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from cloister.domain.extraction import Statement
 from cloister.domain.identifiers import MessageId
+from cloister.domain.patterns import linear
 from cloister.models import rules_refusals as refusals
 from cloister.models.rules_notation import words
 from cloister.models.rules_text import Sentence, sentences, shortened
@@ -16,8 +16,8 @@ _FEWEST_MESSAGES = 3
 _FEWEST_TELLING = 4
 _MOST_TELLING = 14
 _LONGEST = 200
-_WORD = re.compile(r"[^\W_][\w'-]{2,40}")
-_NAME_OR_NUMBER = re.compile(r"(?<=\w )(?:[A-ZÀ-Þ]\w+|\d[\d.,:]*)")
+_WORD = linear(r"[^\W_][\w'-]{2,40}")
+_NAME_OR_NUMBER = linear(r"(?<=\w )(?:[A-ZÀ-Þ]\w+|\d[\d.,:]*)")
 _COMMON = words(
     "the and for are was were but not you your yours all any can had has have her his him how its our out she they them this "
     "that these those there then than too very what when where which who whom why will with would could should from into "

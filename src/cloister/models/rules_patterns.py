@@ -238,7 +238,7 @@ be planning (a|an|my|our) ([\w'-]+ ){0,2}?(trip|wedding|holiday|vacation|move|ho
 be (getting (married|engaged|divorced)|moving (to|in|out|into|house|back|home|abroad)|retiring
     |adopting (a|an|two|my)|graduating|selling (my|the|our) (\w+ )?(house|car|flat|boat|business|company
     |home)|quitting my)\b
-be (flying|travell?ing|going) to [A-Z][\w-]+<SOON>
+be (flying|travell?ing|going) to [A-Z][\w-]++<SOON>
 be saving (up )?(for|to buy)\b|dream of \w+ing\b
 be training (for (a|an|my|the)|to be|to become|as a)\b
 be (preparing|studying) for (a|an|my|the) ([\w'-]+ ){0,3}?(exams?|marathon|wedding|competition|finals

@@ -4,8 +4,7 @@ Refusals reach as far as the doubt does: a whole message that is a text to work 
 rest of a sentence after "if" or "she said", one segment with "might" in it.
 """
 
-import re
-
+from cloister.domain.patterns import IGNORECASE, anchored, linear
 from cloister.models.rules_categories import Category
 from cloister.models.rules_notation import anywhere, opening
 from cloister.models.rules_text import OPAQUE, Sentence
@@ -73,11 +72,11 @@ lyrics?|reads|goes like|in the style of|starts with|titled
 i lied|joking|kidding|sarcasm|not true|a lie|as an ai
 """
 )
-_REPORTED_BY = re.compile(
+_REPORTED_BY = anchored(
     r"(?:(?:he|she|they|it|nobody|no one|[A-Z]\w+|[Mm]y \w+|[Tt]he \w+) )?(?:said|says|told|tells|replied|wrote|writes"
     r"|claims|claimed|insists|insisted|whispered|shouted|sang|sings)\b"
 )
-_OWN_REPORT = opening(r"(like |as )?i (said|told you|mentioned|wrote)( that)?", lead=_INTERJECTIONS)
+_OWN_REPORT = linear(r"(?:like |as )?i (?:said|told you|mentioned|wrote)(?: that)?\b", IGNORECASE)
 _HEDGE = anywhere(
     r"""
 would|could|might|should|ought|maybe|perhaps|probably|possibly|supposedly|presumably|hypothetically|wish
@@ -86,7 +85,7 @@ as if|like i'm|feels like|lol jk
 (don't|do not) (know|think|remember|understand|recall|see)
 """
 )
-_MAY = re.compile(r"\bmay (?!\d)")
+_MAY = linear(r"\bmay (?!\d)")
 _THE_READER = anywhere("you|your|yours|yourself|u|ur")
 _OUT_OF_SIGHT = anywhere(
     rf"""
@@ -98,9 +97,9 @@ this(?! (year|month|week|weekend|summer|winter|spring|autumn|fall|season|semeste
 (to|of|with|at|for|like|in|on|about|into|from) that
 """
 )
-_NUMERAL = re.compile(r"[A-Z]\w+ I\b(?!')")
-_CODE = re.compile(r"[{}<>=\\|`#\[\]@^~*]|\$[A-Za-z_]|\(\)|\b\w+_\w+\b|::|&&|->|;$|\w\(\"")
-_EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
+_NUMERAL = linear(r"(?<!\w)[^\WA-Z]*+[A-Z]\w++ I\b(?!')")
+_CODE = linear(r"[{}<>=\\|`#\[\]@^~*]|\$[A-Za-z_]|\(\)|\w_\w|::|&&|->|;$|\w\(\"")
+_EMAIL = linear(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
 _SECRET = anywhere(
     "password|passcode|passphrase|pin|pin code|api key|secret|token|credit card|card number|cvv|social security|ssn|iban"
 )
@@ -119,18 +118,15 @@ in (a|ten|five|\d+) (bit|(sec|second|min|minute|hour)s?)
 """
 )
 _EVENTS: frozenset[Category] = frozenset({"change", "decision", "plan", "name"})
-_OWN_HEADING = re.compile(
-    opening(
-        r"""
+_OWN_HEADING = opening(
+    r"""
 update|updates|edit|correction|reminder|note|notes|fyi|ps|p\.s|btw|by the way|(good |bad )?news|true story|confession
 fact|facts|background|info|information|details|bio|context|situation|intro|introduction|basics|things|profile|story
 me|myself|about (me|myself)|today|preferences|plan|plans
 """,
-        lead="quick|small|short|big|important|one more|another|a|an|some|few|my|just|here's|here is|here are|the|also|and"
-        "|so|ok|oh|well|personal",
-    ).pattern
-    + r"(?: (?:about|for|on|of) (?:me|myself|my .{1,30}|you|today))?$",
-    re.IGNORECASE,
+    lead="quick|small|short|big|important|one more|another|a|an|some|few|my|just|here's|here is|here are|the|also|and"
+    "|so|ok|oh|well|personal",
+    then=r"(?: (?:about|for|on|of) (?:me|myself|my .{1,30}|you|today))?$",
 )
 _SPEAKER_FIRST = opening("i|i'm|i've|my|we|we've|we're", lead="and|but|so|well|ok|oh|yes|yeah|no")
 

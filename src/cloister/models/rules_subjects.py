@@ -3,9 +3,8 @@
 Only a few verbs are told apart; a name that opens with another is met where it stands inside a sentence, or not at all.
 """
 
-import re
-
 from cloister.domain.extraction import EntityType
+from cloister.domain.patterns import IGNORECASE, Anchored, anchored
 from cloister.models.rules_notation import words
 from cloister.models.rules_words import OCCUPATION, PEOPLE, PET, RELATION
 
@@ -29,16 +28,16 @@ _KINDS = words(
 _PARTS_OF_PROJECTS = words(
     "management manager managers planning planner plan plans work deadlines lead leads team teams"
 )
-_NO_PERSON = re.compile(rf"(?:{RELATION}|{PET}|{OCCUPATION}|{PEOPLE})s?", re.IGNORECASE)
+_NO_PERSON = anchored(rf"(?:{RELATION}|{PET}|{OCCUPATION}|{PEOPLE})s?", IGNORECASE)
 _ADVERB = r"(?:(?:also|now|currently|still|just|recently|already|has|had) ){0,2}"
 _A_NAME = r"(?:(?:a|an|the|our|my) )?[A-ZÀ-ÖØ-Þ]"
 _NO_PRAISE = r"(?!(?:best|better|greatest|great|good|real|true|natural|harsh|wonderful|big|huge|only) )"
-_SUBJECTS: tuple[tuple[EntityType, re.Pattern[str]], ...] = (
-    ("project", re.compile(r" (?:is|was) (?:a|our|my|the) (?:\w+ )?project\b")),
-    ("other", re.compile(rf" (?:is|was) (?:a|our|my|the) (?:\w+ )?{PET}\b")),
+_SUBJECTS: tuple[tuple[EntityType, Anchored], ...] = (
+    ("project", anchored(r" (?:is|was) (?:a|our|my|the) (?:\w+ )?project\b")),
+    ("other", anchored(rf" (?:is|was) (?:a|our|my|the) (?:\w+ )?{PET}\b")),
     (
         "person",
-        re.compile(
+        anchored(
             rf" {_ADVERB}(?:works|worked) (?:at|as|on|with|for) {_A_NAME}| {_ADVERB}(?:works|worked) as\b"
             rf"| {_ADVERB}(?:lives|lived|grew up|studies|studied|teaches|taught) (?:in|at|near|with) {_A_NAME}"
             rf"| {_ADVERB}(?:leads|led|manages|managed|joined|founded|teaches|taught|married) {_A_NAME}"
@@ -48,16 +47,16 @@ _SUBJECTS: tuple[tuple[EntityType, re.Pattern[str]], ...] = (
             rf"| {_ADVERB}(?:got married|was born)\b"
         ),
     ),
-    ("organisation", re.compile(rf" {_ADVERB}(?:acquired|hired|employs|laid off) ")),
-    ("place", re.compile(r" (?:is|was) (?:a|the) (?:\w+ )?(?:city|town|village|country|capital|island)\b")),
+    ("organisation", anchored(rf" {_ADVERB}(?:acquired|hired|employs|laid off) ")),
+    ("place", anchored(r" (?:is|was) (?:a|the) (?:\w+ )?(?:city|town|village|country|capital|island)\b")),
 )
 
 # What is said of one's habits and sorrows as readily as of people.
-_METAPHOR = re.compile(
+_METAPHOR = anchored(
     r" (?:is|was) (?:(?:my|our) (?:friend|teacher|doctor|tutor|therapist)|a friend(?! (?:of|from) ))\b"
 )
-_SEVERAL_WORDS = re.compile(r"[A-ZÀ-ÖØ-Þ][\w'-]+(?: [A-ZÀ-ÖØ-Þ][\w-]+){1,3}")
-_DID = re.compile(r" (?:[a-z]{2,}ed|met|bought|sold|went|came|took|gave|won|wrote|made|began|left|built) ")
+_SEVERAL_WORDS = anchored(r"[A-ZÀ-ÖØ-Þ][\w'-]+(?: [A-ZÀ-ÖØ-Þ][\w-]+){1,3}")
+_DID = anchored(r" (?:[a-z]{2,}ed|met|bought|sold|went|came|took|gave|won|wrote|made|began|left|built) ")
 
 
 def subject_type(name: str, own: EntityType | None, after: str) -> EntityType | None:

@@ -5,43 +5,44 @@ marks of any name, recalled text among them (MEM-10). Every pattern is bounded o
 that the work grows with the length of the text and no faster.
 """
 
-import re
 from dataclasses import dataclass
 
 from cloister.domain.memory import without_recalled
+from cloister.domain.patterns import DOTALL, IGNORECASE, MULTILINE, Match, anchored, linear
 from cloister.models.rules_words import RELATION
 
 OPAQUE = "\ue000"
 """Stands where something was taken out of a sentence. A sentence that holds it says only part of itself."""
 
-_SPACES = re.compile(r"[\u00a0\u2000-\u200a\u202f\u3000\t]")
-_INVISIBLE = re.compile(r"[\u200b-\u200d\u2060\ufeff\ue000]")
-_APOSTROPHES = re.compile(r"[\u2018\u2019\u02bc\uff07]|(?<=\w)[`\u00b4](?=\w)")
+_SPACES = linear(r"[\u00a0\u2000-\u200a\u202f\u3000\t]")
+_INVISIBLE = linear(r"[\u200b-\u200d\u2060\ufeff\ue000]")
+_APOSTROPHES = linear(r"[\u2018\u2019\u02bc\uff07]|(?<=\w)[`\u00b4](?=\w)")
 
 _BLOCKS = (
-    re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL),
-    re.compile(r"<(?!br\b|hr\b)([A-Za-z][\w.:-]{0,60})(?:\s[^<>\n]{0,300})?>.*?(?:</\1>|\Z)", re.DOTALL),
+    linear(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", DOTALL),
+    linear(r"<(?!br\b|hr\b)([A-Za-z][\w.:-]{0,60})(?:\s[^<>\n]{0,300})?>.*?(?:</\1>|\Z)", DOTALL),
 )
 _LINES = (
-    re.compile(r"^[ ]*>.*$", re.MULTILINE),
-    re.compile(r"^[ ]*\[(?:recall|memor|context|history|quote)[^\n]*$", re.MULTILINE | re.IGNORECASE),
-    re.compile(r"\[[^\[\]\n]{0,400}\]"),
-    re.compile(r"^(?: {4}|[ ]*(?:#|//|--|\$ |>>>)).*$", re.MULTILINE),
+    linear(r"^[ ]*>.*$", MULTILINE),
+    linear(r"^[ ]*\[(?:recall|memor|context|history|quote)[^\n]*$", MULTILINE | IGNORECASE),
+    linear(r"\[[^\[\]\n]{0,400}\]"),
+    linear(r"^(?: {4}|[ ]*(?:#|//|--|\$ |>>>)).*$", MULTILINE),
 )
-_INLINE_CODE = re.compile(r"`[^`\n]*(?:`|$)", re.MULTILINE)
-_CURLY_QUOTATION = re.compile(r"[\u201c\u00ab\u201e]([^\u201d\u00bb\u201c]*)(?:[\u201d\u00bb\u201c]|\Z)")
-_QUOTATION = re.compile(r'"([^"]*)"')
-_QUOTATION_OF_A_LINE = re.compile(r'(?<!\d)"([^"\n]*)(?:"|$)', re.MULTILINE)
-_SINGLE_QUOTATION = re.compile(r"(?<![\w'])'(?=[^\s'\d])((?:[^'\n]|(?<=\w)'(?=\w)){1,200})'(?!\w)")
-_FIRST_PERSON = re.compile(r"\b(?:i|i'm|i've|im|my|me|we|our)\b", re.IGNORECASE)
+_INLINE_CODE = linear(r"`[^`\n]*(?:`|$)", MULTILINE)
+_CURLY_QUOTATION = linear(r"[\u201c\u00ab\u201e]([^\u201d\u00bb\u201c]*)(?:[\u201d\u00bb\u201c]|\Z)")
+_QUOTATION = linear(r'"([^"]*)"')
+_QUOTATION_OF_A_LINE = linear(r'(?<!\d)"([^"\n]*)(?:"|$)', MULTILINE)
+_SINGLE_QUOTATION = linear(r"(?<![\w'])'(?=[^\s'\d])((?:[^'\n]|(?<=\w)'(?=\w)){1,200})'(?!\w)")
+_FIRST_PERSON = linear(r"\b(?:i|i'm|i've|im|my|me|we|our)\b", IGNORECASE)
 _LONGEST_TITLE = 60
+_LONGEST_SENTENCE = 4_000
 
-_LINE_MARK = re.compile(r"^(?:[-*•·+]|\d{1,2}[.)])\s+")
-_SENTENCE_END = re.compile(r"[.!?…]+[\"')\]]*(?=\s|$)")
-_ABBREVIATION = re.compile(
-    r"(?:^|[\s(])(?:[A-Za-z]|[A-Z]\.[A-Z]|mr|mrs|ms|dr|prof|st|jr|sr|vs|no|e\.g|i\.e|approx|etc)$", re.IGNORECASE
+_LINE_MARK = linear(r"^(?:[-*•·+]|\d{1,2}[.)])\s+")
+_SENTENCE_END = linear(r"(?<![.!?…])[.!?…]++[\"')\]]*+(?=\s|$)")
+_ABBREVIATION = linear(
+    r"(?:^|[\s(])(?:[A-Za-z]|[A-Z]\.[A-Z]|mr|mrs|ms|dr|prof|st|jr|sr|vs|no|e\.g|i\.e|approx|etc)$", IGNORECASE
 )
-_LETTER_SMILEY = re.compile(r"(?:(?<=\s)|^)(?:[:;=8]-?[()DPpO/|3]|<3|xD|xx+)(?=\s|$|[.!?,])")
+_LETTER_SMILEY = linear(r"(?:(?<=\s)|^)(?:[:;=8]-?[()DPpO/|3]|<3|xD|xx+)(?=\s|$|[.!?,])")
 _CONTRACTIONS = {
     "im": "I'm",
     "ive": "I've",
@@ -58,24 +59,24 @@ _CONTRACTIONS = {
     "gonna": "going to",
     "wanna": "want to",
 }
-_CARELESS = re.compile(r"\b(?:" + "|".join(_CONTRACTIONS) + r")\b", re.IGNORECASE)
-_SMALL_I = re.compile(r"(?<![\w'.-])i(?=$|'m\b|'ve\b|'ll\b|'d\b|[ ,])")
+_CARELESS = linear(r"\b(?:" + "|".join(_CONTRACTIONS) + r")\b", IGNORECASE)
+_SMALL_I = linear(r"(?<![\w'.-])i(?=$|'m\b|'ve\b|'ll\b|'d\b|[ ,])")
 
 _PRONOUN = (
     r"(?:i|i'm|i've|i'll|i'd|my|me|we|we're|we've|our|he|she|it|they|you|his|her|their|its|this|there|that's|it's|he's|she's"
     r"|they're)"
 )
-_BOUNDARY = re.compile(
+_BOUNDARY = linear(
     r" ?[,;:()](?= |$)| ?\(| -{1,3} | ?[–—] ?|\.\.\. ?|(?<=[\w)])! ?"
     r"| (?=(?:but|because|cause|cuz|although|though|whereas|which)\b)"
     r"| (?=(?:and|or) (?:would|could|might|should|may) )"
     r"| (?=so (?!much|many|far|that|long|called|i can\b))"
     rf"| (?=(?:and|since|as|while|plus|or|yet) (?:then |also |now |actually |currently |yes )?{_PRONOUN} )",
-    re.IGNORECASE,
+    IGNORECASE,
 )
 
 # "Samantha and I", "my older brother and I": one subject, not two clauses.
-_COMPANION = re.compile(
+_COMPANION = anchored(
     r"(?:(?:and|but|so|because|since|well|hey|oh|yes|also|then|now|recently|when) )?"
     rf"(?:[A-Z][\w'-]*(?: [A-Z][\w'-]*)?|[Mm]y (?:\w+ )?(?:{RELATION}|friend|friends|colleague"
     rf"|colleagues)(?: [A-Z][\w'-]*)?)"
@@ -100,7 +101,8 @@ class Segment:
 
 
 def sentences(content: str) -> list[Sentence]:
-    """What the sender says in their own voice, sentence by sentence. A line never continues on the next."""
+    """What the sender says in their own voice, sentence by sentence. A line never continues on the next. Of a sentence longer
+    than people write only the beginning is kept, as one that says only part of itself: patterns get no more at once (ISO-13)."""
     found: list[Sentence] = []
     for line in own_voice(content).split("\n"):
         plain = _LINE_MARK.sub("", " ".join(line.split()))
@@ -148,9 +150,9 @@ def shortened(text: str, limit: int) -> str:
     return text[: limit - 1].rsplit(" ", 1)[0].rstrip(" ,;:-") + "…"
 
 
-def _title_or_opaque(quotation: re.Match[str]) -> str:
+def _title_or_opaque(quotation: Match[str]) -> str:
     """A title may stay in its sentence; somebody's words may not."""
-    words = quotation.group(1).strip(" ,.")
+    words = quotation.group(1).strip().strip(" ,.").strip()
     titled = 0 < len(words) <= _LONGEST_TITLE and "\n" not in words and (words[0].isupper() or words[0].isdigit())
     return f"\u201c{words}\u201d" if titled and not _FIRST_PERSON.search(words) else OPAQUE
 
@@ -167,6 +169,8 @@ def _sentences_of_line(line: str) -> list[Sentence]:
 
 
 def _sentence(text: str) -> list[Sentence]:
+    if len(text) > _LONGEST_SENTENCE:
+        text = text[:_LONGEST_SENTENCE] + OPAQUE
     text = _LETTER_SMILEY.sub("", text).strip()
     if not any(map(str.isalnum, text)):
         return []

@@ -3,7 +3,6 @@
 Only the wheel's data files are read; its own loader, which looks for updates online, is never imported.
 """
 
-import re
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,10 +19,11 @@ from safetensors.numpy import load_file  # pyright: ignore[reportUnknownVariable
 from tokenizers import Tokenizer
 
 from cloister.domain.passage import Passage
+from cloister.domain.patterns import linear
 from cloister.models.interface import Embedding, Weigh
 from cloister.models.static_sums import SPACE, Sums, is_plain, rows_of_tokens, stripped
 
-_WORD = re.compile(r"[^\W_]+")
+_WORD = linear(r"[^\W_]+")
 _LONGEST_KEPT_PIECE = 24
 _KEPT_PIECES = 50_000
 _PUNCTUATION_WEIGHT = 0.0
@@ -39,10 +39,19 @@ class StaticEmbedder:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._long = threading.Lock()
         self._files: _Files | None = None
 
     def embed(self, passages: Sequence[Passage]) -> list[Embedding]:
-        return [embedding for part in _parts(passages) for embedding in self._embed(part)]
+        """Long texts are embedded by one thread at a time: many at once would be no faster, for all of them need the GIL, and would
+        leave none of it to others."""
+        if sum(len(passage.content) for passage in passages) <= _CHARACTERS_TOGETHER:
+            return self._embed(passages) if passages else []
+        found: list[Embedding] = []
+        for part in _parts(passages):
+            with self._long:
+                found += self._embed(part)
+        return found
 
     def _embed(self, passages: Sequence[Passage]) -> list[Embedding]:
         sums, tokens = self._loaded.sums.of(passages)

@@ -5,7 +5,6 @@ Sums are exact, so they say nothing of which pieces have a row: that depends on 
 is a small multiple of 2**-24, and a float64 has room for the sum of more of them than a text can have, in any order.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import cast
@@ -16,12 +15,14 @@ import numpy.typing as npt
 from tokenizers import Tokenizer
 
 from cloister.domain.passage import Passage
+from cloister.domain.patterns import linear
 
 SPACE = "▁"
-_PIECE = re.compile(f"{SPACE}+[^{SPACE}]+")
-_SPECIAL = re.compile(r"<unk>|</?s>")
-_UNUSUAL = re.compile(f"  |{SPACE}|<")
+_PIECE = linear(f"(?<!{SPACE}){SPACE}++[^{SPACE}]+")
+_SPECIAL = linear(r"<unk>|</?s>")
+_UNUSUAL = linear(f"  |{SPACE}|<")
 _LONGEST_KEPT_PIECE = 24
+_LONGEST_PIECE = 2_048
 _KEPT_PIECES = 50_000
 _PIECES_WITH_A_ROW = 16_384
 _NOTHING = 0
@@ -97,7 +98,7 @@ class Sums:
     def _learnt(self, piece: str, others: list[int]) -> int:
         tokens = self._tokens_of.get(piece)
         if tokens is None:
-            tokens = self._tokenizer.encode(piece, add_special_tokens=False).ids
+            tokens = self._encoded(piece)
             if len(piece) <= _LONGEST_KEPT_PIECE:
                 row = next(self._free_rows, None)
                 if row is not None:
@@ -110,6 +111,15 @@ class Sums:
                 self._tokens_of[piece] = tokens
         others += tokens
         return _NOTHING
+
+    def _encoded(self, piece: str) -> list[int]:
+        """The tokenizer holds the GIL, so a piece of more than 2,048 characters is given to it in parts; a token that would go
+        across two of them is lost, and the space it puts before each part is taken out again."""
+        tokens = self._tokenizer.encode(piece[:_LONGEST_PIECE], add_special_tokens=False).ids
+        for begin in range(_LONGEST_PIECE, len(piece), _LONGEST_PIECE):
+            part = self._tokenizer.encode(piece[begin : begin + _LONGEST_PIECE], add_special_tokens=False)
+            tokens += part.ids[1:] if part.tokens[0] == SPACE else part.ids
+        return tokens
 
     def _sums(self, found: Sequence[Sequence[int]]) -> Exact:
         if len(found) * max(map(len, found)) <= _ROWS_TOGETHER:

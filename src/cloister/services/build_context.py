@@ -20,6 +20,7 @@ from cloister.domain.identifiers import MessageId
 from cloister.domain.observation import HeldObservation
 from cloister.domain.own_words import shown_elsewhere
 from cloister.domain.project_settings import context_sources, observation_scope
+from cloister.domain.question import asked_part
 from cloister.domain.resent import words_key
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_content, checked_limit
@@ -78,7 +79,7 @@ class ContextBuilder:
             if bound_to is not None and _scope(session, project) != bound_to:
                 raise TurnMoved(external_id)
             chosen = with_limits(_sources_of(project) if sources is None else sources, limits)
-            asked = question or _last_question(Messages(transaction), session)
+            asked = asked_part(question or _last_question(Messages(transaction), session) or "")
             said, related = self._gather(transaction, session, project, asked, chosen, known)
             return assemble(
                 session=session.external_id,

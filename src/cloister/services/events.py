@@ -5,7 +5,6 @@ once for all of them: a reader is a place in that row, not a queue, and one that
 goes out as an id that says nothing to anybody: numbers would tell a confined reader how much happens where it may not look.
 """
 
-import re
 import secrets
 import threading
 import time
@@ -20,6 +19,7 @@ from cloister.domain.conversation import Message, Session, Status
 from cloister.domain.events import Event, of_messages, of_move, of_session, reset, told
 from cloister.domain.identifiers import ProjectId, TenantId
 from cloister.domain.moments import Clock
+from cloister.domain.patterns import anchored
 from cloister.domain.scope import Reach
 from cloister.services.look_around import Lookout, Versions
 from cloister.storage.interface import Database
@@ -29,7 +29,7 @@ _KEPT_SECONDS = 300.0
 # A change of more sessions at once is told as one reset.
 _MOST_AT_ONCE = 100
 _MOST_READ = 64
-_ID = re.compile(r"[0-9a-f]{48}")
+_ID = anchored(r"[0-9a-f]{48}")
 # Rows of different times never share a place.
 _ROW_LENGTH = 1 << 40
 _NOWHERE = -1

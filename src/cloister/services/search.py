@@ -13,6 +13,7 @@ from cloister.domain.entity import Entity
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.memory import HeldMemory
+from cloister.domain.question import asked_part
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_content, checked_limit, checked_name
 from cloister.index import terms
@@ -29,6 +30,8 @@ HIGHEST_LIMIT = 200
 # An exchange is rarely found by more than two of its messages.
 _MESSAGES_AN_EPISODE = 3
 _DIGITS = 6
+# Of a longer hit its beginning says enough; there may be hundreds of hits, each of 65,536 characters.
+_LONGEST_COMPARED = 8_192
 # What a kind still counts for when none of its hits has a word of the question.
 _UNRELATED = 0.2
 
@@ -78,7 +81,7 @@ class Searcher:
         self, reach: Reach, question: str, place: Place, limit: int, kinds: Sequence[str] | None = None
     ) -> list[Hit]:
         """The best of these kinds, or of all, best first. A score is a share of the best hit's: 1 for that one itself."""
-        checked_content(question, "query")
+        question = asked_part(checked_content(question, "query"))
         checked_limit(limit, "limit", HIGHEST_LIMIT, lowest=1)
         wanted = checked_kinds(kinds)
         if place.session is not None and (place.project is not None or place.user_id is not None):
@@ -152,7 +155,7 @@ def _covered(asked: set[int], hit: Hit) -> float:
             text = held.memory.content
         case EntityHit(entity=entity):
             text = f"{entity.name} {entity.notes}"
-    return len(asked.intersection(terms.term_list(text))) / len(asked) if asked else 0.0
+    return len(asked.intersection(terms.term_list(text[:_LONGEST_COMPARED]))) / len(asked) if asked else 0.0
 
 
 def _scope(transaction: Transaction, place: Place) -> Scope:

@@ -1,7 +1,6 @@
 """What reaches the terminal: data on stdout, chatter on stderr. Stored words are shown as words and never obeyed."""
 
 import json
-import re
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -13,8 +12,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from cloister.domain.patterns import Match, linear
+
 # What a terminal obeys or reorders instead of showing: control characters, line separators, and overrides of direction.
-_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_OBEYED = linear("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _INDENT = 4
 
 
@@ -125,6 +126,6 @@ def _write(console: Console, sentence: Text) -> None:
     console.print(sentence, soft_wrap=not console.is_terminal)
 
 
-def _written_out(found: re.Match[str]) -> str:
+def _written_out(found: Match[str]) -> str:
     number = ord(found[0])
     return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"

@@ -3,12 +3,14 @@
 import base64
 import hashlib
 import json
-import re
 from collections.abc import Iterator
 from html import escape
 from typing import Any, cast
 
+from cloister.domain.patterns import linear
+
 Node = dict[str, Any]
+_CODE = linear("`([^`]+)`")
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1d2125; --soft: #59626b; --paper: #fdfcfa; --panel: #f3f1ec; --line: #dcd8cf;
@@ -219,4 +221,4 @@ def _paragraphs(text: str) -> str:
 
 def _text(text: str) -> str:
     """Text with `code` in it."""
-    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(text, quote=False))
+    return _CODE.sub(r"<code>\1</code>", escape(text, quote=False))

@@ -1,7 +1,6 @@
 """What happens around every request: an id, a look at host and size, a line in the log, and a plain answer if something breaks."""
 
 import logging
-import re
 import secrets
 import time
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from cloister.domain.patterns import anchored
 from cloister.interfaces.http.hosts import WRONG_HOST, AllowedHosts
 from cloister.interfaces.http.logs import log
 from cloister.interfaces.http.metrics import Metrics
@@ -22,7 +22,7 @@ LARGEST_BODY = 1 << 20
 # Not an answer, since nobody is there to read it: what logs and metrics call a caller who left before the end of the request.
 _GONE = 499
 _BROKEN = 500
-_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_REQUEST_ID = anchored(r"[A-Za-z0-9._-]{1,64}")
 _TOO_LARGE = f"The body is larger than {LARGEST_BODY:,} bytes."
 
 

@@ -1,0 +1,175 @@
+"""Time grows with the length of a text and no faster, whatever the text: for every pattern, and for every function that reads one.
+
+Four times the text may take six times as long; quadratic work would take sixteen times. Processor time of this thread is compared,
+the least of several runs; what is too short to be measured cannot stop anything.
+"""
+
+import importlib
+import pkgutil
+import re
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cloister
+from cloister.domain import patterns
+from cloister.domain.extraction import Statement
+from cloister.domain.identifiers import MessageId
+from cloister.domain.memory import normalised, quoted, same_as
+from cloister.domain.own_words import own_words
+from cloister.domain.passage import Passage
+from cloister.domain.question import asked_part, parse_question
+from cloister.domain.text import MAX_CONTENT
+from cloister.index import terms
+from cloister.models.json_answers import Reply, UnusableAnswer, read_memories
+from cloister.models.quotations import harmless
+from cloister.models.rules import Rules
+from cloister.models.static_embedder import StaticEmbedder
+from hostile_texts import HEADS, UNITS, attacks, repeated
+
+TIMES = 4
+MOST = 6.0
+LONG = 4_096
+WORTH_MEASURING = 0.001
+
+Use = Callable[[str], object]
+Shape = tuple[str, str, str]
+
+
+def every_pattern() -> tuple[patterns.Made, ...]:
+    for module in pkgutil.walk_packages(cloister.__path__, "cloister."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    return patterns.made()
+
+
+EVERY = every_pattern()
+
+
+def uses(made: patterns.Made) -> Iterator[Use]:
+    pattern = made.pattern
+    yield pattern.fullmatch
+    yield (lambda text: deque(pattern.finditer(text), 0)) if made.searched else pattern.match
+
+
+def seconds(use: Use, text: str, runs: int = 1) -> float:
+    least = float("inf")
+    for _ in range(runs):
+        began = time.thread_time()
+        use(text)
+        least = min(least, time.thread_time() - began)
+    return least
+
+
+def growth(use: Use, shape: Shape, size: int, runs: int) -> float:
+    """How many times as long a text of this size takes as a quarter of it; 0 where that takes no time to speak of."""
+    long = repeated(*shape, size)
+    taken = seconds(use, long, runs)
+    return 0 if taken < WORTH_MEASURING else taken / seconds(use, repeated(*shape, size // TIMES), runs + 1)
+
+
+def refuse_fast_growth(use: Use, shapes: Sequence[Shape], size: int, name: str) -> None:
+    """A busy machine may disturb a run; what is quadratic is so every time, however often it is measured."""
+    for shape in shapes:
+        found = growth(use, shape, size, 1)
+        for runs in (3, 5, 9):
+            if found > MOST:
+                found = min(found, growth(use, shape, size, runs))
+        assert found <= MOST, f"{name}: {found:.1f} times as long for {TIMES} times {shape!r}"
+
+
+COMMON: list[Shape] = [("", unit, "") for unit in UNITS] + [
+    (head, unit, "\x00") for head in HEADS[1:] for unit in (" ", "\u3000", "a", "just ", "1", "'", "\n")
+]
+
+
+RUNS = [*COMMON[::4], ("<", " ", "\x00"), ("I ", "just ", "\x00")]
+"""Fewer for each pattern, as it is fed its own characters as well."""
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_iso_13_no_pattern_takes_more_than_linear_time(part: int) -> None:
+    for made in EVERY[part::8]:
+        shapes = [*RUNS, *attacks(made.pattern)]
+        for use in uses(made):
+            refuse_fast_growth(use, shapes, LONG, made.pattern.pattern)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_iso_13_no_pattern_takes_more_than_linear_time_for_texts_nobody_thought_of(data: st.DataObject) -> None:
+    """Repetitions of a few parts of the pattern, in any order."""
+    made = data.draw(st.sampled_from(EVERY))
+    own = sorted({part for shape in attacks(made.pattern) for part in shape if part}) or ["a"]
+    parts = st.one_of(st.sampled_from(own), st.sampled_from(UNITS), st.characters(exclude_categories=["Cs"]))
+    unit = "".join(data.draw(st.lists(parts, min_size=1, max_size=4)))
+    head = "".join(data.draw(st.lists(parts, max_size=2)))
+    for use in uses(made):
+        refuse_fast_growth(use, [(head, unit, "\x00"), (head, unit, "")], LONG, made.pattern.pattern)
+
+
+def test_the_patterns_that_are_fed_are_all_there_are() -> None:
+    assert len(EVERY) > 250
+    assert any("recalled-memory" in made.pattern.pattern for made in EVERY)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "searched"),
+    [
+        (r"<\s*(/?)\s*recalled-memory\b[^>]*>", True),
+        (r"(?:(?:and|just|so) )*i said\b", True),
+        (r"[.!?…]+[\"')\]]*(?=\s|$)", True),
+        (r"<think>.*?</think>", True),
+        (r"be (?:flying|going) to [A-Z][\w-]+(?=.*\b(?:next|soon)\b)", False),
+    ],
+)
+def test_the_hostile_texts_find_patterns_that_are_slow(pattern: str, searched: bool) -> None:
+    """As they were, or as they should never be."""
+    made = patterns.Made(re.compile(pattern, re.IGNORECASE), searched)
+    with pytest.raises(AssertionError, match="times as long"):
+        for use in uses(made):
+            refuse_fast_growth(use, [*RUNS, *attacks(made.pattern)], LONG, pattern)
+
+
+RULES = Rules()
+EMBEDDER = StaticEmbedder()
+
+
+def said(text: str, times: int = 1) -> list[Statement]:
+    return [
+        Statement(id=MessageId(at + 1), role="user", content=text, author=None, created_at=0) for at in range(times)
+    ]
+
+
+def read_answer(text: str) -> None:
+    try:
+        read_memories(Reply(text=text), [MessageId(1)])
+    except UnusableAnswer:
+        return
+
+
+FUNCTIONS: Mapping[str, Use] = {
+    "own_words": own_words,
+    "quoted": lambda text: quoted([text]),
+    "normalised": normalised,
+    "same_as": same_as,
+    "memories of rules": lambda text: RULES.memories(said(text), []),
+    "entities of rules": lambda text: RULES.entities(said(text)),
+    "notes of rules": lambda text: RULES.notes(said(text, 3)),
+    "terms of a message": terms.encode,
+    "words of a query": terms.words,
+    "embedding of a message": lambda text: EMBEDDER.embed([Passage("", text)]),
+    "embedding of a query": lambda text: EMBEDDER.embed_query(asked_part(text), lambda words: [1.0] * len(words)),
+    "question": parse_question,
+    "answer of a model": read_answer,
+    "quotation for a model": harmless,
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_iso_13_no_function_takes_more_than_linear_time(name: str) -> None:
+    refuse_fast_growth(FUNCTIONS[name], COMMON, MAX_CONTENT // 2, name)
