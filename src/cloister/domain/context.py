@@ -10,6 +10,7 @@ from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.memory import HeldMemory, quoted
 from cloister.domain.observation import HeldObservation
+from cloister.domain.speaker import attributed, listener
 from cloister.domain.text import CHARACTERS_A_TOKEN, checked_limit
 
 Method = Literal["recent", "semantic"]
@@ -44,12 +45,13 @@ _DEFAULT_SOURCES = (
 
 
 class Item(NamedTuple):
-    """A message in a context, where it was said, and why it is here."""
+    """A message in a context, where it was said, why it is here, and the user of its session."""
 
     message: Message
     session: str
     source: Origin
     score: float | None = None
+    user: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,7 +65,8 @@ class Derived:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Context:
-    """`current_conversation` is of this session alone, in order; `relevant_history` holds none of it, best first."""
+    """`current_conversation` is of this session alone, in order; `relevant_history` holds none of it, best first. `user` is the
+    session's, and `shared` says that words of several users can meet here (MEM-11)."""
 
     session: str
     project: ProjectId | None
@@ -72,6 +75,8 @@ class Context:
     derived: Derived
     tokens: int
     omitted: Mapping[str, int]
+    user: str | None = None
+    shared: bool = False
 
     @property
     def holds_other_sessions(self) -> bool:
@@ -83,7 +88,10 @@ class Context:
     @property
     def memory_context(self) -> str:
         """The memories as `{MEMORY.CONTEXT}` shows them (MEM-7): quoted data, not instructions."""
-        return quoted(held.memory.content for held in self.derived.memories)
+        return quoted(
+            (attributed(held.memory.content, held.user, shared=self.shared) for held in self.derived.memories),
+            listener(self.user, shared=self.shared),
+        )
 
     @property
     def chat_history(self) -> tuple[Item, ...]:
@@ -127,6 +135,8 @@ def assemble(
     related: Sequence[Item],
     derived: Derived,
     budget: int | None,
+    user: str | None = None,
+    shared: bool = False,
 ) -> Context:
     """Put a context together. Of the conversation the newest part stays; of the related, down the ranking, what still fits; then
     memories, entities and notes in the room that is left."""
@@ -141,7 +151,7 @@ def assemble(
     return Context(
         session=session,
         project=project,
-        current_conversation=tuple(Item(message=message, session=session, source="session") for message in kept),
+        current_conversation=tuple(Item(message, session, "session", user=user) for message in kept),
         relevant_history=tuple(chosen),
         derived=fitting,
         tokens=sum(map(_cost, kept)) + sum(_cost(item.message) for item in chosen) + derived_tokens,
@@ -152,6 +162,8 @@ def assemble(
             "entities": len(derived.entities) - len(fitting.entities),
             "observations": len(derived.observations) - len(fitting.observations),
         },
+        user=user,
+        shared=shared,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any, cast
 from cloister.domain.entity import Entity, merged_notes
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import EntityId, MessageId, ProjectId, SessionId, entity_name
+from cloister.domain.speaker import attributed
 from cloister.storage.interface import Row, Transaction, integers
 from cloister.storage.messages import Indexed
 
@@ -206,14 +207,15 @@ class EntityRows:
 
 
 def merged(transaction: Transaction, rows: Sequence[Row]) -> list[Entity]:
-    """Entities with the notes of all their mentions."""
+    """Entities with the notes of all their mentions, which name their speakers where several users meet (MEM-11)."""
     if not rows:
         return []
     said: dict[int, list[tuple[str, MessageId]]] = {}
     ids = [cast(int, row[0]) for row in rows]
     mentions = transaction.rows("mentions", entity_ids=integers(ids))
-    for entity, notes, message in cast(list[tuple[int, str, int]], mentions):
-        said.setdefault(entity, []).append((notes, MessageId(message)))
+    for entity, notes, message, user, visibility in cast(list[tuple[int, str, int, str | None, str]], mentions):
+        named = notes and attributed(notes, user, shared=visibility == "shared")
+        said.setdefault(entity, []).append((named, MessageId(message)))
     return [_entity(row, said.get(cast(int, row[0]), ())) for row in rows]
 
 
