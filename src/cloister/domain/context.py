@@ -1,6 +1,6 @@
 """The context: what we just said apart from what is related (CTX-1), from chosen sources (CTX-2), inside a budget (CTX-5)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, cast, get_args
 
@@ -10,7 +10,7 @@ from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.memory import HeldMemory, quoted
 from cloister.domain.observation import HeldObservation
-from cloister.domain.speaker import attributed, listener
+from cloister.domain.speaker import attributed, listener, with_user
 from cloister.domain.text import CHARACTERS_A_TOKEN, checked_limit
 
 Method = Literal["recent", "semantic"]
@@ -88,9 +88,27 @@ class Context:
     @property
     def memory_context(self) -> str:
         """The memories as `{MEMORY.CONTEXT}` shows them (MEM-7): quoted data, not instructions."""
-        return quoted(
-            (attributed(held.memory.content, held.user, shared=self.shared) for held in self.derived.memories),
-            listener(self.user, shared=self.shared),
+        named = self.names_speakers
+        return self.quoted(attributed(held.memory.content, held.user, named=named) for held in self.derived.memories)
+
+    def quoted(self, lines: Iterable[str]) -> str:
+        """Lines of what was recalled as one block, which says who is talking where several users' words meet."""
+        return quoted(lines, listener(self.user) if self.names_speakers else "")
+
+    @property
+    def entity_lines(self) -> Iterator[str]:
+        """The entities, each with what is known of it. Notes name their speakers already, but for users without a name."""
+        for entity in self.derived.entities:
+            notes = with_user(entity.notes, None) if self.names_speakers else entity.notes
+            yield f"{entity.name} ({entity.type}){': ' if notes else ''}{notes}"
+
+    @property
+    def names_speakers(self) -> bool:
+        """Whether a prompt has to say whose words it quotes (MEM-11): where users meet, and one of them is known by name."""
+        return self.shared and (
+            self.user is not None
+            or any(item.user is not None for item in self.relevant_history)
+            or any(held.user is not None for held in self.derived.memories)
         )
 
     @property

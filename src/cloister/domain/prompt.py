@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Mapping
 
 from cloister.domain.context import Context
 from cloister.domain.conversation import Message, Role
-from cloister.domain.memory import quoted, spoken
+from cloister.domain.memory import spoken
 from cloister.domain.moments import iso
 from cloister.domain.reply import ChatMessage
-from cloister.domain.speaker import attributed, listener, speaker
+from cloister.domain.speaker import attributed, speaker
 
 DEFAULT_TEMPLATE = """\
 You are a helpful assistant with a memory. Answer the user's last message, in the user's language, shortly and plainly.
@@ -64,37 +64,23 @@ def _alternating(messages: Iterable[Message]) -> list[ChatMessage]:
 
 def _history(context: Context) -> str:
     said = sorted(context.relevant_history, key=lambda item: item.message.created_at)
-    return _block(
-        context,
-        (
-            f"{_day(item.message.created_at)}, {speaker(item.message, item.user, shared=context.shared)}: {item.message.content}"
-            for item in said
-        ),
+    named = context.names_speakers
+    return context.quoted(
+        f"{_day(item.message.created_at)}, {speaker(item.message, item.user, named=named)}: {item.message.content}"
+        for item in said
     )
 
 
 def _entities(context: Context) -> str:
-    return _block(
-        context,
-        (
-            f"{entity.name} ({entity.type}){': ' if entity.notes else ''}{entity.notes}"
-            for entity in context.derived.entities
-        ),
-    )
+    return context.quoted(context.entity_lines)
 
 
 def _observations(context: Context) -> str:
-    return _block(
-        context,
-        (
-            f"{_day(held.observation.said_at)}: {attributed(held.observation.content, held.user, shared=context.shared)}"
-            for held in context.derived.observations
-        ),
+    named = context.names_speakers
+    return context.quoted(
+        f"{_day(held.observation.said_at)}: {attributed(held.observation.content, held.user, named=named)}"
+        for held in context.derived.observations
     )
-
-
-def _block(context: Context, lines: Iterable[str]) -> str:
-    return quoted(lines, listener(context.user, shared=context.shared))
 
 
 def _day(moment: int) -> str:

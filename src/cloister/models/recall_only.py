@@ -7,11 +7,11 @@ as new evidence (MEM-10), nor recalled as if it had been said here.
 from collections.abc import AsyncGenerator, Iterator
 
 from cloister.domain.context import Context
-from cloister.domain.memory import normalised, quoted
+from cloister.domain.memory import normalised
 from cloister.domain.moments import iso
 from cloister.domain.own_words import NOTHING_RECALLED, RECALL_ONLY
 from cloister.domain.reply import ChatRequest, End, Piece, TextDelta, Usage
-from cloister.domain.speaker import attributed, listener, speaker
+from cloister.domain.speaker import attributed, speaker
 
 _MOST_QUOTED = 8
 _LONGEST_QUOTATION = 280
@@ -26,7 +26,7 @@ class RecallOnly:
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[Piece]:
         context = request.context
-        block = "" if context is None else quoted([*_remembered(context)][:_MOST_QUOTED], _listener(context))
+        block = "" if context is None else context.quoted([*_remembered(context)][:_MOST_QUOTED])
         yield TextDelta(f"{RECALL_ONLY}\n\n")
         for line in (block or NOTHING_RECALLED).splitlines(keepends=True):
             yield TextDelta(line)
@@ -38,19 +38,14 @@ class RecallOnly:
 
 def _remembered(context: Context) -> Iterator[str]:
     """What was said comes first, best first, then what was made of it."""
-    shared = context.shared
+    named = context.names_speakers
     for item in context.relevant_history:
-        said_by = speaker(item.message, item.user, shared=shared)
+        said_by = speaker(item.message, item.user, named=named)
         yield f"{_day(item.message.created_at)}, {said_by} in {item.session}: {_short(item.message.content)}"
     for held in context.derived.memories:
-        words = attributed(_short(held.memory.content), held.user, shared=shared)
+        words = attributed(_short(held.memory.content), held.user, named=named)
         yield f"{_day(held.memory.created_at)}, a memory of {held.session}: {words}"
-    for entity in context.derived.entities:
-        yield f"{entity.name} ({entity.type}){': ' if entity.notes else ''}{_short(entity.notes)}"
-
-
-def _listener(context: Context) -> str:
-    return listener(context.user, shared=context.shared)
+    yield from map(_short, context.entity_lines)
 
 
 def _short(text: str) -> str:
