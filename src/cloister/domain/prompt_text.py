@@ -23,11 +23,11 @@ _BROKEN_MARK = "recalled·memory"
 # U+E0FFF can spell out whole sentences that no person sees.
 _JOINERS = "\u200c\u200d\ufe0f"
 _INVISIBLE = (
-    "\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e"
+    "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0000-\U000e0fff"
 )
-_BREAKS = "\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029"
+_BREAKS = "\n\r\x0b\x0c\x1c-\x1f\x85\u2028\u2029"
 # Writing that joiners belong to: scripts that join their letters, and pictures.
 _JOINED = "\u0590-\u1fff\u2190-\u2767\u2772-\u27bf\u2900-\u2bff\u3040-\ud7ff\uf900-\ufaff\U00010000-\U0001faff"
 
@@ -40,13 +40,13 @@ _PLAIN = {
     **dict.fromkeys("\uff3b\ufe47", "["),
     **dict.fromkeys("\uff3d\ufe48", "]"),
     **dict.fromkeys("\uff5c\uffe8", "|"),
-    **dict.fromkeys("\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029", "\n"),
+    **dict.fromkeys("\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\u2028\u2029", "\n"),
 }
 _ANGLES = str.maketrans({**dict.fromkeys(_LEFT, "‹"), **dict.fromkeys(_RIGHT, "›")})
 _SQUARES = str.maketrans({**dict.fromkeys("[\uff3b\ufe47", "("), **dict.fromkeys("]\uff3d\ufe48", ")")})
 _GAP = f"[{_INVISIBLE}{_JOINERS}]*+"
 # Between brackets: what a name of a control word may hold, in any Unicode form. Which name it is, is decided by its plain form.
-_NAME = f"(?:[\\w/\uff0f\u2044\u2215\u2581.:{_BARS}-]{_GAP}){{1,64}}+"
+_NAME = f"(?:[^\\s{_LEFT}{_RIGHT}\\[\\]\uff3b\uff3d\ufe47\ufe48{_INVISIBLE}{_JOINERS}]{_GAP}){{1,64}}+"
 _TOKENS = _names(
     "s bos eos pad unk sop eop eoh eoa bot eot start_of_turn end_of_turn start_of_image end_of_image begin_of_text end_of_text "
     "im_start im_end bos_token eos_token tool_call tool_response tool_calls tool_result function_call function_calls sys"
@@ -65,11 +65,13 @@ _ANGLED = re.compile(f"(?:[{_LEFT}]{_GAP}){{1,2}}+({_NAME})[{_RIGHT}](?:{_GAP}[{
 _SQUARED = re.compile(f"[\\[\uff3b\ufe47]{_GAP}({_NAME})[\\]\uff3d\ufe48]")
 _CAPITALS = re.compile(r"\[(/?+[A-Z][A-Z0-9_]{1,63}+)\]")
 # `Assistant:` at the start of a line, and `### Instruction:`
+_BLANKS = "\\t \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
+_HASHES = "#\ufe5f\uff03"
 _SPEAKER = re.compile(
     f"(?<![^{_BREAKS}])"
-    f"([ \\t{_INVISIBLE}{_JOINERS}]*+(?:[#\ufe5f\uff03]{_GAP})*+[ \\t]*+)"
+    f"([{_BLANKS}{_INVISIBLE}{_JOINERS}{_HASHES}]*+)"
     f"((?:[^\\W\\d_]{_GAP}){{2,16}}+)"
-    f"([ \\t]*+[:\uff1a\ufe55\ufe13\u2236\ua789])"
+    f"([{_BLANKS}{_INVISIBLE}{_JOINERS}]*+[:\uff1a\ufe55\ufe13\u2236\ua789])"
 )
 _UNSEEN = re.compile(f"[{_INVISIBLE}{_JOINERS}]+")
 _TO_BAR = str.maketrans(dict.fromkeys(_BARS, "|"))
@@ -159,5 +161,5 @@ def _is_numbered(name: str) -> bool:
 def _bracketed(found: re.Match[str]) -> str:
     """`Assistant:` → `(Assistant):`. Headings such as `Answer:` are roles only behind `###`."""
     lead, word, colon = found.groups()
-    known = _HEADINGS if lead.strip() else _ROLES
+    known = _HEADINGS if any(mark in lead for mark in _HASHES) else _ROLES
     return f"{lead}({word}){colon}" if _folded(word) in known else found.group()
