@@ -156,10 +156,10 @@ class ContextItem:
 
     id: str
     session_id: str
-    user_id: str | None
     role: str
     content: str
     author: str | None
+    user_id: str | None
     created_at: str
     source: str
     score: float | None
