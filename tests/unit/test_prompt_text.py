@@ -3,6 +3,7 @@ divided (ISO-4, MEM-10, MEM-11)."""
 
 import sys
 import unicodedata
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -68,17 +69,21 @@ def small_form(text: str) -> str:
     return text.replace("<", "\ufe64").replace(">", "\ufe65")
 
 
-def with_zero_width(text: str, invisible: str) -> str:
-    return invisible.join(text)
+def with_inside(invisible: str) -> Callable[[str], str]:
+    return lambda text: invisible.join(text)
 
 
-DISGUISES = {
-    "as it is": lambda text: text,
+def as_it_is(text: str) -> str:
+    return text
+
+
+DISGUISES: dict[str, Callable[[str], str]] = {
+    "as it is": as_it_is,
     "full-width": full_width,
     "mathematical letters": mathematical,
     "small brackets": small_form,
     "upper case": str.upper,
-    **{f"with U+{ord(c):04X} inside": (lambda text, c=c: with_zero_width(text, c)) for c in ZERO_WIDTH},
+    **{f"with U+{ord(c):04X} inside": with_inside(c) for c in ZERO_WIDTH},
 }
 HOSTILE = (
     st.sampled_from([*CONTROL_WORDS, *OUR_MARKS, *LINE_STARTS])
@@ -187,7 +192,7 @@ def recalled(texts: list[str], *, shared: bool = False, author: str | None = Non
 
 @pytest.mark.parametrize("disguise", DISGUISES.values(), ids=DISGUISES)
 @pytest.mark.parametrize("word", [*CONTROL_WORDS, *LINE_STARTS])
-def test_no_control_word_of_a_chat_template_is_left(word: str, disguise: type[str]) -> None:
+def test_no_control_word_of_a_chat_template_is_left(word: str, disguise: Callable[[str], str]) -> None:
     hidden = disguise(word)
     assert_holds_no_control_word(harmless(f"Hello.\n{hidden} there"))
     assert_holds_no_control_word(without_control_words(f"Hello.\n{hidden} there"))

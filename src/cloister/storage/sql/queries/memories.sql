@@ -42,7 +42,7 @@ LIMIT :limit
 -- name: known_memories
 -- What is known of a user inside one pool, and whether in this session; this session's first, each newest first. An extraction is
 -- told no more than its own pool.
-SELECT m.content, CASE WHEN s.session_id = :session_id THEN 1 ELSE 0 END AS here
+SELECT m.content, CAST(CASE WHEN s.session_id = :session_id THEN 1 ELSE 0 END AS BIGINT) AS here
 FROM session AS s
 JOIN memory AS m ON m.tenant_id = s.tenant_id AND m.session_id = s.session_id
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id
