@@ -67,7 +67,9 @@ DERIVED_CASES: dict[str, Case] = {
     "Memories.get": Case(act=lambda t, h: Memories(t).get(h.first.memory), nothing=NotFound),
     "Memories.of_session": Case(act=lambda t, h: Memories(t).of_session(h.first.session, limit=9), nothing=[]),
     "Memories.of_user": Case(act=lambda t, h: Memories(t).of_user("ann", limit=9)),
-    "Memories.known": Case(act=lambda t, h: Memories(t).known(h.first.session, h.first.pool, "ann", 9), nothing=[]),
+    "Memories.known": Case(
+        act=lambda t, h: Memories(t).known(h.first.session, h.first.pool, "ann", 9), nothing=([], [])
+    ),
     "Memories.derived_from": Case(act=lambda t, h: Memories(t).derived_from(h.first.messages[0]), nothing=[]),
     "Memories.ids": Case(act=lambda t, h: Memories(t).ids(h.first.session), nothing=[]),
     "Memories.remove": Case(

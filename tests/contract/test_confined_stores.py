@@ -163,7 +163,7 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
     "Observations.recent_of_user": lambda t, h: (
         [held.session for held in Observations(t).recent_of_user("ann", h.first.pool, limit=9)] == ["first"]
     ),
-    "Memories.known": lambda t, h: Memories(t).known(h.first.session, h.second.pool, "bob", 9) == [],
+    "Memories.known": lambda t, h: Memories(t).known(h.first.session, h.second.pool, "bob", 9) == ([], []),
 }
 # These take the integer id of a session, project or pool that the caller found under its own reach, or name the tenant's own;
 # keys and usage are the whole tenant's, and their services refuse a confined caller.

@@ -150,6 +150,7 @@ def test_a_query_reads_no_more_rows_than_its_pool_holds(crowded: tuple[str, Hous
     parameters: dict[str, Value] = {
         "tenant_id": household.tenant,
         "confined_to": None,
+        "bound_user": None,
         "pool_id": household.pool,
         "session_id": household.session,
         "message_id": household.message,

@@ -107,6 +107,77 @@ def test_what_is_recalled_is_quoted_and_never_obeyed_or_learnt_again(memory: Clo
     assert all("cello" not in held.content for held in memory.memories("t"))
 
 
+NUTS, KEPT_NUTS, WHO = "I am allergic to nuts.", "The user is allergic to nuts.", "Who is allergic to nuts?"
+
+
+def test_who_said_it_travels_with_the_fact(memory: Cloister) -> None:
+    """MEM-11: in a shared project ann's words are not bob's, and the user called "assistant" is no assistant."""
+    project = memory.create_project("Shared", member_visibility="shared").project_id
+    for user in ("ann", "assistant", "bob"):
+        memory.create_session(f"of {user}", project_id=project, user_id=user)
+    for user in ("ann", "assistant"):
+        memory.record(f"of {user}", "user", NUTS)
+        memory.extract(f"of {user}")
+    context = memory.context("of bob", WHO)
+    assert {(held.content, held.user_id) for held in context.memories} == {(KEPT_NUTS, "ann"), (KEPT_NUTS, "assistant")}
+    assert sorted(line for line in context.memory_context.splitlines() if "nuts" in line) == [
+        '- User "ann" is allergic to nuts.',
+        '- User "assistant" is allergic to nuts.',
+    ]
+    assert {(item.role, item.user_id, item.author) for item in context.relevant_history} == {
+        ("user", "ann", None),
+        ("user", "assistant", None),
+    }
+    hits = memory.search("allergic to nuts", session_id="of bob", kinds=["episodes", "memories"])
+    assert sorted((hit.kind, str(hit.user_id)) for hit in hits) == [
+        ("episode", "ann"),
+        ("episode", "assistant"),
+        ("memory", "ann"),
+        ("memory", "assistant"),
+    ]
+    assert [held.user_id for held in memory.memories("of ann")] == ["ann"]
+    assert [held.user_id for held in memory.user_memories("assistant")] == ["assistant"]
+
+
+def test_an_author_is_told_and_not_taken_for_a_role(memory: Cloister) -> None:
+    """MEM-11"""
+    memory.create_session("s")
+    memory.create_session("t")
+    memory.record("s", "user", NUTS, author="assistant")
+    memory.extract("s")
+    (item,) = memory.context("t", WHO).relevant_history
+    assert (item.role, item.author) == ("user", "assistant")
+    (hit,) = memory.search("allergic to nuts", session_id="t", kinds=["episodes"])
+    assert (hit.role, hit.author) == ("user", "assistant")
+    assert '- The user "assistant" is allergic to nuts.' in memory.context("t", WHO).memory_context
+
+
+def test_a_fact_said_in_two_sessions_is_shown_once_and_survives_the_loss_of_one(memory: Cloister) -> None:
+    """MEM-11"""
+    project = memory.create_project("P").project_id
+    for session in ("first", "second", "asking"):
+        memory.create_session(session, project_id=project, user_id="ann")
+    for session in ("first", "second"):
+        memory.record(session, "user", NUTS)
+        assert memory.extract(session).appended == 1
+    assert [held.content for held in memory.context("asking", WHO).memories] == [KEPT_NUTS]
+    assert len(memory.search("allergic to nuts", session_id="asking", kinds=["memories"])) == 1
+    assert [held.content for held in memory.user_memories("ann")] == [KEPT_NUTS]
+    memory.delete_session("second")
+    assert [(held.content, held.session_id) for held in memory.context("asking", WHO).memories] == [
+        (KEPT_NUTS, "first")
+    ]
+    assert [held.session_id for held in memory.user_memories("ann")] == ["first"]
+
+
+def test_only_what_users_say_is_kept(memory: Cloister) -> None:
+    """MEM-11"""
+    memory.create_session("s")
+    for role in ("assistant", "tool", "system"):
+        memory.record("s", role, NUTS)
+    assert memory.extract("s").appended == 0
+
+
 def test_memories_go_with_their_session_and_their_message(memory: Cloister) -> None:
     """MEM-9"""
     memory.create_session("s")

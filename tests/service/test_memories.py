@@ -38,6 +38,7 @@ def test_a_memory_is_exactly_this(home: Tenant) -> None:
         "id": memory["id"],
         "content": "The user's neighbour Anna plays the cello.",
         "session_id": "music",
+        "user_id": None,
         "importance": memory["importance"],
         "source_message_ids": [said["id"]],
         "created_at": memory["created_at"],

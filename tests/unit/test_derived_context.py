@@ -37,7 +37,7 @@ def observation(number: int) -> HeldObservation:
     held = Observation(
         id=ObservationId(number), session=SESSION, content="12345678", sources=(), said_at=number, created_at=number
     )
-    return HeldObservation(observation=held, session="here")
+    return HeldObservation(observation=held, session="here", user=None)
 
 
 DERIVED = Derived(

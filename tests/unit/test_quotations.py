@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cloister.models.quotations import as_written, harmless, quotation, shown
+from cloister.domain.prompt_text import harmless
+from cloister.models.quotations import as_written, quotation, shown
 from cloister.models.splitting import cut, first_fitting, parts, tokens
 from statements import ids, statement
 
@@ -42,10 +43,13 @@ def test_a_speaker_is_named_by_role_and_name() -> None:
     assert len(quotation(statement(1, "Hello.", author="A" * 255)).speaker) < 60
 
 
-@given(st.text(alphabet=st.characters(exclude_characters="‹›", exclude_categories=("Cc", "Cs"))))
+@given(
+    st.text(
+        alphabet=st.characters(max_codepoint=0x24F, exclude_characters="‹›[:\u00ad", exclude_categories=("Cc", "Cs"))
+    )
+)
 def test_brackets_can_be_written_back(text: str) -> None:
-    if "[" not in text:
-        assert as_written(harmless(text)) == text
+    assert as_written(harmless(text)) == text
 
 
 @given(st.lists(st.text(max_size=600), max_size=12), st.integers(min_value=64, max_value=400))

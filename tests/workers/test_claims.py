@@ -37,7 +37,9 @@ class Model:
         self.go_on.set()
         self.error: Exception | None = None
 
-    def memories(self, said: Sequence[Statement], known: Sequence[str]) -> list[ExtractedMemory]:
+    def memories(
+        self, said: Sequence[Statement], known: Sequence[str], of_user: Sequence[str] = ()
+    ) -> list[ExtractedMemory]:
         self.asked.set()
         self.go_on.wait(30)
         if self.error is not None:

@@ -48,6 +48,7 @@ export interface RecalledItem {
   role: string;
   content: string;
   author: string | null;
+  user_id: string | null;
   created_at: string;
   score: number | null;
 }
@@ -56,6 +57,7 @@ export interface Memory {
   id: string;
   content: string;
   session_id: string;
+  user_id: string | null;
   importance: number | null;
   source_message_ids: string[];
   created_at: string;

@@ -87,13 +87,19 @@ function Found({ context, again, session, onOpen }: { context: Context; again: b
   );
 }
 
+/** An author is somebody's choice of a name, so what is no user's is said to be a reply. */
+function speaker(item: RecalledItem): string {
+  if (item.role === "user") return item.author ?? item.user_id ?? "you";
+  return item.author === null ? "reply" : `reply of ${item.author}`;
+}
+
 function Item({ item, best, why, onOpen }: { item: RecalledItem; best: number; why: string; onOpen: (id: string) => void }) {
   const share = item.score === null || best <= 0 ? null : Math.max(0, item.score / best);
   return (
     <li>
       <blockquote>{item.content}</blockquote>
       <p className="about">
-        <Source session={item.session_id} onOpen={onOpen} /> · {item.author ?? (item.role === "user" ? "you" : "reply")} · <time dateTime={item.created_at}>{dayAndTime(item.created_at)}</time>
+        <Source session={item.session_id} onOpen={onOpen} /> · {speaker(item)} · <time dateTime={item.created_at}>{dayAndTime(item.created_at)}</time>
       </p>
       {item.score !== null && (
         <p className="score">

@@ -1,6 +1,6 @@
 """The context: what we just said apart from what is related (CTX-1), from chosen sources (CTX-2), inside a budget (CTX-5)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, cast, get_args
 
@@ -10,6 +10,7 @@ from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.memory import HeldMemory, quoted
 from cloister.domain.observation import HeldObservation
+from cloister.domain.speaker import attributed, listener, with_user
 from cloister.domain.text import CHARACTERS_A_TOKEN, checked_limit
 
 Method = Literal["recent", "semantic"]
@@ -44,12 +45,13 @@ _DEFAULT_SOURCES = (
 
 
 class Item(NamedTuple):
-    """A message in a context, where it was said, and why it is here."""
+    """A message in a context, where it was said, why it is here, and the user of its session."""
 
     message: Message
     session: str
     source: Origin
     score: float | None = None
+    user: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,7 +65,8 @@ class Derived:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Context:
-    """`current_conversation` is of this session alone, in order; `relevant_history` holds none of it, best first."""
+    """`current_conversation` is of this session alone, in order; `relevant_history` holds none of it, best first. `user` is the
+    session's, and `shared` says that words of several users can meet here (MEM-11)."""
 
     session: str
     project: ProjectId | None
@@ -72,6 +75,8 @@ class Context:
     derived: Derived
     tokens: int
     omitted: Mapping[str, int]
+    user: str | None = None
+    shared: bool = False
 
     @property
     def holds_other_sessions(self) -> bool:
@@ -83,7 +88,28 @@ class Context:
     @property
     def memory_context(self) -> str:
         """The memories as `{MEMORY.CONTEXT}` shows them (MEM-7): quoted data, not instructions."""
-        return quoted(held.memory.content for held in self.derived.memories)
+        named = self.names_speakers
+        return self.quoted(attributed(held.memory.content, held.user, named=named) for held in self.derived.memories)
+
+    def quoted(self, lines: Iterable[str]) -> str:
+        """Lines of what was recalled as one block, which says who is talking where several users' words meet."""
+        return quoted(lines, listener(self.user) if self.names_speakers else "")
+
+    @property
+    def entity_lines(self) -> Iterator[str]:
+        """The entities, each with what is known of it. Notes name their speakers already, but for users without a name."""
+        for entity in self.derived.entities:
+            notes = with_user(entity.notes, None) if self.names_speakers else entity.notes
+            yield f"{entity.name} ({entity.type}){': ' if notes else ''}{notes}"
+
+    @property
+    def names_speakers(self) -> bool:
+        """Whether a prompt has to say whose words it quotes (MEM-11): where users meet, and one of them is known by name."""
+        return self.shared and (
+            self.user is not None
+            or any(item.user is not None for item in self.relevant_history)
+            or any(held.user is not None for held in self.derived.memories)
+        )
 
     @property
     def chat_history(self) -> tuple[Item, ...]:
@@ -127,6 +153,8 @@ def assemble(
     related: Sequence[Item],
     derived: Derived,
     budget: int | None,
+    user: str | None = None,
+    shared: bool = False,
 ) -> Context:
     """Put a context together. Of the conversation the newest part stays; of the related, down the ranking, what still fits; then
     memories, entities and notes in the room that is left."""
@@ -141,7 +169,7 @@ def assemble(
     return Context(
         session=session,
         project=project,
-        current_conversation=tuple(Item(message=message, session=session, source="session") for message in kept),
+        current_conversation=tuple(Item(message, session, "session", user=user) for message in kept),
         relevant_history=tuple(chosen),
         derived=fitting,
         tokens=sum(map(_cost, kept)) + sum(_cost(item.message) for item in chosen) + derived_tokens,
@@ -152,6 +180,8 @@ def assemble(
             "entities": len(derived.entities) - len(fitting.entities),
             "observations": len(derived.observations) - len(fitting.observations),
         },
+        user=user,
+        shared=shared,
     )
 
 

@@ -19,7 +19,8 @@ class Observation:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HeldObservation:
-    """A note with the outside id of its session."""
+    """A note with the outside id of its session, and the user of that."""
 
     observation: Observation
     session: str
+    user: str | None

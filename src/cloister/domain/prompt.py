@@ -1,17 +1,19 @@
 """The prompt: a project's template with what was recalled in its places, and then the conversation.
 
 What was recalled is quoted data. It stands in marked blocks that it cannot close, it is put in once, and a placeholder inside it
-stays as written. The tags and ids of the runtime are not in it (CTX-3).
+stays as written. The tags and ids of the runtime are not in it (CTX-3). Messages of the conversation are sent with their roles and
+nearly as they are: people paste code, but a control word of a chat template could give them another role.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 
 from cloister.domain.context import Context
 from cloister.domain.conversation import Message, Role
-from cloister.domain.memory import quoted
+from cloister.domain.memory import spoken
 from cloister.domain.moments import iso
 from cloister.domain.patterns import escaped, linear
 from cloister.domain.reply import ChatMessage
+from cloister.domain.speaker import attributed, speaker
 
 DEFAULT_TEMPLATE = """\
 You are a helpful assistant with a memory. Answer the user's last message, in the user's language, shortly and plainly.
@@ -52,32 +54,33 @@ def _alternating(messages: Iterable[Message]) -> list[ChatMessage]:
     for message in messages:
         if message.status != "completed" or message.role not in _SPOKEN:
             continue
+        content = spoken(message.content)
         if said and said[-1][0] == message.role:
-            said[-1] = (message.role, f"{said[-1][1]}\n\n{message.content}")
+            said[-1] = (message.role, f"{said[-1][1]}\n\n{content}")
         else:
-            said.append((message.role, message.content))
+            said.append((message.role, content))
     return [{"role": role, "content": content} for role, content in said]
 
 
 def _history(context: Context) -> str:
-    said = sorted((item.message for item in context.relevant_history), key=lambda message: message.created_at)
-    return quoted(f"{_day(message.created_at)}, {_speaker(message)}: {message.content}" for message in said)
-
-
-def _entities(context: Context) -> str:
-    return quoted(
-        f"{entity.name} ({entity.type}){': ' if entity.notes else ''}{entity.notes}"
-        for entity in context.derived.entities
+    said = sorted(context.relevant_history, key=lambda item: item.message.created_at)
+    named = context.names_speakers
+    return context.quoted(
+        f"{_day(item.message.created_at)}, {speaker(item.message, item.user, named=named)}: {item.message.content}"
+        for item in said
     )
 
 
+def _entities(context: Context) -> str:
+    return context.quoted(context.entity_lines)
+
+
 def _observations(context: Context) -> str:
-    notes = (held.observation for held in context.derived.observations)
-    return quoted(f"{_day(note.said_at)}: {note.content}" for note in notes)
-
-
-def _speaker(message: Message) -> str:
-    return message.author or message.role
+    named = context.names_speakers
+    return context.quoted(
+        f"{_day(held.observation.said_at)}: {attributed(held.observation.content, held.user, named=named)}"
+        for held in context.derived.observations
+    )
 
 
 def _day(moment: int) -> str:

@@ -75,9 +75,12 @@ class Scope:
     def pool(self) -> PoolKey:
         """ISO-3, ISO-10: a pool is one user's part of a project, or of what is in no project; sessions without a user are a part of
         their own. Only a project whose members share has one pool for all of them."""
-        if self.project is not None and self.visibility == "shared":
-            return PoolKey(project=self.project, user=None)
-        return PoolKey(project=self.project, user=self.user)
+        return PoolKey(project=self.project, user=None if self.shared else self.user)
+
+    @property
+    def shared(self) -> bool:
+        """Whether words of several users can meet here."""
+        return self.project is not None and self.visibility == "shared"
 
     @property
     def entities(self) -> ProjectId | None:

@@ -13,11 +13,12 @@ from cloister.services.remember import Appended as DomainAppended
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Memory:
-    """`source_message_ids` is empty for a memory that was added by hand."""
+    """`user_id` is the user of its session. `source_message_ids` is empty for a memory that was added by hand."""
 
     id: str
     content: str
     session_id: str
+    user_id: str | None
     importance: float | None
     source_message_ids: tuple[str, ...]
     created_at: str
@@ -49,11 +50,12 @@ class Entity:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Observation:
-    """`created_at` is when the last of what it compresses was said."""
+    """`created_at` is when the last of what it compresses was said, `user_id` the user of its session."""
 
     id: str
     content: str
     session_id: str
+    user_id: str | None
     source_message_ids: tuple[str, ...]
     created_at: str
 
@@ -64,6 +66,7 @@ def memory_shape(held: HeldMemory) -> Memory:
         id=memory_name(memory.id),
         content=memory.content,
         session_id=held.session,
+        user_id=held.user,
         importance=memory.importance,
         source_message_ids=tuple(map(message_name, memory.sources)),
         created_at=iso(memory.created_at),
@@ -88,6 +91,7 @@ def observation_shape(held: HeldObservation) -> Observation:
         id=observation_name(observation.id),
         content=observation.content,
         session_id=held.session,
+        user_id=held.user,
         source_message_ids=tuple(map(message_name, observation.sources)),
         created_at=iso(observation.said_at),
     )

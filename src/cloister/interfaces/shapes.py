@@ -152,11 +152,14 @@ class Episode:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ContextItem:
+    """`user_id` is the user of the session it was said in."""
+
     id: str
     session_id: str
     role: str
     content: str
     author: str | None
+    user_id: str | None
     created_at: str
     source: str
     score: float | None
@@ -179,12 +182,15 @@ class Context:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hit:
-    """An episode by the best of its messages, a memory, or an entity, which is a project's and no session's."""
+    """An episode by the best of its messages, a memory, or an entity, which is a project's and no session's. `user_id` is the user
+    of the session, or whose part of a project an entity is in; `author` is who spoke, where the message says it."""
 
     kind: str
     id: str
     session_id: str | None
+    user_id: str | None
     role: str | None
+    author: str | None
     content: str
     score: float
     created_at: str
@@ -355,7 +361,9 @@ def hit_shape(hit: DomainHit) -> Hit:
                 kind="episode",
                 id=episode_name(hit.episode),
                 session_id=item.session,
+                user_id=item.user,
                 role=message.role,
+                author=message.author,
                 content=message.content,
                 score=hit.score,
                 created_at=iso(message.created_at),
@@ -365,7 +373,9 @@ def hit_shape(hit: DomainHit) -> Hit:
                 kind="memory",
                 id=memory_name(held.memory.id),
                 session_id=held.session,
+                user_id=held.user,
                 role=None,
+                author=None,
                 content=held.memory.content,
                 score=hit.score,
                 created_at=iso(held.memory.created_at),
@@ -375,7 +385,9 @@ def hit_shape(hit: DomainHit) -> Hit:
                 kind="entity",
                 id=entity_name(entity.id),
                 session_id=None,
+                user_id=entity.user,
                 role=None,
+                author=None,
                 content=f"{entity.name}: {entity.notes}" if entity.notes else entity.name,
                 score=hit.score,
                 created_at=iso(entity.created_at),
@@ -387,6 +399,7 @@ def _item_shape(item: domain_context.Item) -> ContextItem:
     return ContextItem(
         id=message_name(message.id),
         session_id=item.session,
+        user_id=item.user,
         role=message.role,
         content=message.content,
         author=message.author,

@@ -48,8 +48,11 @@ class Extractor(Protocol):
     @property
     def name(self) -> str: ...
 
-    def memories(self, said: Sequence[Statement], known: Sequence[str]) -> list[ExtractedMemory]:
-        """What is worth keeping of these statements, and not known already."""
+    def memories(
+        self, said: Sequence[Statement], known: Sequence[str], of_user: Sequence[str] = ()
+    ) -> list[ExtractedMemory]:
+        """What is worth keeping of what users state here, and is not `known` in this session. `of_user` is what is remembered of
+        the user's other sessions: it helps to understand, and is kept here too where a user states it here (MEM-11)."""
         ...
 
     def entities(self, said: Sequence[Statement]) -> list[ExtractedEntity]:

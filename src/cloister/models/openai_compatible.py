@@ -7,7 +7,7 @@ logged, and no error holds what was said.
 
 import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -17,11 +17,12 @@ from cloister.domain.errors import ModelAnswerInvalid, ModelUnavailable
 from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Statement
 from cloister.domain.identifiers import MessageId
 from cloister.domain.memory import normalised
+from cloister.domain.prompt_text import harmless
 from cloister.models import json_answers
 from cloister.models.endpoint import Endpoint, TooLongForTheModel
 from cloister.models.json_answers import Note, OtherItems, Reply, Schema, UnusableAnswer
 from cloister.models.merging import merged_entities, merged_memories, merged_notes, most_alike_first
-from cloister.models.quotations import Quotation, harmless, quotation, shown
+from cloister.models.quotations import Quotation, quotation, shown
 from cloister.models.splitting import first_fitting, parts, tokens
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class _Task(Generic[_Item]):
     schema: Schema
     read: Callable[[Reply, Sequence[MessageId]], list[_Item]]
     known: Sequence[str] = ()
+    of_user: Sequence[str] = ()
     may_be_missing: bool = True
 
 
@@ -55,12 +57,15 @@ class OpenAiExtractor:
         self._lock = threading.Lock()
         self._opened: ChatEndpoint | None = None
 
-    def memories(self, said: Sequence[Statement], known: Sequence[str]) -> list[ExtractedMemory]:
+    def memories(
+        self, said: Sequence[Statement], known: Sequence[str], of_user: Sequence[str] = ()
+    ) -> list[ExtractedMemory]:
         task = _Task(
             wanted=_prompt("memories"),
             schema=json_answers.MEMORIES,
             read=json_answers.read_memories,
-            known=[harmless(normalised(line)) for line in known],
+            known=_lines(known),
+            of_user=_lines(line for line in of_user if line not in known),
             may_be_missing=False,
         )
         return merged_memories(self._found(task, said), known)
@@ -86,7 +91,7 @@ class OpenAiExtractor:
 
     def _in_parts(self, task: _Task[_Item], quotations: Sequence[Quotation], budget: int) -> list[_Item]:
         """Estimates can be wrong: what is too long after all is asked again in smaller parts."""
-        for_known = budget // _SHARE_OF_THE_KNOWN if task.known else 0
+        for_known = budget // _SHARE_OF_THE_KNOWN if task.known or task.of_user else 0
         found: list[_Item] = []
         for part in parts(quotations, budget - for_known):
             try:
@@ -102,8 +107,11 @@ class OpenAiExtractor:
     def _answered(self, task: _Task[_Item], part: Sequence[Quotation], for_known: int) -> list[_Item]:
         """An answer that cannot be used is asked for once more, with what is wrong with it. One of other items is then taken to
         mean that there is none of these, but not of memories: what was said would count as read, and never be asked about again."""
-        known = most_alike_first(task.known, "\n".join(quoted.text for quoted in part))
-        question = f"{shown(part, first_fitting(known, for_known))}\n\n{task.wanted}"
+        said = "\n".join(quoted.text for quoted in part)
+        known = first_fitting(most_alike_first(task.known, said), for_known)
+        left = for_known - sum(tokens(line) + 1 for line in known)
+        of_user = first_fitting(most_alike_first(task.of_user, said), left)
+        question = f"{shown(part, known, of_user)}\n\n{task.wanted}"
         ids = [quoted.id for quoted in part]
         problem = UnusableAnswer()
         correction = ""
@@ -129,6 +137,10 @@ class OpenAiExtractor:
             if self._opened is None:
                 self._opened = ChatEndpoint(self._endpoint)
             return self._opened
+
+
+def _lines(statements: Iterable[str]) -> list[str]:
+    return [harmless(normalised(statement)) for statement in statements]
 
 
 @cache

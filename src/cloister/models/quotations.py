@@ -1,10 +1,9 @@
 """Statements as a model is shown them: numbered quotations between marks that their content cannot write.
 
-What was said is data. Every angle bracket in it is replaced, so that neither our marks nor the control words of a model
-(`<|im_start|>`, `</s>`) can stand there; some servers would take those for the end of the message.
+What was said is data. It is made harmless as all outside text is that a prompt quotes: every angle bracket in it is replaced, so
+that neither our marks nor the control words of a model (`<|im_start|>`, `</s>`) can stand there.
 """
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,14 +11,11 @@ from cloister.domain.extraction import Statement
 from cloister.domain.identifiers import MessageId
 from cloister.domain.memory import normalised
 from cloister.domain.moments import as_datetime
-from cloister.domain.patterns import linear
+from cloister.domain.prompt_text import harmless
 
 CUT = " […]"
 _LONGEST_SPEAKER = 48
-_TO_MARKS = str.maketrans("<>", "‹›")
 _FROM_MARKS = str.maketrans("‹›", "<>")
-_CONTROL_WORD = linear(r"\[(/?[A-Z][A-Z_]+)\]")
-_KEPT_CONTROL = "\n\t"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,8 +38,8 @@ def quotation(statement: Statement) -> Quotation:
     )
 
 
-def shown(quotations: Sequence[Quotation], known: Sequence[str] = ()) -> str:
-    """Quotations numbered from one, and what is remembered already."""
+def shown(quotations: Sequence[Quotation], known: Sequence[str] = (), of_user: Sequence[str] = ()) -> str:
+    """Quotations numbered from one, and what is remembered already: of this conversation, and of the user's others."""
     block: list[str] = []
     for number, quoted in enumerate(quotations, 1):
         block += [
@@ -51,15 +47,10 @@ def shown(quotations: Sequence[Quotation], known: Sequence[str] = ()) -> str:
             quoted.text,
             "</statement>",
         ]
-    if known:
-        block += ["<known>", *(f"- {line}" for line in known), "</known>"]
+    for mark, lines in (("known", known), ("from-other-conversations", of_user)):
+        if lines:
+            block += [f"<{mark}>", *(f"- {line}" for line in lines), f"</{mark}>"]
     return "\n".join(block)
-
-
-def harmless(text: str) -> str:
-    """The text without anything that could be read as one of our marks, or as a control word of a model."""
-    printable = "".join(c for c in text if c in _KEPT_CONTROL or unicodedata.category(c) not in ("Cc", "Cs"))
-    return _CONTROL_WORD.sub(r"(\1)", printable.translate(_TO_MARKS))
 
 
 def as_written(text: str) -> str:

@@ -7,10 +7,11 @@ as new evidence (MEM-10), nor recalled as if it had been said here.
 from collections.abc import AsyncGenerator, Iterator
 
 from cloister.domain.context import Context
-from cloister.domain.memory import normalised, quoted
+from cloister.domain.memory import normalised
 from cloister.domain.moments import iso
 from cloister.domain.own_words import NOTHING_RECALLED, RECALL_ONLY
 from cloister.domain.reply import ChatRequest, End, Piece, TextDelta, Usage
+from cloister.domain.speaker import attributed, speaker
 
 _MOST_QUOTED = 8
 _LONGEST_QUOTATION = 280
@@ -24,9 +25,10 @@ class RecallOnly:
         return "recall-only"
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[Piece]:
-        lines = [] if request.context is None else [*_remembered(request.context)][:_MOST_QUOTED]
+        context = request.context
+        block = "" if context is None else context.quoted([*_remembered(context)][:_MOST_QUOTED])
         yield TextDelta(f"{RECALL_ONLY}\n\n")
-        for line in (quoted(lines) or NOTHING_RECALLED).splitlines(keepends=True):
+        for line in (block or NOTHING_RECALLED).splitlines(keepends=True):
             yield TextDelta(line)
         yield End(usage=Usage(prompt_tokens=0, completion_tokens=0))
 
@@ -36,13 +38,14 @@ class RecallOnly:
 
 def _remembered(context: Context) -> Iterator[str]:
     """What was said comes first, best first, then what was made of it."""
+    named = context.names_speakers
     for item in context.relevant_history:
-        words = _short(item.message.content)
-        yield f"{_day(item.message.created_at)}, {item.message.author or item.message.role} in {item.session}: {words}"
+        said_by = speaker(item.message, item.user, named=named)
+        yield f"{_day(item.message.created_at)}, {said_by} in {item.session}: {_short(item.message.content)}"
     for held in context.derived.memories:
-        yield f"{_day(held.memory.created_at)}, a memory of {held.session}: {_short(held.memory.content)}"
-    for entity in context.derived.entities:
-        yield f"{entity.name} ({entity.type}){': ' if entity.notes else ''}{_short(entity.notes)}"
+        words = attributed(_short(held.memory.content), held.user, named=named)
+        yield f"{_day(held.memory.created_at)}, a memory of {held.session}: {words}"
+    yield from map(_short, context.entity_lines)
 
 
 def _short(text: str) -> str:

@@ -23,7 +23,9 @@ class Rules:
 
     name = "rules/1"
 
-    def memories(self, said: Sequence[Statement], known: Sequence[str]) -> list[ExtractedMemory]:
+    def memories(
+        self, said: Sequence[Statement], known: Sequence[str], of_user: Sequence[str] = ()
+    ) -> list[ExtractedMemory]:
         """The lasting facts that users state about themselves and theirs, without those `known` already says."""
         from cloister.models.rules_categories import IMPORTANCE
         from cloister.models.rules_memories import facts

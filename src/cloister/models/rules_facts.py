@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from cloister.domain.speaker import is_plain_name, user_named
 from cloister.models.rules_categories import Category
 
 _LONGEST = 200
@@ -26,7 +27,12 @@ class Speaker:
 
 
 def speaker_named(author: str | None) -> Speaker:
-    return Speaker(subject=author, inside=author) if author else Speaker(subject="The user", inside="the user")
+    """By name where it can be read as nothing else; a user called "assistant" is named as a user."""
+    if not author:
+        return Speaker(subject="The user", inside="the user")
+    if is_plain_name(author):
+        return Speaker(subject=author, inside=author)
+    return Speaker(subject=f"The {user_named(author)}", inside=f"the {user_named(author)}")
 
 
 def fact(category: Category, sentence: str) -> Fact | None:

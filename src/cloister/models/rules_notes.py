@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from cloister.domain.extraction import Statement
 from cloister.domain.identifiers import MessageId
 from cloister.domain.patterns import linear
+from cloister.domain.speaker import in_quotes, is_plain_name
 from cloister.models import rules_refusals as refusals
 from cloister.models.rules_notation import words
 from cloister.models.rules_text import Sentence, sentences, shortened
@@ -76,4 +77,8 @@ def _telling(text: str) -> list[str]:
 
 
 def _speaker(statement: Statement) -> str:
-    return statement.author or statement.role.capitalize()
+    """By name where it can be read as nothing else, else with the role."""
+    name, role = statement.author, statement.role.capitalize()
+    if name is None:
+        return role
+    return name if statement.role == "user" and is_plain_name(name) else f"{role} {in_quotes(name)}"

@@ -88,6 +88,8 @@ class ContextBuilder:
                 related=related,
                 derived=self._derived(transaction, session, project, asked),
                 budget=budget,
+                user=session.user_id,
+                shared=session.scope(None if project is None else project.member_visibility).shared,
             )
 
         return read_snapshot(self._database, reach, work)
@@ -152,7 +154,7 @@ class ContextBuilder:
         if rows is None:
             return []
         return [
-            Item(message=message, session=found.session, source="pool")
+            Item(message, found.session, "pool", user=found.user)
             for source in wanted
             for found in rows.recent(source.role, source.limit)
             if (message := shown_elsewhere(found.message)) is not None

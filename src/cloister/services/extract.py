@@ -15,7 +15,7 @@ from itertools import groupby
 from typing import Literal
 
 from cloister.domain.errors import CloisterError, Conflict, ModelUnavailable
-from cloister.domain.extraction import ExtractedEntity, Statement
+from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Statement
 from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, new_observation_id
 from cloister.domain.memory import normalised
 from cloister.domain.moments import Clock
@@ -29,7 +29,7 @@ from cloister.services.entities import EntityKeeper
 from cloister.services.remember import PreparedMemory, Rememberer
 from cloister.storage.extraction import Claimed, Extraction
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.memories import Memories
+from cloister.storage.memories import Known, Memories
 from cloister.storage.observations import Observations
 from cloister.storage.organisation import Projects
 from cloister.storage.sessions import Sessions
@@ -77,7 +77,7 @@ class _Work:
     claimed: Claimed
     claim: Claim
     unchecked: Sequence[Statement]
-    known: Sequence[str]
+    known: Known
     past: Sequence[tuple[MessageId, ProjectId | None]]
     unobserved: Sequence[Statement]
 
@@ -168,19 +168,27 @@ class MemoryWorker:
         """No transaction is open while the extractor thinks."""
         work = self._read(claim)
         evidence = _evidence(work.unchecked)
-        of_here = _of_pool(evidence, work.claimed.pool)
-        memories = self._rememberer.prepare(self._extractor.memories(of_here, work.known)) if of_here else []
+        memories = self._rememberer.prepare(self._memories(_of_pool(evidence, work.claimed.pool), work.known))
         entities: list[tuple[ProjectId, Sequence[ExtractedEntity]]] = []
         for project, said in groupby(evidence, key=lambda one: _project_then(one.id, work)):
             if project is not None:
                 _refuse_lost(claim)
-                entities.append((project, self._extractor.entities(list(said))))
+                entities.append((project, _named_by_users(self._extractor.entities(list(said)), evidence)))
         _refuse_lost(claim)
         unobserved = _of_pool(_evidence(work.unobserved), work.claimed.pool)
         notes = self._extractor.notes(unobserved) if unobserved else []
         return self._database.write(
             claim.reach, lambda transaction: self._keep(transaction, work, memories, entities, notes)
         )
+
+    def _memories(self, evidence: Sequence[Statement], known: Known) -> list[ExtractedMemory]:
+        """Only users' words are evidence, whatever the extractor names as a source (MEM-11)."""
+        users = _of_users(evidence)
+        if not users:
+            return []
+        found = self._extractor.memories(evidence, known.of_session, known.of_user)
+        by_users = (replace(one, sources=tuple(filter(users.__contains__, one.sources))) for one in found)
+        return [one for one in by_users if one.sources]
 
     def _read(self, claim: Claim) -> _Work:
         session = claim.session
@@ -312,6 +320,21 @@ def _of_pool(statements: Sequence[Statement], pool: PoolId) -> list[Statement]:
     """Without replies that were given text of another pool, in which the session was then: nothing that is remembered of them here
     may rest on it (ISO-12). What users said is their own, whatever they quoted beside it."""
     return [one for one in statements if one.role == "user" or one.recalled_pool in (None, pool)]
+
+
+def _of_users(statements: Sequence[Statement]) -> set[MessageId]:
+    return {one.id for one in statements if one.role == "user"}
+
+
+def _named_by_users(found: Sequence[ExtractedEntity], evidence: Sequence[Statement]) -> list[ExtractedEntity]:
+    """A reply may name a thing, and it is then known that it was named (ISO-9). What is said of it counts where a user says it: an
+    entity that only others name has no notes, and of one that both name the users' messages are what the notes go with."""
+    users = _of_users(evidence)
+    kept: list[ExtractedEntity] = []
+    for entity in found:
+        by_users = tuple(source for source in entity.sources if source in users)
+        kept.append(replace(entity, sources=by_users) if by_users else replace(entity, notes=""))
+    return kept
 
 
 def _project_then(message: MessageId, work: _Work) -> ProjectId | None:

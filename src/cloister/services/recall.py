@@ -63,7 +63,7 @@ class Recaller:
                 self.foreign_hits += len(chosen) - len(found)
         ordered = sorted(found, key=lambda message: (-chosen[message], message))
         return [
-            Item(message, found[id].session, "semantic", round(chosen[id], 6))
+            Item(message, found[id].session, "semantic", round(chosen[id], 6), found[id].user)
             for id in ordered
             if (message := shown_elsewhere(found[id].message)) is not None
         ]

@@ -2,13 +2,18 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, cast
 
 from cloister.domain.entity import Entity, merged_notes
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import EntityId, MessageId, ProjectId, SessionId, entity_name
+from cloister.domain.speaker import attributed
 from cloister.storage.interface import Row, Transaction, integers
 from cloister.storage.messages import Indexed
+
+# entity, notes, message, user of the session, visibility of the project
+_Mention = tuple[int, str, int, str | None, str]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -206,27 +211,26 @@ class EntityRows:
 
 
 def merged(transaction: Transaction, rows: Sequence[Row]) -> list[Entity]:
-    """Entities with the notes of all their mentions."""
+    """Entities with the notes of all their mentions, which name their speakers where several users meet (MEM-11)."""
     if not rows:
         return []
-    said: dict[int, list[tuple[str, MessageId]]] = {}
     ids = [cast(int, row[0]) for row in rows]
-    mentions = transaction.rows("mentions", entity_ids=integers(ids))
-    for entity, notes, message in cast(list[tuple[int, str, int]], mentions):
-        said.setdefault(entity, []).append((notes, MessageId(message)))
-    return [_entity(row, said.get(cast(int, row[0]), ())) for row in rows]
+    mentions = cast(list[_Mention], transaction.rows("mentions", entity_ids=integers(ids)))
+    of_each = {entity: list(said) for entity, said in groupby(mentions, key=lambda mention: mention[0])}
+    return [_entity(row, of_each.get(cast(int, row[0]), ())) for row in rows]
 
 
-def _entity(row: Row, mentions: Sequence[tuple[str, MessageId]]) -> Entity:
+def _entity(row: Row, mentions: Sequence[_Mention]) -> Entity:
     entity, project, user, name, kind, created_at = cast(tuple[Any, ...], row)
+    named = any(visibility == "shared" and said_by is not None for *_, said_by, visibility in mentions)
     return Entity(
         id=EntityId(entity),
         project=ProjectId(project),
         user=user,
         name=name,
         type=kind,
-        notes=merged_notes(notes for notes, _ in mentions),
-        sources=tuple(message for _, message in mentions),
+        notes=merged_notes(attributed(notes, said_by, named=named) for _, notes, _, said_by, _ in mentions),
+        sources=tuple(MessageId(message) for _, _, message, _, _ in mentions),
         created_at=created_at,
     )
 

@@ -1,7 +1,7 @@
 """Memories, inside one transaction's reach. Every change of them keeps the counts and the versions that others go by."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import MemoryId, MessageId, PoolId, ProjectId, SessionId, memory_name
@@ -12,6 +12,13 @@ from cloister.storage.messages import Indexed
 _THOUSANDTHS = 1_000
 # Before the first of any list.
 BEGINNING = (-(1 << 63), 0)
+
+
+class Known(NamedTuple):
+    """What is remembered of a session, and of its user's other sessions in the same pool; newest first."""
+
+    of_session: list[str]
+    of_user: list[str]
 
 
 class Memories:
@@ -82,10 +89,14 @@ class Memories:
         )
         return self.held(rows)
 
-    def known(self, session: SessionId, pool: PoolId, user: str | None, limit: int) -> list[str]:
+    def known(self, session: SessionId, pool: PoolId, user: str | None, limit: int) -> Known:
         """What an extraction in this session may know: its own memories, and those of the same user in the same pool."""
         rows = self._transaction.rows("known_memories", session_id=session, pool_id=pool, user_id=user, limit=limit)
-        return [cast(str, row[0]) for row in rows]
+        found = cast(list[tuple[str, int]], rows)
+        return Known(
+            of_session=[content for content, here in found if here],
+            of_user=list(dict.fromkeys(content for content, here in found if not here)),
+        )
 
     def derived_from(self, message: MessageId) -> list[MemoryId]:
         return _ids(self._transaction.rows("memories_of_message", message_id=message))

@@ -80,7 +80,7 @@ class Observations:
 
 
 def _held(row: Row) -> HeldObservation:
-    observation, session, content, sources, said_at, created_at, name = cast(tuple[Any, ...], row)
+    observation, session, content, sources, said_at, created_at, name, user = cast(tuple[Any, ...], row)
     return HeldObservation(
         observation=Observation(
             id=ObservationId(observation),
@@ -91,4 +91,5 @@ def _held(row: Row) -> HeldObservation:
             created_at=created_at,
         ),
         session=name,
+        user=user,
     )

@@ -12,10 +12,11 @@ from cloister.storage.messages import message_of
 
 
 class Found(NamedTuple):
-    """A message read back from the pool, with the outside id of its session."""
+    """A message read back from the pool, with the outside id of its session, and the user of that."""
 
     message: Message
     session: str
+    user: str | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -138,4 +139,4 @@ class PoolRows:
 
 
 def _found(row: Row) -> Found:
-    return Found(message_of(row[:-1]), cast(str, row[-1]))
+    return Found(message_of(row[:-2]), cast(str, row[-2]), cast(str | None, row[-1]))

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from cloister.interfaces.cli.options import Data, Json, Key, Project, SessionArgument, User, project_argument
 from cloister.interfaces.cli.places import Places
-from cloister.interfaces.cli.terminal import answer, counted, minute, quotation, remark
+from cloister.interfaces.cli.terminal import answer, counted, minute, quotation, remark, speaker
 from cloister.interfaces.library import Cloister
 from cloister.interfaces.shapes import Context, ContextItem, Hit, as_json
 from cloister.services.search import KINDS, Kind
@@ -37,15 +37,16 @@ def context(
     """
     with Cloister(data, key=key) as memory:
         found = memory.context(session_id, query, budget_tokens=budget, recent_limit=recent, semantic_limit=semantic)
-        place = Places(memory).phrase(memory.session(session_id))
+        session = memory.session(session_id)
+        place = Places(memory).phrase(session)
     answer(
         as_json(found),
         json,
-        *_part("current conversation", f"in {session_id!r}", found.current_conversation),
+        *_part("current conversation", f"in {session_id!r}", found.current_conversation, session.user_id),
         "",
-        *_part("relevant history", f"from {place}", found.relevant_history),
+        *_part("relevant history", f"from {place}", found.relevant_history, session.user_id),
         "",
-        *_derived(found),
+        *_derived(found, session.user_id),
         _sum(found),
     )
 
@@ -83,27 +84,36 @@ def search(
             kinds=cast(list[Kind] | None, kinds or None),
             limit=limit,
         )
-    answer(as_json(hits), json, *map(_found, hits))
+    several = len({hit.user_id for hit in hits if hit.session_id}) > 1
+    answer(as_json(hits), json, *(_found(hit, several) for hit in hits))
     if not hits:
         remark("Nothing found in this pool. Where users do not share, --user says whose part to search.")
 
 
-def _found(hit: Hit) -> RenderableType:
-    whence = (hit.session_id, hit.role or hit.kind) if hit.session_id else (hit.kind,)
+def _found(hit: Hit, several: bool) -> RenderableType:
+    """With the user where hits are of several."""
+    whence = (hit.session_id, speaker(hit.role, hit.author) or hit.kind) if hit.session_id else (hit.kind,)
+    whence += (_user(hit.user_id),) if several and hit.session_id else ()
     return quotation((*map(str, whence), minute(hit.created_at), f"{hit.score:.3f}", hit.id), hit.content)
 
 
-def _part(name: str, whence: str, items: Sequence[ContextItem]) -> list[RenderableType]:
+def _part(name: str, whence: str, items: Sequence[ContextItem], user: str | None) -> list[RenderableType]:
     head = Text(name, style="bold underline")
     head.append(f" {whence}", style="not bold not underline")
-    return [head, *(map(_quoted, items) if items else ["    nothing"])]
+    return [head, *((_quoted(item, user) for item in items) if items else ["    nothing"])]
 
 
-def _derived(found: Context) -> list[RenderableType]:
+def _derived(found: Context, user: str | None) -> list[RenderableType]:
     """What was kept of earlier talk; nothing is said of what there is none of."""
     parts: list[RenderableType] = []
     for name, quoted in (
-        ("memories", [quotation((held.session_id, minute(held.created_at)), held.content) for held in found.memories]),
+        (
+            "memories",
+            [
+                quotation((held.session_id, *_other_user(held.user_id, user), minute(held.created_at)), held.content)
+                for held in found.memories
+            ],
+        ),
         ("entities", [quotation((entity.name, entity.type), entity.notes) for entity in found.entities]),
         ("notes", [quotation((note.session_id, minute(note.created_at)), note.content) for note in found.observations]),
     ):
@@ -112,8 +122,17 @@ def _derived(found: Context) -> list[RenderableType]:
     return parts
 
 
-def _quoted(item: ContextItem) -> RenderableType:
-    about = [item.author or item.role, minute(item.created_at)]
+def _user(user: str | None) -> str:
+    return "a user without a name" if user is None else f"user {user!r}"
+
+
+def _other_user(whose: str | None, user: str | None) -> tuple[str, ...]:
+    """Whose words it is, where that is not the session's own user."""
+    return () if whose == user else (_user(whose),)
+
+
+def _quoted(item: ContextItem, user: str | None) -> RenderableType:
+    about = [str(speaker(item.role, item.author)), *_other_user(item.user_id, user), minute(item.created_at)]
     if item.source != "session":
         about.append(item.session_id)
     if item.score is not None:

@@ -18,7 +18,7 @@ from cloister.interfaces.cli.options import (
     project_argument,
 )
 from cloister.interfaces.cli.places import Places
-from cloister.interfaces.cli.terminal import answer, confirm, counted, minute, quotation, record, remark, table
+from cloister.interfaces.cli.terminal import answer, confirm, counted, minute, quotation, record, remark, speaker, table
 from cloister.interfaces.library import Cloister
 from cloister.interfaces.preview_shapes import MovePreview
 from cloister.interfaces.shapes import Session, as_json
@@ -77,7 +77,7 @@ def show_session(
         more = len(messages) == limit and memory.messages(session_id, limit=1, after=messages[-1].id)
         shown = _described(session, Places(memory))
     said = [
-        quotation((message.author or message.role, minute(message.created_at), message.id), message.content)
+        quotation((str(speaker(message.role, message.author)), minute(message.created_at), message.id), message.content)
         for message in messages
     ]
     answer({"session": as_json(session), "messages": as_json(messages)}, json, shown, *(["", *said] if said else []))

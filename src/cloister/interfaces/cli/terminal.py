@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cloister.domain.patterns import Match, linear
+from cloister.domain.speaker import is_plain_name
 
 # What a terminal obeys or reorders instead of showing: control characters, line separators, and overrides of direction.
 _OBEYED = linear("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -110,6 +111,13 @@ def quotation(about: Sequence[str], words: str) -> RenderableType:
     head = Text(first, style="bold")
     head.append("".join(f" · {part}" for part in rest), style="not bold dim")
     return Group(head, Padding(Text(harmless(words), overflow="fold"), (0, 0, 0, _INDENT), expand=False))
+
+
+def speaker(role: str | None, author: str | None) -> str | None:
+    """Who spoke: the author, with the role before a name that could be read as one."""
+    if author is None:
+        return role
+    return author if is_plain_name(author) else f"{role} {author!r}"
 
 
 def minute(moment: str) -> str:

@@ -1,7 +1,8 @@
 """A client's own messages: what of them is to be recorded, and how memory is added to them.
 
-They go to the model in their order and as they came. Memory is added as one part of the system message, in marked blocks; nothing
-that the client sent itself is in it.
+They go to the model in their order and as they came, but for control words of chat templates in what was not instructed: a server
+that reads them would give a user's message another role. Memory is added as one part of the system message, in marked blocks;
+nothing that the client sent itself is in it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,7 @@ from cloister.domain.conversation import Draft
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.own_words import own_words
 from cloister.domain.prompt import system_part
+from cloister.domain.prompt_text import without_control_words
 from cloister.domain.resent import words_key
 from cloister.domain.text import MAX_NAME, checked_name
 from cloister.interfaces.arguments import of_each
@@ -75,6 +77,7 @@ def read_conversation(messages: Sequence[ChatMessage]) -> Conversation:
 
 def with_memory(conversation: Conversation, context: Context, template: str | None) -> list[ChatMessage]:
     """The client's messages and the memory. A project's own prompt says which memory it wants, and where."""
+    messages = [_without_control_words(message) for message in conversation.messages]
     unsent = [
         item for item in context.current_conversation if words_key(item.message.content) not in conversation.known
     ]
@@ -83,8 +86,21 @@ def with_memory(conversation: Conversation, context: Context, template: str | No
     if template is None and not (
         remembered.relevant_history or derived.memories or derived.entities or derived.observations
     ):
-        return list(conversation.messages)
-    return _instructed(conversation.messages, system_part(template or _MEMORY, remembered))
+        return messages
+    return _instructed(messages, system_part(template or _MEMORY, remembered))
+
+
+def _without_control_words(message: ChatMessage) -> ChatMessage:
+    content: Any = message.get("content")
+    if message["role"] in _INSTRUCTING or not content:
+        return message
+    if isinstance(content, str):
+        return {**message, "content": without_control_words(content)}
+    return {**message, "content": [_part_without_control_words(part) for part in cast(list[Any], content)]}
+
+
+def _part_without_control_words(part: Any) -> Any:
+    return {**part, "text": without_control_words(part["text"])} if isinstance(part.get("text"), str) else part
 
 
 def _instructed(messages: Sequence[ChatMessage], part: str) -> list[ChatMessage]:

@@ -5,9 +5,13 @@ SELECT entity_id, project_id, user_id, name, type, created_at FROM entity
 WHERE tenant_id = :tenant_id AND entity_id = ANY (ARRAY(SELECT value FROM json_each(CAST(:entity_ids AS TEXT))))
 
 -- name: mentions
-SELECT entity_id, notes, message_id FROM mention
-WHERE tenant_id = :tenant_id AND entity_id = ANY (ARRAY(SELECT value FROM json_each(CAST(:entity_ids AS TEXT))))
-ORDER BY entity_id, created_at, message_id
+SELECT m.entity_id, m.notes, m.message_id, s.user_id, p.member_visibility
+FROM mention AS m
+JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+JOIN entity AS e ON e.tenant_id = m.tenant_id AND e.entity_id = m.entity_id
+JOIN project AS p ON p.tenant_id = e.tenant_id AND p.project_id = e.project_id
+WHERE m.tenant_id = :tenant_id AND m.entity_id = ANY (ARRAY(SELECT value FROM json_each(CAST(:entity_ids AS TEXT))))
+ORDER BY m.entity_id, m.created_at, m.message_id
 
 -- name: unmentioned_entities
 SELECT e.entity_id FROM entity AS e

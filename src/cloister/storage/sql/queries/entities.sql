@@ -37,10 +37,14 @@ VALUES (:tenant_id, :message_id, :entity_id, :session_id, :created_at, :notes)
 ON CONFLICT DO NOTHING
 
 -- name: mentions
--- What was said of these entities, oldest first.
-SELECT entity_id, notes, message_id FROM mention
-WHERE tenant_id = :tenant_id AND entity_id IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
-ORDER BY entity_id, created_at, message_id
+-- What was said of these entities, oldest first, with whose words it was and who may read it.
+SELECT m.entity_id, m.notes, m.message_id, s.user_id, p.member_visibility
+FROM mention AS m
+JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+JOIN entity AS e ON e.tenant_id = m.tenant_id AND e.entity_id = m.entity_id
+JOIN project AS p ON p.tenant_id = e.tenant_id AND p.project_id = e.project_id
+WHERE m.tenant_id = :tenant_id AND m.entity_id IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
+ORDER BY m.entity_id, m.created_at, m.message_id
 
 -- name: entities
 -- A page of one project, or of one user's part of it, oldest first.

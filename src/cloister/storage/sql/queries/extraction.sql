@@ -100,7 +100,7 @@ INSERT INTO observation (
 )
 
 -- name: session_observations
-SELECT o.observation_id, o.session_id, o.content, o.sources, o.said_at, o.created_at, s.external_id
+SELECT o.observation_id, o.session_id, o.content, o.sources, o.said_at, o.created_at, s.external_id, s.user_id
 FROM observation AS o
 JOIN session AS s ON s.tenant_id = o.tenant_id AND s.session_id = o.session_id
 WHERE o.tenant_id = :tenant_id AND o.session_id = :session_id
@@ -118,7 +118,7 @@ WHERE tenant_id = :tenant_id AND session_id = :session_id AND observation_id = :
 
 -- name: recent_observations
 -- The newest of one session, newest first.
-SELECT o.observation_id, o.session_id, o.content, o.sources, o.said_at, o.created_at, s.external_id
+SELECT o.observation_id, o.session_id, o.content, o.sources, o.said_at, o.created_at, s.external_id, s.user_id
 FROM session AS s
 CROSS JOIN observation AS o
 WHERE s.tenant_id = :tenant_id AND s.session_id = :session_id AND s.pool_id = :pool_id
@@ -128,7 +128,7 @@ LIMIT :limit
 
 -- name: recent_observations_of_user
 -- The newest of all sessions of one user in one pool (TAB-7), newest first.
-SELECT o.observation_id, o.session_id, o.content, o.sources, o.said_at, o.created_at, s.external_id
+SELECT o.observation_id, o.session_id, o.content, o.sources, o.said_at, o.created_at, s.external_id, s.user_id
 FROM session AS s
 CROSS JOIN observation AS o
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND s.user_id = :user_id AND s.observed_message_id > 0

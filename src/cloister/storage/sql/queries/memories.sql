@@ -23,25 +23,31 @@ ORDER BY m.created_at, m.memory_id
 LIMIT :limit
 
 -- name: user_memories
--- A page across one user's sessions, oldest first.
-SELECT m.memory_id, m.session_id, m.content, m.importance, m.created_at, s.external_id, s.user_id, s.project_id
-FROM memory AS m
-JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
-WHERE m.tenant_id = :tenant_id AND s.user_id = :user_id
-    AND (CAST(:confined_to AS BIGINT) IS NULL OR s.project_id = :confined_to)
-    AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
-    AND (m.created_at, m.memory_id) > (:after_created_at, :after_memory_id)
-ORDER BY m.created_at, m.memory_id
+-- A page across one user's sessions, oldest first. What several sessions of one pool say is listed once, as it was said last.
+SELECT memory_id, session_id, content, importance, created_at, external_id, user_id, project_id
+FROM (
+    SELECT
+        m.memory_id, m.session_id, m.content, m.importance, m.created_at, s.external_id, s.user_id, s.project_id,
+        row_number() OVER (PARTITION BY s.pool_id, m.digest ORDER BY m.created_at DESC, m.memory_id DESC) AS repetition
+    FROM memory AS m
+    JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+    WHERE m.tenant_id = :tenant_id AND s.user_id = :user_id
+        AND (CAST(:confined_to AS BIGINT) IS NULL OR s.project_id = :confined_to)
+        AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
+) AS said
+WHERE repetition = 1 AND (created_at, memory_id) > (:after_created_at, :after_memory_id)
+ORDER BY created_at, memory_id
 LIMIT :limit
 
 -- name: known_memories
--- What is known of a user inside one pool, newest first: an extraction is told no more than its own pool.
-SELECT m.content
+-- What is known of a user inside one pool, and whether in this session; this session's first, each newest first. An extraction is
+-- told no more than its own pool.
+SELECT m.content, CAST(CASE WHEN s.session_id = :session_id THEN 1 ELSE 0 END AS BIGINT) AS here
 FROM session AS s
 JOIN memory AS m ON m.tenant_id = s.tenant_id AND m.session_id = s.session_id
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id
     AND (s.session_id = :session_id OR s.user_id = CAST(:user_id AS TEXT))
-ORDER BY m.created_at DESC, m.memory_id DESC
+ORDER BY here DESC, m.created_at DESC, m.memory_id DESC
 LIMIT :limit
 
 -- name: memory
@@ -87,12 +93,18 @@ UPDATE pool SET memory_version = memory_version + 1 WHERE tenant_id = :tenant_id
 SELECT memory_version FROM pool WHERE tenant_id = :tenant_id AND pool_id = :pool_id
 
 -- name: memory_pool_rows
--- What a pool's block of memories is made of.
-SELECT m.memory_id, 'user', CAST(NULL AS TEXT), m.created_at, m.vector, m.terms
-FROM session AS s
-CROSS JOIN memory AS m
-WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id AND m.session_id = s.session_id
-    AND m.generation = :generation
+-- What a pool's block of memories is made of. What several sessions of one user say is in it once, as it was said last.
+SELECT memory_id, 'user', CAST(NULL AS TEXT), created_at, vector, terms
+FROM (
+    SELECT
+        m.memory_id, m.created_at, m.vector, m.terms,
+        row_number() OVER (PARTITION BY s.user_id, m.digest ORDER BY m.created_at DESC, m.memory_id DESC) AS repetition
+    FROM session AS s
+    CROSS JOIN memory AS m
+    WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id AND m.session_id = s.session_id
+        AND m.generation = :generation
+) AS said
+WHERE repetition = 1
 
 -- name: pool_memories
 -- Content by id, for ids that an index named: only what is in this pool now comes back.

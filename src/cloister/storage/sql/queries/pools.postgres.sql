@@ -16,7 +16,7 @@ WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id
 -- name: pool_messages
 SELECT
     m.message_id, m.session_id, m.role, m.content, m.author, m.status, m.episode_id, m.is_memory_checked, m.tokens,
-    m.metadata, m.created_at, s.external_id
+    m.metadata, m.created_at, s.external_id, s.user_id
 FROM message AS m
 JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
 WHERE m.tenant_id = :tenant_id AND s.pool_id = :pool_id
@@ -25,7 +25,7 @@ WHERE m.tenant_id = :tenant_id AND s.pool_id = :pool_id
 -- name: pool_recent_messages
 SELECT
     m.message_id, m.session_id, m.role, m.content, m.author, m.status, m.episode_id, m.is_memory_checked, m.tokens,
-    m.metadata, m.created_at, s.external_id
+    m.metadata, m.created_at, s.external_id, s.user_id
 FROM session AS s
 CROSS JOIN LATERAL (
     SELECT

@@ -78,7 +78,7 @@ ORDER BY m.message_id
 -- Content by id, for ids that an index named: only what is in this pool now comes back.
 SELECT
     m.message_id, m.session_id, m.role, m.content, m.author, m.status, m.episode_id, m.is_memory_checked, m.tokens,
-    m.metadata, m.created_at, s.external_id
+    m.metadata, m.created_at, s.external_id, s.user_id
 FROM json_each(CAST(:message_ids AS TEXT)) AS named
 CROSS JOIN message AS m
 CROSS JOIN session AS s
@@ -89,7 +89,7 @@ WHERE m.message_id = named.value AND m.tenant_id = :tenant_id
 -- The last ones of a role anywhere in the pool, newest first.
 SELECT
     m.message_id, m.session_id, m.role, m.content, m.author, m.status, m.episode_id, m.is_memory_checked, m.tokens,
-    m.metadata, m.created_at, s.external_id
+    m.metadata, m.created_at, s.external_id, s.user_id
 FROM session AS s
 CROSS JOIN message AS m
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id
