@@ -84,6 +84,8 @@ def crowded(postgres_server: PostgresServer) -> Generator[tuple[str, Household]]
         "delete_entities",
         "delete_memories",
         "delete_memory_sources",
+        "delete_mentions_of",
+        "delete_messages",
         "delete_mentions_told_together",
         "delete_observations_from",
         "delete_session_mentions",
@@ -150,6 +152,7 @@ def test_a_query_reads_no_more_rows_than_its_pool_holds(crowded: tuple[str, Hous
     parameters: dict[str, Value] = {
         "tenant_id": household.tenant,
         "confined_to": None,
+        "bound_user": None,
         "pool_id": household.pool,
         "session_id": household.session,
         "message_id": household.message,

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Self, cast
 
-from cloister.bootstrap import Services, build_services, ensure_local_tenant
+from cloister.bootstrap import Services, build_services, open_tenant
 from cloister.domain.access import Permission
 from cloister.domain.context import parse_sources
 from cloister.domain.conversation import Draft, Role
@@ -21,7 +21,7 @@ from cloister.domain.identifiers import (
 )
 from cloister.domain.moments import parse_iso
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
-from cloister.interfaces import derived_shapes, preview_shapes, shapes
+from cloister.interfaces import derived_shapes, preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.arguments import (
     NOT_GIVEN,
     draft_of,
@@ -41,7 +41,8 @@ from cloister.settings import read_remote, read_settings
 class Cloister:
     """Memory that stays inside its walls. Safe to use from any thread; close it, or use it in a `with`.
 
-    `data` is a directory, a `postgresql://` URL, or the `http://` address of a server, which needs a `key`.
+    `data` is a directory, a `postgresql://` URL, or the `http://` address of a server, which needs a `key`. `tenant` is the id or
+    the name of a tenant of that directory or database; without it, the local one. At a server the key decides.
     """
 
     _served: ClassVar[type["Cloister"]]
@@ -53,16 +54,34 @@ class Cloister:
             Cloister._served = cls
 
     def __new__(
-        cls, data: str | os.PathLike[str] | None = None, *, key: str | None = None, services: Services | None = None
+        cls,
+        data: str | os.PathLike[str] | None = None,
+        *,
+        key: str | None = None,
+        tenant: str | None = None,
+        services: Services | None = None,
     ) -> Self:
-        remote = cls is Cloister and services is None and read_remote(data, key) is not None
+        remote = cls is Cloister and services is None and read_remote(data, key, tenant=tenant) is not None
         return cast(Self, object.__new__(cls._served if remote else cls))
 
     def __init__(
-        self, data: str | os.PathLike[str] | None = None, *, key: str | None = None, services: Services | None = None
+        self,
+        data: str | os.PathLike[str] | None = None,
+        *,
+        key: str | None = None,
+        tenant: str | None = None,
+        services: Services | None = None,
     ) -> None:
-        self._services = services or build_services(read_settings(data))
-        self._reach = ensure_local_tenant(self._services)
+        if services is not None:
+            self._services, self._reach = services, open_tenant(services, tenant)
+            return
+        settings = read_settings(data, tenant=tenant)
+        self._services = build_services(settings)
+        try:
+            self._reach = open_tenant(self._services, settings.tenant)
+        except BaseException:
+            self._services.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -78,14 +97,28 @@ class Cloister:
 
     # Projects
 
-    def create_project(self, name: str, *, member_visibility: MemberVisibility = DEFAULT_VISIBILITY) -> shapes.Project:
-        """A new project. Each user recalls only their own sessions of it; with `member_visibility="shared"` all recall all."""
-        return shapes.project_shape(self._services.organise.create_project(self._reach, name, member_visibility))
+    def create_project(
+        self,
+        name: str,
+        *,
+        member_visibility: MemberVisibility = DEFAULT_VISIBILITY,
+        allow_duplicate_name: bool = False,
+    ) -> shapes.Project:
+        """A new project. Each user recalls only their own sessions of it; with `member_visibility="shared"` all recall all. A name
+        that another project has, in whatever case, is a `Conflict`, unless duplicates are allowed."""
+        created = self._services.organise.create_project(
+            self._reach, name, member_visibility, allow_duplicate_name=allow_duplicate_name
+        )
+        return shapes.project_shape(created)
 
-    def projects(self, *, limit: int = 50) -> list[shapes.Project]:
-        """Oldest first."""
-        found = self._services.organise.projects(self._reach, limit=page_size(limit))
+    def projects(self, *, name: str | None = None, limit: int = 50) -> list[shapes.Project]:
+        """Oldest first; with a `name` only those that are called so, whatever the case."""
+        found = self._services.organise.projects(self._reach, limit=page_size(limit), name=name)
         return [shapes.project_shape(project) for project in found]
+
+    def find_project(self, name: str) -> shapes.Project:
+        """The project that is called so, whatever the case. `NotFound` where there is none, `Conflict` where there are two."""
+        return shapes.project_shape(self._services.organise.find_project(self._reach, name))
 
     def project(self, project_id: str) -> shapes.Project:
         return shapes.project_shape(self._services.organise.project(self._reach, parse_project(project_id)))
@@ -98,6 +131,7 @@ class Cloister:
         is_default: bool | None = None,
         member_visibility: MemberVisibility | None = None,
         settings: Mapping[str, object] | None = None,
+        allow_duplicate_name: bool = False,
     ) -> shapes.Project:
         """Rename, make default, change whether members recall each other, or change settings; what is not given stays."""
         changed = self._services.organise.change_project(
@@ -107,6 +141,7 @@ class Cloister:
             is_default=is_default,
             member_visibility=member_visibility,
             settings=settings,
+            allow_duplicate_name=allow_duplicate_name,
         )
         return shapes.project_shape(changed)
 
@@ -196,6 +231,15 @@ class Cloister:
     def clear_session(self, session_id: str) -> shapes.Forgotten:
         """All that was said in it, and all that derives from that; the session stays, empty."""
         return shapes.forgotten_shape(self._services.forget.contents(self._reach, session_id))
+
+    # Users
+
+    def erase_user(self, user_id: str, *, dry_run: bool = False) -> tenant_shapes.ErasedUser:
+        """Everything of a user, in all projects and in none: sessions, all that was said in them and derives from that, and the
+        keys that are bound to the user. Says how much; with `dry_run` how much it would be, and nothing is changed."""
+        eraser = self._services.erase_user
+        counts = eraser.preview(self._reach, user_id) if dry_run else eraser.erase(self._reach, user_id)
+        return tenant_shapes.erased_user_shape(counts)
 
     # What was said
 

@@ -23,7 +23,7 @@ from cloister.domain.moments import parse_iso
 from cloister.domain.project_settings import checked_settings
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.domain.text import MAX_NAME, checked_metadata, checked_name, is_storable
-from cloister.interfaces import derived_shapes, preview_shapes, shapes
+from cloister.interfaces import derived_shapes, preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.arguments import (
     LARGEST_PAGE,
     NO_PROJECT,
@@ -36,6 +36,7 @@ from cloister.interfaces.arguments import (
 )
 from cloister.interfaces.library import Cloister
 from cloister.services.diagnose import Health
+from cloister.services.organise import the_only_project
 from cloister.services.reindex import IndexCounts, Progress
 from cloister.services.remember import checked_memories
 from cloister.services.search import Kind, checked_kinds
@@ -47,6 +48,8 @@ _KEYS: Final = "/org/api-keys"
 _SESSIONS: Final = "/v1/sessions"
 # A model on a small machine takes its time.
 _SECONDS_TO_EXTRACT: Final = 1_800
+# A user may have said a lot.
+_SECONDS_TO_ERASE: Final = 1_800
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,11 +68,16 @@ class RemoteCloister(Cloister, served=True):
     fails, is a `ServerError`. What may be repeated is repeated once when the connection breaks, and nothing is done twice."""
 
     def __init__(
-        self, data: str | os.PathLike[str] | None = None, *, key: str | None = None, services: Services | None = None
+        self,
+        data: str | os.PathLike[str] | None = None,
+        *,
+        key: str | None = None,
+        tenant: str | None = None,
+        services: Services | None = None,
     ) -> None:
         from cloister.interfaces.remote_connection import Connection
 
-        remote = read_remote(data, key)
+        remote = read_remote(data, key, tenant=tenant)
         if remote is None or services is not None:
             raise InvalidRequest("data", "must be the http:// address of a server, and nothing else.")
         self._server = Connection(remote)
@@ -80,12 +88,23 @@ class RemoteCloister(Cloister, served=True):
 
     # Projects
 
-    def create_project(self, name: str, *, member_visibility: MemberVisibility = DEFAULT_VISIBILITY) -> shapes.Project:
+    def create_project(
+        self,
+        name: str,
+        *,
+        member_visibility: MemberVisibility = DEFAULT_VISIBILITY,
+        allow_duplicate_name: bool = False,
+    ) -> shapes.Project:
         body = {"name": checked_name(name, "name"), "member_visibility": checked_visibility(member_visibility)}
-        return self._server.create(_PROJECTS, body).one(shapes.Project)
+        return self._server.create(_PROJECTS, {**body, **_duplicate(allow_duplicate_name)}).one(shapes.Project)
 
-    def projects(self, *, limit: int = 50) -> list[shapes.Project]:
-        return self._server.get(_PROJECTS, limit=page_size(limit)).many(shapes.Project)
+    def projects(self, *, name: str | None = None, limit: int = 50) -> list[shapes.Project]:
+        if name is not None:
+            checked_name(name, "name")
+        return self._server.get(_PROJECTS, name=name, limit=page_size(limit)).many(shapes.Project)
+
+    def find_project(self, name: str) -> shapes.Project:
+        return the_only_project(self.projects(name=name, limit=2), name)
 
     def project(self, project_id: str) -> shapes.Project:
         return self._server.get(_project(project_id)).one(shapes.Project)
@@ -98,12 +117,14 @@ class RemoteCloister(Cloister, served=True):
         is_default: bool | None = None,
         member_visibility: MemberVisibility | None = None,
         settings: Mapping[str, object] | None = None,
+        allow_duplicate_name: bool = False,
     ) -> shapes.Project:
         if settings is not None:
             checked_settings(settings)
         if member_visibility is not None:
             checked_visibility(member_visibility)
         body = _given(name=name, is_default=is_default, member_visibility=member_visibility, settings=settings)
+        body |= _duplicate(allow_duplicate_name)
         return self._server.change("PATCH", _project(project_id), body).one(shapes.Project)
 
     def preview_visibility(
@@ -170,6 +191,12 @@ class RemoteCloister(Cloister, served=True):
 
     def clear_session(self, session_id: str) -> shapes.Forgotten:
         return self._server.change("POST", f"{_session(session_id)}/clear").one(shapes.Forgotten)
+
+    # Users
+
+    def erase_user(self, user_id: str, *, dry_run: bool = False) -> tenant_shapes.ErasedUser:
+        path = f"/v1/users/{_segment(checked_name(user_id, 'user_id'))}{'?dry_run=true' if dry_run else ''}"
+        return self._server.change("DELETE", path, seconds=_SECONDS_TO_ERASE).one(tenant_shapes.ErasedUser)
 
     # What was said
 
@@ -382,6 +409,11 @@ def _only_there(command: str) -> NoReturn:
 def _given(**fields: object) -> dict[str, object]:
     """What the caller said; what was not said is not sent."""
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def _duplicate(allowed: bool) -> dict[str, object]:
+    """Sent only where it is asked for: an older server does not know the field."""
+    return {"allow_duplicate_name": True} if allowed else {}
 
 
 def _of_project(project_id: str | None) -> dict[str, object]:
