@@ -7,21 +7,17 @@ from types import TracebackType
 from typing import Any, ClassVar, Self, cast
 
 from cloister.bootstrap import Services, build_services, open_tenant
-from cloister.domain.access import Permission
 from cloister.domain.context import parse_sources
 from cloister.domain.conversation import Draft, Role
 from cloister.domain.identifiers import (
     ProjectId,
     parse_entity,
-    parse_key_name,
     parse_memory,
     parse_message,
     parse_observation,
     parse_project,
 )
-from cloister.domain.moments import parse_iso
-from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
-from cloister.interfaces import derived_shapes, preview_shapes, shapes, tenant_shapes
+from cloister.interfaces import derived_shapes, preview_shapes, shapes
 from cloister.interfaces.arguments import (
     NOT_GIVEN,
     draft_of,
@@ -30,7 +26,7 @@ from cloister.interfaces.arguments import (
     project_of,
     tags_of,
 )
-from cloister.services.access import KeyFields
+from cloister.interfaces.organisation import OrganisationCalls
 from cloister.services.diagnose import Health
 from cloister.services.keep_sessions import SessionChange, SessionFields
 from cloister.services.reindex import IndexCounts, Progress
@@ -38,7 +34,7 @@ from cloister.services.search import Kind, Place
 from cloister.settings import read_remote, read_settings
 
 
-class Cloister:
+class Cloister(OrganisationCalls):
     """Memory that stays inside its walls. Safe to use from any thread; close it, or use it in a `with`.
 
     `data` is a directory, a `postgresql://` URL, or the `http://` address of a server, which needs a `key`. `tenant` is the id or
@@ -94,68 +90,6 @@ class Cloister:
     def close(self) -> None:
         """Finish what was accepted, and let go of the data. Closing twice is fine."""
         self._services.close()
-
-    # Projects
-
-    def create_project(
-        self,
-        name: str,
-        *,
-        member_visibility: MemberVisibility = DEFAULT_VISIBILITY,
-        allow_duplicate_name: bool = False,
-    ) -> shapes.Project:
-        """A new project. Each user recalls only their own sessions of it; with `member_visibility="shared"` all recall all. A name
-        that another project has, in whatever case, is a `Conflict`, unless duplicates are allowed."""
-        created = self._services.organise.create_project(
-            self._reach, name, member_visibility, allow_duplicate_name=allow_duplicate_name
-        )
-        return shapes.project_shape(created)
-
-    def projects(self, *, name: str | None = None, limit: int = 50) -> list[shapes.Project]:
-        """Oldest first; with a `name` only those that are called so, whatever the case."""
-        found = self._services.organise.projects(self._reach, limit=page_size(limit), name=name)
-        return [shapes.project_shape(project) for project in found]
-
-    def find_project(self, name: str) -> shapes.Project:
-        """The project that is called so, whatever the case. `NotFound` where there is none, `Conflict` where there are two."""
-        return shapes.project_shape(self._services.organise.find_project(self._reach, name))
-
-    def project(self, project_id: str) -> shapes.Project:
-        return shapes.project_shape(self._services.organise.project(self._reach, parse_project(project_id)))
-
-    def update_project(
-        self,
-        project_id: str,
-        *,
-        name: str | None = None,
-        is_default: bool | None = None,
-        member_visibility: MemberVisibility | None = None,
-        settings: Mapping[str, object] | None = None,
-        allow_duplicate_name: bool = False,
-    ) -> shapes.Project:
-        """Rename, make default, change whether members recall each other, or change settings; what is not given stays."""
-        changed = self._services.organise.change_project(
-            self._reach,
-            parse_project(project_id),
-            name=name,
-            is_default=is_default,
-            member_visibility=member_visibility,
-            settings=settings,
-            allow_duplicate_name=allow_duplicate_name,
-        )
-        return shapes.project_shape(changed)
-
-    def preview_visibility(
-        self, project_id: str, member_visibility: MemberVisibility
-    ) -> preview_shapes.VisibilityPreview:
-        """How many sessions, of how many users, would recall each other that do not now. Nothing is changed."""
-        preview = self._services.organise.preview_visibility(self._reach, parse_project(project_id), member_visibility)
-        return preview_shapes.visibility_preview_shape(preview)
-
-    def delete_project(self, project_id: str) -> shapes.DeletedProject:
-        """Softly: its sessions go back to the shared pool with all that was said and kept in them. Says how many."""
-        moved = self._services.organise.delete_project(self._reach, parse_project(project_id))
-        return shapes.deleted_project_shape(moved)
 
     # Sessions
 
@@ -231,15 +165,6 @@ class Cloister:
     def clear_session(self, session_id: str) -> shapes.Forgotten:
         """All that was said in it, and all that derives from that; the session stays, empty."""
         return shapes.forgotten_shape(self._services.forget.contents(self._reach, session_id))
-
-    # Users
-
-    def erase_user(self, user_id: str, *, dry_run: bool = False) -> tenant_shapes.ErasedUser:
-        """Everything of a user, in all projects and in none: sessions, all that was said in them and derives from that, and the
-        keys that are bound to the user. Says how much; with `dry_run` how much it would be, and nothing is changed."""
-        eraser = self._services.erase_user
-        counts = eraser.preview(self._reach, user_id) if dry_run else eraser.erase(self._reach, user_id)
-        return tenant_shapes.erased_user_shape(counts)
 
     # What was said
 
@@ -391,38 +316,6 @@ class Cloister:
     def extract(self, session_id: str) -> derived_shapes.Extraction:
         """Look now for memories, entities and notes in what nobody has looked at; a server does so by itself."""
         return derived_shapes.extraction_shape(self._services.memory_worker.extract_now(self._reach, session_id))
-
-    # Keys
-
-    def create_key(
-        self,
-        name: str,
-        *,
-        project_id: str | None = None,
-        confined: bool = False,
-        permissions: Sequence[Permission] = ("read", "write"),
-        expires_at: str | None = None,
-        user_id: str | None = None,
-    ) -> shapes.CreatedKey:
-        """A key for callers over HTTP, shown this once. `project_id` is the project its callers mean where they name none; with
-        `confined` they can reach no other. With `user_id` they reach that user's sessions only."""
-        fields = KeyFields(
-            name=name,
-            project=project_of(project_id),
-            confined=confined,
-            permissions=permissions,
-            expires_at=None if expires_at is None else parse_iso(expires_at, "expires_at"),
-            user_id=user_id,
-        )
-        return shapes.created_key_shape(self._services.access.create(self._reach, fields))
-
-    def keys(self, *, limit: int = 50) -> list[shapes.ApiKey]:
-        """Those that were not revoked, oldest first, without their secrets."""
-        return [shapes.key_shape(key) for key in self._services.access.page(self._reach, limit=page_size(limit))]
-
-    def revoke_key(self, key_id: str) -> None:
-        """At once: the next request with it is refused. The last admin key that does not expire stays (`Conflict`)."""
-        self._services.access.revoke(self._reach, parse_key_name(key_id))
 
     # Care
 
