@@ -180,7 +180,7 @@ def test_a_tenant_is_opened_by_its_id_or_its_only_name_and_never_made_silently(
     for unknown in ("north", "East", "ten_00000000000000ff", "ten_"):
         with pytest.raises(NotFound, match="tenant"):
             Cloister(tmp_path, tenant=unknown)
-    CommandLine(data=str(tmp_path)).run("tenants", "create", "North")
+    CommandLine(data=str(tmp_path)).json("tenants", "create", "North")
     with pytest.raises(Conflict, match="by its id"):
         Cloister(tmp_path, tenant="North")
     with Cloister(tmp_path, tenant="local") as local, Cloister(tmp_path) as same:
@@ -244,7 +244,8 @@ def test_the_operator_lists_erases_and_opens_tenants_beside_the_data(
     assert "North" in shell.run("tenants", "list").stdout
     made = shell.json("tenants", "key", "North")
     assert sorted(made) == ["key", "key_id"]
-    assert shell.run("tenants", "key", north).stdout.startswith("clo_")
+    assert shell.json("tenants", "key", north)["key"].startswith("clo_")
+    assert "this may be a log" in shell.refusal("tenants", "key", north)
     with Cloister(tmp_path, tenant=north) as memory:
         assert made["key_id"] in [key.key_id for key in memory.keys(limit=9)]
     preview = shell.json("tenants", "erase", "North", "--dry-run")

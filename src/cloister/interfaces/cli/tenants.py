@@ -45,9 +45,7 @@ def create_tenant(
 
     Where the output is no terminal, but perhaps a log, --json says that the key is wanted there.
     """
-    read_settings(data)
-    if not (json or is_watched()):
-        raise InvalidRequest("--json", "is needed here: the admin key is shown on a terminal, and this may be a log.")
+    _refuse_logs(data, json)
     with _services(data) as services:
         made = tenant_shape(services.access.create_tenant(name))
     remark(f"The tenant {made.name!r} is ready. Its admin key, on the last line, is shown this once.")
@@ -101,7 +99,11 @@ def list_tenants(limit: Limit = 50, data: Data = None, json: Json = False) -> No
 
 @app.command("key")
 def create_tenant_key(tenant: TenantArgument, data: Data = None, json: Json = False) -> None:
-    """Make an admin key for a tenant that has lost its own, and show it this once."""
+    """Make an admin key for a tenant that has lost its own, and show it this once.
+
+    Where the output is no terminal, but perhaps a log, --json says that the key is wanted there.
+    """
+    _refuse_logs(data, json)
     with _services(data) as services:
         made = admin_key_shape(services.tenants.create_key(services.tenants.find(tenant)))
     remark(f"{made.key_id} is an admin key of {tenant!r}. The key itself is shown this once.")
@@ -123,6 +125,12 @@ def erase_tenant(
             confirm(f"Erase the tenant {tenant!r}, with {_counts(preview)}, for good?")
         gone = erased_tenant_shape(services.tenants.erase(found))
     answer(as_json(gone), json, f"Erased the tenant {tenant!r}: {_counts(gone)}.")
+
+
+def _refuse_logs(data: str | None, json: bool) -> None:
+    read_settings(data)
+    if not (json or is_watched()):
+        raise InvalidRequest("--json", "is needed here: the admin key is shown on a terminal, and this may be a log.")
 
 
 def _counts(erased: ErasedTenant) -> str:
