@@ -38,7 +38,7 @@ class House:
     clock: SteppingClock = field(default_factory=SteppingClock)
 
     def project(self, name: str = "Garden", visibility: MemberVisibility = "shared", **settings: object) -> ProjectId:
-        made = self.services.organise.create_project(self.reach, name, visibility).id
+        made = self.services.organise.create_project(self.reach, name, visibility, allow_duplicate_name=True).id
         if settings:
             self.services.organise.change_project(self.reach, made, settings=settings)
         return made

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from cloister.domain.conversation import Role
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
-from cloister.interfaces import derived_shapes, preview_shapes, shapes
+from cloister.interfaces import derived_shapes, preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.arguments import NOT_GIVEN
 from cloister.services.search import Kind
 from command_line import CommandLine
@@ -22,11 +22,18 @@ class OverCommands:
     def __init__(self, shell: CommandLine) -> None:
         self._shell = shell
 
-    def create_project(self, name: str, *, member_visibility: MemberVisibility = DEFAULT_VISIBILITY) -> shapes.Project:
-        return self._one(shapes.Project, "projects", "create", name, *_options(members=member_visibility))
+    def create_project(
+        self,
+        name: str,
+        *,
+        member_visibility: MemberVisibility = DEFAULT_VISIBILITY,
+        allow_duplicate_name: bool = False,
+    ) -> shapes.Project:
+        options = [*_options(members=member_visibility), *(["--allow-duplicate-name"] if allow_duplicate_name else [])]
+        return self._one(shapes.Project, "projects", "create", name, *options)
 
-    def projects(self, *, limit: int = 50) -> list[shapes.Project]:
-        return self._many(shapes.Project, "projects", "list", *_options(limit=limit))
+    def projects(self, *, name: str | None = None, limit: int = 50) -> list[shapes.Project]:
+        return self._many(shapes.Project, "projects", "list", *_options(name=name, limit=limit))
 
     def project(self, project_id: str) -> shapes.Project:
         return self._one(shapes.Project, "projects", "show", project_id)
@@ -43,6 +50,9 @@ class OverCommands:
 
     def delete_project(self, project_id: str) -> shapes.DeletedProject:
         return self._one(shapes.DeletedProject, "projects", "delete", project_id, "--yes")
+
+    def erase_user(self, user_id: str, *, dry_run: bool = False) -> tenant_shapes.ErasedUser:
+        return self._one(tenant_shapes.ErasedUser, "users", "erase", user_id, "--dry-run" if dry_run else "--yes")
 
     def create_session(
         self,

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from cloister.domain.conversation import Role
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
-from cloister.interfaces import derived_shapes, preview_shapes, shapes
+from cloister.interfaces import derived_shapes, preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.arguments import NOT_GIVEN
 from cloister.services.search import Kind
 from refusals import refusal
@@ -22,12 +22,18 @@ class OverHttp:
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
 
-    def create_project(self, name: str, *, member_visibility: MemberVisibility = DEFAULT_VISIBILITY) -> shapes.Project:
-        body = {"name": name, "member_visibility": member_visibility}
+    def create_project(
+        self,
+        name: str,
+        *,
+        member_visibility: MemberVisibility = DEFAULT_VISIBILITY,
+        allow_duplicate_name: bool = False,
+    ) -> shapes.Project:
+        body = {"name": name, "member_visibility": member_visibility, "allow_duplicate_name": allow_duplicate_name}
         return _one(shapes.Project, self._caller.post("/org/projects", body))
 
-    def projects(self, *, limit: int = 50) -> list[shapes.Project]:
-        return _many(shapes.Project, self._caller.get("/org/projects", params={"limit": limit}))
+    def projects(self, *, name: str | None = None, limit: int = 50) -> list[shapes.Project]:
+        return _many(shapes.Project, self._caller.get("/org/projects", params=_given(name=name, limit=limit)))
 
     def project(self, project_id: str) -> shapes.Project:
         return _one(shapes.Project, self._caller.get(f"/org/projects/{project_id}"))
@@ -40,8 +46,10 @@ class OverHttp:
         is_default: bool | None = None,
         member_visibility: MemberVisibility | None = None,
         settings: Mapping[str, object] | None = None,
+        allow_duplicate_name: bool = False,
     ) -> shapes.Project:
         body = _given(name=name, is_default=is_default, member_visibility=member_visibility, settings=settings)
+        body["allow_duplicate_name"] = allow_duplicate_name
         return _one(shapes.Project, self._caller.patch(f"/org/projects/{project_id}", body))
 
     def preview_visibility(
@@ -54,6 +62,10 @@ class OverHttp:
 
     def delete_project(self, project_id: str) -> shapes.DeletedProject:
         return _one(shapes.DeletedProject, self._caller.delete(f"/org/projects/{project_id}"))
+
+    def erase_user(self, user_id: str, *, dry_run: bool = False) -> tenant_shapes.ErasedUser:
+        path = f"/v1/users/{segment(user_id)}{'?dry_run=true' if dry_run else ''}"
+        return _one(tenant_shapes.ErasedUser, self._caller.delete(path))
 
     def create_session(
         self,

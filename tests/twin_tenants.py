@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from cloister.domain.access import ApiKey
@@ -35,6 +35,7 @@ from cloister.index import terms
 from cloister.storage.changes import Changes
 from cloister.storage.derived_indexing import EntityIndexRows, MemoryIndexRows
 from cloister.storage.entities import Entities, EntityRows
+from cloister.storage.erasing import TenantRows, UserRows
 from cloister.storage.extraction import Extraction
 from cloister.storage.idempotency import FirstAnswer, Idempotency
 from cloister.storage.indexing import IndexRows
@@ -71,6 +72,8 @@ STORES = (
     Turns,
     MemoryIndexRows,
     EntityIndexRows,
+    UserRows,
+    TenantRows,
 )
 MOMENT = 1_700_000_000_000_000
 GENERATION = 1
@@ -218,6 +221,7 @@ def _settle(transaction: Transaction, tenant: TenantId, cellar: ProjectId) -> Ho
     )
     key = new_key(tenant, cellar)
     assert ApiKeys(transaction).add(key, bytes(32))
+    assert ApiKeys(transaction).add(replace(new_key(tenant, None), user="ann"), bytes(32))
     _keep_answers(transaction, places[0], key.id)
     IndexRows(transaction, GENERATION).note_removal(places[0].session)
     return Home(tenant=tenant, cellar=cellar, key=key.id, places=places)

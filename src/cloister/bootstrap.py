@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cloister.domain.errors import CloisterError
-from cloister.domain.identifiers import TenantId
+from cloister.domain.identifiers import LOCAL_TENANT
 from cloister.domain.moments import Clock, now
 from cloister.domain.scope import Reach
 from cloister.domain.usage import Limits
@@ -22,6 +22,7 @@ from cloister.services.converse import CONTEXT_TOKENS, Converser
 from cloister.services.diagnose import Diagnoser
 from cloister.services.embed import TextEmbedder
 from cloister.services.entities import EntityKeeper
+from cloister.services.erase_user import UserEraser
 from cloister.services.events import Bus
 from cloister.services.expire_answers import ExpiredAnswers
 from cloister.services.extract import MemoryWorker
@@ -40,6 +41,7 @@ from cloister.services.record import Recorder
 from cloister.services.reindex import Reindexer
 from cloister.services.remember import Rememberer
 from cloister.services.search import Searcher
+from cloister.services.tenants import TenantDirectory
 from cloister.services.turns import TurnKeeper
 from cloister.services.visibility import VisibilityChange
 from cloister.settings import Settings
@@ -47,8 +49,7 @@ from cloister.storage.interface import Database
 from cloister.storage.organisation import Tenants
 from cloister.storage.sqlite import open_sqlite
 
-# The one tenant of a directory that nobody shares; all others get random ids.
-LOCAL_TENANT = TenantId(1)
+LOCAL_NAME = "local"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,6 +66,8 @@ class Services:
     context: ContextBuilder
     search: Searcher
     forget: Forgetter
+    erase_user: UserEraser
+    tenants: TenantDirectory
     queue: IndexQueue
     reindex: Reindexer
     diagnose: Diagnoser
@@ -150,6 +153,7 @@ def wire(
     recorder = Recorder(database, indexer, clock, limits, bell, events)
     contexts = ContextBuilder(database, recaller, derived, generation)
     forgetter = Forgetter(database, index, queue, entity_indexing, generation, events)
+    access = Gatekeeper(database, organiser, clock)
     turns = TurnKeeper(database, sessions, recorder, clock, events, lease_seconds=lease_seconds)
     return Services(
         database=database,
@@ -162,10 +166,12 @@ def wire(
         context=contexts,
         search=Searcher(database, recaller, derived),
         forget=forgetter,
+        erase_user=UserEraser(database, forgetter, entity_indexing, generation, events),
+        tenants=TenantDirectory(database, index, forgetter, access, generation, clock, events),
         queue=queue,
         reindex=reindexer,
         diagnose=Diagnoser(database, queue, reindexer, claims, clock, embedder=embedder.name, extractor=extractor.name),
-        access=Gatekeeper(database, organiser, clock),
+        access=access,
         remember=rememberer,
         entities=entities,
         observations=ObservationReader(database),
@@ -183,13 +189,19 @@ def wire(
     )
 
 
+def open_tenant(services: Services, given: str | None) -> Reach:
+    """The tenant of this id or name, which must be there; where none is given, or `local`, that of the installation, which is made
+    with its first use."""
+    return ensure_local_tenant(services) if given in (None, LOCAL_NAME) else Reach(tenant=services.tenants.find(given))
+
+
 def ensure_local_tenant(services: Services) -> Reach:
     """The local tenant and its default project, made at the first start; several processes may start at once."""
     reach = Reach(tenant=LOCAL_TENANT)
     with services.database.read(reach) as transaction:
         known = Tenants(transaction).exists()
     if not known:
-        services.organise.create_tenant("local", tenant=LOCAL_TENANT)
+        services.organise.create_tenant(LOCAL_NAME, tenant=LOCAL_TENANT)
     return reach
 
 

@@ -18,6 +18,7 @@ class Settings:
     """What can be set. `data` is a directory, or the URL of a PostgreSQL database."""
 
     data: str
+    tenant: str | None = None
     pool_cache_megabytes: int = 256
     index: IndexKind = "exact"
     qdrant_url: str | None = None
@@ -56,6 +57,7 @@ VARIABLES: Mapping[str, str] = {
     "CLOISTER_DATA": "data directory, postgresql:// URL, or http:// address of a server"
     " (default: cloister in the user's data directory)",
     "CLOISTER_KEY": "API key, when the data is an http:// address",
+    "CLOISTER_TENANT": "tenant of the data directory or database, by its id or name (default: the local one)",
     "CLOISTER_POOL_CACHE_MB": "memory for the pools in use, in megabytes (default: 256)",
     "CLOISTER_INDEX": "recall index: exact (default) or qdrant",
     "CLOISTER_QDRANT_URL": "Qdrant server, when the index is qdrant",
@@ -81,8 +83,13 @@ VARIABLES: Mapping[str, str] = {
 }
 
 
-def read_settings(data: str | os.PathLike[str] | None = None, environment: Mapping[str, str] | None = None) -> Settings:
-    """The environment's settings, with `data` replaced where it is given."""
+def read_settings(
+    data: str | os.PathLike[str] | None = None,
+    environment: Mapping[str, str] | None = None,
+    *,
+    tenant: str | None = None,
+) -> Settings:
+    """The environment's settings, with `data` and `tenant` replaced where they are given."""
     env = os.environ if environment is None else environment
     index = env.get("CLOISTER_INDEX", "exact")
     if index not in get_args(IndexKind):
@@ -90,6 +97,7 @@ def read_settings(data: str | os.PathLike[str] | None = None, environment: Mappi
     model_url = _model_url(env)
     return Settings(
         data=_checked_data(str(data if data is not None else env.get("CLOISTER_DATA") or _default_directory(env))),
+        tenant=(env.get("CLOISTER_TENANT") or None) if tenant is None else tenant,
         pool_cache_megabytes=_whole_number(env, "CLOISTER_POOL_CACHE_MB", 256, lowest=1, unit=" of megabytes"),
         index=cast(IndexKind, index),
         qdrant_url=env.get("CLOISTER_QDRANT_URL"),
@@ -117,7 +125,11 @@ def read_settings(data: str | os.PathLike[str] | None = None, environment: Mappi
 
 
 def read_remote(
-    data: str | os.PathLike[str] | None = None, key: str | None = None, environment: Mapping[str, str] | None = None
+    data: str | os.PathLike[str] | None = None,
+    key: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    *,
+    tenant: str | None = None,
 ) -> Remote | None:
     """The server that `data` names, or the environment where it is not given; none where it names no server."""
     env = os.environ if environment is None else environment
@@ -127,6 +139,10 @@ def read_remote(
             raise InvalidRequest("key", "is for the http:// address of a server; a directory or a database needs none.")
         return None
     address = _checked_address(place)
+    if tenant is not None or env.get("CLOISTER_TENANT"):
+        raise InvalidRequest(
+            "tenant", "is for a directory or a database: at a server the key says which tenant it is of."
+        )
     given = (env.get("CLOISTER_KEY") or "" if key is None else key).strip()
     if not (given and given.isascii() and given.isprintable()):
         raise InvalidRequest("key", f"must be an API key that {address} knows: give one, or set CLOISTER_KEY.")

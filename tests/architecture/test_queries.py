@@ -24,6 +24,7 @@ MAY_USE_MAINTENANCE = {
     "services.index_queue",
     "services.indexing",
     "services.reindex",
+    "services.tenants",
 }
 # `schema_migration` is written before there are queries; `json_each` is a function on both engines.
 NOBODYS = {"json_each"}
@@ -104,7 +105,7 @@ def test_only_sql_decides_the_tenant() -> None:
 
 
 # Of a project, which has members: who is bound to one user may know that it is there.
-OF_PROJECTS = {"project", "default_project", "hold_project", "projects", "pool_versions"}
+OF_PROJECTS = {"project", "default_project", "hold_project", "projects", "project_names", "pool_versions"}
 
 
 def test_what_can_be_confined_to_a_project_can_be_bound_to_a_user() -> None:

@@ -22,6 +22,7 @@ from cloister.storage.pools import PoolRows
 from cloister.storage.sessions import Sessions
 from cloister.storage.turns import Turns
 from derived_index_cases import WAITING
+from erasing_cases import ERASING_CASES
 from twin_tenants import GARDEN, GENERATION, MOMENT, Case, Home, World, methods_of_stores, pools
 
 CONFINED: dict[str, Case] = {
@@ -30,6 +31,7 @@ CONFINED: dict[str, Case] = {
     "Projects.get": Case(act=lambda t, h: Projects(t).get(h.cellar), nothing=NotFound),
     "Projects.hold": Case(act=lambda t, h: Projects(t).hold(h.cellar), nothing=NotFound),
     "Projects.page": Case(act=lambda t, h: [project.id for project in Projects(t).page(limit=9)], nothing=[GARDEN]),
+    "Projects.names": Case(act=lambda t, h: [project for project, _ in Projects(t).names()], nothing=[GARDEN]),
     "Sessions.find": Case(
         act=lambda t, h: [Sessions(t).find(name) for name in ("second", "third")], nothing=[None] * 2
     ),
@@ -69,6 +71,8 @@ CONFINED: dict[str, Case] = {
         nothing=[False, False],
     ),
 }
+# What erases a user or a tenant cannot even be made for a narrow reach.
+CONFINED |= {name: Case(act=case.act, nothing=ValueError) for name, case in ERASING_CASES.items()}
 # A pool's rows are one pool's by construction; what is asked of them here is another pool's.
 ONE_POOL: dict[str, Callable[[PoolRows, Home], Any]] = {
     "PoolRows.size": lambda rows, h: rows.size() == len(h.first.messages),
@@ -178,6 +182,9 @@ BY_FOUND_ID = {
     "Projects.set_visibility",
     "Projects.make_default",
     "Projects.soft_delete",
+    "Tenants.share",
+    "Tenants.lock_names",
+    "Tenants.lock",
     "Sessions.add",
     "Sessions.make_due",
     "Sessions.note_appends",

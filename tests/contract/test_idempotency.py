@@ -169,7 +169,7 @@ def test_iso_4_the_keys_of_two_tenants_do_not_meet(home: Home) -> None:
     assert ours[1].id != theirs[1].id
     assert ours[2].id != theirs[2].id
     other.project("another", "Cellar")
-    assert home.project("another", "Garden").tenant == home.reach.tenant
+    assert home.project("another", "Orchard").tenant == home.reach.tenant
 
 
 def test_iso_4_the_keys_of_a_confined_caller_are_its_own(home: Home) -> None:

@@ -15,7 +15,9 @@ from qdrant_client import QdrantClient
 from cloister.domain.conversation import Draft
 from cloister.domain.entity import same_name
 from cloister.domain.memory import same_as
+from cloister.domain.scope import Reach
 from cloister.index.qdrant import QdrantIndex
+from cloister.services.access import KeyFields
 from cloister.services.once import request
 from engines import EMBEDDER, Engine, Rows
 from memory_house import House, long_talk, settle_house
@@ -197,6 +199,34 @@ def test_a_forgotten_pin_cannot_be_worked_out_from_what_is_left(
     left = list(files())
     for trace in (said(PIN).encode(), *hashes(secret_of(house, engine), PIN)):
         assert not any(trace in content for content in left), trace
+
+
+@pytest.mark.parametrize("erased", ["user", "tenant"])
+def test_org_9_an_erased_user_or_tenant_is_in_no_file(
+    engine: Engine, files: Callable[[], Generator[bytes]], erased: str
+) -> None:
+    """Not their words, not what derives from them, not what the user, the project or the tenant was called."""
+    house = settle_house(engine)
+    # PostgreSQL keeps samples of what it analysed, and takes new ones only where there is something.
+    house.session("keeps", house.project(), "ann")
+    house.tell("keeps", *long_talk(30))
+    tenant, _ = house.services.organise.create_tenant("Household of Ploverdale")
+    doomed = House(services=house.services, reach=Reach(tenant=tenant), clock=house.clock)
+    garden = doomed.project("Garden" if erased == "user" else "Garden of Thistlewick")
+    doomed.session("tells of Quillfeather", garden, "Brambleworks 7")
+    doomed.tell("tells of Quillfeather", SECRET)
+    keys = house.services.access
+    keys.create(doomed.reach, KeyFields(name="Brambleworks browser", user_id="Brambleworks 7"))
+    before = traces(engine)
+    if erased == "user":
+        house.services.erase_user.erase(doomed.reach, "Brambleworks 7")
+    else:
+        house.services.tenants.erase(tenant)
+    words = WORDS if erased == "tenant" else [word for word in WORDS if word not in (b"Ploverdale", b"Thistlewick")]
+    gone, kept = before - traces(engine), list(files())
+    assert len(gone) > 5
+    for trace in (*gone, *words):
+        assert not any(trace in content for content in kept), trace
 
 
 def test_a_memory_that_was_forgotten_by_itself_is_in_no_file(

@@ -7,7 +7,7 @@ import pytest
 from cloister import Cloister
 from cloister.bootstrap import Services, wire
 from cloister.domain.errors import StorageUnavailable
-from cloister.domain.identifiers import ProjectId, parse_message, project_name
+from cloister.domain.identifiers import ProjectId, parse_message, project_name, tenant_name
 from cloister.index.exact import ExactIndex
 from cloister.index.interface import (
     NEIGHBOURS,
@@ -134,6 +134,29 @@ def test_forgetting_while_the_index_is_down_succeeds_and_is_made_good_later(hous
     services.queue.drain()
     assert index.made_from == windows(ids[:2] + ids[3:])
     assert memory.health().waiting == 0
+
+
+@pytest.mark.parametrize("erased", ["user", "tenant"])
+def test_org_9_what_is_erased_while_the_index_is_down_leaves_it_later(house: House, erased: str) -> None:
+    """A user or a whole tenant: messages and entities."""
+    memory, services, index = house
+    ids = say(memory, 3)
+    doomed = Cloister(services=services, tenant=tenant_name(services.organise.create_tenant("Doomed")[0]))
+    doomed.create_session("of ann", user_id="ann")
+    doomed.record("of ann", "user", "My neighbour Rosa plays the cello.")
+    doomed.extract("of ann")
+    services.queue.drain()
+    assert len(index.made_from) == 4 and len(index.entities) == 1
+    index.down = True
+    if erased == "user":
+        assert doomed.erase_user("ann").entities == 1
+    else:
+        assert services.tenants.erase(services.tenants.find("Doomed")).entities == 1
+    assert services.queue.waiting() == 2
+    index.down = False
+    services.queue.drain()
+    assert (index.made_from, index.entities) == (windows(ids), {})
+    assert services.queue.waiting() == 0
 
 
 def test_a_message_forgotten_while_it_is_being_put_does_not_stay(house: House) -> None:

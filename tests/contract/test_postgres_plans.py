@@ -84,6 +84,8 @@ def crowded(postgres_server: PostgresServer) -> Generator[tuple[str, Household]]
         "delete_entities",
         "delete_memories",
         "delete_memory_sources",
+        "delete_mentions_of",
+        "delete_messages",
         "delete_mentions_told_together",
         "delete_observations_from",
         "delete_session_mentions",

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import cloister.storage
-from cloister.domain.errors import CloisterError, NotFound, StorageError
+from cloister.domain.errors import CloisterError, NotFound, StorageBusy, StorageError
 from cloister.domain.identifiers import SessionId, message_id, new_session_id
 from cloister.domain.own_words import NO_POOL
 from cloister.domain.scope import PoolKey, Reach
@@ -31,6 +31,7 @@ from cloister.storage.usage import UsageRows
 from derived_cases import DERIVED_CASES, claimed, forget_derived
 from derived_index_cases import DERIVED_INDEX_CASES
 from engines import Engine
+from erasing_cases import ERASING_CASES
 from idempotency_cases import IDEMPOTENCY_CASES
 from turn_cases import TURN_CASES
 from twin_tenants import (
@@ -71,6 +72,9 @@ def index_rows(transaction: Transaction) -> IndexRows:
 CASES: dict[str, Case] = {
     "Tenants.exists": Case(act=lambda t, h: Tenants(t).exists()),
     "Tenants.name": Case(act=lambda t, h: Tenants(t).name()),
+    "Tenants.share": Case(act=lambda t, h: Tenants(t).share()),
+    "Tenants.lock_names": Case(act=lambda t, h: Tenants(t).lock_names()),
+    "Tenants.lock": Case(act=lambda t, h: Tenants(t).lock()),
     "Tenants.add": Case(act=lambda t, h: Tenants(t).add("Taken over", 1), writes=True),
     "Projects.add": Case(
         act=lambda t, h: Projects(t).add(
@@ -83,6 +87,7 @@ CASES: dict[str, Case] = {
     "Projects.default": Case(act=lambda t, h: Projects(t).default()),
     "Projects.hold": Case(act=lambda t, h: Projects(t).hold(h.cellar), nothing=NotFound),
     "Projects.page": Case(act=lambda t, h: Projects(t).page(limit=100)),
+    "Projects.names": Case(act=lambda t, h: Projects(t).names()),
     "Projects.lock": Case(act=lambda t, h: Projects(t).lock()),
     "Projects.rename": Case(act=lambda t, h: Projects(t).rename(h.cellar, "Mine"), writes=True),
     "Projects.set_settings": Case(act=lambda t, h: Projects(t).set_settings(h.cellar, {"a": 1}), writes=True),
@@ -166,7 +171,9 @@ CASES: dict[str, Case] = {
     "Pools.ensure": Case(
         act=lambda t, h: pools(t).ensure(PoolKey(project=h.cellar, user="bob")), nothing=StorageError, writes=True
     ),
-    "Pools.raise_version": Case(act=lambda t, h: pools(t).raise_version(h.first.pool), nothing=TypeError, writes=True),
+    "Pools.raise_version": Case(
+        act=lambda t, h: pools(t).raise_version(h.first.pool), nothing=StorageBusy, writes=True
+    ),
     "Pools.note_departure": Case(act=lambda t, h: pools(t).note_departure(h.first.pool), writes=True),
     "Pools.rows": Case(act=lambda t, h: pools(t).rows(h.scope(h.first)), nothing=ValueError),
     "PoolRows.state": Case(act=lambda t, h: pool_rows(t, h).state(), nothing=None),
@@ -232,6 +239,7 @@ CASES: dict[str, Case] = {
     **DERIVED_INDEX_CASES,
     **TURN_CASES,
     **IDEMPOTENCY_CASES,
+    **ERASING_CASES,
 }
 
 

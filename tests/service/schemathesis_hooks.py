@@ -84,7 +84,7 @@ def _go_on_where_a_page_ended(query: Fields, path: str) -> None:
     asked for."""
     if "cursor" in query:
         del query["cursor"]
-        if path in _GROUND["cursors"]:
+        if path in _GROUND["cursors"] and "name" not in query:
             query["cursor"] = _GROUND["cursors"][path]
 
 

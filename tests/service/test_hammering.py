@@ -31,6 +31,7 @@ USER = "ada"
 KEPT = ("first", "second", "third")
 """Sessions that all clients of a tenant write to, and nobody deletes."""
 WORDS = "the roses in the garden need water"
+TWICE = {"allow_duplicate_name": True}
 MARKER = re.compile(rb"(?:mark|ten_|proj_|clo_)[0-9A-Za-z]+")
 
 
@@ -240,11 +241,18 @@ class Client:
         self.in_session("POST", name, "/messages", 201, json={"role": "user", "content": self.words()})
         assert self.in_session("DELETE", name, "", 200).json()["messages"] == 1
         self.in_session("GET", name, "", 404)
+        user = f"passing-{self._number}"
+        self.ask("POST", "/v1/sessions", 201, json={"external_id": f"of {user}", "user_id": user})
+        erased = self.ask("DELETE", f"/v1/users/{user}", 200, route="/v1/users/{user_id}").json()
+        assert erased["sessions"] == 1
 
     def keep_projects(self) -> None:
-        made = self.ask("POST", "/org/projects", 201, json={"name": f"{self._home.marker} passing"}).json()
+        made = self.ask("POST", "/org/projects", 201, json={"name": f"{self._home.marker} passing", **TWICE}).json()
         path, route = f"/org/projects/{made['project_id']}", "/org/projects/{project_id}"
-        assert self.ask("PATCH", path, 200, route=route, json={"name": self._home.marker}).json()["isolated"] is True
+        assert (
+            self.ask("PATCH", path, 200, route=route, json={"name": self._home.marker, **TWICE}).json()["isolated"]
+            is True
+        )
         default = f"/org/projects/{self._random.choice(self._home.projects)}"
         self.ask("PATCH", default, 200, route=route, json={"is_default": True})
         assert self.ask("DELETE", path, 200, route=route).json()["sessions_moved"] == 0
@@ -275,7 +283,13 @@ class Client:
             self.ask("GET", path, 200, 307)
         if next(self._visits) % 10 == 0:
             headers = {"Authorization": f"Bearer {OPERATOR_KEY}"}
-            self.ask("POST", "/operator/tenants", 201, json={"name": "another"}, headers=headers)
+            made = self.ask("POST", "/operator/tenants", 201, json={"name": "another"}, headers=headers).json()
+            path, route = f"/operator/tenants/{made['tenant_id']}", "/operator/tenants/{tenant_id}"
+            # The operator's list shows all tenants, and is no answer to a tenant.
+            listed = self._http.get("/operator/tenants", headers=headers)
+            self.answers["GET", "/operator/tenants", listed.status_code] += 1
+            self.ask("POST", f"{path}/keys", 201, route=f"{route}/keys", headers=headers)
+            assert self.ask("DELETE", path, 200, route=route, headers=headers).json()["api_keys"] == 2
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -296,7 +310,9 @@ def test_many_tenants_at_once_never_see_each_other_and_lose_nothing(
     homes = [Home(process.server.new_tenant("Household"), number) for number in range(TENANTS)]
     assert server.services is not None
     routes = {(method, path) for method, path in routes_of(create_app(server.services)) if method != "HEAD"}
-    outside = [path for method, path in sorted(routes) if method == "GET" and not path.startswith(("/v1", "/org"))]
+    outside = [
+        path for method, path in sorted(routes) if method == "GET" and not path.startswith(("/v1", "/org", "/operator"))
+    ]
     everything = set[bytes]().union(*(home.own for home in homes))
     clients = [
         Client(home, number * CLIENTS_EACH + place, everything - home.own, outside)

@@ -33,7 +33,12 @@ TURN = {"session_id": "roses", "user_message": "And the beans?", "ai_response": 
 FACTS = {"session_id": "roses", "contents": ["The roses need water.", "the roses need water"]}
 CREATIONS = (
     Creation("/operator/tenants", {"name": "Household"}, {"name": "Neighbours"}, makes=0),
-    Creation("/org/projects", {"name": "Garden"}, {"name": "Garden", "member_visibility": "shared"}),
+    Creation(
+        "/org/projects",
+        {"name": "Garden", "allow_duplicate_name": True},
+        {"name": "Garden", "member_visibility": "shared", "allow_duplicate_name": True},
+    ),
+    Creation("/org/projects", {"name": "Cellar"}, {"name": "Cellar", "member_visibility": "shared"}),
     Creation("/org/api-keys", {"name": "laptop"}, {"name": "laptop", "permissions": ["read"]}),
     Creation("/v1/sessions", {"title": "Roses"}, {"title": "Roses", "user_id": "ann"}),
     Creation("/v1/sessions", {"external_id": "beans", "tags": ["a"]}, {"external_id": "beans", "tags": ["b"]}),
@@ -42,7 +47,9 @@ CREATIONS = (
     Creation("/v1/memories", FACTS, {**FACTS, "contents": ["Ann likes tea."]}),
     Creation("/v1/episodes", TURN, {**TURN, "ai_response": "Not those."}, makes=2),
 )
-NEW = [creation for creation in CREATIONS[1:] if "external_id" not in creation.body]
+NEW = [
+    creation for creation in CREATIONS[1:] if "external_id" not in creation.body and creation.body != {"name": "Cellar"}
+]
 """Those of a tenant that make something new each time."""
 every_creation = pytest.mark.parametrize(
     "creation", CREATIONS, ids=lambda creation: f"{creation.path} {[*creation.body]}"
@@ -74,7 +81,9 @@ def test_every_route_that_creates_takes_an_idempotency_key(server: Server) -> No
             creating.add(path)
         if "Idempotency-Key" in [parameter["name"] for parameter in parameters]:
             taking.add(path)
-    assert creating == taking == {creation.path for creation in CREATIONS}
+    # `test_operator` shows it of the new key of a tenant, which has no body that could be another.
+    made = {creation.path for creation in CREATIONS} | {"/operator/tenants/{tenant_id}/keys"}
+    assert creating == taking == made
 
 
 @every_creation

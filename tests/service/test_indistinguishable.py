@@ -114,6 +114,7 @@ PROBES = (
     in_query("GET", "/v1/entities", "after", "entity", "&project_id={own project}"),
     in_header("GET", "/v1/entities"),
     in_header("GET", "/v1/users/ada/memories"),
+    in_header("DELETE", "/v1/users/ada"),
     in_header("POST", "/v1/memories", {"session_id": "own-session", "contents": ["Roses need water."]}),
     in_header("POST", "/v1/sessions/own-session/extract"),
     in_path("GET", "/v1/chat/{external_id}/stream", "session"),
@@ -311,12 +312,13 @@ def same(first: httpx2.Response, second: httpx2.Response) -> bool:
 
 def places_of_ids(app: FastAPI) -> set[tuple[str, str, str]]:
     """Every parameter and field of a body by which a request names something that may be another's. A `user_id` names nothing:
-    every user is one's own; nor does a `last_event_id`, which is sealed for its tenant (`tests/events`)."""
+    every user is one's own; nor does a `last_event_id`, which is sealed for its tenant (`tests/events`); a `tenant_id` only to the
+    operator (`test_operator`)."""
     found: set[tuple[str, str, str]] = set()
     for method, path, operation, parameters in operations_of(app):
         for parameter in parameters:
             if parameter["name"] == "after" or (
-                parameter["name"].endswith("_id") and parameter["name"] not in ("user_id", "last_event_id")
+                parameter["name"].endswith("_id") and parameter["name"] not in ("user_id", "last_event_id", "tenant_id")
             ):
                 found.add((method, path, f"{parameter['in']} {parameter['name']}"))
         for content in operation.get("requestBody", {}).get("content", {}).values():

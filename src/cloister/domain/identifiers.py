@@ -20,6 +20,9 @@ MemoryId = NewType("MemoryId", int)
 EntityId = NewType("EntityId", int)
 ObservationId = NewType("ObservationId", int)
 
+# The one tenant of a directory that nobody shares; all others get random ids.
+LOCAL_TENANT = TenantId(1)
+
 SEQUENCE_BITS = 21
 MAX_SEQUENCE = (1 << SEQUENCE_BITS) - 1
 _SESSION_BITS = 42
@@ -136,6 +139,21 @@ def parse_observation(given: str) -> ObservationId:
 
 def parse_tenant(given: str) -> TenantId:
     return TenantId(_known("ten_", "tenant", given))
+
+
+def is_tenant_id(given: str) -> bool:
+    """Whether it has the form of a tenant's id; names of tenants may have any other."""
+    return _has_form("ten_", given)
+
+
+def is_project_id(given: str) -> bool:
+    """Whether it has the form of a project's id; names of projects may have any other."""
+    return _has_form("proj_", given)
+
+
+def _has_form(prefix: str, given: str) -> bool:
+    digits = given.removeprefix(prefix)
+    return given.startswith(prefix) and len(digits) == 16 and set(digits) <= set("0123456789abcdef")
 
 
 def parse_key_name(given: str) -> KeyId:

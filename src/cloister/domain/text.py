@@ -53,6 +53,12 @@ def checked_name(name: str, field: str) -> str:
     return name
 
 
+def folded_name(name: str) -> str:
+    """Equal for names that people take for the same: whatever their case, Unicode form, and spaces."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    return " ".join(folded.split())
+
+
 def is_storable(name: str) -> bool:
     """Whether anything can be stored under this name at all; where it cannot, nothing is found under it."""
     _refuse_other_types(name, "session_id")

@@ -28,15 +28,22 @@ class AsyncCloister:
     """`await memory.record(…)` is `Cloister.record(…)` on a thread. Opened by `async with`, or at the first call."""
 
     def __init__(
-        self, data: str | os.PathLike[str] | None = None, *, key: str | None = None, cloister: Cloister | None = None
+        self,
+        data: str | os.PathLike[str] | None = None,
+        *,
+        key: str | None = None,
+        tenant: str | None = None,
+        cloister: Cloister | None = None,
     ) -> None:
         self._data = data
         self._key = key
+        self._tenant = tenant
         self._cloister = cloister
         self._opening = threading.Lock()
 
     create_project = _awaited(Cloister.create_project)
     projects = _awaited(Cloister.projects)
+    find_project = _awaited(Cloister.find_project)
     project = _awaited(Cloister.project)
     update_project = _awaited(Cloister.update_project)
     preview_visibility = _awaited(Cloister.preview_visibility)
@@ -48,6 +55,7 @@ class AsyncCloister:
     preview_move = _awaited(Cloister.preview_move)
     delete_session = _awaited(Cloister.delete_session)
     clear_session = _awaited(Cloister.clear_session)
+    erase_user = _awaited(Cloister.erase_user)
     record = _awaited(Cloister.record)
     record_batch = _awaited(Cloister.record_batch)
     record_episode = _awaited(Cloister.record_episode)
@@ -75,7 +83,7 @@ class AsyncCloister:
     def opened(self) -> Cloister:
         """The Cloister behind this one; opening it reads files, so it happens on the thread that needs it."""
         with self._opening:
-            self._cloister = self._cloister or Cloister(self._data, key=self._key)
+            self._cloister = self._cloister or Cloister(self._data, key=self._key, tenant=self._tenant)
             return self._cloister
 
     async def close(self) -> None:

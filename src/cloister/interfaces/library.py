@@ -6,21 +6,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Self, cast
 
-from cloister.bootstrap import Services, build_services, ensure_local_tenant
-from cloister.domain.access import Permission
+from cloister.bootstrap import Services, build_services, open_tenant
 from cloister.domain.context import parse_sources
 from cloister.domain.conversation import Draft, Role
 from cloister.domain.identifiers import (
     ProjectId,
     parse_entity,
-    parse_key_name,
     parse_memory,
     parse_message,
     parse_observation,
     parse_project,
 )
-from cloister.domain.moments import parse_iso
-from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.interfaces import derived_shapes, preview_shapes, shapes
 from cloister.interfaces.arguments import (
     NOT_GIVEN,
@@ -30,7 +26,7 @@ from cloister.interfaces.arguments import (
     project_of,
     tags_of,
 )
-from cloister.services.access import KeyFields
+from cloister.interfaces.organisation import OrganisationCalls
 from cloister.services.diagnose import Health
 from cloister.services.keep_sessions import SessionChange, SessionFields
 from cloister.services.reindex import IndexCounts, Progress
@@ -38,10 +34,11 @@ from cloister.services.search import Kind, Place
 from cloister.settings import read_remote, read_settings
 
 
-class Cloister:
+class Cloister(OrganisationCalls):
     """Memory that stays inside its walls. Safe to use from any thread; close it, or use it in a `with`.
 
-    `data` is a directory, a `postgresql://` URL, or the `http://` address of a server, which needs a `key`.
+    `data` is a directory, a `postgresql://` URL, or the `http://` address of a server, which needs a `key`. `tenant` is the id or
+    the name of a tenant of that directory or database; without it, the local one. At a server the key decides.
     """
 
     _served: ClassVar[type["Cloister"]]
@@ -53,16 +50,34 @@ class Cloister:
             Cloister._served = cls
 
     def __new__(
-        cls, data: str | os.PathLike[str] | None = None, *, key: str | None = None, services: Services | None = None
+        cls,
+        data: str | os.PathLike[str] | None = None,
+        *,
+        key: str | None = None,
+        tenant: str | None = None,
+        services: Services | None = None,
     ) -> Self:
-        remote = cls is Cloister and services is None and read_remote(data, key) is not None
+        remote = cls is Cloister and services is None and read_remote(data, key, tenant=tenant) is not None
         return cast(Self, object.__new__(cls._served if remote else cls))
 
     def __init__(
-        self, data: str | os.PathLike[str] | None = None, *, key: str | None = None, services: Services | None = None
+        self,
+        data: str | os.PathLike[str] | None = None,
+        *,
+        key: str | None = None,
+        tenant: str | None = None,
+        services: Services | None = None,
     ) -> None:
-        self._services = services or build_services(read_settings(data))
-        self._reach = ensure_local_tenant(self._services)
+        if services is not None:
+            self._services, self._reach = services, open_tenant(services, tenant)
+            return
+        settings = read_settings(data, tenant=tenant)
+        self._services = build_services(settings)
+        try:
+            self._reach = open_tenant(self._services, settings.tenant)
+        except BaseException:
+            self._services.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -75,52 +90,6 @@ class Cloister:
     def close(self) -> None:
         """Finish what was accepted, and let go of the data. Closing twice is fine."""
         self._services.close()
-
-    # Projects
-
-    def create_project(self, name: str, *, member_visibility: MemberVisibility = DEFAULT_VISIBILITY) -> shapes.Project:
-        """A new project. Each user recalls only their own sessions of it; with `member_visibility="shared"` all recall all."""
-        return shapes.project_shape(self._services.organise.create_project(self._reach, name, member_visibility))
-
-    def projects(self, *, limit: int = 50) -> list[shapes.Project]:
-        """Oldest first."""
-        found = self._services.organise.projects(self._reach, limit=page_size(limit))
-        return [shapes.project_shape(project) for project in found]
-
-    def project(self, project_id: str) -> shapes.Project:
-        return shapes.project_shape(self._services.organise.project(self._reach, parse_project(project_id)))
-
-    def update_project(
-        self,
-        project_id: str,
-        *,
-        name: str | None = None,
-        is_default: bool | None = None,
-        member_visibility: MemberVisibility | None = None,
-        settings: Mapping[str, object] | None = None,
-    ) -> shapes.Project:
-        """Rename, make default, change whether members recall each other, or change settings; what is not given stays."""
-        changed = self._services.organise.change_project(
-            self._reach,
-            parse_project(project_id),
-            name=name,
-            is_default=is_default,
-            member_visibility=member_visibility,
-            settings=settings,
-        )
-        return shapes.project_shape(changed)
-
-    def preview_visibility(
-        self, project_id: str, member_visibility: MemberVisibility
-    ) -> preview_shapes.VisibilityPreview:
-        """How many sessions, of how many users, would recall each other that do not now. Nothing is changed."""
-        preview = self._services.organise.preview_visibility(self._reach, parse_project(project_id), member_visibility)
-        return preview_shapes.visibility_preview_shape(preview)
-
-    def delete_project(self, project_id: str) -> shapes.DeletedProject:
-        """Softly: its sessions go back to the shared pool with all that was said and kept in them. Says how many."""
-        moved = self._services.organise.delete_project(self._reach, parse_project(project_id))
-        return shapes.deleted_project_shape(moved)
 
     # Sessions
 
@@ -347,38 +316,6 @@ class Cloister:
     def extract(self, session_id: str) -> derived_shapes.Extraction:
         """Look now for memories, entities and notes in what nobody has looked at; a server does so by itself."""
         return derived_shapes.extraction_shape(self._services.memory_worker.extract_now(self._reach, session_id))
-
-    # Keys
-
-    def create_key(
-        self,
-        name: str,
-        *,
-        project_id: str | None = None,
-        confined: bool = False,
-        permissions: Sequence[Permission] = ("read", "write"),
-        expires_at: str | None = None,
-        user_id: str | None = None,
-    ) -> shapes.CreatedKey:
-        """A key for callers over HTTP, shown this once. `project_id` is the project its callers mean where they name none; with
-        `confined` they can reach no other. With `user_id` they reach that user's sessions only."""
-        fields = KeyFields(
-            name=name,
-            project=project_of(project_id),
-            confined=confined,
-            permissions=permissions,
-            expires_at=None if expires_at is None else parse_iso(expires_at, "expires_at"),
-            user_id=user_id,
-        )
-        return shapes.created_key_shape(self._services.access.create(self._reach, fields))
-
-    def keys(self, *, limit: int = 50) -> list[shapes.ApiKey]:
-        """Those that were not revoked, oldest first, without their secrets."""
-        return [shapes.key_shape(key) for key in self._services.access.page(self._reach, limit=page_size(limit))]
-
-    def revoke_key(self, key_id: str) -> None:
-        """At once: the next request with it is refused. The last admin key that does not expire stays (`Conflict`)."""
-        self._services.access.revoke(self._reach, parse_key_name(key_id))
 
     # Care
 

@@ -7,21 +7,16 @@ from typing import Any, Final, NoReturn
 from urllib.parse import quote
 
 from cloister.bootstrap import Services
-from cloister.domain.access import Permission, checked_permissions
 from cloister.domain.context import parse_sources
 from cloister.domain.conversation import Role
 from cloister.domain.errors import Forbidden, InvalidRequest, NotFound, ProjectRequired
 from cloister.domain.identifiers import (
     parse_entity,
-    parse_key_name,
     parse_memory,
     parse_message,
     parse_observation,
     parse_project,
 )
-from cloister.domain.moments import parse_iso
-from cloister.domain.project_settings import checked_settings
-from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.domain.text import MAX_NAME, checked_metadata, checked_name, is_storable
 from cloister.interfaces import derived_shapes, preview_shapes, shapes
 from cloister.interfaces.arguments import (
@@ -35,15 +30,13 @@ from cloister.interfaces.arguments import (
     tags_of,
 )
 from cloister.interfaces.library import Cloister
+from cloister.interfaces.remote_organisation import PROJECTS, RemoteOrganisationCalls, given_fields, segment
 from cloister.services.diagnose import Health
 from cloister.services.reindex import IndexCounts, Progress
 from cloister.services.remember import checked_memories
 from cloister.services.search import Kind, checked_kinds
-from cloister.services.visibility import checked_visibility
 from cloister.settings import read_remote
 
-_PROJECTS: Final = "/org/projects"
-_KEYS: Final = "/org/api-keys"
 _SESSIONS: Final = "/v1/sessions"
 # A model on a small machine takes its time.
 _SECONDS_TO_EXTRACT: Final = 1_800
@@ -60,16 +53,21 @@ class _Projects:
     next_cursor: str | None
 
 
-class RemoteCloister(Cloister, served=True):
+class RemoteCloister(RemoteOrganisationCalls, Cloister, served=True):
     """A Cloister elsewhere, with nothing kept here. What its key may not do is `Forbidden`; a server that cannot be reached, or
     fails, is a `ServerError`. What may be repeated is repeated once when the connection breaks, and nothing is done twice."""
 
     def __init__(
-        self, data: str | os.PathLike[str] | None = None, *, key: str | None = None, services: Services | None = None
+        self,
+        data: str | os.PathLike[str] | None = None,
+        *,
+        key: str | None = None,
+        tenant: str | None = None,
+        services: Services | None = None,
     ) -> None:
         from cloister.interfaces.remote_connection import Connection
 
-        remote = read_remote(data, key)
+        remote = read_remote(data, key, tenant=tenant)
         if remote is None or services is not None:
             raise InvalidRequest("data", "must be the http:// address of a server, and nothing else.")
         self._server = Connection(remote)
@@ -77,44 +75,6 @@ class RemoteCloister(Cloister, served=True):
     def close(self) -> None:
         """Let go of the connections, once what is under way was answered; the server goes on. Closing twice is fine."""
         self._server.close()
-
-    # Projects
-
-    def create_project(self, name: str, *, member_visibility: MemberVisibility = DEFAULT_VISIBILITY) -> shapes.Project:
-        body = {"name": checked_name(name, "name"), "member_visibility": checked_visibility(member_visibility)}
-        return self._server.create(_PROJECTS, body).one(shapes.Project)
-
-    def projects(self, *, limit: int = 50) -> list[shapes.Project]:
-        return self._server.get(_PROJECTS, limit=page_size(limit)).many(shapes.Project)
-
-    def project(self, project_id: str) -> shapes.Project:
-        return self._server.get(_project(project_id)).one(shapes.Project)
-
-    def update_project(
-        self,
-        project_id: str,
-        *,
-        name: str | None = None,
-        is_default: bool | None = None,
-        member_visibility: MemberVisibility | None = None,
-        settings: Mapping[str, object] | None = None,
-    ) -> shapes.Project:
-        if settings is not None:
-            checked_settings(settings)
-        if member_visibility is not None:
-            checked_visibility(member_visibility)
-        body = _given(name=name, is_default=is_default, member_visibility=member_visibility, settings=settings)
-        return self._server.change("PATCH", _project(project_id), body).one(shapes.Project)
-
-    def preview_visibility(
-        self, project_id: str, member_visibility: MemberVisibility
-    ) -> preview_shapes.VisibilityPreview:
-        body = {"member_visibility": checked_visibility(member_visibility)}
-        answer = self._server.change("PATCH", f"{_project(project_id)}?dry_run=true", body)
-        return answer.one(preview_shapes.VisibilityPreview)
-
-    def delete_project(self, project_id: str) -> shapes.DeletedProject:
-        return self._server.change("DELETE", _project(project_id)).one(shapes.DeletedProject)
 
     # Sessions
 
@@ -130,7 +90,7 @@ class RemoteCloister(Cloister, served=True):
     ) -> shapes.Session:
         """Where no project is given, it is the key's, else the tenant's default project."""
         checked_metadata(metadata or {})
-        given = _given(external_id=external_id, user_id=user_id, title=title, metadata=metadata)
+        given = given_fields(external_id=external_id, user_id=user_id, title=title, metadata=metadata)
         body = {**given, **_of_project(project_id), "tags": tags_of(tags)}
         return self._server.create(_SESSIONS, body).one(shapes.Session)
 
@@ -157,7 +117,7 @@ class RemoteCloister(Cloister, served=True):
     ) -> shapes.Session:
         if metadata is not None:
             checked_metadata(metadata)
-        body = _given(title=title, tags=None if tags is None else tags_of(tags), metadata=metadata)
+        body = given_fields(title=title, tags=None if tags is None else tags_of(tags), metadata=metadata)
         body |= _of_project(project_id)
         return self._server.change("PATCH", _session(session_id), body).one(shapes.Session)
 
@@ -185,7 +145,7 @@ class RemoteCloister(Cloister, served=True):
         idempotency_key: str | None = None,
     ) -> shapes.Message:
         path = f"{_session(session_id)}/messages"
-        body = _given(role=role, content=content, author=author, metadata=metadata, created_at=created_at)
+        body = given_fields(role=role, content=content, author=author, metadata=metadata, created_at=created_at)
         draft_of(role=role, content=content, author=author, metadata=metadata, created_at=created_at)
         return self._server.create(path, body, _once(idempotency_key)).one(shapes.Message)
 
@@ -194,7 +154,7 @@ class RemoteCloister(Cloister, served=True):
     ) -> list[shapes.Message]:
         path = f"{_session(session_id)}/messages/batch"
         drafts_of(messages)
-        body = {"messages": [_given(**message) for message in messages]}
+        body = {"messages": [given_fields(**message) for message in messages]}
         return self._server.create(path, body, _once(idempotency_key)).many(shapes.Message)
 
     def record_episode(
@@ -231,7 +191,7 @@ class RemoteCloister(Cloister, served=True):
         _session(session_id)
         if sources is not None:
             parse_sources(sources, "sources")
-        body = _given(
+        body = given_fields(
             session_id=session_id,
             query=query,
             recent_limit=recent_limit,
@@ -254,7 +214,7 @@ class RemoteCloister(Cloister, served=True):
         """Where neither a session nor a project is given, it is the key's project, else the tenant's default project."""
         if session_id is not None:
             _session(session_id)
-        given = {**_given(session_id=session_id, user_id=user_id), **_of_project(project_id)}
+        given = {**given_fields(session_id=session_id, user_id=user_id), **_of_project(project_id)}
         body = {**given, "query": query, "kinds": checked_kinds(kinds), "limit": limit}
         try:
             return self._server.ask("/v1/search", body).many(shapes.Hit)
@@ -269,7 +229,7 @@ class RemoteCloister(Cloister, served=True):
         return self._server.get(path, limit=page_size(limit), after=_memory(after)).many(derived_shapes.Memory)
 
     def user_memories(self, user_id: str, *, limit: int = 50, after: str | None = None) -> list[derived_shapes.Memory]:
-        path = f"/v1/users/{_segment(checked_name(user_id, 'user_id'))}/memories"
+        path = f"/v1/users/{segment(checked_name(user_id, 'user_id'))}/memories"
         return self._server.get(path, limit=page_size(limit), after=_memory(after)).many(derived_shapes.Memory)
 
     def add_memories(
@@ -300,7 +260,7 @@ class RemoteCloister(Cloister, served=True):
         parse_project(project_id)
         if user_id is not None:
             checked_name(user_id, "user_id")
-        body = _given(project_id=project_id, user_id=user_id)
+        body = given_fields(project_id=project_id, user_id=user_id)
         answer = self._server.change("PATCH", f"/v1/entities/{entity_id}", body)
         return answer.one(derived_shapes.Entity)
 
@@ -316,33 +276,6 @@ class RemoteCloister(Cloister, served=True):
     def extract(self, session_id: str) -> derived_shapes.Extraction:
         answer = self._server.change("POST", f"{_session(session_id)}/extract", seconds=_SECONDS_TO_EXTRACT)
         return answer.one(derived_shapes.Extraction)
-
-    # Keys
-
-    def create_key(
-        self,
-        name: str,
-        *,
-        project_id: str | None = None,
-        confined: bool = False,
-        permissions: Sequence[Permission] = ("read", "write"),
-        expires_at: str | None = None,
-        user_id: str | None = None,
-    ) -> shapes.CreatedKey:
-        project_of(project_id)
-        if expires_at is not None:
-            parse_iso(expires_at, "expires_at")
-        given = _given(project_id=project_id, expires_at=expires_at, user_id=user_id)
-        allowed = checked_permissions(permissions)
-        body = {**given, "name": checked_name(name, "name"), "confined": confined, "permissions": allowed}
-        return self._server.create(_KEYS, body).one(shapes.CreatedKey)
-
-    def keys(self, *, limit: int = 50) -> list[shapes.ApiKey]:
-        return self._server.get(_KEYS, limit=page_size(limit)).many(shapes.ApiKey)
-
-    def revoke_key(self, key_id: str) -> None:
-        parse_key_name(key_id)
-        self._server.change("DELETE", f"{_KEYS}/{key_id}")
 
     # Care
 
@@ -365,7 +298,7 @@ class RemoteCloister(Cloister, served=True):
         """The id of the tenant's default project, looked for in all pages."""
         cursor: str | None = None
         while True:
-            page = self._server.get(_PROJECTS, limit=LARGEST_PAGE, cursor=cursor).one(_Projects)
+            page = self._server.get(PROJECTS, limit=LARGEST_PAGE, cursor=cursor).one(_Projects)
             found = next((project.project_id for project in page.data if project.is_default), None)
             if found is not None or page.next_cursor is None:
                 break
@@ -379,11 +312,6 @@ def _only_there(command: str) -> NoReturn:
     raise Forbidden(f"This runs where the data is, and not over HTTP: use `cloister {command}` beside the server.")
 
 
-def _given(**fields: object) -> dict[str, object]:
-    """What the caller said; what was not said is not sent."""
-    return {name: value for name, value in fields.items() if value is not None}
-
-
 def _of_project(project_id: str | None) -> dict[str, object]:
     """What a body says of the project: nothing where it was not given, `null` for no project."""
     if project_id is NOT_GIVEN:
@@ -392,22 +320,11 @@ def _of_project(project_id: str | None) -> dict[str, object]:
     return {"project_id": None if project_id == NO_PROJECT else project_id}
 
 
-def _project(project_id: str) -> str:
-    parse_project(project_id)
-    return f"{_PROJECTS}/{project_id}"
-
-
 def _session(session_id: str) -> str:
     """The path of a session. Under a name that cannot be stored there is none, and some of those fit into no path."""
     if not is_storable(session_id) or not 0 < len(session_id) <= MAX_NAME:
         raise NotFound("session", session_id)
-    return f"{_SESSIONS}/{_segment(session_id)}"
-
-
-def _segment(name: str) -> str:
-    """A name as one segment of a path; dots alone would be a step in it."""
-    encoded = quote(name, safe="")
-    return encoded.replace(".", "%2E") if encoded in (".", "..") else encoded
+    return f"{_SESSIONS}/{segment(session_id)}"
 
 
 def _memory(memory_id: str | None) -> str | None:

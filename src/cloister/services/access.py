@@ -25,7 +25,7 @@ from cloister.services.organise import NewKey, Organiser
 from cloister.storage.idempotency import FirstAnswer, Idempotency
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.keys import ApiKeys
-from cloister.storage.organisation import Projects
+from cloister.storage.organisation import Projects, Tenants
 
 _ALL_IDS = 1 << 63
 
@@ -101,6 +101,7 @@ class Gatekeeper:
         key, drawn = self._new_key(reach, fields), new_secret()
 
         def add(transaction: Transaction) -> CreatedKey:
+            Tenants(transaction).share()
             if key.project is not None:
                 Projects(transaction).hold(key.project)
             ApiKeys(transaction).add(key, secret_hash(drawn))

@@ -9,7 +9,7 @@ import secrets
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from hashlib import blake2b
 from hmac import compare_digest
 from itertools import count, islice
@@ -27,7 +27,7 @@ from cloister.storage.interface import Database
 KEPT = 1_024
 _KEPT_SECONDS = 300.0
 # A change of more sessions at once is told as one reset.
-_MOST_AT_ONCE = 100
+MOST_AT_ONCE = 100
 _MOST_READ = 64
 _ID = anchored(r"[0-9a-f]{48}")
 # Rows of different times never share a place.
@@ -106,7 +106,7 @@ class Bus:
         if not sessions or not self._is_wanted(sessions[0].tenant):
             return
         at = self._clock()
-        if len(sessions) <= _MOST_AT_ONCE:
+        if len(sessions) <= MOST_AT_ONCE:
             events = [of_move(session, project, at) for session in sessions]
         else:
             events = [reset(at, project=each) for each in (sessions[0].project, project)]
@@ -122,6 +122,22 @@ class Bus:
         self._note_change(session.tenant)
         if self._is_wanted(session.tenant):
             self._tell(session.tenant, [of_session("session.deleted", session, self._clock())])
+
+    def erased(self, tenant: TenantId, sessions: Sequence[Session], projects: Collection[ProjectId | None]) -> None:
+        """Sessions of one user, in these projects, are gone. More than `MOST_AT_ONCE` need not all be named."""
+        if not sessions or not self._is_wanted(tenant):
+            return
+        at = self._clock()
+        if len(sessions) <= MOST_AT_ONCE:
+            events = [of_session("session.deleted", session, at) for session in sessions]
+        else:
+            events = [reset(at, project=project) for project in projects]
+        self._tell(tenant, events)
+
+    def tenant_erased(self, tenant: TenantId) -> None:
+        """Whoever reads along looks again, and finds that its key is not valid any more."""
+        if self._is_wanted(tenant):
+            self._tell(tenant, [reset(self._clock(), wide=True)])
 
     def added(self, session: Session, messages: Sequence[Message]) -> None:
         if self._is_wanted(session.tenant):

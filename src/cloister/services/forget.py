@@ -11,7 +11,7 @@ from cloister.index.interface import NEIGHBOURS, Index
 from cloister.services.events import Bus
 from cloister.services.index_entities import EntityIndexing
 from cloister.services.index_queue import IndexQueue
-from cloister.storage.entities import Entities
+from cloister.storage.entities import Entities, Touched
 from cloister.storage.extraction import Extraction
 from cloister.storage.idempotency import Idempotency
 from cloister.storage.indexing import IndexRows
@@ -65,7 +65,7 @@ class Forgetter:
 
         session, forgotten = self._database.write(reach, work)
         self._events.deleted(session)
-        self._clean_up()
+        self.clean_up()
         return forgotten
 
     def contents(self, reach: Reach, external_id: str) -> Forgotten:
@@ -80,7 +80,7 @@ class Forgetter:
 
         session, forgotten = self._database.write(reach, work)
         self._events.changed(session)
-        self._clean_up()
+        self.clean_up()
         return forgotten
 
     def message(self, reach: Reach, message: MessageId) -> None:
@@ -102,24 +102,31 @@ class Forgetter:
             return session
 
         self._events.changed(self._database.write(reach, work))
-        self._clean_up()
+        self.clean_up()
 
     def _empty(self, transaction: Transaction, external_id: str) -> tuple[Session, Forgotten]:
         session = Sessions(transaction).lock(external_id).session
+        forgotten, entities = self.remove_contents(transaction, session)
+        self._entities.index_again(transaction, entities.left, gone=entities.gone)
+        return session, forgotten
+
+    def remove_contents(self, transaction: Transaction, session: Session) -> tuple[Forgotten, Touched]:
+        """Inside a transaction that has locked the session: all that was said in it, and all that derives from that. The caller
+        indexes again the entities that are left."""
         memories, messages = Memories(transaction), Messages(transaction)
         forgotten_memories = memories.remove(session.id, memories.ids(session.id))
         observations = Observations(transaction).forget_session(session.id)
         entities = Entities(transaction).forget_session(session.id)
-        self._entities.index_again(transaction, entities.left, gone=entities.gone)
         Extraction(transaction).forget_past(session.id)
         Idempotency(transaction).forget_contents(session.id)
         Turns(transaction).revoke(session.id)
         episodes = messages.count_episodes(session.id)
         removed = messages.remove_all(session.id)
         self._note_removal(transaction, session.id)
-        return session, Forgotten(
+        forgotten = Forgotten(
             messages=removed, episodes=episodes, memories=forgotten_memories, observations=observations
         )
+        return forgotten, entities
 
     def _forget_derived_from(self, transaction: Transaction, session: SessionId, message: MessageId) -> None:
         """What came from a message goes with it, even if it also came from others."""
@@ -139,8 +146,9 @@ class Forgetter:
         if message is not None:
             rows.wait_again(session, message, NEIGHBOURS)
 
-    def _clean_up(self) -> None:
-        """What is forgotten is unreachable already; an index that cannot be told now is told when the queue is drained."""
+    def clean_up(self) -> None:
+        """After the commit: what is forgotten is unreachable already. An index that cannot be told now is told when the queue is
+        drained."""
         self._database.maintenance.scrub()
         if not self._index.immediate:
             with suppress(StorageUnavailable):

@@ -42,4 +42,5 @@ class Lookout:
                     found.append(reset(at, project=now.project))
                 else:
                     found += (Event("session.changed", name, project, user, at) for name, project, user in sessions)
+            found += [reset(at, project=gone.project) for pool, gone in seen.items() if pool not in current]
         return found, current

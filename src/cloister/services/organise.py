@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from cloister.domain.access import ApiKey
 from cloister.domain.conversation import Project, Session
@@ -13,12 +13,13 @@ from cloister.domain.identifiers import (
     TenantId,
     new_project_id,
     new_tenant_id,
+    project_name,
     tenant_name,
 )
 from cloister.domain.moments import Clock
 from cloister.domain.project_settings import checked_settings
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility, Reach, Scope
-from cloister.domain.text import checked_name
+from cloister.domain.text import checked_name, folded_name
 from cloister.domain.usage import Limits, Usage, refuse_over
 from cloister.services.events import Bus
 from cloister.services.move import SessionMover
@@ -30,6 +31,8 @@ from cloister.storage.keys import ApiKeys
 from cloister.storage.organisation import Projects, Tenants
 from cloister.storage.sessions import Sessions
 from cloister.storage.usage import UsageRows
+
+Named = TypeVar("Named")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -105,18 +108,22 @@ class Organiser:
         name: str,
         member_visibility: MemberVisibility = DEFAULT_VISIBILITY,
         *,
+        allow_duplicate_name: bool = False,
         idempotency_key: str | None = None,
     ) -> Project:
-        """Its members recall only their own part of it, unless it is made `shared`."""
+        """Its members recall only their own part of it, unless it is made `shared`. A second project of the same name is refused,
+        unless that is asked for."""
         _refuse_narrow(reach)
         checked_name(name, "name")
         checked_visibility(member_visibility)
 
         def first(transaction: Transaction) -> tuple[Project, FirstAnswer]:
+            Tenants(transaction).lock_names()
             usage = UsageRows(transaction)
             refuse_over("projects", usage.projects(), 1, usage.limits().over(self._limits).projects)
             project = new_project_id()
             projects = Projects(transaction)
+            _refuse_taken_name(projects, name, allowed=allow_duplicate_name)
             projects.add(
                 project, name=name, is_default=False, member_visibility=member_visibility, created_at=self._clock()
             )
@@ -138,14 +145,18 @@ class Organiser:
                 created_at=kept[1],
             )
 
-        given = request(idempotency_key, name, member_visibility)
+        given = request(idempotency_key, name, member_visibility, *([True] if allow_duplicate_name else []))
 
         def work(transaction: Transaction) -> Project:
             return done_once(
                 transaction, given, ("projects",), self._clock, first=lambda: first(transaction), again=again
             )
 
-        return write_once(self._database, reach, work)
+        try:
+            return write_once(self._database, reach, work)
+        except Conflict:
+            # The name may have been taken by this very request, which came twice at once: then its answer can be read now.
+            return write_once(self._database, reach, work)
 
     def default_project(self, reach: Reach) -> ProjectId:
         with self._database.read(reach) as transaction:
@@ -184,11 +195,24 @@ class Organiser:
         with self._database.read(reach) as transaction:
             return _reached(transaction, Projects(transaction).get(project))
 
-    def projects(self, reach: Reach, *, limit: int, after: tuple[int, int] | None = None) -> list[Project]:
+    def projects(
+        self, reach: Reach, *, limit: int, after: tuple[int, int] | None = None, name: str | None = None
+    ) -> list[Project]:
+        """Oldest first; with a `name` only those that are called so, whatever the case."""
+        if name is not None:
+            checked_name(name, "name")
         with self._database.read(reach) as transaction:
             store = Projects(transaction)
-            found = store.page(limit=limit) if after is None else store.page(limit=limit, after=after)
+            if name is not None:
+                named = [store.get(project) for project, _ in _called(store, name)]
+                found = [each for each in named if after is None or (each.created_at, each.id) > after][:limit]
+            else:
+                found = store.page(limit=limit) if after is None else store.page(limit=limit, after=after)
             return [_reached(transaction, project) for project in found]
+
+    def find_project(self, reach: Reach, name: str) -> Project:
+        """The only project that is called so, whatever the case."""
+        return the_only_project(self.projects(reach, limit=2, name=name), name)
 
     def change_project(
         self,
@@ -199,23 +223,20 @@ class Organiser:
         is_default: bool | None = None,
         member_visibility: MemberVisibility | None = None,
         settings: Mapping[str, object] | None = None,
+        allow_duplicate_name: bool = False,
     ) -> Project:
         """Rename, make default, change who recalls whom, or merge settings; what is not given stays."""
-        _refuse_bound(reach)
-        if is_default is False:
-            raise InvalidRequest("is_default", "can only be set to true: make another project the default instead.")
-        if is_default:
-            _refuse_narrow(reach)
-        if member_visibility is not None:
-            checked_visibility(member_visibility)
-        if name is not None:
-            checked_name(name, "name")
+        check_project_change(reach, name=name, is_default=is_default, member_visibility=member_visibility)
         changed = None if settings is None else checked_settings(settings)
 
         def work(transaction: Transaction) -> tuple[Project, bool]:
             projects = Projects(transaction)
+            if name is not None:
+                Tenants(transaction).lock_names()
             projects.lock()
             current = projects.get(project)
+            if name is not None:
+                _refuse_taken_name(projects, name, allowed=allow_duplicate_name, by=project)
             is_regrouped = member_visibility is not None and self._visibility.apply(
                 transaction, current, member_visibility
             )
@@ -260,6 +281,46 @@ class Organiser:
         moved = self._database.write(reach, work)
         self._events.moved(moved, None)
         return Moved(sessions=len(moved), memories=sum(session.memory_count for session in moved))
+
+
+def check_project_change(
+    reach: Reach, *, name: str | None, is_default: bool | None, member_visibility: MemberVisibility | None
+) -> None:
+    _refuse_bound(reach)
+    if is_default is False:
+        raise InvalidRequest("is_default", "can only be set to true: make another project the default instead.")
+    if is_default:
+        _refuse_narrow(reach)
+    if member_visibility is not None:
+        checked_visibility(member_visibility)
+    if name is not None:
+        checked_name(name, "name")
+
+
+def the_only_project(found: Sequence[Named], name: str) -> Named:
+    """Of those of one name."""
+    if not found:
+        raise NotFound("project", name)
+    if len(found) > 1:
+        raise Conflict(f"More than one project is called {name!r}: name the one you mean by its id (proj_…).")
+    return found[0]
+
+
+def _called(projects: Projects, name: str) -> list[tuple[ProjectId, str]]:
+    wanted = folded_name(name)
+    return [(project, held) for project, held in projects.names() if folded_name(held) == wanted]
+
+
+def _refuse_taken_name(projects: Projects, name: str, *, allowed: bool, by: ProjectId | None = None) -> None:
+    """The names are locked, so that of two requests for one name the second sees the first. A caller that is confined to a project
+    is told nothing of others."""
+    taken = [(project, held) for project, held in _called(projects, name) if project != by]
+    if taken and not allowed:
+        project, held = taken[0]
+        raise Conflict(
+            f"There is a project called {held!r} already ({project_name(project)}): use that one, choose another name, or allow "
+            "the duplicate (allow_duplicate_name)."
+        )
 
 
 def _reached(transaction: Transaction, project: Project) -> Project:

@@ -18,6 +18,14 @@ B = TypeVar("B")
 T = TypeVar("T")
 
 
+class RowRemoved(Exception):
+    """A transaction found a row that another transaction removed before this one could change it. As the cause of a `StorageBusy`
+    it makes the database run the transaction again."""
+
+    def __init__(self) -> None:
+        super().__init__("another transaction removed the row")
+
+
 class Transaction(Protocol):
     """Queries by name, inside one transaction and one reach."""
 
@@ -85,7 +93,7 @@ class Database(Protocol):
 
     def write(self, reach: Reach, work: Callable[[Transaction], T]) -> T:
         """Run `work` in one transaction; when this returns, what it wrote is durable. If it raises, nothing was written.
-        PostgreSQL may run `work` again after a deadlock, so it touches nothing but its transaction."""
+        PostgreSQL may run `work` again after a deadlock, or a `RowRemoved`, so it touches nothing but its transaction."""
         ...
 
     def write_together(

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from cloister.domain.conversation import Project
 from cloister.domain.errors import NotFound
-from cloister.domain.identifiers import ProjectId, TenantId, project_name
+from cloister.domain.identifiers import ProjectId, TenantId, project_name, tenant_name
 from cloister.domain.scope import MemberVisibility
 from cloister.storage.interface import Row, Transaction
 
@@ -24,8 +24,24 @@ class Tenants:
         row = self._transaction.row("tenant")
         return None if row is None else cast(str, row[0])
 
+    def share(self) -> None:
+        """The tenant cannot be erased until the transaction ends. `NotFound` where it was erased, or never was."""
+        self._found(self._transaction.row("share_tenant"))
+
+    def lock_names(self) -> None:
+        """One transaction at a time gives a project of the tenant its name. `NotFound` where there is no such tenant."""
+        self._found(self._transaction.row("lock_tenant_names"))
+
+    def lock(self) -> None:
+        """Nobody adds anything to the tenant until the transaction ends. `NotFound` where there is no such tenant."""
+        self._found(self._transaction.row("lock_tenant"))
+
+    def _found(self, row: Row | None) -> None:
+        if row is None:
+            raise NotFound("tenant", tenant_name(self._transaction.reach.tenant))
+
     def add(self, name: str, created_at: int) -> bool:
-        """False when it is there already."""
+        """False when it is there already, or was and is erased."""
         return self._transaction.row("insert_tenant", name=name, created_at=created_at) is not None
 
 
@@ -82,6 +98,11 @@ class Projects:
         """Oldest first, from behind the (created_at, id) of the last one seen."""
         rows = self._transaction.rows("projects", limit=limit, after_created_at=after[0], after_project_id=after[1])
         return [_project(row) for row in rows]
+
+    def names(self) -> list[tuple[ProjectId, str]]:
+        """Of all projects, oldest first."""
+        rows = cast(list[tuple[int, str]], self._transaction.rows("project_names"))
+        return [(ProjectId(project), name) for project, name in rows]
 
     def lock(self) -> None:
         """Hold all projects of the tenant, so that which one is the default changes for one caller at a time."""

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 from cloister.domain.conversation import Message, Role
+from cloister.domain.errors import StorageBusy
 from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, new_pool_id
 from cloister.domain.scope import PoolKey, Scope
-from cloister.storage.interface import Row, Transaction, integers
+from cloister.storage.interface import Row, RowRemoved, Transaction, integers
 from cloister.storage.messages import message_of
+from cloister.storage.organisation import Tenants
 
 
 class Found(NamedTuple):
@@ -42,6 +44,8 @@ class Pools:
     def ensure(self, key: PoolKey) -> PoolId:
         """The pool of this key, made now if it was never used."""
         pool = self.find(key)
+        if pool is None:
+            Tenants(self._transaction).share()
         while pool is None:
             self._transaction.execute(
                 "insert_pool",
@@ -55,7 +59,10 @@ class Pools:
 
     def raise_version(self, pool: PoolId) -> int:
         """Something was added or changed; also notes when rows of another index generation already lie here."""
-        version, generation = cast(tuple[int, int], self._transaction.row("raise_pool_version", pool_id=pool))
+        row = self._transaction.row("raise_pool_version", pool_id=pool)
+        if row is None:
+            raise StorageBusy("The pool was removed with its user just now. Try again.") from RowRemoved()
+        version, generation = cast(tuple[int, int], row)
         if generation not in (self._generation, 0):
             self._transaction.execute("note_mixed_generations", pool_id=pool)
         return version

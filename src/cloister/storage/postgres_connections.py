@@ -17,6 +17,7 @@ from cloister.domain.errors import (
     StorageReadOnly,
     StorageUnavailable,
 )
+from cloister.storage.interface import RowRemoved
 
 try:
     import psycopg as psycopg
@@ -37,7 +38,7 @@ Connection = psycopg.Connection[TupleRow]
 CONNECT_SECONDS = 10
 BUSY_SECONDS = 15
 WRITE_ATTEMPTS = 5
-_CONFLICTS = (errors.SerializationFailure, errors.DeadlockDetected)
+_CONFLICTS = (errors.SerializationFailure, errors.DeadlockDetected, RowRemoved)
 
 _CONFIGURE = """
 SET ROLE {role};

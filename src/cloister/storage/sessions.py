@@ -82,7 +82,7 @@ class Sessions:
 
     def find(self, external_id: str) -> Session | None:
         row = self._transaction.row("session", external_id=external_id) if is_storable(external_id) else None
-        return None if row is None else _session(row)
+        return None if row is None else session_of_row(row)
 
     def get(self, external_id: str) -> Session:
         session = self.find(external_id)
@@ -116,7 +116,7 @@ class Sessions:
             before_updated_at=before[0],
             before_session_id=before[1],
         )
-        return [_session(row) for row in rows]
+        return [session_of_row(row) for row in rows]
 
     def add(self, new: NewSession) -> bool:
         """False when the drawn id or the outside id is taken."""
@@ -200,10 +200,10 @@ class Sessions:
 
 def _tail(row: Row) -> Tail:
     *_, next_sequence, episode, unchecked = cast(tuple[Any, ...], row)
-    return Tail(session=_session(row), next_sequence=next_sequence, episode=episode, unchecked=unchecked)
+    return Tail(session=session_of_row(row), next_sequence=next_sequence, episode=episode, unchecked=unchecked)
 
 
-def _session(row: Row) -> Session:
+def session_of_row(row: Row) -> Session:
     columns = cast(tuple[Any, ...], row)
     session, tenant, external_id, project, pool, user_id, title, tags, metadata, count, created_at, updated_at = (
         columns[:12]

@@ -11,7 +11,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from cloister.interfaces.cli.options import Data, Json, Key
+from cloister.interfaces.cli.options import Data, Json, Key, Tenant
 from cloister.interfaces.cli.terminal import answer, counted, harmless
 from cloister.interfaces.library import Cloister
 from cloister.interfaces.shapes import ContextItem
@@ -29,13 +29,13 @@ class Recalled:
     messages: dict[str, list[str]]
 
 
-def demo(data: Data = None, key: Key = None, json: Json = False) -> None:
+def demo(data: Data = None, key: Key = None, tenant: Tenant = None, json: Json = False) -> None:
     """Show the walls: who recalls what, and that nothing crosses.
 
     Two projects and the shared pool hear the same words, and each is asked. It works in a temporary directory, unless
     --data names another place.
     """
-    with _somewhere(data) as place, Cloister(place, key=key) as memory:
+    with _somewhere(data) as place, Cloister(place, key=key, tenant="local" if data is None else tenant) as memory:
         answers = play(memory)
     crossed = sum(len(texts) for row in answers for origin, texts in row.messages.items() if origin != row.asked_from)
     recalled = sum(len(texts) for row in answers for texts in row.messages.values())
@@ -56,7 +56,10 @@ def demo(data: Data = None, key: Key = None, json: Json = False) -> None:
 
 def play(memory: Cloister) -> list[Recalled]:
     """Tell every place, then ask every place."""
-    homes = {place: None if place == SHARED else memory.create_project(place).project_id for place in CODES}
+    homes = {
+        place: None if place == SHARED else memory.create_project(place, allow_duplicate_name=True).project_id
+        for place in CODES
+    }
     for place, code in CODES.items():
         _tell(memory, homes[place], code)
     names = {home: place for place, home in homes.items()}

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from cloister.interfaces.cli.options import Data, Json, Key, Limit, ProjectArgument, User
-from cloister.interfaces.cli.places import Places
+from cloister.interfaces.cli.options import Data, Json, Key, Limit, ProjectArgument, Tenant, User
+from cloister.interfaces.cli.places import Places, project_id_of
 from cloister.interfaces.cli.terminal import answer, remark, remark_more, table
 from cloister.interfaces.library import Cloister
 from cloister.interfaces.shapes import as_json
@@ -15,7 +15,7 @@ app = typer.Typer(help="Entities: named things that a project's sessions mention
 
 @app.command("list")
 def list_entities(
-    project_id: ProjectArgument,
+    project: ProjectArgument,
     user: User = None,
     limit: Limit = 50,
     after: Annotated[
@@ -23,13 +23,15 @@ def list_entities(
     ] = None,
     data: Data = None,
     key: Key = None,
+    tenant: Tenant = None,
     json: Json = False,
 ) -> None:
     """List the entities of a project, oldest first.
 
     A project with private members is divided: --user says whose part to list.
     """
-    with Cloister(data, key=key) as memory:
+    with Cloister(data, key=key, tenant=tenant) as memory:
+        project_id = project_id_of(memory, project)
         found = memory.entities(project_id, user_id=user, limit=limit, after=after)
         more = bool(len(found) == limit and memory.entities(project_id, user_id=user, limit=1, after=found[-1].id))
     rows = [(entity.id, entity.name, entity.type, entity.notes) for entity in found]
@@ -43,10 +45,11 @@ def list_entities(
 @app.command("retag")
 def retag_entity(
     entity_id: Annotated[str, typer.Argument(metavar="ID", help="The entity's id (ent_…).")],
-    project_id: ProjectArgument,
+    project: ProjectArgument,
     user: User = None,
     data: Data = None,
     key: Key = None,
+    tenant: Tenant = None,
     json: Json = False,
 ) -> None:
     """Move an entity to another project.
@@ -54,7 +57,8 @@ def retag_entity(
     Nothing else ever does: an entity stays where it was extracted, even when its session moves. Where the other project knows the
     name already, the two become one. --user says whose part of a project with private members it goes to.
     """
-    with Cloister(data, key=key) as memory:
+    with Cloister(data, key=key, tenant=tenant) as memory:
+        project_id = project_id_of(memory, project)
         entity = memory.retag_entity(entity_id, project_id, user_id=user)
         place = Places(memory).name(project_id)
     answer(as_json(entity), json, f"{entity.name!r} is now {entity.id} in the project {place!r}.")

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from cloister.interfaces.cli.options import Data, Json, Key, Yes
+from cloister.interfaces.cli.options import Data, Json, Key, Tenant, Yes
 from cloister.interfaces.cli.terminal import answer, confirm, counted
 from cloister.interfaces.library import Cloister
 from cloister.interfaces.shapes import Forgotten, as_json
@@ -20,12 +20,13 @@ def forget(
     yes: Yes = False,
     data: Data = None,
     key: Key = None,
+    tenant: Tenant = None,
     json: Json = False,
 ) -> None:
     """Forget for good. From then on nothing recalls it."""
     if (session_id is None) == (message is None):
         raise typer.BadParameter("name a SESSION or a --message, and not both.")
-    with Cloister(data, key=key) as memory:
+    with Cloister(data, key=key, tenant=tenant) as memory:
         if session_id is not None:
             _forget_session(memory, session_id, yes=yes, json=json)
         elif message is not None:

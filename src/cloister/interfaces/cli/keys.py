@@ -5,8 +5,8 @@ from typing import Annotated, cast
 import typer
 
 from cloister.domain.access import PERMISSIONS, Permission
-from cloister.interfaces.cli.options import Data, Json, Key, KeyProject, Limit, Yes
-from cloister.interfaces.cli.places import Places
+from cloister.interfaces.cli.options import Data, Json, Key, KeyProject, Limit, Tenant, Yes
+from cloister.interfaces.cli.places import Places, project_id_of
 from cloister.interfaces.cli.terminal import answer, confirm, minute, remark, table
 from cloister.interfaces.library import Cloister
 from cloister.interfaces.shapes import as_json
@@ -19,10 +19,11 @@ def list_keys(
     limit: Limit = 50,
     data: Data = None,
     key: Key = None,
+    tenant: Tenant = None,
     json: Json = False,
 ) -> None:
     """List the keys that were not revoked, oldest first. Their secrets are not kept, and cannot be shown."""
-    with Cloister(data, key=key) as memory:
+    with Cloister(data, key=key, tenant=tenant) as memory:
         found = memory.keys(limit=limit)
         places = Places(memory)
     rows = [
@@ -61,16 +62,17 @@ def create_key(
     ] = None,
     data: Data = None,
     key: Key = None,
+    tenant: Tenant = None,
     json: Json = False,
 ) -> None:
     """Make a key, and show it this once.
 
     --project is the project that requests with it mean when they name none.
     """
-    with Cloister(data, key=key) as memory:
+    with Cloister(data, key=key, tenant=tenant) as memory:
         made = memory.create_key(
             name,
-            project_id=project,
+            project_id=None if project is None else project_id_of(memory, project),
             confined=confined,
             permissions=cast(list[Permission], permissions or ["read", "write"]),
             expires_at=expires,
@@ -86,13 +88,14 @@ def revoke_key(
     yes: Yes = False,
     data: Data = None,
     key: Key = None,
+    tenant: Tenant = None,
     json: Json = False,
 ) -> None:
     """Revoke a key. From then on requests with it are refused.
 
     The last admin key that does not expire stays: make another first.
     """
-    with Cloister(data, key=key) as memory:
+    with Cloister(data, key=key, tenant=tenant) as memory:
         if not yes:
             confirm(f"Revoke {key_id!r} for good?")
         memory.revoke_key(key_id)

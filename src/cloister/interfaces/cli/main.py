@@ -10,13 +10,13 @@ import typer
 from typer.core import TyperGroup
 
 from cloister.domain.errors import CloisterError
-from cloister.interfaces.cli import care, entities, keys, memories, projects, sessions, tenants
+from cloister.interfaces.cli import care, entities, keys, memories, projects, sessions, tenants, users
 from cloister.interfaces.cli.console import console
 from cloister.interfaces.cli.demo import demo
 from cloister.interfaces.cli.doctor import doctor
 from cloister.interfaces.cli.extract import extract, observations
 from cloister.interfaces.cli.forget import forget
-from cloister.interfaces.cli.options import Data, Json, Key, wants_json
+from cloister.interfaces.cli.options import Data, Json, Key, Tenant, wants_json
 from cloister.interfaces.cli.recall import context, search
 from cloister.interfaces.cli.remember import remember
 from cloister.interfaces.cli.serve import serve
@@ -67,6 +67,7 @@ app = typer.Typer(
 def root(
     data: Data = None,
     key: Key = None,
+    tenant: Tenant = None,
     json: Json = False,
     version: Annotated[
         bool, typer.Option("--version", help="Say which version this is.", callback=_print_version, is_eager=True)
@@ -75,7 +76,7 @@ def root(
     """Memory for AI assistants that stays inside its walls.
 
     Every command takes --data and --json, before its name or after it. Where a server has the data, --data is its address, and
-    --key a key to it.
+    --key a key to it. Where a directory or a database has several tenants, --tenant names one.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
@@ -97,6 +98,7 @@ app.add_typer(entities.app, name="entities")
 app.add_typer(sessions.app, name="sessions")
 app.add_typer(projects.app, name="projects")
 app.add_typer(keys.app, name="keys")
+app.add_typer(users.app, name="users")
 app.add_typer(tenants.app, name="tenants")
 app.command()(usage)
 app.command()(care.reindex)

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 from rich.console import RenderableType
 
-from cloister.interfaces.cli.options import Data, Json, Key, Limit, SessionArgument, User, Yes
+from cloister.interfaces.cli.options import Data, Json, Key, Limit, SessionArgument, Tenant, User, Yes
 from cloister.interfaces.cli.terminal import answer, confirm, counted, minute, quotation, remark, remark_more
 from cloister.interfaces.derived_shapes import Memory
 from cloister.interfaces.library import Cloister
@@ -26,10 +26,11 @@ def list_memories(
     ] = None,
     data: Data = None,
     key: Key = None,
+    tenant: Tenant = None,
     json: Json = False,
 ) -> None:
     """List the memories of a session, or of a user across sessions, oldest first."""
-    with Cloister(data, key=key) as memory:
+    with Cloister(data, key=key, tenant=tenant) as memory:
         found = _found(memory, session_id, user, limit, after)
         more = bool(len(found) == limit and _found(memory, session_id, user, 1, found[-1].id))
     answer(as_json(found), json, *map(_quoted, found))
@@ -45,13 +46,14 @@ def add_memories(
     contents: Annotated[list[str], typer.Argument(metavar="TEXT...", help="What to keep; one or more statements.")],
     data: Data = None,
     key: Key = None,
+    tenant: Tenant = None,
     json: Json = False,
 ) -> None:
     """Add memories by hand.
 
     What the session knows already, in other case, spacing or punctuation, is not added again.
     """
-    with Cloister(data, key=key) as memory:
+    with Cloister(data, key=key, tenant=tenant) as memory:
         added = memory.add_memories(session_id, contents)
     sentences = [f"Keeps {kept.id}: {kept.content}" for kept in added.appended]
     if added.duplicates:
@@ -65,10 +67,11 @@ def forget_memory(
     yes: Yes = False,
     data: Data = None,
     key: Key = None,
+    tenant: Tenant = None,
     json: Json = False,
 ) -> None:
     """Forget one memory for good. What it came from stays."""
-    with Cloister(data, key=key) as memory:
+    with Cloister(data, key=key, tenant=tenant) as memory:
         if not yes:
             confirm(f"Forget the memory {memory_id!r} for good?")
         memory.forget_memory(memory_id)

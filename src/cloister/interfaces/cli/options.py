@@ -4,17 +4,12 @@ from typing import Annotated
 
 import typer
 
-from cloister.interfaces.arguments import NOT_GIVEN
 from cloister.settings import VARIABLES
 
 _DATA = "cloister.data"
 _KEY = "cloister.key"
+_TENANT = "cloister.tenant"
 _JSON = "cloister.json"
-
-
-def project_argument(given: str | None) -> str | None:
-    """A --project as the library takes it: left out, it is the project of the key, else the tenant's default one."""
-    return NOT_GIVEN if given is None else given
 
 
 def wants_json(context: typer.Context) -> bool:
@@ -27,6 +22,10 @@ def _keep_data(context: typer.Context, given: str | None) -> str | None:
 
 def _keep_key(context: typer.Context, given: str | None) -> str | None:
     return _keep(context, _KEY, given)
+
+
+def _keep_tenant(context: typer.Context, given: str | None) -> str | None:
+    return _keep(context, _TENANT, given)
 
 
 def _keep(context: typer.Context, name: str, given: str | None) -> str | None:
@@ -55,18 +54,35 @@ Key = Annotated[
     str | None,
     typer.Option("--key", metavar="KEY", help=named("CLOISTER_KEY"), callback=_keep_key, show_default=False),
 ]
+Tenant = Annotated[
+    str | None,
+    typer.Option(
+        "--tenant", metavar="TENANT", help=named("CLOISTER_TENANT"), callback=_keep_tenant, show_default=False
+    ),
+]
 Json = Annotated[
     bool, typer.Option("--json", help="Answer in JSON, for programs.", callback=_keep_json, show_default=False)
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Say what would happen, and change nothing.", show_default=False)
+]
+DuplicateName = Annotated[
+    bool,
+    typer.Option("--allow-duplicate-name", help="Even if another project is called so already.", show_default=False),
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.", show_default=False)]
 Project = Annotated[
     str | None,
     typer.Option(
-        "--project", metavar="ID", help="Project id (proj_…), or `none` for no project (the default project)."
+        "--project",
+        metavar="PROJECT",
+        help="Project, by its id (proj_…) or name, or `none` for no project (the default project).",
     ),
 ]
-KeyProject = Annotated[str | None, typer.Option("--project", metavar="ID", help="Project id (proj_…).")]
+KeyProject = Annotated[
+    str | None, typer.Option("--project", metavar="PROJECT", help="Project, by its id (proj_…) or name.")
+]
 User = Annotated[str | None, typer.Option("--user", metavar="ID", help="User id.")]
 Limit = Annotated[int, typer.Option("--limit", metavar="N", help="How many, 1 to 200.")]
 SessionArgument = Annotated[str, typer.Argument(metavar="SESSION", help="The session's external id.")]
-ProjectArgument = Annotated[str, typer.Argument(metavar="PROJECT", help="Project id (proj_…).")]
+ProjectArgument = Annotated[str, typer.Argument(metavar="PROJECT", help="Project, by its id (proj_…) or name.")]

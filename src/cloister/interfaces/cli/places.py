@@ -1,10 +1,22 @@
-"""Where a session is, in words: its project by name, or the shared pool, and whose part of it."""
+"""Where a session is, in words: its project by name, or the shared pool, and whose part of it; and projects that people name."""
 
-from cloister.interfaces.arguments import LARGEST_PAGE
+from cloister.interfaces.arguments import LARGEST_PAGE, NO_PROJECT, NOT_GIVEN
 from cloister.interfaces.library import Cloister
 from cloister.interfaces.shapes import Session
 
 SHARED_POOL = "shared pool"
+
+
+def project_id_of(memory: Cloister, given: str) -> str:
+    """The id of a project that is given by its id or its name. What looks like an id is one."""
+    return given if given.startswith("proj_") else memory.find_project(given).project_id
+
+
+def chosen_project(memory: Cloister, given: str | None) -> str | None:
+    """A --project as the library takes it: left out, it is the project of the key, else the tenant's default one."""
+    if given is None:
+        return NOT_GIVEN
+    return given if given == NO_PROJECT else project_id_of(memory, given)
 
 
 class Places:

@@ -7,7 +7,8 @@ from rich.table import Table
 
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.interfaces.arguments import LARGEST_PAGE
-from cloister.interfaces.cli.options import Data, Json, Key, Limit, ProjectArgument, Yes
+from cloister.interfaces.cli.options import Data, DryRun, DuplicateName, Json, Key, Limit, ProjectArgument, Tenant, Yes
+from cloister.interfaces.cli.places import project_id_of
 from cloister.interfaces.cli.terminal import answer, confirm, counted, json_text, minute, record, table
 from cloister.interfaces.library import Cloister
 from cloister.interfaces.preview_shapes import VisibilityPreview
@@ -20,21 +21,28 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="What people call it."
 
 @app.command("list")
 def list_projects(
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="Only those that are called so, whatever the case.")
+    ] = None,
     limit: Limit = 50,
     data: Data = None,
     key: Key = None,
+    tenant: Tenant = None,
     json: Json = False,
 ) -> None:
     """List projects, oldest first."""
-    with Cloister(data, key=key) as memory:
-        found = memory.projects(limit=limit)
+    with Cloister(data, key=key, tenant=tenant) as memory:
+        found = memory.projects(name=name, limit=limit)
     answer(as_json(found), json, _table(found))
 
 
 @app.command("show")
-def show_project(project_id: ProjectArgument, data: Data = None, key: Key = None, json: Json = False) -> None:
+def show_project(
+    given: ProjectArgument, data: Data = None, key: Key = None, tenant: Tenant = None, json: Json = False
+) -> None:
     """Show a project, and its settings."""
-    with Cloister(data, key=key) as memory:
+    with Cloister(data, key=key, tenant=tenant) as memory:
+        project_id = project_id_of(memory, given)
         project = memory.project(project_id)
     answer(as_json(project), json, _described(project))
 
@@ -50,57 +58,69 @@ def create_project(
             help="Whether its users recall only themselves (private) or each other (shared).",
         ),
     ] = DEFAULT_VISIBILITY,
+    allow_duplicate_name: DuplicateName = False,
     data: Data = None,
     key: Key = None,
+    tenant: Tenant = None,
     json: Json = False,
 ) -> None:
     """Make a project. It is isolated, which cannot be turned off.
 
     Each of its users recalls only what their own sessions said, unless it is made with `--members shared`.
     """
-    with Cloister(data, key=key) as memory:
-        project = memory.create_project(name, member_visibility=members)
+    with Cloister(data, key=key, tenant=tenant) as memory:
+        project = memory.create_project(name, member_visibility=members, allow_duplicate_name=allow_duplicate_name)
     answer(as_json(project), json, _table([project]))
 
 
 @app.command("rename")
 def rename_project(
-    project_id: ProjectArgument, name: Name, data: Data = None, key: Key = None, json: Json = False
+    given: ProjectArgument,
+    name: Name,
+    allow_duplicate_name: DuplicateName = False,
+    data: Data = None,
+    key: Key = None,
+    tenant: Tenant = None,
+    json: Json = False,
 ) -> None:
     """Change a project's name; its id stays."""
-    with Cloister(data, key=key) as memory:
-        project = memory.update_project(project_id, name=name)
+    with Cloister(data, key=key, tenant=tenant) as memory:
+        project_id = project_id_of(memory, given)
+        project = memory.update_project(project_id, name=name, allow_duplicate_name=allow_duplicate_name)
     answer(as_json(project), json, f"{project_id} is now called {name!r}.")
 
 
 @app.command("default")
-def make_default(project_id: ProjectArgument, data: Data = None, key: Key = None, json: Json = False) -> None:
+def make_default(
+    given: ProjectArgument, data: Data = None, key: Key = None, tenant: Tenant = None, json: Json = False
+) -> None:
     """Make a project the default one, in place of the one that was."""
-    with Cloister(data, key=key) as memory:
+    with Cloister(data, key=key, tenant=tenant) as memory:
+        project_id = project_id_of(memory, given)
         project = memory.update_project(project_id, is_default=True)
     answer(as_json(project), json, f"{project.name!r} is now the default project.")
 
 
 @app.command("members")
 def change_members(
-    project_id: ProjectArgument,
+    given: ProjectArgument,
     members: Annotated[
         MemberVisibility,
         typer.Argument(metavar="shared|private", help="Whether its users recall each other, or only themselves."),
     ],
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would happen, and change nothing.", show_default=False)
-    ] = False,
+    dry_run: DryRun = False,
     yes: Yes = False,
     data: Data = None,
     key: Key = None,
+    tenant: Tenant = None,
     json: Json = False,
 ) -> None:
     """Change whether the users of a project recall each other.
 
     It holds from the next request on, for all that was ever said in the project.
     """
-    with Cloister(data, key=key) as memory:
+    with Cloister(data, key=key, tenant=tenant) as memory:
+        project_id = project_id_of(memory, given)
         preview = memory.preview_visibility(project_id, members)
         if dry_run:
             answer(as_json(preview), json, f"{_seen_by_others(preview)}. Nothing was changed.")
@@ -115,13 +135,19 @@ def change_members(
 
 @app.command("delete")
 def delete_project(
-    project_id: ProjectArgument, yes: Yes = False, data: Data = None, key: Key = None, json: Json = False
+    given: ProjectArgument,
+    yes: Yes = False,
+    data: Data = None,
+    key: Key = None,
+    tenant: Tenant = None,
+    json: Json = False,
 ) -> None:
     """Delete a project; its sessions go to the shared pool.
 
     Nothing that was said is deleted, and the sessions can be moved into another project.
     """
-    with Cloister(data, key=key) as memory:
+    with Cloister(data, key=key, tenant=tenant) as memory:
+        project_id = project_id_of(memory, given)
         name = memory.project(project_id).name
         sessions = len(memory.sessions(project_id=project_id, limit=LARGEST_PAGE))
         if not yes:

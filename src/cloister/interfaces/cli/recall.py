@@ -7,8 +7,8 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from cloister.interfaces.cli.options import Data, Json, Key, Project, SessionArgument, User, project_argument
-from cloister.interfaces.cli.places import Places
+from cloister.interfaces.cli.options import Data, Json, Key, Project, SessionArgument, Tenant, User
+from cloister.interfaces.cli.places import Places, chosen_project
 from cloister.interfaces.cli.terminal import answer, counted, minute, quotation, remark, speaker
 from cloister.interfaces.library import Cloister
 from cloister.interfaces.shapes import Context, ContextItem, Hit, as_json
@@ -29,13 +29,14 @@ def context(
     ] = None,
     data: Data = None,
     key: Key = None,
+    tenant: Tenant = None,
     json: Json = False,
 ) -> None:
     """What an assistant should know now.
 
     That is what was just said in the session, and what is related to it in the session's pool.
     """
-    with Cloister(data, key=key) as memory:
+    with Cloister(data, key=key, tenant=tenant) as memory:
         found = memory.context(session_id, query, budget_tokens=budget, recent_limit=recent, semantic_limit=semantic)
         session = memory.session(session_id)
         place = Places(memory).phrase(session)
@@ -65,6 +66,7 @@ def search(
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many hits, 1 to 200.")] = 10,
     data: Data = None,
     key: Key = None,
+    tenant: Tenant = None,
     json: Json = False,
 ) -> None:
     """Find the best episodes, memories and entities of one pool.
@@ -75,11 +77,11 @@ def search(
     """
     if session is not None and (project or user):
         raise typer.BadParameter("--session says where to search; leave out --project and --user.")
-    with Cloister(data, key=key) as memory:
+    with Cloister(data, key=key, tenant=tenant) as memory:
         hits = memory.search(
             query,
             session_id=session,
-            project_id=project_argument(project),
+            project_id=chosen_project(memory, project),
             user_id=user,
             kinds=cast(list[Kind] | None, kinds or None),
             limit=limit,

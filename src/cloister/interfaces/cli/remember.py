@@ -9,8 +9,8 @@ import typer
 from cloister.domain.conversation import ROLES, Role
 from cloister.domain.errors import Conflict, NotFound
 from cloister.interfaces.arguments import NO_PROJECT
-from cloister.interfaces.cli.options import Data, Json, Key, Project, SessionArgument, User, project_argument
-from cloister.interfaces.cli.places import Places
+from cloister.interfaces.cli.options import Data, Json, Key, Project, SessionArgument, Tenant, User
+from cloister.interfaces.cli.places import Places, chosen_project
 from cloister.interfaces.cli.terminal import answer
 from cloister.interfaces.library import Cloister
 from cloister.interfaces.shapes import Session, as_json
@@ -28,6 +28,7 @@ def remember(
     user: User = None,
     data: Data = None,
     key: Key = None,
+    tenant: Tenant = None,
     json: Json = False,
 ) -> None:
     """Record one message. When this returns it is on disk, and can be recalled.
@@ -38,7 +39,7 @@ def remember(
     if not create and (project or user):
         raise typer.BadParameter("--project and --user need --create.")
     content = sys.stdin.read().removesuffix("\n") if text == "-" else text
-    with Cloister(data, key=key) as memory:
+    with Cloister(data, key=key, tenant=tenant) as memory:
         session = _session(memory, session_id, create=create, project=project, user=user)
         message = memory.record(session_id, role, content, author=author)
         place = Places(memory).phrase(session)
@@ -50,10 +51,11 @@ def _session(memory: Cloister, session_id: str, *, create: bool, project: str | 
         session = memory.session(session_id)
     except NotFound as missing:
         if create:
-            return memory.create_session(session_id, project_id=project_argument(project), user_id=user)
+            return memory.create_session(session_id, project_id=chosen_project(memory, project), user_id=user)
         missing.add_note(f"Make it first: cloister sessions create {shlex.quote(session_id)}, or add --create.")
         raise
-    wanted = session.project_id if project is None else None if project == NO_PROJECT else project
+    chosen = session.project_id if project is None else chosen_project(memory, project)
+    wanted = None if chosen == NO_PROJECT else chosen
     if (wanted, user or session.user_id) != (session.project_id, session.user_id):
         raise Conflict(f"The session {session_id!r} exists already, in another project or of another user.")
     return session

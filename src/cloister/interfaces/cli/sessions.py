@@ -8,16 +8,17 @@ from rich.table import Table
 from cloister.interfaces.cli.forget import gone_counts
 from cloister.interfaces.cli.options import (
     Data,
+    DryRun,
     Json,
     Key,
     Limit,
     Project,
     SessionArgument,
+    Tenant,
     User,
     Yes,
-    project_argument,
 )
-from cloister.interfaces.cli.places import Places
+from cloister.interfaces.cli.places import Places, chosen_project
 from cloister.interfaces.cli.terminal import answer, confirm, counted, minute, quotation, record, remark, speaker, table
 from cloister.interfaces.library import Cloister
 from cloister.interfaces.preview_shapes import MovePreview
@@ -30,17 +31,21 @@ app = typer.Typer(help="Sessions: one conversation each.", no_args_is_help=True)
 def list_sessions(
     project: Annotated[
         str | None,
-        typer.Option("--project", metavar="ID", help="Only of this project (proj_…); `none` for those in no project."),
+        typer.Option(
+            "--project", metavar="PROJECT", help="Only of this project (id or name); `none` for those in no project."
+        ),
     ] = None,
     user: User = None,
     limit: Limit = 50,
     data: Data = None,
     key: Key = None,
+    tenant: Tenant = None,
     json: Json = False,
 ) -> None:
     """List sessions, newest activity first."""
-    with Cloister(data, key=key) as memory:
-        found = memory.sessions(project_id=project, user_id=user, limit=limit)
+    with Cloister(data, key=key, tenant=tenant) as memory:
+        project_id = None if project is None else chosen_project(memory, project)
+        found = memory.sessions(project_id=project_id, user_id=user, limit=limit)
         places = Places(memory)
     headings = ("session", "place", "user", "messages", "last activity", "title")
     rows = [
@@ -68,10 +73,11 @@ def show_session(
     ] = None,
     data: Data = None,
     key: Key = None,
+    tenant: Tenant = None,
     json: Json = False,
 ) -> None:
     """Show a session, and what was said in it."""
-    with Cloister(data, key=key) as memory:
+    with Cloister(data, key=key, tenant=tenant) as memory:
         session = memory.session(session_id)
         messages = memory.messages(session_id, limit=limit, after=after)
         more = len(messages) == limit and memory.messages(session_id, limit=1, after=messages[-1].id)
@@ -98,15 +104,16 @@ def create_session(
     ] = None,
     data: Data = None,
     key: Key = None,
+    tenant: Tenant = None,
     json: Json = False,
 ) -> None:
     """Make a session, in its project from the first moment.
 
     Without --project it is in the default project; `--project none` is no project. Making the same one twice is fine.
     """
-    with Cloister(data, key=key) as memory:
+    with Cloister(data, key=key, tenant=tenant) as memory:
         session = memory.create_session(
-            session_id, project_id=project_argument(project), user_id=user, title=title, tags=tags or ()
+            session_id, project_id=chosen_project(memory, project), user_id=user, title=title, tags=tags or ()
         )
         place = Places(memory).phrase(session)
     answer(as_json(session), json, f"The session {session.external_id!r} is ready, in {place}.")
@@ -115,19 +122,22 @@ def create_session(
 @app.command("move")
 def move_session(
     session_id: SessionArgument,
-    project: Annotated[str, typer.Argument(metavar="PROJECT", help="Project id (proj_…), or `none` for no project.")],
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would happen, and change nothing.", show_default=False)
-    ] = False,
+    project: Annotated[
+        str,
+        typer.Argument(metavar="PROJECT", help="Project, by its id (proj_…) or name, or `none` for no project."),
+    ],
+    dry_run: DryRun = False,
     data: Data = None,
     key: Key = None,
+    tenant: Tenant = None,
     json: Json = False,
 ) -> None:
     """Move a session into a project, or out of it.
 
     All that was said in it moves along, by the next request; what replies quote of the place it leaves stays there.
     """
-    with Cloister(data, key=key) as memory:
+    with Cloister(data, key=key, tenant=tenant) as memory:
+        project = str(chosen_project(memory, project))
         if dry_run:
             preview = memory.preview_move(session_id, project)
             answer(as_json(preview), json, f"{_moving_along(preview)}. Nothing was changed.")
@@ -150,20 +160,26 @@ def rename_session(
     title: Annotated[str, typer.Argument(metavar="TITLE", help="What people call it.")],
     data: Data = None,
     key: Key = None,
+    tenant: Tenant = None,
     json: Json = False,
 ) -> None:
     """Change a session's title; its external id stays."""
-    with Cloister(data, key=key) as memory:
+    with Cloister(data, key=key, tenant=tenant) as memory:
         session = memory.update_session(session_id, title=title)
     answer(as_json(session), json, f"{session_id!r} is now titled {title!r}.")
 
 
 @app.command("clear")
 def clear_session(
-    session_id: SessionArgument, yes: Yes = False, data: Data = None, key: Key = None, json: Json = False
+    session_id: SessionArgument,
+    yes: Yes = False,
+    data: Data = None,
+    key: Key = None,
+    tenant: Tenant = None,
+    json: Json = False,
 ) -> None:
     """Forget all that was said in a session, and keep it."""
-    with Cloister(data, key=key) as memory:
+    with Cloister(data, key=key, tenant=tenant) as memory:
         messages = counted(memory.session(session_id).message_count, "message")
         if not yes:
             confirm(f"Forget the {messages} of {session_id!r} for good?")

@@ -1,4 +1,4 @@
-"""`cloister tenants`: create, limits. The operator's work, done where the data is: a key opens one tenant only."""
+"""`cloister tenants`: list, create, key, limits, erase. The operator's work, where the data is: a key opens one tenant only."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -11,16 +11,28 @@ from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import parse_tenant
 from cloister.domain.scope import Reach
 from cloister.domain.usage import Limits
-from cloister.interfaces.cli.options import Data, Json
-from cloister.interfaces.cli.terminal import answer, is_watched, record, remark
+from cloister.interfaces.arguments import page_size
+from cloister.interfaces.cli.options import Data, DryRun, Json, Limit, Yes
+from cloister.interfaces.cli.terminal import answer, confirm, counted, is_watched, minute, record, remark, table
 from cloister.interfaces.cli.usage import usage_table
 from cloister.interfaces.shapes import as_json, tenant_shape, usage_shape
+from cloister.interfaces.tenant_shapes import (
+    ErasedTenant,
+    admin_key_shape,
+    erased_tenant_shape,
+    tenant_summary_shape,
+)
 from cloister.settings import read_settings
 
 app = typer.Typer(
     help="Tenants: who shares a server, and sees nothing of each other. Work of the operator, beside the data.",
     no_args_is_help=True,
 )
+
+
+TenantArgument = Annotated[
+    str, typer.Argument(metavar="TENANT", help="Tenant, by its id (ten_…) or, where only one has it, its name.")
+]
 
 
 @app.command("create")
@@ -33,9 +45,7 @@ def create_tenant(
 
     Where the output is no terminal, but perhaps a log, --json says that the key is wanted there.
     """
-    read_settings(data)
-    if not (json or is_watched()):
-        raise InvalidRequest("--json", "is needed here: the admin key is shown on a terminal, and this may be a log.")
+    _refuse_logs(data, json)
     with _services(data) as services:
         made = tenant_shape(services.access.create_tenant(name))
     remark(f"The tenant {made.name!r} is ready. Its admin key, on the last line, is shown this once.")
@@ -62,6 +72,79 @@ def set_limits(
         services.organise.set_limits(reach, Limits(messages=messages, sessions=sessions, projects=projects))
         found = usage_shape(services.organise.usage(reach))
     answer(as_json(found), json, usage_table(found))
+
+
+@app.command("list")
+def list_tenants(limit: Limit = 50, data: Data = None, json: Json = False) -> None:
+    """List tenants, oldest first, with what they keep."""
+    with _services(data) as services:
+        found = [tenant_summary_shape(tenant) for tenant in services.tenants.page(limit=page_size(limit))]
+    headings = ("tenant", "name", "projects", "sessions", "messages", "created")
+    rows = [
+        (
+            tenant.tenant_id,
+            tenant.name,
+            f"{tenant.projects:,}",
+            f"{tenant.sessions:,}",
+            f"{tenant.messages:,}",
+            minute(tenant.created_at),
+        )
+        for tenant in found
+    ]
+    if not found:
+        remark("No tenants here yet. Make one: cloister tenants create NAME")
+    shown = [table(headings, rows, numbers=("projects", "sessions", "messages"))] if found else []
+    answer(as_json(found), json, *shown)
+
+
+@app.command("key")
+def create_tenant_key(tenant: TenantArgument, data: Data = None, json: Json = False) -> None:
+    """Make an admin key for a tenant that has lost its own, and show it this once.
+
+    Where the output is no terminal, but perhaps a log, --json says that the key is wanted there.
+    """
+    _refuse_logs(data, json)
+    with _services(data) as services:
+        made = admin_key_shape(services.tenants.create_key(services.tenants.find(tenant)))
+    remark(f"{made.key_id} is an admin key of {tenant!r}. The key itself is shown this once.")
+    answer(as_json(made), json, made.key)
+
+
+@app.command("erase")
+def erase_tenant(
+    tenant: TenantArgument, dry_run: DryRun = False, yes: Yes = False, data: Data = None, json: Json = False
+) -> None:
+    """Erase a tenant with everything in it. Its keys are refused from then on."""
+    with _services(data) as services:
+        found = services.tenants.find(tenant)
+        preview = erased_tenant_shape(services.tenants.preview_erasing(found))
+        if dry_run:
+            answer(as_json(preview), json, f"{tenant!r} has {_counts(preview)}. Nothing was changed.")
+            return
+        if not yes:
+            confirm(f"Erase the tenant {tenant!r}, with {_counts(preview)}, for good?")
+        gone = erased_tenant_shape(services.tenants.erase(found))
+    answer(as_json(gone), json, f"Erased the tenant {tenant!r}: {_counts(gone)}.")
+
+
+def _refuse_logs(data: str | None, json: bool) -> None:
+    read_settings(data)
+    if not (json or is_watched()):
+        raise InvalidRequest("--json", "is needed here: the admin key is shown on a terminal, and this may be a log.")
+
+
+def _counts(erased: ErasedTenant) -> str:
+    parts = (
+        (erased.projects, "project", "projects"),
+        (erased.sessions, "session", "sessions"),
+        (erased.messages, "message", "messages"),
+        (erased.memories, "memory", "memories"),
+        (erased.observations, "note", "notes"),
+        (erased.entities, "entity", "entities"),
+        (erased.api_keys, "API key", "API keys"),
+    )
+    told = [counted(number, one, many) for number, one, many in parts if number or one in ("project", "session")]
+    return f"{', '.join(told[:-1])} and {told[-1]}"
 
 
 @contextmanager

@@ -2,15 +2,15 @@
 
 from rich.table import Table
 
-from cloister.interfaces.cli.options import Data, Json, Key
+from cloister.interfaces.cli.options import Data, Json, Key, Tenant
 from cloister.interfaces.cli.terminal import answer, table
 from cloister.interfaces.library import Cloister
 from cloister.interfaces.shapes import Usage, as_json
 
 
-def usage(data: Data = None, key: Key = None, json: Json = False) -> None:
+def usage(data: Data = None, key: Key = None, tenant: Tenant = None, json: Json = False) -> None:
     """Say how much is kept, and how much may be."""
-    with Cloister(data, key=key) as memory:
+    with Cloister(data, key=key, tenant=tenant) as memory:
         found = memory.usage()
     answer(as_json(found), json, usage_table(found))
 

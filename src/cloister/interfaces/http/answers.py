@@ -6,11 +6,16 @@ from typing import Any, cast
 from pydantic import BaseModel, TypeAdapter
 from starlette.responses import Response
 
-from cloister.interfaces import derived_shapes, shapes
+from cloister.interfaces import derived_shapes, shapes, tenant_shapes
 
 
 class ProjectPage(BaseModel):
     data: list[shapes.Project]
+    next_cursor: str | None
+
+
+class TenantPage(BaseModel):
+    data: list[tenant_shapes.TenantSummary]
     next_cursor: str | None
 
 

@@ -12,6 +12,7 @@ from cloister.bootstrap import Services
 from cloister.interfaces.http import (
     chat,
     derived,
+    erasing,
     events,
     openai_chat,
     openai_models,
@@ -86,7 +87,20 @@ def create_app(
         sign_ins=sign_ins or SignIns(),
         operator_key=operator_key,
     )
-    for part in (recall, sessions, derived, chat, openai_chat, openai_models, events, organisation, operation, sign_in):
+    parts = (
+        recall,
+        sessions,
+        derived,
+        chat,
+        openai_chat,
+        openai_models,
+        events,
+        organisation,
+        erasing,
+        operation,
+        sign_in,
+    )
+    for part in parts:
         # Not by `include_router`, which keeps routers inside routers and looks through them at every request.
         app.router.routes.extend(part.router.routes)
     app.add_exception_handler(HTTPException, on_http_error)

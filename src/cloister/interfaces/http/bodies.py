@@ -43,6 +43,7 @@ Metadata = Annotated[
         f"{MAX_METADATA_DEPTH} deep."
     ),
 ]
+DuplicateName = Annotated[bool, Field(description="Whether another project may have the same name.")]
 ContextLimit = Annotated[Whole, Field(json_schema_extra=forms.CONTEXT_LIMIT)]
 
 
@@ -77,6 +78,7 @@ class NewProject(Body):
         description="`private`: each user recalls only what their own sessions in the project said. `shared`: all users recall "
         "what any of them said.",
     )
+    allow_duplicate_name: DuplicateName = False
 
 
 class ContextSource(Body):
@@ -128,6 +130,7 @@ class ProjectChange(Body):
         "ever said in it. Try it first with `dry_run=true`.",
     )
     settings: ProjectSettings | None = None
+    allow_duplicate_name: DuplicateName = False
 
 
 class NewApiKey(Body):

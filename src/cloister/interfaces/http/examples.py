@@ -57,6 +57,15 @@ _PROJECT: dict[str, Any] = {
     "settings": {},
     "created_at": BEGAN,
 }
+_TENANT = {
+    "tenant_id": TENANT,
+    "name": "Household",
+    "created_at": BEGAN,
+    "projects": 2,
+    "sessions": 1,
+    "messages": 2,
+}
+_ERASED = {"sessions": 1, "messages": 2, "episodes": 1, "memories": 1, "observations": 0, "entities": 1}
 _SESSION = {
     "external_id": SESSION,
     "project_id": PROJECT,
@@ -194,6 +203,10 @@ EXAMPLES: Mapping[str, Example] = {
         request={"name": "Household"},
         answer={"tenant_id": TENANT, "name": "Household", "default_project_id": DEFAULT, "admin_key": KEY},
     ),
+    "list_tenants": _page(_TENANT),
+    "erase_tenant": Example(answer={**_ERASED, "projects": 2, "api_keys": 2}),
+    "create_tenant_key": Example(answer={"key_id": KEY_ID, "key": KEY}),
+    "erase_user": Example(answer=_ERASED),
     "list_projects": _page(_PROJECT),
     "create_project": Example(request={"name": "Journeys", "member_visibility": "private"}, answer=_PROJECT),
     "get_project": Example(answer=_PROJECT),
@@ -341,6 +354,8 @@ PARAMETERS: Mapping[str, Any] = {
     "after": MESSAGE,
     "key_id": KEY_ID,
     "user_id": USER,
+    "tenant_id": TENANT,
+    "name": "Journeys",
     "limit": 20,
     "cursor": CURSOR,
     "wait": "indexed",

@@ -79,6 +79,8 @@ _PROJECT_HEADER: Node = {
     "description": "The project of the request; it wins over the key's own.",
     "schema": forms.named("ProjectId"),
 }
+# Routes that refuse a project header, because they concern all projects.
+_OF_ALL_PROJECTS = ("erase_user",)
 _OF_EVERY_CALLER = ("invalid_request", "wrong_host", "too_large", "internal_error")
 _OF_TENANTS = ("invalid_project_id", "unauthenticated", "forbidden", "not_found", "rate_limited")
 _OF_OPERATORS = ("unauthenticated", "forbidden", "rate_limited")
@@ -86,7 +88,10 @@ _OF_STORAGE = ("storage_error", "storage_busy", "storage_unavailable", "closed")
 _OF_WRITES = ("storage_read_only", "storage_full")
 # What can go wrong with a route beyond what all of its kind share.
 _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
-    "create_project": ("quota_exceeded",),
+    "create_project": ("conflict", "quota_exceeded"),
+    "change_project": ("conflict",),
+    "erase_tenant": ("not_found", "conflict"),
+    "create_tenant_key": ("not_found",),
     "delete_project": ("conflict",),
     "create_tenant": ("conflict",),
     "revoke_api_key": ("conflict",),
@@ -128,6 +133,7 @@ _LINKS: Mapping[str, tuple[str, str, Sequence[str]]] = {
         ("get_project", "change_project", "list_project_sessions", "delete_project"),
     ),
     "create_api_key": ("key_id", "key_id", ("revoke_api_key",)),
+    "create_tenant": ("tenant_id", "tenant_id", ("create_tenant_key", "erase_tenant")),
     "record_message": ("id", "message_id", ("forget_message",)),
     "add_memories": ("appended/0/id", "memory_id", ("forget_memory",)),
 }
@@ -211,7 +217,7 @@ def _complete(operation: Node, route: APIRoute, problems: Node) -> None:
     operation["description"] = _described(operation["description"], need)
     operation["security"] = _security(need)
     operation["parameters"] = [_parameter(given, name) for given in operation.get("parameters", [])]
-    if need not in ("operator", "nothing"):
+    if need not in ("operator", "nothing") and name not in _OF_ALL_PROJECTS:
         operation["parameters"].append({"$ref": "#/components/parameters/ProjectHeader"})
     if "requestBody" in operation:
         operation["requestBody"]["content"]["application/json"]["example"] = example.request

@@ -5,15 +5,17 @@ from starlette.responses import Response
 
 from cloister.domain.identifiers import parse_key_name, parse_project
 from cloister.domain.moments import parse_iso
+from cloister.domain.project_settings import checked_settings
 from cloister.interfaces import preview_shapes, shapes
 from cloister.interfaces.http import bodies
 from cloister.interfaces.http.answers import ApiKeyPage, ProjectPage, SessionPage, answer, nothing
 from cloister.interfaces.http.callers import AllServices, Caller, needs
 from cloister.interfaces.http.cursors import Listing
-from cloister.interfaces.http.parameters import Cursor, DryRun, IdempotencyKey, KeyName, Limit, ProjectId
+from cloister.interfaces.http.parameters import Cursor, DryRun, IdempotencyKey, KeyName, Limit, OfName, ProjectId
 from cloister.interfaces.http.routes import GuardedRoute
 from cloister.interfaces.http.sessions import session_page
 from cloister.services.access import KeyFields
+from cloister.services.organise import check_project_change
 
 router = APIRouter(route_class=GuardedRoute, tags=["Organisation"])
 
@@ -31,10 +33,10 @@ def create_tenant(
 
 @router.get("/org/projects", response_model=ProjectPage)
 @needs("read")
-def list_projects(caller: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
+def list_projects(caller: Caller, limit: Limit = 50, cursor: Cursor = None, name: OfName = None) -> Response:
     """List projects, oldest first."""
-    listing = Listing("projects", caller.reach.tenant, caller.reach.confined_to)
-    found = caller.services.organise.projects(caller.reach, limit=limit + 1, after=listing.pair(cursor))
+    listing = Listing("projects", caller.reach.tenant, caller.reach.confined_to, *([] if name is None else [name]))
+    found = caller.services.organise.projects(caller.reach, limit=limit + 1, after=listing.pair(cursor), name=name)
     return listing.page(
         ProjectPage, found, limit, shape=shapes.project_shape, place=lambda project: (project.created_at, project.id)
     )
@@ -43,9 +45,14 @@ def list_projects(caller: Caller, limit: Limit = 50, cursor: Cursor = None) -> R
 @router.post("/org/projects", status_code=201, response_model=shapes.Project)
 @needs("admin")
 def create_project(body: bodies.NewProject, caller: Caller, idempotency_key: IdempotencyKey = None) -> Response:
-    """Create a project."""
+    """Create a project. A name that another project has, in whatever case, is refused with 409, unless
+    `allow_duplicate_name` is true."""
     created = caller.services.organise.create_project(
-        caller.reach, body.name, body.member_visibility, idempotency_key=idempotency_key
+        caller.reach,
+        body.name,
+        body.member_visibility,
+        allow_duplicate_name=body.allow_duplicate_name,
+        idempotency_key=idempotency_key,
     )
     return answer(shapes.project_shape(created), 201)
 
@@ -66,7 +73,12 @@ def change_project(
     given stays. With `dry_run=true` nothing is changed: the answer is how many sessions, of how many users, would recall each
     other that do not now."""
     organise, project = caller.services.organise, parse_project(project_id)
+    settings = None if body.settings is None else body.settings.model_dump(exclude_unset=True)
     if dry_run:
+        checked_settings(settings or {})
+        check_project_change(
+            caller.reach, name=body.name, is_default=body.is_default, member_visibility=body.member_visibility
+        )
         visibility = body.member_visibility or organise.project(caller.reach, project).member_visibility
         preview = organise.preview_visibility(caller.reach, project, visibility)
         return answer(preview_shapes.visibility_preview_shape(preview))
@@ -76,7 +88,8 @@ def change_project(
         name=body.name,
         is_default=body.is_default,
         member_visibility=body.member_visibility,
-        settings=None if body.settings is None else body.settings.model_dump(exclude_unset=True),
+        settings=settings,
+        allow_duplicate_name=body.allow_duplicate_name,
     )
     return answer(shapes.project_shape(changed))
 

@@ -41,6 +41,7 @@ Wait = Annotated[
 ]
 DryRun = Annotated[bool, Query(description="`true`: answer what would happen, and change nothing.")]
 SessionId = Annotated[str, Path(description="The session's `external_id`.", json_schema_extra=forms.NAME)]
+TenantName = Annotated[str, Path(description="`ten_` and 16 hexadecimal digits.", json_schema_extra=forms.TENANT_ID)]
 ProjectId = Annotated[str, Path(description="`proj_` and 16 hexadecimal digits.", json_schema_extra=forms.PROJECT_ID)]
 MessageName = Annotated[str, Path(description="The message's `id`.", json_schema_extra=forms.MESSAGE_ID)]
 KeyName = Annotated[str, Path(description="The key's `key_id`, which is not the key.", json_schema_extra=forms.KEY_ID)]
@@ -55,6 +56,13 @@ EntitiesOfUser = Annotated[
     str | None,
     Query(
         description="In a project with private members: the part of this user; left out, that of sessions without one.",
+        json_schema_extra=forms.NAME,
+    ),
+]
+OfName = Annotated[
+    str | None,
+    Query(
+        description="Only projects of this name, whatever the case, the Unicode form and the spaces around it.",
         json_schema_extra=forms.NAME,
     ),
 ]

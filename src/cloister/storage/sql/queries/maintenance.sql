@@ -59,9 +59,24 @@ SELECT
 
 -- name: totals
 SELECT
-    (SELECT count(*) FROM tenant), (SELECT count(*) FROM project WHERE deleted_at IS NULL),
+    (SELECT count(*) FROM tenant WHERE erased_at IS NULL), (SELECT count(*) FROM project WHERE deleted_at IS NULL),
     (SELECT count(*) FROM session WHERE pool_id IS NOT NULL),
     (SELECT CAST(coalesce(sum(message_count), 0) AS BIGINT) FROM session)
+
+-- name: tenants
+-- A page of those that were not erased, oldest first, with what they keep.
+SELECT
+    t.tenant_id, t.name, t.created_at,
+    (SELECT count(*) FROM project AS p WHERE p.tenant_id = t.tenant_id AND p.deleted_at IS NULL),
+    (SELECT CAST(coalesce(sum(u.sessions), 0) AS BIGINT) FROM tenant_usage AS u WHERE u.tenant_id = t.tenant_id),
+    (SELECT CAST(coalesce(sum(u.messages), 0) AS BIGINT) FROM tenant_usage AS u WHERE u.tenant_id = t.tenant_id)
+FROM tenant AS t
+WHERE t.erased_at IS NULL AND (t.created_at, t.tenant_id) > (:after_created_at, :after_tenant_id)
+ORDER BY t.created_at, t.tenant_id
+LIMIT :limit
+
+-- name: tenants_named
+SELECT tenant_id FROM tenant WHERE name = :name AND erased_at IS NULL ORDER BY tenant_id LIMIT 2
 
 -- name: engine
 SELECT 'SQLite ' || sqlite_version()

@@ -3,7 +3,19 @@ INSERT INTO tenant (tenant_id, name, created_at) VALUES (:tenant_id, :name, :cre
 RETURNING tenant_id
 
 -- name: tenant
-SELECT name, created_at FROM tenant WHERE tenant_id = :tenant_id
+SELECT name, created_at FROM tenant WHERE tenant_id = :tenant_id AND erased_at IS NULL
+
+-- name: share_tenant
+-- The tenant, which cannot be erased until the transaction ends. Any number of transactions can have it so.
+SELECT tenant_id FROM tenant WHERE tenant_id = :tenant_id AND erased_at IS NULL
+
+-- name: lock_tenant_names
+-- The tenant, for one transaction at a time that gives a project its name.
+SELECT tenant_id FROM tenant WHERE tenant_id = :tenant_id AND erased_at IS NULL
+
+-- name: lock_tenant
+-- The tenant, against every transaction that adds anything to it.
+SELECT tenant_id FROM tenant WHERE tenant_id = :tenant_id AND erased_at IS NULL
 
 -- name: insert_project
 INSERT INTO project (tenant_id, project_id, name, is_default, member_visibility, settings, created_at)
@@ -35,6 +47,12 @@ WHERE tenant_id = :tenant_id AND deleted_at IS NULL
     AND (created_at, project_id) > (:after_created_at, :after_project_id)
 ORDER BY created_at, project_id
 LIMIT :limit
+
+-- name: project_names
+SELECT project_id, name FROM project
+WHERE tenant_id = :tenant_id AND deleted_at IS NULL
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
+ORDER BY created_at, project_id
 
 -- name: lock_projects
 -- Everything that changes which project is the default, or deletes one, comes through here first.

@@ -1,0 +1,136 @@
+"""Erase a user: everything that carries their id, in all projects of the tenant and in none, in one transaction (ORG-9)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from cloister.domain.conversation import Session
+from cloister.domain.erasing import UserCounts
+from cloister.domain.errors import Forbidden
+from cloister.domain.identifiers import EntityId, PoolId, ProjectId, SessionId
+from cloister.domain.scope import Reach
+from cloister.domain.text import checked_name
+from cloister.services.events import MOST_AT_ONCE, Bus
+from cloister.services.forget import Forgetter
+from cloister.services.index_entities import EntityIndexing
+from cloister.storage.entities import Entities
+from cloister.storage.erasing import UserRows
+from cloister.storage.idempotency import Idempotency
+from cloister.storage.interface import Database, Transaction
+from cloister.storage.pools import Pools
+from cloister.storage.sessions import Sessions
+
+T = TypeVar("T")
+_CHUNK = 200
+
+
+@dataclass(kw_only=True, slots=True)
+class _Removed:
+    """What went so far, and what has to be done at the end. `sessions` are all, with their counts of messages; `named` are as many
+    as events tell of one by one."""
+
+    sessions: list[tuple[SessionId, int]] = field(default_factory=list[tuple[SessionId, int]])
+    messages: int = 0
+    episodes: int = 0
+    memories: int = 0
+    observations: int = 0
+    named: list[Session] = field(default_factory=list[Session])
+    projects: set[ProjectId | None] = field(default_factory=set[ProjectId | None])
+    pools: set[PoolId] = field(default_factory=set[PoolId])
+    entities_left: set[EntityId] = field(default_factory=set[EntityId])
+    entities_gone: set[EntityId] = field(default_factory=set[EntityId])
+
+
+class UserEraser:
+    """A user that nobody has heard of has nothing to erase: the counts are zero, as the list of their memories is empty."""
+
+    def __init__(
+        self, database: Database, forgetter: Forgetter, entities: EntityIndexing, generation: int, events: Bus
+    ) -> None:
+        self._database = database
+        self._forgetter = forgetter
+        self._entities = entities
+        self._generation = generation
+        self._events = events
+
+    def preview(self, reach: Reach, user_id: str) -> UserCounts:
+        """What erasing the user would remove. Nothing is changed."""
+        _check(reach, user_id)
+        with self._database.read(reach) as transaction:
+            return UserRows(transaction, user_id).counts()
+
+    def erase(self, reach: Reach, user_id: str) -> UserCounts:
+        """Sessions with all that was said in them and derives from it, the user's parts of projects, and the keys that are bound to
+        the user. A session of the user that is created meanwhile is created after this."""
+        _check(reach, user_id)
+        removed = self._database.write(reach, lambda transaction: self._remove(transaction, user_id))
+        self._events.erased(reach.tenant, removed.named, removed.projects)
+        self._forgetter.clean_up()
+        return UserCounts(
+            sessions=len(removed.sessions),
+            messages=removed.messages,
+            episodes=removed.episodes,
+            memories=removed.memories,
+            observations=removed.observations,
+            entities=len(removed.entities_gone),
+        )
+
+    def _remove(self, transaction: Transaction, user_id: str) -> _Removed:
+        """Locks sessions, then pools, as recording and moving do. The sessions themselves go last: that changes the usage of the
+        tenant, and who records waits for it."""
+        removed = _Removed()
+        rows = UserRows(transaction, user_id)
+        sessions, pools = rows.lock_sessions(), rows.lock_pools()
+        for ids in _chunks(sessions):
+            for session in rows.sessions(ids):
+                self._remove_contents(transaction, session, removed)
+        self._remove_entities(transaction, rows, removed)
+        for pool in sorted(removed.pools):
+            Pools(transaction, self._generation).note_departure(pool)
+        for session, messages in removed.sessions:
+            Idempotency(transaction).forget_session(session)
+            Sessions(transaction).remove(session, messages=messages)
+        rows.remove_pools(pools)
+        for key in rows.remove_keys():
+            Idempotency(transaction).forget_key(key)
+        return removed
+
+    def _remove_contents(self, transaction: Transaction, session: Session, removed: _Removed) -> None:
+        forgotten, entities = self._forgetter.remove_contents(transaction, session)
+        removed.sessions.append((session.id, forgotten.messages))
+        removed.messages += forgotten.messages
+        removed.episodes += forgotten.episodes
+        removed.memories += forgotten.memories
+        removed.observations += forgotten.observations
+        removed.pools.add(session.pool)
+        removed.projects.add(session.project)
+        removed.entities_left.update(entities.left)
+        removed.entities_gone.update(entities.gone)
+        if len(removed.named) <= MOST_AT_ONCE:
+            removed.named.append(session)
+
+    def _remove_entities(self, transaction: Transaction, rows: UserRows, removed: _Removed) -> None:
+        """Those of the user's own parts that sessions of others mention still, because somebody moved them there; then the indexing
+        of what is left, once for each entity, however many sessions mentioned it."""
+        entities = Entities(transaction)
+        for own in _chunks(rows.entities()):
+            held = entities.hold(own)
+            for project in rows.remove_entities(held):
+                entities.note_change(project)
+            removed.entities_gone.update(held)
+        for gone in _chunks(sorted(removed.entities_gone)):
+            self._entities.index_again(transaction, (), gone=gone)
+        for left in _chunks(sorted(removed.entities_left - removed.entities_gone)):
+            self._entities.index_again(transaction, left)
+
+
+def _check(reach: Reach, user_id: str) -> None:
+    checked_name(user_id, "user_id")
+    if not reach.is_whole_tenant:
+        bound = "confined to its project" if reach.user is None else "bound to one user"
+        raise Forbidden(f"This key is {bound}: it cannot erase a user in all projects.")
+
+
+def _chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    for begin in range(0, len(items), _CHUNK):
+        yield items[begin : begin + _CHUNK]

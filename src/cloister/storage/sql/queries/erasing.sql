@@ -1,0 +1,156 @@
+-- Everything of a user, or of a whole tenant. Messages are deleted session by session, with `delete_messages`: no other index finds
+-- them.
+
+-- name: lock_user_sessions
+SELECT session_id FROM session WHERE tenant_id = :tenant_id AND user_id = :user_id ORDER BY session_id
+
+-- name: sessions_by_id
+SELECT
+    session_id, tenant_id, external_id, project_id, pool_id, user_id, title, tags, metadata, message_count, created_at,
+    updated_at, memory_count, CAST(CASE WHEN due_at IS NULL THEN 0 ELSE 1 END AS BIGINT), extraction_error,
+    next_sequence, episode_id, unchecked_count
+FROM session
+WHERE tenant_id = :tenant_id AND session_id IN (SELECT value FROM json_each(CAST(:session_ids AS TEXT)))
+    AND user_id = :user_id
+ORDER BY session_id
+
+-- name: count_user
+-- `entities` are those of the user's own parts of projects, and those that nobody else mentions.
+SELECT
+    (SELECT count(*) FROM session WHERE tenant_id = :tenant_id AND user_id = :user_id),
+    (
+        SELECT CAST(coalesce(sum(message_count), 0) AS BIGINT) FROM session
+        WHERE tenant_id = :tenant_id AND user_id = :user_id
+    ),
+    (
+        SELECT count(*) FROM session AS s JOIN memory AS m ON m.tenant_id = s.tenant_id AND m.session_id = s.session_id
+        WHERE s.tenant_id = :tenant_id AND s.user_id = :user_id
+    ),
+    (
+        SELECT count(*)
+        FROM session AS s
+        JOIN observation AS o ON o.tenant_id = s.tenant_id AND o.session_id = s.session_id
+        WHERE s.tenant_id = :tenant_id AND s.user_id = :user_id
+    ),
+    (
+        SELECT count(*) FROM entity AS e
+        WHERE e.tenant_id = :tenant_id
+            AND (
+                e.user_id = :user_id
+                OR EXISTS (
+                    SELECT 1 FROM mention AS m
+                    JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+                    WHERE m.tenant_id = :tenant_id AND m.entity_id = e.entity_id AND s.user_id = :user_id
+                ) AND NOT EXISTS (
+                    SELECT 1 FROM mention AS m
+                    JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+                    WHERE m.tenant_id = :tenant_id AND m.entity_id = e.entity_id
+                        AND s.user_id IS DISTINCT FROM CAST(:user_id AS TEXT)
+                )
+            )
+    )
+
+-- name: count_user_episodes
+SELECT count(DISTINCT m.episode_id)
+FROM session AS s
+CROSS JOIN message AS m
+WHERE s.tenant_id = :tenant_id AND s.user_id = :user_id AND m.tenant_id = s.tenant_id
+    AND m.message_id BETWEEN s.session_id << 21 AND (s.session_id << 21) + 2097151
+
+-- name: entities_of_user
+-- Of the user's own parts of projects, whoever mentions them.
+SELECT entity_id FROM entity WHERE tenant_id = :tenant_id AND user_id = :user_id ORDER BY entity_id
+
+-- name: delete_mentions_of
+DELETE FROM mention
+WHERE tenant_id = :tenant_id AND entity_id IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
+
+-- name: lock_user_pools
+-- Those that the sessions of the user are in, and the own parts of the user.
+SELECT pool_id FROM pool
+WHERE tenant_id = :tenant_id
+    AND (
+        user_id = :user_id
+        OR pool_id IN (SELECT s.pool_id FROM session AS s WHERE s.tenant_id = :tenant_id AND s.user_id = :user_id)
+    )
+ORDER BY pool_id
+
+-- name: delete_empty_pools
+DELETE FROM pool
+WHERE tenant_id = :tenant_id AND user_id = :user_id AND pool_id IN (SELECT value FROM json_each(CAST(:pool_ids AS TEXT)))
+    AND NOT EXISTS (SELECT 1 FROM session AS s WHERE s.tenant_id = :tenant_id AND s.pool_id = pool.pool_id)
+
+-- name: keys_of_user
+SELECT key_id FROM api_key WHERE tenant_id = :tenant_id AND user_id = :user_id ORDER BY key_id
+
+-- name: delete_user_keys
+DELETE FROM api_key WHERE tenant_id = :tenant_id AND user_id = :user_id
+
+-- name: lock_sessions
+SELECT session_id FROM session WHERE tenant_id = :tenant_id AND pool_id IS NOT NULL ORDER BY session_id
+
+-- name: count_tenant
+SELECT
+    (SELECT count(*) FROM project WHERE tenant_id = :tenant_id AND deleted_at IS NULL),
+    (SELECT count(*) FROM session WHERE tenant_id = :tenant_id AND pool_id IS NOT NULL),
+    (SELECT CAST(coalesce(sum(message_count), 0) AS BIGINT) FROM session WHERE tenant_id = :tenant_id),
+    (SELECT count(*) FROM memory WHERE tenant_id = :tenant_id),
+    (SELECT count(*) FROM observation WHERE tenant_id = :tenant_id),
+    (SELECT count(*) FROM entity WHERE tenant_id = :tenant_id),
+    (SELECT count(*) FROM api_key WHERE tenant_id = :tenant_id AND revoked_at IS NULL)
+
+-- name: count_tenant_episodes
+SELECT count(DISTINCT m.episode_id)
+FROM session AS s
+CROSS JOIN message AS m
+WHERE s.tenant_id = :tenant_id AND s.pool_id IS NOT NULL AND m.tenant_id = s.tenant_id
+    AND m.message_id BETWEEN s.session_id << 21 AND (s.session_id << 21) + 2097151
+
+-- name: tenant_entities
+SELECT entity_id FROM entity WHERE tenant_id = :tenant_id ORDER BY entity_id
+
+-- name: erase_mentions
+DELETE FROM mention WHERE tenant_id = :tenant_id
+
+-- name: erase_entities
+DELETE FROM entity WHERE tenant_id = :tenant_id
+
+-- name: erase_memory_sources
+DELETE FROM memory_source WHERE tenant_id = :tenant_id
+
+-- name: erase_memories
+DELETE FROM memory WHERE tenant_id = :tenant_id
+
+-- name: erase_observations
+DELETE FROM observation WHERE tenant_id = :tenant_id
+
+-- name: erase_session_pasts
+DELETE FROM session_past WHERE tenant_id = :tenant_id
+
+-- name: erase_idempotent_answers
+DELETE FROM idempotency WHERE tenant_id = :tenant_id
+
+-- name: erase_usage
+DELETE FROM tenant_usage WHERE tenant_id = :tenant_id
+
+-- name: erase_api_keys
+DELETE FROM api_key WHERE tenant_id = :tenant_id
+
+-- name: bury_sessions
+-- The same that `bury_session` does, for all sessions.
+UPDATE session
+SET external_id = NULL, project_id = NULL, pool_id = NULL, user_id = NULL, title = NULL, tags = '[]', metadata = '{}',
+    episode_id = NULL, message_count = 0, memory_count = 0, unchecked_count = 0, due_at = NULL, claim = NULL,
+    claimed_until = NULL, failures = 0, extraction_error = NULL, observed_message_id = 0, turn = NULL, turn_until = NULL
+WHERE tenant_id = :tenant_id AND pool_id IS NOT NULL
+
+-- name: erase_pools
+DELETE FROM pool WHERE tenant_id = :tenant_id
+
+-- name: erase_projects
+DELETE FROM project WHERE tenant_id = :tenant_id
+
+-- name: erase_tenant
+UPDATE tenant
+SET name = '', secret = NULL, erased_at = :now, message_limit = NULL, session_limit = NULL, project_limit = NULL
+WHERE tenant_id = :tenant_id
