@@ -16,7 +16,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.synchronize import Event
@@ -121,7 +121,7 @@ HIGHEST: list[float] = []
 
 
 @contextmanager
-def probing(service: Service) -> Iterator[Probe]:
+def probing(service: Service) -> Generator[Probe]:
     context = multiprocessing.get_context("spawn")
     stop = context.Event()
     taken: multiprocessing.SimpleQueue[tuple[float, float]] = context.SimpleQueue()

@@ -4,11 +4,13 @@ A pattern is read with the parser of `re`: each repetition in it is fed what it 
 something that makes it fail; and each beginning of the pattern is repeated, so that a search starts again and again.
 """
 
+import importlib
 import re
 from collections.abc import Iterable, Iterator
-from re import _constants as ops  # pyright: ignore
-from re import _parser as parser  # pyright: ignore
 from typing import Any
+
+ops: Any = importlib.import_module("re._constants")
+parser: Any = importlib.import_module("re._parser")
 
 LONG = 16
 """A repetition of this many and more is worth feeding."""

@@ -7,6 +7,7 @@ the least of several runs; what is too short to be measured cannot stop anything
 import importlib
 import pkgutil
 import re
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -173,3 +174,44 @@ FUNCTIONS: Mapping[str, Use] = {
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_iso_13_no_function_takes_more_than_linear_time(name: str) -> None:
     refuse_fast_growth(FUNCTIONS[name], COMMON, MAX_CONTENT // 2, name)
+
+
+LONGEST_HOLD = 0.1
+"""Seconds of processor time: what a busy machine does meanwhile is not counted."""
+
+
+def longest_hold(use: Use, text: str) -> float:
+    """How much this process worked, at most, between two moments at which another of its threads could run."""
+    ended = threading.Event()
+    longest = 0.0
+
+    def look() -> None:
+        nonlocal longest
+        last = time.process_time()
+        while not ended.is_set():
+            time.sleep(0.0005)
+            now = time.process_time()
+            longest, last = max(longest, now - last), now
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    try:
+        use(text)
+    finally:
+        ended.set()
+        looking.join()
+    return longest
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_iso_13_no_function_keeps_other_threads_waiting_for_long(name: str) -> None:
+    """With the longest message there is. A busy machine may keep the other thread from its turn, but not every time."""
+    use = FUNCTIONS[name]
+    use("loads what is loaded once")
+    for shape in RUNS:
+        text = repeated(*shape, MAX_CONTENT)
+        held = longest_hold(use, text)
+        for _ in range(4):
+            if held > LONGEST_HOLD:
+                held = min(held, longest_hold(use, text))
+        assert held <= LONGEST_HOLD, f"{name} holds the GIL for {held * 1000:.0f} ms with {shape!r}"
