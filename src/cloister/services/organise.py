@@ -202,15 +202,9 @@ class Organiser:
     ) -> Project:
         """Rename, make default, change who recalls whom, or merge settings; what is not given stays."""
         _refuse_bound(reach)
-        if is_default is False:
-            raise InvalidRequest("is_default", "can only be set to true: make another project the default instead.")
-        if is_default:
-            _refuse_narrow(reach)
         if member_visibility is not None:
             checked_visibility(member_visibility)
-        if name is not None:
-            checked_name(name, "name")
-        changed = None if settings is None else checked_settings(settings)
+        changed = self.check_change(reach, name=name, is_default=is_default, settings=settings)
 
         def work(transaction: Transaction) -> tuple[Project, bool]:
             projects = Projects(transaction)
@@ -231,6 +225,18 @@ class Organiser:
         if is_regrouped:
             self._events.regrouped(reach.tenant, project)
         return after
+
+    def check_change(
+        self, reach: Reach, *, name: str | None, is_default: bool | None, settings: Mapping[str, object] | None
+    ) -> Mapping[str, object] | None:
+        """Whether this may be said of a project; its settings, as they are kept. A dry run refuses what the change would."""
+        if is_default is False:
+            raise InvalidRequest("is_default", "can only be set to true: make another project the default instead.")
+        if is_default:
+            _refuse_narrow(reach)
+        if name is not None:
+            checked_name(name, "name")
+        return None if settings is None else checked_settings(settings)
 
     def preview_visibility(
         self, reach: Reach, project: ProjectId, member_visibility: MemberVisibility

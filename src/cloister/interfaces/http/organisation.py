@@ -66,7 +66,9 @@ def change_project(
     given stays. With `dry_run=true` nothing is changed: the answer is how many sessions, of how many users, would recall each
     other that do not now."""
     organise, project = caller.services.organise, parse_project(project_id)
+    settings = None if body.settings is None else body.settings.model_dump(exclude_unset=True)
     if dry_run:
+        organise.check_change(caller.reach, name=body.name, is_default=body.is_default, settings=settings)
         visibility = body.member_visibility or organise.project(caller.reach, project).member_visibility
         preview = organise.preview_visibility(caller.reach, project, visibility)
         return answer(preview_shapes.visibility_preview_shape(preview))
@@ -76,7 +78,7 @@ def change_project(
         name=body.name,
         is_default=body.is_default,
         member_visibility=body.member_visibility,
-        settings=None if body.settings is None else body.settings.model_dump(exclude_unset=True),
+        settings=settings,
     )
     return answer(shapes.project_shape(changed))
 
