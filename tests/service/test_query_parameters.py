@@ -132,3 +132,28 @@ def test_pages_of_the_console_are_no_routes_and_take_any(server: Server, path: s
 @pytest.mark.parametrize("query", ["", "&", "&&"])
 def test_an_empty_query_is_none(tenant: Tenant, query: str) -> None:
     assert tenant.admin.get(f"/v1/sessions?{query}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        (
+            "/org/projects/{project_id}",
+            {"member_visibility": "shared", "settings": {"system_prompt": "x" * 70_000}},
+            "",
+        ),
+        ("/org/projects/{project_id}", {"member_visibility": "shared", "name": ""}, "name"),
+        ("/org/projects/{project_id}", {"member_visibility": "shared", "is_default": False}, "is_default"),
+        ("/v1/sessions/{external_id}", {"project_id": None, "tags": ["x" * 5_000]}, ""),
+        ("/v1/sessions/{external_id}", {"project_id": None, "title": ""}, "title"),
+    ],
+)
+def test_prf_5_a_dry_run_refuses_what_the_change_itself_would(
+    tenant: Tenant, path: str, body: dict[str, Any], field: str
+) -> None:
+    """And in the same words."""
+    where = path.format(**settled(tenant))
+    tried, done = (tenant.admin.patch(f"{where}{query}", body) for query in ("?dry_run=true", ""))
+    assert tried.status_code >= 400, tried.text
+    assert (tried.status_code, tried.json()) == (done.status_code, done.json())
+    assert tried.json()["errors"][0]["field"].startswith(field)

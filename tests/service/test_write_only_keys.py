@@ -53,7 +53,7 @@ ROWS = (
     Row("PATCH", "/v1/entities/{entity_id}", 403, {"project_id": "{project_id}"}),
     Row("POST", "/v1/sessions/{external_id}/extract", 200, None, ("appended", "checked_messages")),
     Row("POST", "/v1/chat/stream", 403, ASK),
-    Row("POST", "/v1/chat/{external_id}/stop", 200, None, ("stopped",)),
+    Row("POST", "/v1/chat/{external_id}/stop", 403),
     Row("POST", "/v1/chat/completions", 403, {"messages": [{"role": "user", "content": ADDED}]}),
 )
 # Said of every new message, and of every session that is answered without being read.

@@ -177,11 +177,7 @@ class SessionKeeper:
         """Change the words about a session, its project, or both at once; that is activity too. In a new project its whole
         history is in the new pool, and out of the old one, by the next request (ISO-5). What asks for nothing new changes nothing,
         and nobody is told of it."""
-        if change.title is not None:
-            checked_name(change.title, "title")
-        tags = None if change.tags is None else checked_tags(change.tags)
-        if change.metadata is not None:
-            checked_metadata(change.metadata)
+        tags = check_change(change)
 
         def work(transaction: Transaction) -> tuple[Session, Session]:
             if change.move and change.project is not None:
@@ -257,6 +253,15 @@ def _scope_in(transaction: Transaction, project: ProjectId | None, user: str | N
         return Scope(tenant=transaction.reach.tenant, project=None, user=user)
     visibility = Projects(transaction).hold(project).member_visibility
     return Scope(tenant=transaction.reach.tenant, project=project, user=user, visibility=visibility)
+
+
+def check_change(change: SessionChange) -> tuple[str, ...] | None:
+    """Whether what is said of a session may be said; its tags, as they are kept. A dry run refuses what the change would."""
+    if change.title is not None:
+        checked_name(change.title, "title")
+    if change.metadata is not None:
+        checked_metadata(change.metadata)
+    return None if change.tags is None else checked_tags(change.tags)
 
 
 def _refuse_leaving(reach: Reach, project: ProjectId | None) -> None:

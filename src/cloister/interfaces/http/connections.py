@@ -126,8 +126,12 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Those behind a body are not looked at: whoever stands before us has not looked at them either."""
-        if not self._has_head:
-            super().on_header(name, value)
+        if self._has_head:
+            return
+        name = name.lower()
+        if name == b"expect" and value.lower() == b"100-continue":
+            self.expect_100_continue = True
+        self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         is_long = self._piece > LARGEST_HEAD or self._unread_head > LARGEST_HEAD

@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from cloister.domain.conversation import Draft
-from cloister.domain.errors import InvalidRequest, NotFound
+from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import MessageId, ProjectId, parse_message, parse_project
 from cloister.domain.text import checked_content
 from cloister.interfaces import preview_shapes, shapes
@@ -30,7 +30,7 @@ from cloister.interfaces.http.parameters import (
 )
 from cloister.interfaces.http.routes import Appending, GuardedRoute
 from cloister.interfaces.http.write_only import message_answers, session_answer
-from cloister.services.keep_sessions import SessionChange, SessionFields
+from cloister.services.keep_sessions import SessionChange, SessionFields, check_change
 from cloister.services.record import Append, Recorded
 
 SHARED_POOL = "none"
@@ -96,16 +96,10 @@ def change_session(
     external_id: SessionId, body: bodies.SessionChange, caller: Caller, wait: Wait = None, dry_run: DryRun = False
 ) -> Response:
     """Change what is given. `project_id: null` takes the session out of its project; all that was said in it moves along, but for
-    what replies quote of the place it leaves. With `dry_run=true` and a `project_id` nothing is changed: the answer is how much
-    would move along, and how many of its replies had been given text of that place; that needs the permission `read` too."""
+    what replies quote of the place it leaves. With `dry_run=true` nothing is changed: the answer is how much would move
+    along, and how many of its replies had been given text of that place; that needs the permission `read` too."""
     moving = "project_id" in body.model_fields_set
     project = parse_project(body.project_id) if moving and body.project_id is not None else None
-    if dry_run:
-        caller.key.require("read")
-        if not moving:
-            raise InvalidRequest("dry_run", "tries a move, and the body names no project_id.")
-        preview = caller.services.sessions.preview_move(caller.reach, external_id, project)
-        return answer(preview_shapes.move_preview_shape(preview))
     change = SessionChange(
         title=body.title,
         untitle="title" in body.model_fields_set and body.title is None,
@@ -114,6 +108,13 @@ def change_session(
         move=moving,
         project=project,
     )
+    if dry_run:
+        caller.key.require("read")
+        check_change(change)
+        sessions = caller.services.sessions
+        place = project if moving else sessions.get(caller.reach, external_id).project
+        preview = sessions.preview_move(caller.reach, external_id, place)
+        return answer(preview_shapes.move_preview_shape(preview))
     changed = caller.services.sessions.change(caller.reach, external_id, change)
     wait_until_indexed(caller.services, wait)
     shape = shapes.session_shape(changed)
