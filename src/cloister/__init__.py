@@ -32,8 +32,8 @@ from cloister.interfaces.shapes import (
     Message,
     Project,
     Session,
-    Usage,
 )
+from cloister.interfaces.tenant_shapes import Usage
 
 __all__ = [
     "ApiKey",

@@ -70,9 +70,9 @@ CONFINED: dict[str, Case] = {
         ],
         nothing=[False, False],
     ),
+    # What erases a user or a tenant cannot even be made for a narrow reach.
+    **{name: Case(act=case.act, nothing=ValueError) for name, case in ERASING_CASES.items()},
 }
-# What erases a user or a tenant cannot even be made for a narrow reach.
-CONFINED |= {name: Case(act=case.act, nothing=ValueError) for name, case in ERASING_CASES.items()}
 # A pool's rows are one pool's by construction; what is asked of them here is another pool's.
 ONE_POOL: dict[str, Callable[[PoolRows, Home], Any]] = {
     "PoolRows.size": lambda rows, h: rows.size() == len(h.first.messages),

@@ -1,6 +1,7 @@
 """Who recalls whom in a project (ISO-10): divided by user unless somebody asked to share, and changed for all of it at once."""
 
 from dataclasses import dataclass
+from itertools import count
 
 import pytest
 
@@ -15,6 +16,7 @@ from cloister.services.search import Place
 from cloister.services.visibility import VisibilityPreview
 from engines import Engine, at_once
 
+NUMBERS = count(1)
 USERS = ("ann", "bob", None)
 
 
@@ -25,8 +27,9 @@ class Home:
     default: ProjectId
 
     def add(self, visibility: MemberVisibility | None = None) -> ProjectId:
-        given: dict[str, MemberVisibility] = {} if visibility is None else {"member_visibility": visibility}
-        return self.services.organise.create_project(self.reach, f"Garden {visibility}", **given).id
+        """Without a visibility it is made with a name only."""
+        create, name = self.services.organise.create_project, f"Garden {next(NUMBERS)}"
+        return (create(self.reach, name) if visibility is None else create(self.reach, name, visibility)).id
 
     def tell(self, session: str, project: ProjectId, user: str | None, *words: str) -> None:
         fields = SessionFields(external_id=session, project=project, user_id=user)

@@ -25,7 +25,9 @@ class Names:
 
     name = "names"
 
-    def memories(self, said: Sequence[Statement], known: Sequence[str]) -> list[ExtractedMemory]:
+    def memories(
+        self, said: Sequence[Statement], known: Sequence[str], of_user: Sequence[str] = ()
+    ) -> list[ExtractedMemory]:
         return [ExtractedMemory(content=one.content, sources=(one.id,)) for one in said]
 
     def entities(self, said: Sequence[Statement]) -> list[ExtractedEntity]:

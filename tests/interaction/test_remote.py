@@ -21,8 +21,9 @@ from cloister import (
     TooLarge,
     Unauthenticated,
 )
-from cloister.bootstrap import LOCAL_TENANT, wire
+from cloister.bootstrap import wire
 from cloister.domain.errors import ModelUnavailable
+from cloister.domain.identifiers import LOCAL_TENANT
 from cloister.domain.scope import Reach
 from cloister.domain.usage import Limits
 from cloister.interfaces import remote_errors

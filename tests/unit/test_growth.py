@@ -23,11 +23,11 @@ from cloister.domain.identifiers import MessageId
 from cloister.domain.memory import normalised, quoted, same_as
 from cloister.domain.own_words import own_words
 from cloister.domain.passage import Passage
+from cloister.domain.prompt_text import harmless
 from cloister.domain.question import asked_part, parse_question
 from cloister.domain.text import MAX_CONTENT
 from cloister.index import terms
 from cloister.models.json_answers import Reply, UnusableAnswer, read_memories
-from cloister.models.quotations import harmless
 from cloister.models.rules import Rules
 from cloister.models.static_embedder import StaticEmbedder
 from hostile_texts import HEADS, UNITS, attacks, repeated

@@ -17,7 +17,7 @@ from cloister.domain.identifiers import (
     parse_observation,
     parse_project,
 )
-from cloister.interfaces import derived_shapes, preview_shapes, shapes
+from cloister.interfaces import derived_shapes, preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.arguments import (
     NOT_GIVEN,
     draft_of,
@@ -319,9 +319,9 @@ class Cloister(OrganisationCalls):
 
     # Care
 
-    def usage(self) -> shapes.Usage:
+    def usage(self) -> tenant_shapes.Usage:
         """What the tenant keeps, and how much it may."""
-        return shapes.usage_shape(self._services.organise.usage(self._reach))
+        return tenant_shapes.usage_shape(self._services.organise.usage(self._reach))
 
     def reindex(self, *, everything: bool = False, progress: Progress | None = None) -> IndexCounts:
         """Rebuild what another embedder or tokeniser indexed, or everything: messages, memories and entities. Says how many."""

@@ -18,7 +18,7 @@ from cloister.domain.identifiers import (
     parse_project,
 )
 from cloister.domain.text import MAX_NAME, checked_metadata, checked_name, is_storable
-from cloister.interfaces import derived_shapes, preview_shapes, shapes
+from cloister.interfaces import derived_shapes, preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.arguments import (
     LARGEST_PAGE,
     NO_PROJECT,
@@ -279,8 +279,8 @@ class RemoteCloister(RemoteOrganisationCalls, Cloister, served=True):
 
     # Care
 
-    def usage(self) -> shapes.Usage:
-        return self._server.get("/org/usage").one(shapes.Usage)
+    def usage(self) -> tenant_shapes.Usage:
+        return self._server.get("/org/usage").one(tenant_shapes.Usage)
 
     def reindex(self, *, everything: bool = False, progress: Progress | None = None) -> IndexCounts:
         _only_there("reindex")

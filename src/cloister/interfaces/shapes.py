@@ -18,7 +18,6 @@ from cloister.domain.identifiers import (
     tenant_name,
 )
 from cloister.domain.moments import iso
-from cloister.domain.usage import Usage as DomainUsage
 from cloister.interfaces.derived_shapes import (
     Entity,
     Memory,
@@ -28,7 +27,6 @@ from cloister.interfaces.derived_shapes import (
     observation_shape,
 )
 from cloister.services.access import CreatedKey as DomainCreatedKey
-from cloister.services.access import CreatedTenant
 from cloister.services.forget import Forgotten as DomainForgotten
 from cloister.services.organise import Moved
 from cloister.services.search import EntityHit, EpisodeHit, MemoryHit
@@ -82,34 +80,6 @@ class CreatedKey(ApiKey):
     """`key` is shown this once, and kept nowhere."""
 
     key: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Tenant:
-    """`admin_key` is shown this once, and kept nowhere."""
-
-    tenant_id: str
-    name: str
-    default_project_id: str
-    admin_key: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Limits:
-    """None is no limit."""
-
-    messages: int | None
-    sessions: int | None
-    projects: int | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Usage:
-    messages: int
-    sessions: int
-    projects: int
-    api_keys: int
-    limits: Limits
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -244,26 +214,6 @@ def _key_fields(key: access.ApiKey) -> dict[str, Any]:
         "expires_at": None if key.expires_at is None else iso(key.expires_at),
         "created_at": iso(key.created_at),
     }
-
-
-def tenant_shape(created: CreatedTenant) -> Tenant:
-    return Tenant(
-        tenant_id=tenant_name(created.tenant),
-        name=created.name,
-        default_project_id=project_name(created.default_project),
-        admin_key=created.admin_key,
-    )
-
-
-def usage_shape(usage: DomainUsage) -> Usage:
-    limits = usage.limits
-    return Usage(
-        messages=usage.messages,
-        sessions=usage.sessions,
-        projects=usage.projects,
-        api_keys=usage.api_keys,
-        limits=Limits(messages=limits.messages, sessions=limits.sessions, projects=limits.projects),
-    )
 
 
 def session_shape(session: domain.Session) -> Session:

@@ -1,12 +1,41 @@
-"""The shapes of erasing users and tenants, and of what an operator sees of tenants."""
+"""The shapes of tenants: what they keep, what an operator sees of them, and what erasing a user or a tenant removed."""
 
 from dataclasses import asdict, dataclass
 
 from cloister.domain.erasing import TenantCounts, UserCounts
-from cloister.domain.identifiers import key_name, tenant_name
+from cloister.domain.identifiers import key_name, project_name, tenant_name
 from cloister.domain.moments import iso
-from cloister.services.access import CreatedKey
+from cloister.domain.usage import Usage as DomainUsage
+from cloister.services.access import CreatedKey, CreatedTenant
 from cloister.services.tenants import TenantSummary as DomainTenantSummary
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tenant:
+    """`admin_key` is shown this once, and kept nowhere."""
+
+    tenant_id: str
+    name: str
+    default_project_id: str
+    admin_key: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """None is no limit."""
+
+    messages: int | None
+    sessions: int | None
+    projects: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Usage:
+    messages: int
+    sessions: int
+    projects: int
+    api_keys: int
+    limits: Limits
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,6 +76,26 @@ class AdminKey:
 
     key_id: str
     key: str
+
+
+def tenant_shape(created: CreatedTenant) -> Tenant:
+    return Tenant(
+        tenant_id=tenant_name(created.tenant),
+        name=created.name,
+        default_project_id=project_name(created.default_project),
+        admin_key=created.admin_key,
+    )
+
+
+def usage_shape(usage: DomainUsage) -> Usage:
+    limits = usage.limits
+    return Usage(
+        messages=usage.messages,
+        sessions=usage.sessions,
+        projects=usage.projects,
+        api_keys=usage.api_keys,
+        limits=Limits(messages=limits.messages, sessions=limits.sessions, projects=limits.projects),
+    )
 
 
 def erased_user_shape(counts: UserCounts) -> ErasedUser:

@@ -15,12 +15,14 @@ from cloister.interfaces.arguments import page_size
 from cloister.interfaces.cli.options import Data, DryRun, Json, Limit, Yes
 from cloister.interfaces.cli.terminal import answer, confirm, counted, is_watched, minute, record, remark, table
 from cloister.interfaces.cli.usage import usage_table
-from cloister.interfaces.shapes import as_json, tenant_shape, usage_shape
+from cloister.interfaces.shapes import as_json
 from cloister.interfaces.tenant_shapes import (
     ErasedTenant,
     admin_key_shape,
     erased_tenant_shape,
+    tenant_shape,
     tenant_summary_shape,
+    usage_shape,
 )
 from cloister.settings import read_settings
 

@@ -5,7 +5,8 @@ from rich.table import Table
 from cloister.interfaces.cli.options import Data, Json, Key, Tenant
 from cloister.interfaces.cli.terminal import answer, table
 from cloister.interfaces.library import Cloister
-from cloister.interfaces.shapes import Usage, as_json
+from cloister.interfaces.shapes import as_json
+from cloister.interfaces.tenant_shapes import Usage
 
 
 def usage(data: Data = None, key: Key = None, tenant: Tenant = None, json: Json = False) -> None:

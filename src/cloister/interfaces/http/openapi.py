@@ -14,10 +14,11 @@ from fastapi.routing import APIRoute
 from cloister.interfaces.http import forms
 from cloister.interfaces.http.callers import Need, need_of
 from cloister.interfaces.http.docs_page import docs_page
-from cloister.interfaces.http.examples import EXAMPLES, OWN_PARAMETERS, PARAMETERS, Example, problem_example
+from cloister.interfaces.http.examples import EXAMPLES, OWN_PARAMETERS, PARAMETERS, Example
 from cloister.interfaces.http.openai_errors import PATHS as OPENAI_PATHS
 from cloister.interfaces.http.openai_errors import OpenAiError, error_body
 from cloister.interfaces.http.openai_examples import OPENAI_EXAMPLES
+from cloister.interfaces.http.problem_examples import problem_example
 from cloister.interfaces.http.problems import MEDIA_TYPE, STATUS, TITLES, Problem
 
 Node = dict[str, Any]

@@ -6,7 +6,7 @@ from starlette.responses import Response
 from cloister.domain.identifiers import parse_key_name, parse_project
 from cloister.domain.moments import parse_iso
 from cloister.domain.project_settings import checked_settings
-from cloister.interfaces import preview_shapes, shapes
+from cloister.interfaces import preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.http import bodies
 from cloister.interfaces.http.answers import ApiKeyPage, ProjectPage, SessionPage, answer, nothing
 from cloister.interfaces.http.callers import AllServices, Caller, needs
@@ -20,7 +20,7 @@ from cloister.services.organise import check_project_change
 router = APIRouter(route_class=GuardedRoute, tags=["Organisation"])
 
 
-@router.post("/operator/tenants", status_code=201, response_model=shapes.Tenant)
+@router.post("/operator/tenants", status_code=201, response_model=tenant_shapes.Tenant)
 @needs("operator")
 def create_tenant(
     body: bodies.NewTenant, services: AllServices, request: Request, idempotency_key: IdempotencyKey = None
@@ -28,7 +28,7 @@ def create_tenant(
     """Create a tenant, with its default project and its first admin key."""
     root = request.app.state.gate.operator_key
     created = services.access.create_tenant(body.name, idempotency_key=idempotency_key, root=root)
-    return answer(shapes.tenant_shape(created), 201)
+    return answer(tenant_shapes.tenant_shape(created), 201)
 
 
 @router.get("/org/projects", response_model=ProjectPage)
@@ -145,8 +145,8 @@ def revoke_api_key(key_id: KeyName, caller: Caller) -> Response:
     return nothing()
 
 
-@router.get("/org/usage", response_model=shapes.Usage)
+@router.get("/org/usage", response_model=tenant_shapes.Usage)
 @needs("read")
 def get_usage(caller: Caller) -> Response:
     """What the tenant keeps, and how much it may."""
-    return answer(shapes.usage_shape(caller.services.organise.usage(caller.reach)))
+    return answer(tenant_shapes.usage_shape(caller.services.organise.usage(caller.reach)))
