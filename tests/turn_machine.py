@@ -20,6 +20,7 @@ from cloister.domain.identifiers import ProjectId
 from cloister.domain.memory import quoted
 from cloister.domain.own_words import own_words
 from cloister.domain.scope import MemberVisibility, Reach
+from cloister.services.keep_sessions import SessionChange
 from cloister.services.turns import Ask, NamedSession, Turn, TurnLost
 from derived_machine import DerivedMachine, numbers
 from isolation_machine import COMMON, MOST_PROJECTS, house_numbers, names, picks, refused, tenant_numbers
@@ -153,7 +154,23 @@ class TurnMachine(DerivedMachine):
         )
         running.context = context
 
-    @rule(pick=picks, quotes=st.booleans(), status=st.sampled_from(("completed", "completed", "partial")))
+    @rule(house=house_numbers, pick=picks, place=st.integers(-1, MOST_PROJECTS))
+    def move_while_it_is_answered(self, house: int, pick: int, place: int) -> None:
+        """Any session may move at any time; one that is being answered does so more often than by chance."""
+        if not self.in_flight:
+            return
+        services, _ = self._step(house, 0)
+        home, running = self.in_flight[pick % len(self.in_flight)]
+        conversation, project = running.conversation, self._project(home, place)
+        if home.conversations.get(conversation.name) is conversation and project not in home.gone_projects:
+            services.sessions.change(home.reach, conversation.name, SessionChange(move=True, project=project))
+            conversation.project = project
+
+    @rule(
+        pick=picks,
+        quotes=st.sampled_from((True, True, False)),
+        status=st.sampled_from(("completed", "completed", "partial")),
+    )
     def answer(self, pick: int, quotes: bool, status: str) -> None:
         """The reply is stored wherever the session is by now, with where it came from; none is, where its question is gone."""
         if not self.in_flight:
