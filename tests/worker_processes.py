@@ -57,9 +57,7 @@ class Place:
 class WorkerProcess:
     """As people start it, with a short lease; `kill` is SIGKILL, `stop` is SIGTERM."""
 
-    def __init__(
-        self, place: Place, *options: str, ignored: tuple[signal.Signals, ...] = (), **environment: str
-    ) -> None:
+    def __init__(self, place: Place, *options: str, **environment: str) -> None:
         self.lines: list[Any] = []
         self._process = subprocess.Popen(
             [sys.executable, "-m", "cloister", "worker", "--json", "--data", place.address, *options],
@@ -67,7 +65,7 @@ class WorkerProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            preexec_fn=dispositions(ignored=ignored),
+            preexec_fn=dispositions(),
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()

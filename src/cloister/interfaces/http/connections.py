@@ -145,7 +145,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self.since = self.loop.time()
         super().on_headers_complete()
         # Weakly: a request and its scope would keep each other.
-        self.scope["state"][CYCLE] = weakref.ref(self.cycle)
+        self.scope.setdefault("state", {})[CYCLE] = weakref.ref(self.cycle)
 
     def on_body(self, body: bytes) -> None:
         self._unread_head = 0
