@@ -10,7 +10,7 @@ import socket
 import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
@@ -145,7 +145,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self.since = self.loop.time()
         super().on_headers_complete()
         # Weakly: a request and its scope would keep each other.
-        cast(dict[str, Any], self.scope)["state"][CYCLE] = weakref.ref(self.cycle)
+        self.scope.setdefault("state", {})[CYCLE] = weakref.ref(self.cycle)
 
     def on_body(self, body: bytes) -> None:
         self._unread_head = 0
