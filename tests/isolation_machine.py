@@ -82,7 +82,9 @@ class IsolationMachine(RuleBasedStateMachine):
     def create_project(self, house: int, tenant: int, visibility: MemberVisibility) -> None:
         services, home = self._step(house, tenant)
         if len(home.projects) < MOST_PROJECTS:
-            home.projects[services.organise.create_project(home.reach, "Garden", visibility).id] = visibility
+            home.projects[
+                services.organise.create_project(home.reach, "Garden", visibility, allow_duplicate_name=True).id
+            ] = visibility
 
     @rule(house=house_numbers, tenant=tenant_numbers, name=names, user=users, place=places)
     def create_session(self, house: int, tenant: int, name: str, user: str | None, place: int) -> None:

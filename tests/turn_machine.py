@@ -20,10 +20,10 @@ from cloister.domain.identifiers import ProjectId
 from cloister.domain.memory import quoted
 from cloister.domain.own_words import own_words
 from cloister.domain.scope import MemberVisibility, Reach
-from cloister.services.keep_sessions import SessionChange
+from cloister.services.keep_sessions import SessionChange, SessionFields
 from cloister.services.turns import Ask, NamedSession, Turn, TurnLost
 from derived_machine import DerivedMachine, numbers
-from isolation_machine import COMMON, MOST_PROJECTS, house_numbers, names, picks, refused, tenant_numbers
+from isolation_machine import COMMON, MOST_PROJECTS, ONE, house_numbers, names, picks, refused, tenant_numbers
 from oracle import Conversation, Part, Said, Tenant
 
 BUDGET = 100_000
@@ -57,12 +57,14 @@ class TurnMachine(DerivedMachine):
         super().__init__()
 
     def _new_tenant(self) -> Tenant:
-        """One turn is running, and has recalled, in the project that all share, by a key bound to its user."""
-        home = super()._new_tenant()
-        conversation = home.conversations["second"]
-        running = self._begin(self.houses[0], home, conversation, "bound", COMMON[0])
-        running.context = self.houses[0].converse.recall(running.turn, BUDGET)
-        assert running.context.holds_other_sessions
+        """One turn is running, and has recalled what another user said, in the project that all share, by a key of its user."""
+        services, home = self.houses[0], super()._new_tenant()
+        services.sessions.create(home.reach, SessionFields(external_id="fifth", project=home.default, user_id="ann"))
+        home.conversations["fifth"] = Conversation(name="fifth", project=home.default, user="ann")
+        self._say(services, home, home.conversations["fifth"], self._drafts([ONE]))
+        running = self._begin(services, home, home.conversations["second"], "bound", COMMON[0])
+        running.context = services.converse.recall(running.turn, BUDGET)
+        assert "fifth" in {item.session for item in running.context.relevant_history}
         return home
 
     # Turns
