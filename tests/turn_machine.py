@@ -194,7 +194,8 @@ class TurnMachine(DerivedMachine):
             return
         message = turns.end(turn, reply, given_recalled_text=given)
         assert message is not None
-        is_divided = running.project in home.projects and home.projects[running.project] != running.visibility
+        now = None if running.project is None else home.projects.get(running.project)
+        is_divided = now is not None and now != running.visibility
         conversation.answer(
             Said(
                 id=message.id,
