@@ -37,7 +37,7 @@ class House:
         return Reach(tenant=self.services.organise.create_tenant(name)[0])
 
     def project(self, reach: Reach, name: str, visibility: MemberVisibility = "shared") -> ProjectId:
-        return self.services.organise.create_project(reach, name, visibility).id
+        return self.services.organise.create_project(reach, name, visibility, allow_duplicate_name=True).id
 
     def session(self, reach: Reach, name: str, project: ProjectId | None = None, user: str | None = None) -> Session:
         return self.services.sessions.create(reach, SessionFields(external_id=name, project=project, user_id=user))[0]

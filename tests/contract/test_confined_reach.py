@@ -38,8 +38,8 @@ def services(shared_engine: Engine) -> Services:
 @pytest.fixture
 def walled(shared_engine: Engine, services: Services) -> Walled:
     reach = Reach(tenant=services.organise.create_tenant("Walled")[0])
-    garden = services.organise.create_project(reach, "Same").id
-    cellar = services.organise.create_project(reach, "Same").id
+    garden = services.organise.create_project(reach, "Same", allow_duplicate_name=True).id
+    cellar = services.organise.create_project(reach, "Same", allow_duplicate_name=True).id
     messages: dict[str, MessageId] = {}
     for name, project in (("inside", garden), ("cellar", cellar), ("shared", None)):
         services.sessions.create(reach, SessionFields(external_id=name, project=project))

@@ -23,7 +23,7 @@ class Home:
     first: ProjectId
 
     def add(self) -> ProjectId:
-        return self.services.organise.create_project(self.reach, "Same name").id
+        return self.services.organise.create_project(self.reach, "Same name", allow_duplicate_name=True).id
 
     def choose(self, project: ProjectId) -> None:
         self.services.organise.change_project(self.reach, project, is_default=True)
@@ -115,7 +115,9 @@ def test_org_2_exactly_one_default_whatever_eight_threads_change(home: Home, hou
                 organise.change_project(home.reach, projects[(number + turn) % 8], is_default=True)
             with suppress(NotFound, Conflict):
                 organise.delete_project(home.reach, projects[(number * 3 + turn) % 8])
-            projects[(number + turn) % 8] = organise.create_project(home.reach, "Same name").id
+            projects[(number + turn) % 8] = organise.create_project(
+                home.reach, "Same name", allow_duplicate_name=True
+            ).id
 
     def look_on(number: int) -> None:
         organise = houses[number % 2].organise

@@ -61,7 +61,10 @@ def town(engine: Engine) -> Town:
     )
     for number, reach in enumerate(town.reaches):
         visibilities: tuple[MemberVisibility, ...] = ("shared", "private")
-        projects = {one: services.organise.create_project(reach, "Same", one).id for one in visibilities}
+        projects = {
+            one: services.organise.create_project(reach, "Same", one, allow_duplicate_name=True).id
+            for one in visibilities
+        }
         for name, (visibility, user) in PLACES.items():
             project = None if visibility is None else projects[visibility]
             services.sessions.create(reach, SessionFields(external_id=name, project=project, user_id=user))

@@ -51,7 +51,10 @@ def town(engine: Engine) -> Town:
         reach = Reach(tenant=services.organise.create_tenant("Town")[0])
         reaches.append(reach)
         visibilities: tuple[MemberVisibility, ...] = ("shared", "private")
-        projects = {one: services.organise.create_project(reach, "Same", one).id for one in visibilities}
+        projects = {
+            one: services.organise.create_project(reach, "Same", one, allow_duplicate_name=True).id
+            for one in visibilities
+        }
         for name, (visibility, user) in PLACES.items():
             project = None if visibility is None else projects["shared" if visibility == "shared" else "private"]
             services.sessions.create(reach, SessionFields(external_id=name, project=project, user_id=user))

@@ -33,7 +33,9 @@ class Home:
         return self.services.sessions.create(self.reach, SessionFields(external_id=name))[1]
 
     def project(self, once: str | None = None) -> int:
-        return self.services.organise.create_project(self.reach, "Garden", idempotency_key=once).id
+        return self.services.organise.create_project(
+            self.reach, "Garden", idempotency_key=once, allow_duplicate_name=True
+        ).id
 
     def limit(self, **limits: int) -> None:
         self.services.organise.set_limits(self.reach, Limits(**limits))

@@ -44,7 +44,7 @@ class Home:
         self.services.sessions.change(self.reach, name, SessionChange(move=True, project=project))
 
     def project(self) -> ProjectId:
-        return self.services.organise.create_project(self.reach, "Cellar").id
+        return self.services.organise.create_project(self.reach, "Cellar", allow_duplicate_name=True).id
 
     def noted(self) -> tuple[int, int]:
         usage = self.services.organise.usage(self.reach)

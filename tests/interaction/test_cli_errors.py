@@ -64,7 +64,8 @@ def test_a_foreign_project_reads_like_a_missing_one_iso_4(shell: CommandLine, co
 @pytest.mark.parametrize("command", PROJECT_COMMANDS)
 def test_a_malformed_project_id_is_told_apart(shell: CommandLine, command: tuple[str, ...]) -> None:
     shell.run("sessions", "create", "beds")
-    assert "'garden' is not proj_ followed by 16 hexadecimal digits" in shell.refusal(*command, "garden")
+    assert "'proj_garden' is not proj_ followed by 16 hexadecimal digits" in shell.refusal(*command, "proj_garden")
+    assert shell.refusal(*command, "garden") == "There is no project 'garden' here."
 
 
 def test_a_missing_and_a_malformed_message_read_alike(shell: CommandLine) -> None:

@@ -76,7 +76,10 @@ WRITES: dict[str, tuple[Callable[[Cloister], object], Callable[[Cloister], int]]
         lambda memory: len(memory.messages("s")) // 2,
     ),
     "create_session": (lambda memory: memory.create_session(), lambda memory: len(memory.sessions()) - 1),
-    "create_project": (lambda memory: memory.create_project("P"), lambda memory: len(memory.projects()) - 1),
+    "create_project": (
+        lambda memory: memory.create_project("P", allow_duplicate_name=True),
+        lambda memory: len(memory.projects()) - 1,
+    ),
     "create_key": (lambda memory: memory.create_key("k"), lambda memory: len(memory.keys()) - 1),
 }
 
