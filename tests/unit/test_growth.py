@@ -34,8 +34,9 @@ from hostile_texts import HEADS, UNITS, attacks, repeated
 
 TIMES = 4
 MOST = 6.0
-LONG = 4_096
-WORTH_MEASURING = 0.001
+LONG = 8_192
+WORTH_MEASURING = 0.002
+"""Seconds. Shorter times are ruled by caches; and what is quadratic takes longer at these lengths."""
 
 Use = Callable[[str], object]
 Shape = tuple[str, str, str]
@@ -77,8 +78,8 @@ def refuse_fast_growth(use: Use, shapes: Sequence[Shape], size: int, name: str) 
     """A busy machine may disturb a run; what is quadratic is so every time, however often it is measured."""
     for shape in shapes:
         found = growth(use, shape, size, 1)
-        for runs in (3, 5, 9):
-            if found > MOST:
+        for runs in (2, 5, 9, 15):
+            if found > MOST and (runs == 2 or found < 2 * MOST):
                 found = min(found, growth(use, shape, size, runs))
         assert found <= MOST, f"{name}: {found:.1f} times as long for {TIMES} times {shape!r}"
 
@@ -173,7 +174,7 @@ FUNCTIONS: Mapping[str, Use] = {
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_iso_13_no_function_takes_more_than_linear_time(name: str) -> None:
-    refuse_fast_growth(FUNCTIONS[name], COMMON, MAX_CONTENT // 2, name)
+    refuse_fast_growth(FUNCTIONS[name], COMMON, MAX_CONTENT, name)
 
 
 LONGEST_HOLD = 0.1
