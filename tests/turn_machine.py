@@ -174,7 +174,8 @@ class TurnMachine(DerivedMachine):
         status=st.sampled_from(("completed", "completed", "partial")),
     )
     def answer(self, pick: int, quotes: bool, status: str) -> None:
-        """The reply is stored wherever the session is by now, with where it came from; none is, where its question is gone."""
+        """The reply is stored wherever the session is by now, with where it came from; none is, where its question is gone, or
+        where it was given text of a pool that the session has left."""
         if not self.in_flight:
             return
         self._step(0, 0)
@@ -192,10 +193,12 @@ class TurnMachine(DerivedMachine):
             if conversation.is_answered and home.conversations.get(conversation.name) is conversation:
                 conversation.is_answered = self._is_answered_by_another(conversation)
             return
+        if (given or whole != own) and not has_same_scope(home, running):
+            refused(TurnMoved, lambda: turns.end(turn, reply, given_recalled_text=given))
+            conversation.is_answered = False
+            return
         message = turns.end(turn, reply, given_recalled_text=given)
         assert message is not None
-        now = None if running.project is None else home.projects.get(running.project)
-        is_divided = now is not None and now != running.visibility
         conversation.answer(
             Said(
                 id=message.id,
@@ -205,7 +208,7 @@ class TurnMachine(DerivedMachine):
                 episode=question.episode,
                 project=running.project,
                 whole=whole,
-                quoted_of=None if is_divided else running.part,
+                quoted_of=running.part,
             )
         )
         conversation.count([("assistant", reply.status)])

@@ -187,7 +187,8 @@ def _hosts(env: Mapping[str, str]) -> tuple[str, ...]:
     names = tuple(name.strip() for name in (env.get("CLOISTER_ALLOWED_HOSTS") or "").split(",") if name.strip())
     for name in names:
         is_address = name.startswith("[") or name.count(":") > 1
-        if not name.isascii() or "/" in name or " " in name or (":" in name and not is_address):
+        is_pattern = "*" in name and name != "*"
+        if not name.isascii() or "/" in name or " " in name or is_pattern or (":" in name and not is_address):
             raise InvalidRequest("CLOISTER_ALLOWED_HOSTS", f"must be names such as memory.example.org, not {name!r}.")
     return names
 

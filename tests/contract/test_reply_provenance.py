@@ -7,6 +7,7 @@ from itertools import product
 import pytest
 
 from cloister.domain.conversation import Draft
+from cloister.domain.errors import TurnMoved
 from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Statement
 from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.memory import quoted
@@ -100,9 +101,8 @@ def test_iso_12_what_was_given_another_pools_text_is_no_evidence_where_the_sessi
     monkeypatch.setattr(extract, "RECENT_WINDOW", 1)
     monkeypatch.setattr(extract, "_FEWEST_TO_OBSERVE", 1)
     garden, cellar = house.project("Garden"), house.project("Cellar")
-    turn = asked(house, garden)
+    answered(house, asked(house, garden), given=given)
     house.move("tab", cellar)
-    answered(house, turn, given=given)
     house.services.record.messages(house.reach, "tab", [Draft(role="user", content="Later")])
     house.services.memory_worker.extract_now(house.reach, "tab")
     if given:
@@ -114,9 +114,7 @@ def test_iso_12_what_was_given_another_pools_text_is_no_evidence_where_the_sessi
 def test_iso_12_a_quotation_is_shown_only_in_the_pool_that_it_is_of(house: House) -> None:
     """By GET messages and in the conversation of the next prompt, whenever the reply was stored; moved back, it is there again."""
     garden, cellar = house.project("Garden"), house.project("Cellar")
-    turn = asked(house, garden)
-    house.move("tab", cellar)
-    answered(house, turn, QUOTING)
+    answered(house, asked(house, garden), QUOTING)
     for project, is_shown in ((cellar, False), (garden, True), (None, False), (garden, True)):
         house.move("tab", project)
         assert (SECRET in contents(house)[1]) == is_shown
@@ -127,15 +125,35 @@ def test_iso_12_a_quotation_is_shown_only_in_the_pool_that_it_is_of(house: House
 
 
 def test_iso_12_what_was_quoted_while_members_shared_is_not_shown_after_they_are_divided(house: House) -> None:
-    """ISO-10: also in a session without a user, whose pool keeps its id; stored before the change, or after it."""
+    """ISO-10: also in a session without a user, whose pool keeps its id. A reply that quotes is refused after it."""
     team = house.project("Team", "shared")
     answered(house, asked(house, team), QUOTING)
     turn = asked(house, team)
     assert SECRET in contents(house)[1]
     house.services.organise.change_project(house.reach, team, member_visibility="private")
-    answered(house, turn, QUOTING)
+    with pytest.raises(TurnMoved):
+        answered(house, turn, QUOTING)
     assert SECRET not in repr(contents(house))
-    assert [text.endswith("So it is.") for text in contents(house)[1::2]] == [True, True]
+    assert [text.endswith("So it is.") for text in contents(house)[1::2]] == [True]
+
+
+@pytest.mark.parametrize("words", ["The safe opens with 4417.", QUOTING])
+def test_iso_12_a_reply_that_was_given_text_of_a_pool_is_not_stored_where_the_session_is_by_now(
+    house: House, words: str
+) -> None:
+    """The words recalled in one project would be read and recalled in another: they were not there when the session moved."""
+    garden, cellar = house.project("Garden"), house.project("Cellar")
+    turn = asked(house, garden)
+    house.move("tab", cellar)
+    with pytest.raises(TurnMoved):
+        answered(house, turn, words, given=True)
+    assert contents(house) == ["Question"]
+    answered(house, asked(house, cellar, "Again"))
+    failed = asked(house, cellar, "And again")
+    house.move("tab", garden)
+    reply = Draft(role="assistant", content="The model failed.", status="failed")
+    stored = house.services.turns.end(failed, reply, given_recalled_text=True)
+    assert stored is not None and stored.recalled_pool is None
 
 
 def test_iso_12_a_dry_run_of_a_move_counts_and_changes_nothing(house: House, engine: Engine) -> None:

@@ -157,6 +157,9 @@ def _has_form(prefix: str, given: str) -> bool:
 
 
 def parse_key_name(given: str) -> KeyId:
+    """A key itself is refused without being repeated: it would end up in logs and on screens."""
+    if given.startswith("clo_"):
+        raise InvalidRequest("key_id", "is a key itself. Name it by its id (key_…), which the list of keys shows.")
     return KeyId(_known("key_", "API key", given))
 
 

@@ -85,10 +85,10 @@ _CLOSERS = f"{_RIGHT}\u00bb\u27eb\u300b\u226b\\]\uff3d\ufe48\u3011\u3015\u27e7}}
 _DASHES = "\\-_\u2010-\u2015\u2043\u2212\u02d7\ufe58\ufe63\uff0d\uff3f"
 _SPACE = f"[\\s{_INVISIBLE}{_JOINERS}\\\\*`\"']*+"
 _MARK = linear(
-    f"(?:[{_OPENERS}]|&(?:lt|#0{{0,6}}60|#[xX]0{{0,6}}3[cC]);?|\\\\(?:u00|x)3[cC]|%3[cC])"
-    f"{_SPACE}(?P<closes>[/\uff0f\u2044\u2215]?){_SPACE}"
-    f"(?P<first>(?:[^\\W\\d_]{_GAP}){{8}}+)(?:\\s*+[{_DASHES}]{_SPACE})*+(?P<second>(?:[^\\W\\d_]{_GAP}){{6}}+)"
-    f"(?:[^{_OPENERS}{_CLOSERS}&\\\\%]{{0,200}}+(?:[{_CLOSERS}]|&(?:gt|#0{{0,6}}62|#[xX]0{{0,6}}3[eE]);?))?"
+    f"(?:[{_OPENERS}]|&(?:amp;){{0,4}}+(?:lt|LT|#0{{0,6}}60|#[xX]0{{0,6}}3[cC]);?|\\\\(?:u00|x)3[cC]|%3[cC])"
+    f"[!?\\-]{{0,4}}+{_SPACE}(?P<closes>[/\uff0f\u2044\u2215]?){_SPACE}"
+    f"(?P<first>(?:[^\\W\\d_]{_GAP}){{8}}+)[\\s{_DASHES}{_INVISIBLE}{_JOINERS}\\\\*`\"']{{0,16}}+(?P<second>(?:[^\\W\\d_]{_GAP}){{6}}+)"
+    f"(?:[^{_OPENERS}{_CLOSERS}&\\\\%]{{0,200}}+(?:[{_CLOSERS}]|&(?:amp;){{0,4}}+(?:gt|GT|#0{{0,6}}62|#[xX]0{{0,6}}3[eE]);?))?"
 )
 
 

@@ -53,9 +53,21 @@ def checked_name(name: str, field: str) -> str:
     return name
 
 
+def checked_project_name(name: str) -> str:
+    """A name that cannot be taken for a project's id, or for "no project"."""
+    checked_name(name, "name")
+    folded = folded_name(name)
+    if folded in ("none", "null") or folded.startswith("proj_"):
+        raise InvalidRequest(
+            "name", f"{name!r} would be read as no project, or as a project's id: choose another name."
+        )
+    return name
+
+
 def folded_name(name: str) -> str:
-    """Equal for names that people take for the same: whatever their case, Unicode form, and spaces."""
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    """Equal for names that people take for the same: whatever their case, Unicode form, spaces, and characters that do not show."""
+    seen = "".join(c for c in name if unicodedata.category(c) != "Cf")
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", seen).casefold())
     return " ".join(folded.split())
 
 

@@ -120,14 +120,14 @@ class Cloister(OrganisationCalls):
         return shapes.session_shape(self._services.sessions.get(self._reach, session_id))
 
     def sessions(
-        self, *, project_id: str | None = None, user_id: str | None = None, limit: int = 50
+        self, *, project_id: str | None = NOT_GIVEN, user_id: str | None = None, limit: int = 50
     ) -> list[shapes.Session]:
-        """Newest activity first; of all projects, of one, or with `project_id="none"` of none."""
+        """Newest activity first; of all projects, of one, or with `project_id=None` those in no project."""
         found = self._services.sessions.page(
             self._reach,
             limit=page_size(limit),
-            project=project_of(project_id),
-            any_project=project_id is None,
+            project=None if project_id is NOT_GIVEN else project_of(project_id),
+            any_project=project_id is NOT_GIVEN,
             user_id=user_id,
         )
         return [shapes.session_shape(session) for session in found]

@@ -98,12 +98,12 @@ class RemoteCloister(RemoteOrganisationCalls, Cloister, served=True):
         return self._server.get(_session(session_id)).one(shapes.Session)
 
     def sessions(
-        self, *, project_id: str | None = None, user_id: str | None = None, limit: int = 50
+        self, *, project_id: str | None = NOT_GIVEN, user_id: str | None = None, limit: int = 50
     ) -> list[shapes.Session]:
-        project_of(project_id)
+        project = _project_parameter(project_id)
         if user_id is not None:
             checked_name(user_id, "user_id")
-        answer = self._server.get(_SESSIONS, project_id=project_id, user_id=user_id, limit=page_size(limit))
+        answer = self._server.get(_SESSIONS, project_id=project, user_id=user_id, limit=page_size(limit))
         return answer.many(shapes.Session)
 
     def update_session(
@@ -310,6 +310,14 @@ class RemoteCloister(RemoteOrganisationCalls, Cloister, served=True):
 
 def _only_there(command: str) -> NoReturn:
     raise Forbidden(f"This runs where the data is, and not over HTTP: use `cloister {command}` beside the server.")
+
+
+def _project_parameter(project_id: str | None) -> str | None:
+    """What a query says of the project: nothing where it was not given, `none` for no project."""
+    if project_id is NOT_GIVEN:
+        return None
+    project_of(project_id)
+    return NO_PROJECT if project_id is None else project_id
 
 
 def _of_project(project_id: str | None) -> dict[str, object]:

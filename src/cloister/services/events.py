@@ -176,6 +176,7 @@ class Bus:
 
     def read_along(self, reach: Reach, *, user: str | None = None, behind: str | None = None) -> "Reader":
         """From now on, or from behind the event of this id. What happens from when this returns is told."""
+        reach.user_of(user)
         row = self._join(reach.tenant)
         place = row.end if behind is None else self._opened(reach.tenant, behind)
         return Reader(self, row, reach, user, _NOWHERE if place is None else place)

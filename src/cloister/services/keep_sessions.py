@@ -155,6 +155,7 @@ class SessionKeeper:
         """Newest activity first; `any_project=False` keeps to `project`, where none is the shared pool."""
         if user_id is not None:
             checked_name(user_id, "user_id")
+        reach.user_of(user_id)
         with self._database.read(reach) as transaction:
             if project is not None:
                 Projects(transaction).get(project)

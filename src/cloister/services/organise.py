@@ -19,7 +19,7 @@ from cloister.domain.identifiers import (
 from cloister.domain.moments import Clock
 from cloister.domain.project_settings import checked_settings
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility, Reach, Scope
-from cloister.domain.text import checked_name, folded_name
+from cloister.domain.text import checked_name, checked_project_name, folded_name
 from cloister.domain.usage import Limits, Usage, refuse_over
 from cloister.services.events import Bus
 from cloister.services.move import SessionMover
@@ -114,7 +114,7 @@ class Organiser:
         """Its members recall only their own part of it, unless it is made `shared`. A second project of the same name is refused,
         unless that is asked for."""
         _refuse_narrow(reach)
-        checked_name(name, "name")
+        checked_project_name(name)
         checked_visibility(member_visibility)
 
         def first(transaction: Transaction) -> tuple[Project, FirstAnswer]:
@@ -133,7 +133,9 @@ class Organiser:
         if idempotency_key is None:
             return self._database.write(reach, lambda transaction: first(transaction)[0])
 
-        def again(kept: Sequence[Any]) -> Project:
+        def again(transaction: Transaction, kept: Sequence[Any]) -> Project:
+            if Projects(transaction).find(ProjectId(kept[0])) is None:
+                raise Conflict("The project that was made under this idempotency key was deleted since: use a new key.")
             return Project(
                 id=ProjectId(kept[0]),
                 tenant=reach.tenant,
@@ -149,7 +151,12 @@ class Organiser:
 
         def work(transaction: Transaction) -> Project:
             return done_once(
-                transaction, given, ("projects",), self._clock, first=lambda: first(transaction), again=again
+                transaction,
+                given,
+                ("projects",),
+                self._clock,
+                first=lambda: first(transaction),
+                again=lambda kept: again(transaction, kept),
             )
 
         try:
@@ -294,7 +301,7 @@ def check_project_change(
     if member_visibility is not None:
         checked_visibility(member_visibility)
     if name is not None:
-        checked_name(name, "name")
+        checked_project_name(name)
 
 
 def the_only_project(found: Sequence[Named], name: str) -> Named:

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 from cloister.domain.context import Item
 from cloister.domain.entity import Entity
-from cloister.domain.errors import InvalidRequest
+from cloister.domain.errors import Forbidden, InvalidRequest
 from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.memory import HeldMemory
 from cloister.domain.question import asked_part
@@ -165,7 +165,9 @@ def _scope(transaction: Transaction, place: Place) -> Scope:
         return session.scope(None if session.project is None else projects.get(session.project).member_visibility)
     reach = transaction.reach
     user = reach.user_of(place.user_id)
-    project = place.project or reach.confined_to
+    project = place.project
+    if project is None and reach.confined_to is not None:
+        raise Forbidden("This key is confined to its project: it cannot search what is in no project.")
     if project is None:
         return Scope(tenant=reach.tenant, project=None, user=user)
     visibility = projects.get(project).member_visibility

@@ -11,10 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from cloister.domain.conversation import Draft, Message, Project, Session
-from cloister.domain.errors import Conflict, InvalidRequest, QuotaExceeded, TurnInProgress
-from cloister.domain.identifiers import MessageId, PoolId, ProjectId
+from cloister.domain.errors import Conflict, InvalidRequest, QuotaExceeded, TurnInProgress, TurnMoved
+from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.moments import Clock
-from cloister.domain.own_words import NO_POOL
 from cloister.domain.project_settings import system_prompt
 from cloister.domain.resent import Resent
 from cloister.domain.scope import Reach, Scope
@@ -216,8 +215,9 @@ class TurnKeeper:
 
     def end(self, turn: Turn, reply: Draft | None, *, given_recalled_text: bool = False) -> Message | None:
         """Append the reply, where there is one, and give the turn back; raises `TurnLost` and appends nothing when it is not this
-        one's any more. Where the reply does not fit, the turn is given back all the same. The reply keeps where it came from: the
-        pool whose text it quotes or was given, and the project of the question, wherever the session is by now (ISO-12)."""
+        one's any more. Where the reply does not fit, the turn is given back all the same. The reply keeps the pool whose text it
+        quotes or was given, and its entities go to the project of the question, wherever the session is by now. A reply that was
+        given text of a pool that the session has left is not stored in the new one: `TurnMoved` (ISO-12)."""
         prepared = None if reply is None else self._recorder.prepare([reply])
 
         def work(transaction: Transaction) -> tuple[Session, Message | None]:
@@ -226,13 +226,18 @@ class TurnKeeper:
                 raise TurnLost("What this reply answers was forgotten, or another turn was begun: it is not kept.")
             if prepared is None:
                 return Sessions(transaction).get(name), None
-            given = given_recalled_text or prepared[0].indexed.quotes
+            # A failed reply is a sentence of ours, and no words of a model.
+            given = (
+                reply is not None and reply.status != "failed" and (given_recalled_text or prepared[0].indexed.quotes)
+            )
+            if given:
+                _refuse_moved(transaction, turn, name)
             recorded = self._recorder.append(
                 transaction,
                 name,
                 prepared,
                 answering=turn.question.episode,
-                recalled_pool=_pool_of(transaction, turn) if given else None,
+                recalled_pool=turn.session.pool if given else None,
             )
             self._note_project(transaction, turn, recorded.session, recorded.messages[0])
             return recorded.session, recorded.messages[0]
@@ -304,8 +309,8 @@ def _scope(session: Session, project: Project | None) -> Scope:
     return session.scope(None if project is None else project.member_visibility)
 
 
-def _pool_of(transaction: Transaction, turn: Turn) -> PoolId:
-    """The pool that the turn recalled from. A pool keeps its id when its project is divided or joined, and is another one then."""
-    project = None if turn.scope.project is None else Projects(transaction).find(turn.scope.project)
-    changed = project is not None and project.member_visibility != turn.scope.visibility
-    return NO_POOL if changed else turn.session.pool
+def _refuse_moved(transaction: Transaction, turn: Turn, name: str) -> None:
+    """The session is locked here, and cannot move any more before the reply is stored."""
+    session = Sessions(transaction).get(name)
+    if _scope(session, _project(transaction, session)) != turn.scope:
+        raise TurnMoved(name)

@@ -44,7 +44,7 @@ def list_sessions(
 ) -> None:
     """List sessions, newest activity first."""
     with Cloister(data, key=key, tenant=tenant) as memory:
-        project_id = None if project is None else chosen_project(memory, project)
+        project_id = chosen_project(memory, project)
         found = memory.sessions(project_id=project_id, user_id=user, limit=limit)
         places = Places(memory)
     headings = ("session", "place", "user", "messages", "last activity", "title")

@@ -50,7 +50,8 @@ def create_tenant(
     _refuse_logs(data, json)
     with _services(data) as services:
         made = tenant_shape(services.access.create_tenant(name))
-    remark(f"The tenant {made.name!r} is ready. Its admin key, on the last line, is shown this once.")
+    where = "" if json else ", on the last line,"
+    remark(f"The tenant {made.name!r} is ready. Its admin key{where} is shown this once.")
     fields = [("tenant", made.tenant_id), ("default project", made.default_project_id)]
     answer(as_json(made), json, record(fields), made.admin_key)
 

@@ -18,6 +18,7 @@ from cloister.domain.speaker import is_plain_name
 # What a terminal obeys or reorders instead of showing: control characters, line separators, and overrides of direction.
 _OBEYED = linear("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _INDENT = 4
+_LONGEST_ID = 24
 
 
 def harmless(text: str) -> str:
@@ -86,10 +87,12 @@ def json_text(data: Any, *, indent: int | None = 2) -> str:
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: Sequence[str] = ()) -> Table:
-    """Cells fold rather than lose their ends; the columns called `numbers` are set to the right."""
+    """Cells fold rather than lose their ends, but for the ids in the first column, which are copied whole; the columns called
+    `numbers` are set to the right."""
     drawn = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
-    for heading in headings:
-        drawn.add_column(heading, overflow="fold", justify="right" if heading in numbers else "left")
+    for place, heading in enumerate(headings):
+        is_id = not place and all(len(row[0]) <= _LONGEST_ID and row[0].isascii() for row in rows)
+        drawn.add_column(heading, overflow="fold", justify="right" if heading in numbers else "left", no_wrap=is_id)
     for row in rows:
         drawn.add_row(*(Text(harmless(cell)) for cell in row))
     return drawn

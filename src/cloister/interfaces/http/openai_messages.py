@@ -25,6 +25,7 @@ _INSTRUCTING = ("system", "developer")
 _TOOLS = ("tool", "function")
 _SPEAKERS = ("user", "assistant")
 _ROLES = (*_INSTRUCTING, *_SPEAKERS, *_TOOLS)
+_IDS = ("name", "tool_call_id")
 # What stands for a part that is no text, where the message is recorded.
 _PARTS = {"image_url": "[image]", "input_audio": "[audio]", "file": "[file]"}
 _OTHER_PART = "[attachment]"
@@ -94,13 +95,22 @@ def _without_control_words(message: ChatMessage) -> ChatMessage:
     content: Any = message.get("content")
     if message["role"] in _INSTRUCTING or not content:
         return message
+    message = {**message, **{field: without_control_words(message[field]) for field in _IDS if message.get(field)}}
     if isinstance(content, str):
         return {**message, "content": without_control_words(content)}
-    return {**message, "content": [_part_without_control_words(part) for part in cast(list[Any], content)]}
+    return {**message, "content": _parts_without_control_words(cast(list[Any], content))}
 
 
-def _part_without_control_words(part: Any) -> Any:
-    return {**part, "text": without_control_words(part["text"])} if isinstance(part.get("text"), str) else part
+def _parts_without_control_words(parts: Sequence[Any]) -> list[Any]:
+    """Each text, and where a control word is spread over several, which a server may join, all of them as one text."""
+    texts = [part["text"] for part in parts if isinstance(part.get("text"), str)]
+    clean = [without_control_words(text) for text in texts]
+    joined = "".join(clean)
+    if without_control_words(joined) != joined:
+        others = [part for part in parts if not isinstance(part.get("text"), str)]
+        return [{"type": "text", "text": without_control_words("".join(texts))}, *others]
+    cleaned = iter(clean)
+    return [{**part, "text": next(cleaned)} if isinstance(part.get("text"), str) else part for part in parts]
 
 
 def _instructed(messages: Sequence[ChatMessage], part: str) -> list[ChatMessage]:

@@ -58,7 +58,12 @@ def sign_in(body: bodies.SignIn, request: Request) -> Response:
     gate = cast(Gate, request.app.state.gate)
     if not body.replace:
         _refuse_to_replace(request, gate, body.code)
+    promised = gate.sign_ins.promised(body.code)
+    gate.services.access.still_valid(promised.tenant, promised.key)
     token = gate.sign_ins.redeem(body.code)
+    replaced = cookies.token_of(request)
+    if replaced is not None:
+        gate.sign_ins.end(replaced)
     response = nothing()
     cookies.give(response, request, token)
     return response
