@@ -135,7 +135,7 @@ def test_a_session_that_moves_before_it_recalls_recalls_nothing(engine: Engine, 
     garden = services.organise.create_project(wide, "Garden").id
     vault = services.organise.create_project(wide, "Vault").id
     services.sessions.create(wide, SessionFields(external_id="secret", project=vault))
-    services.record.messages(wide, "secret", [Draft(role="user", content="It is so: the code is 7419.")])
+    services.record.messages(wide, "secret", [Draft(role="user", content="It is so: the code is marigold.")])
     reach = Reach(tenant=wide.tenant, confined_to=garden) if is_confined else wide
     ask = Ask(session="tab", drafts=[Draft(role="user", content="What is the code?")], project=garden)
     turn = services.turns.begin(reach, ask)
@@ -144,7 +144,7 @@ def test_a_session_that_moves_before_it_recalls_recalls_nothing(engine: Engine, 
     happened = told(services, turn)
 
     assert not [happening for happening in happened if isinstance(happening, Recalled)]
-    assert "7419" not in repr(happened)
+    assert "marigold" not in repr(happened)
     finished = happened[-1]
     assert isinstance(finished, Finished) and isinstance(finished.error, TurnMoved)
     assert [message.status for message in services.sessions.messages(wide, "tab", limit=9)[1]] == [

@@ -126,12 +126,14 @@ def test_the_same_inside_the_project_works(walled: Walled, name: str) -> None:
 
 
 def test_lists_and_searches_hold_the_project_alone(walled: Walled) -> None:
-    """ISO-4: without naming a place, a confined key means its own project, not the shared pool."""
+    """ISO-4. What is in no project cannot be searched with a confined key, and is not taken for its own project either."""
     services, key = walled.services, walled.key
     assert [session.external_id for session in services.sessions.page(key, limit=9)] == ["inside"]
     assert [project.id for project in services.organise.projects(key, limit=9)] == [walled.garden]
-    hits = services.search.search(key, "roses", Place(), 9)
+    hits = services.search.search(key, "roses", Place(project=walled.garden), 9)
     assert [hit.item.message.content for hit in hits if isinstance(hit, EpisodeHit)] == ["Roses of inside"]
+    with pytest.raises(Forbidden, match="confined"):
+        services.search.search(key, "roses", Place(), 9)
     assert services.sessions.page(key, limit=9, project=None, any_project=False) == []
 
 

@@ -224,12 +224,11 @@ def test_of_very_many_sessions_the_projects_are_told(house: House) -> None:
     assert {(event.kind, event.project) for event in told if event} == {("reset", garden), ("reset", None)}
 
 
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_who_reads_along_in_another_process_is_told_to_look_again(engine: Engine, house: House) -> None:
-    """The user's pools are gone, and with them the versions that others go by."""
+    """The user's pools are gone, and with them the versions that others go by. Processes on PostgreSQL tell each other."""
     furnish(house)
     beside = engine.services(clock=house.clock)
-    if beside.database.neighbours.speak:
-        pytest.skip("processes on PostgreSQL tell each other")
     reader = beside.events.read_along(house.reach)
     house.services.erase_user.erase(house.reach, "ann")
     beside.events._missed()  # pyright: ignore[reportPrivateUsage]

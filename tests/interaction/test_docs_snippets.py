@@ -171,11 +171,11 @@ def test_the_readme_says_what_to_type_in_its_first_25_lines() -> None:
         assert f"$ {command}" in opening
 
 
-def test_the_readmes_first_python_is_the_ten_line_example() -> None:
+def test_the_readmes_first_python_is_an_example_that_can_be_run_again() -> None:
     blocks = BLOCK.findall((ROOT / "README.md").read_text("utf-8"))
     first = next(block for kind, block in blocks if kind == "python")
-    assert first == (ROOT / "docs" / "examples" / "ten_lines.py").read_text("utf-8")
-    assert len(first.splitlines()) == 10
+    assert first == (ROOT / "docs" / "examples" / "two_projects.py").read_text("utf-8")
+    assert len(first.splitlines()) == 12
 
 
 def test_no_document_names_a_path_of_the_machine_it_was_written_on() -> None:

@@ -38,8 +38,8 @@ def test_a_dry_run_of_a_move_is_for_who_may_move_and_read(tenant: Tenant, case: 
 
 
 @pytest.mark.parametrize("body", [{}, {"title": "Roses"}])
-def test_a_dry_run_that_tries_no_move_is_refused(tenant: Tenant, body: dict[str, str]) -> None:
+def test_a_dry_run_that_moves_nothing_answers_zeros(tenant: Tenant, body: dict[str, str]) -> None:
     tenant.new_session("tab")
     answer = tenant.admin.patch(PATH, body)
-    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_request")
+    assert (answer.status_code, {*answer.json().values()}) == (200, {0})
     assert tenant.admin.get("/v1/sessions/tab").json()["title"] is None

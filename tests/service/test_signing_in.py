@@ -112,6 +112,27 @@ def test_signing_out_ends_it_on_the_server(house: Server, browser: Browser) -> N
     assert browser.ask("GET", "/v1/sessions").status_code == 401
 
 
+def test_a_sign_in_that_was_replaced_has_ended(house: Server, browser: Browser) -> None:
+    browser.sign_in(link_for(house.new_tenant()))
+    kept = dict(browser.http.cookies)
+    code = link_for(house.new_tenant()).partition("#")[2]
+    assert browser.ask("POST", "/console/sign-in", {"code": code, "replace": True}).status_code == 204
+    assert browser.ask("GET", "/v1/sessions").status_code == 200
+    browser.http.cookies.clear()
+    browser.http.cookies.update(kept)
+    assert browser.ask("GET", "/v1/sessions").status_code == 401
+
+
+def test_a_link_of_a_key_that_was_revoked_signs_nobody_in(house: Server, browser: Browser) -> None:
+    tenant = house.new_tenant()
+    made = tenant.admin.made("/org/api-keys", {"name": "gardener"})
+    code = house.caller(made["key"]).post("/console/links").json()["path"].partition("#")[2]
+    assert tenant.admin.delete(f"/org/api-keys/{made['key_id']}").status_code == 204
+    answer = browser.ask("POST", "/console/sign-in", {"code": code})
+    assert answer.status_code == 401
+    assert "set-cookie" not in answer.headers
+
+
 @pytest.mark.parametrize("path", ["/console/links", "/console/sign-out"])
 def test_what_is_sent_for_nothing_is_refused(house: Server, path: str) -> None:
     tenant = house.new_tenant()

@@ -1,6 +1,8 @@
+from tempfile import TemporaryDirectory
+
 from cloister import Cloister
 
-with Cloister("two-projects") as memory:
+with TemporaryDirectory() as data, Cloister(data) as memory:
     for name, code in {"Garden": "4417", "Office": "9020"}.items():
         project = memory.create_project(name).project_id
         said = memory.create_session(project_id=project)
