@@ -137,6 +137,19 @@ def test_iso_12_what_was_quoted_while_members_shared_is_not_shown_after_they_are
     assert [text.endswith("So it is.") for text in contents(house)[1::2]] == [True]
 
 
+def test_iso_12_what_was_quoted_while_members_shared_does_not_come_back_with_a_session_that_was_away(
+    house: House,
+) -> None:
+    """ISO-10: the session is in another project while the members are divided, and comes back into a pool of the same id."""
+    team, cellar = house.project("Team", "shared"), house.project("Cellar")
+    answered(house, asked(house, team), QUOTING)
+    house.move("tab", cellar)
+    house.services.organise.change_project(house.reach, team, member_visibility="private")
+    house.move("tab", team)
+    assert SECRET not in repr(contents(house))
+    assert SECRET not in repr(house.context("tab", "safe").current_conversation)
+
+
 @pytest.mark.parametrize("words", ["The safe opens with 4417.", QUOTING])
 def test_iso_12_a_reply_that_was_given_text_of_a_pool_is_not_stored_where_the_session_is_by_now(
     house: House, words: str

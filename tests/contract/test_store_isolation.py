@@ -155,7 +155,7 @@ CASES: dict[str, Case] = {
     ),
     "Messages.part_from_pool": Case(
         act=lambda t, h: (
-            Messages(t).part_from_pool(h.first.session, h.first.pool),
+            Messages(t).part_from_pool(h.first.pool),
             Messages(t).count_given_recalled_text(h.first.session, NO_POOL),
         )[1],
         nothing=0,

@@ -125,6 +125,7 @@ class Bus:
 
     def erased(self, tenant: TenantId, sessions: Sequence[Session], projects: Collection[ProjectId | None]) -> None:
         """Sessions of one user, in these projects, are gone. More than `MOST_AT_ONCE` need not all be named."""
+        self._note_change(tenant)
         if not sessions or not self._is_wanted(tenant):
             return
         at = self._clock()
@@ -136,6 +137,7 @@ class Bus:
 
     def tenant_erased(self, tenant: TenantId) -> None:
         """Whoever reads along looks again, and finds that its key is not valid any more."""
+        self._note_change(tenant)
         if self._is_wanted(tenant):
             self._tell(tenant, [reset(self._clock(), wide=True)])
 

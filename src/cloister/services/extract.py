@@ -8,13 +8,14 @@ import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal
 
-from cloister.domain.errors import CloisterError, Conflict, ModelUnavailable
+from cloister.domain.conversation import Project
+from cloister.domain.errors import CloisterError, Conflict, ModelUnavailable, NotFound
 from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Statement
 from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, new_observation_id
 from cloister.domain.memory import normalised
@@ -217,7 +218,9 @@ class MemoryWorker:
     ) -> Extracted:
         """Memories, entities, notes and flags in one transaction (MEM-6). What lost a source meanwhile is left out."""
         session = work.claimed.session
-        extraction = Extraction(transaction)
+        extraction, projects = Extraction(transaction), Projects(transaction)
+        # Before the session, as whatever regroups a project does: an entity is as wide as its project is at the commit (ISO-10).
+        known = _locked(projects, {said_in for said_in, _ in entities})
         observed = extraction.hold(session, work.claim.number)
         if observed is None:
             raise _LeaseLost
@@ -225,9 +228,8 @@ class MemoryWorker:
         there = extraction.present(session, [one.id for one in (*work.unchecked, *work.unobserved)])
         kept = [entry for entry in memories if _is_whole(entry.extracted.sources, there)]
         added = self._rememberer.append_prepared(transaction, session, kept)
-        projects = Projects(transaction)
         for said_in, found in entities:
-            project = projects.find(said_in)
+            project = known.get(said_in)
             if project is not None:
                 whole = [entity for entity in found if _is_whole(entity.sources, there)]
                 self._entities.mention(transaction, project, work.claimed.user, session, whole)
@@ -288,6 +290,15 @@ class MemoryWorker:
             )
 
         self._database.write(claim.reach, note)
+
+
+def _locked(projects: Projects, wanted: Collection[ProjectId]) -> dict[ProjectId, Project]:
+    """Those that are still there, locked in id order to avoid deadlock."""
+    found: dict[ProjectId, Project] = {}
+    for project in sorted(wanted):
+        with suppress(NotFound):
+            found[project] = projects.hold(project)
+    return found
 
 
 def _refuse_lost(claim: Claim) -> None:

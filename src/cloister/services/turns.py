@@ -140,6 +140,8 @@ class TurnKeeper:
             else:
                 session = Sessions(transaction).get(session.external_id)  # as it is now that it cannot move
                 messages = () if resent.answering is None else (resent.answering,)
+            if not is_new:
+                _checked(session, ask)  # again, now that it is locked
             project = _project(transaction, session)
             return Turn(
                 reach=reach,

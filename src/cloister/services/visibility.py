@@ -8,13 +8,14 @@ from cloister.domain.entity import Entity, same_name
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import EntityId, ProjectId, new_entity_id
 from cloister.domain.moments import Clock
-from cloister.domain.scope import MemberVisibility, Scope
+from cloister.domain.scope import MemberVisibility, PoolKey, Scope
 from cloister.services.index_entities import EntityIndexing
 from cloister.services.move import SessionMover
 from cloister.storage.entities import Entities
 from cloister.storage.interface import Transaction
 from cloister.storage.messages import Messages
 from cloister.storage.organisation import Projects
+from cloister.storage.pools import Pools
 from cloister.storage.sessions import Sessions
 
 
@@ -50,9 +51,10 @@ class VisibilityChange:
         for tail in Sessions(transaction).lock_of_project(project.id):
             user = tail.session.user_id
             mover.move(tail, Scope(tenant=project.tenant, project=project.id, user=user, visibility=visibility))
-            if user is None and visibility == "private":
-                # The pool of all becomes the part of those without a user, under the same id.
-                Messages(transaction).part_from_pool(tail.session.id, tail.session.pool)
+        of_all = Pools(transaction, self._generation).find(PoolKey(project=project.id, user=None))
+        if of_all is not None and visibility == "private":
+            # The pool of all becomes the part of those without a user, under the same id; also sessions that left may come back.
+            Messages(transaction).part_from_pool(of_all)
         changed = (
             self._join(transaction, project.id) if visibility == "shared" else self._divide(transaction, project.id)
         )

@@ -121,7 +121,7 @@ class PostgresNeighbours:
                     missed()
                     ready.set()
                     self._hear(connection, envelopes, heard, missed)
-            except psycopg.Error as error:
+            except (psycopg.Error, StorageError) as error:
                 LOGGER.warning("listening was interrupted", extra={"fields": {"problem": type(error).__name__}})
                 self._stopping.wait(_AFTER_TROUBLE_SECONDS)
 

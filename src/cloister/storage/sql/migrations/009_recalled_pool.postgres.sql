@@ -4,5 +4,5 @@ SET LOCAL ROLE cloister_maintenance;
 UPDATE message SET recalled_pool_id = (
     SELECT pool_id FROM session
     WHERE session.tenant_id = message.tenant_id AND session.session_id = message.session_id
-) WHERE lower(content) LIKE '%recalled-memory%';
+) WHERE lower(content) LIKE '%recalled%memory%';
 RESET ROLE;

@@ -138,9 +138,10 @@ WHERE m.tenant_id = :tenant_id AND m.entity_id = :entity_id
 -- name: give_mentions
 -- What the sessions of one user, or those without one, say of an entity goes to another.
 UPDATE mention SET entity_id = :to_entity_id
-WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND session_id IN (
-    SELECT session_id FROM session
-    WHERE tenant_id = :tenant_id AND user_id IS NOT DISTINCT FROM CAST(:user_id AS TEXT)
+WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND EXISTS (
+    SELECT 1 FROM session AS s
+    WHERE s.tenant_id = :tenant_id AND s.session_id = mention.session_id
+        AND s.user_id IS NOT DISTINCT FROM CAST(:user_id AS TEXT)
 )
 
 -- name: set_entity_user

@@ -38,8 +38,7 @@ WHERE tenant_id = :tenant_id AND message_id > :first AND message_id <= :last AND
     AND recalled_pool_id = :pool_id
 
 -- name: part_from_pool
-UPDATE message SET recalled_pool_id = :no_pool
-WHERE tenant_id = :tenant_id AND message_id > :first AND message_id <= :last AND recalled_pool_id = :pool_id
+UPDATE message SET recalled_pool_id = :no_pool WHERE tenant_id = :tenant_id AND recalled_pool_id = :pool_id
 
 -- name: message_session
 SELECT s.external_id
