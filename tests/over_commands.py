@@ -72,9 +72,10 @@ class OverCommands:
         return _shaped(shapes.Session, self._printed("sessions", "show", session_id)["session"])
 
     def sessions(
-        self, *, project_id: str | None = None, user_id: str | None = None, limit: int = 50
+        self, *, project_id: str | None = NOT_GIVEN, user_id: str | None = None, limit: int = 50
     ) -> list[shapes.Session]:
-        options = _options(project=project_id, user=user_id, limit=limit)
+        project = None if project_id is NOT_GIVEN else project_id or "none"
+        options = _options(project=project, user=user_id, limit=limit)
         return self._many(shapes.Session, "sessions", "list", *options)
 
     def update_session(self, session_id: str, *, project_id: str | None) -> shapes.Session:

@@ -85,9 +85,10 @@ class OverHttp:
         return _one(shapes.Session, self._caller.get(_session(session_id)))
 
     def sessions(
-        self, *, project_id: str | None = None, user_id: str | None = None, limit: int = 50
+        self, *, project_id: str | None = NOT_GIVEN, user_id: str | None = None, limit: int = 50
     ) -> list[shapes.Session]:
-        params = _given(project_id=project_id, user_id=user_id, limit=limit)
+        project = None if project_id is NOT_GIVEN else project_id or "none"
+        params = _given(project_id=project, user_id=user_id, limit=limit)
         return _many(shapes.Session, self._caller.get("/v1/sessions", params=params))
 
     def preview_move(self, session_id: str, project_id: str | None) -> preview_shapes.MovePreview:

@@ -251,7 +251,7 @@ ROWS = (
     Row("POST", "/v1/search", "400 403 400 400 200 200 200", {"query": "roses"}),
     Row("POST", "/v1/search", "200 403 200 404 200 200 403", {"query": "roses"}, in_garden=True),
     Row("POST", "/v1/search", "200 403 200 404 200 200 404", {"query": "roses", "session_id": SESSION}),
-    Row("POST", "/v1/search", "200 403 200 200 200 200 200", {"query": "roses", "project_id": None}),
+    Row("POST", "/v1/search", "200 403 200 200 200 403 403", {"query": "roses", "project_id": None}),
     Row("POST", "/console/links", "200 403 200 200 200 200 200"),
     Row("GET", "/console/session", "200 403 200 200 200 200 200"),
 )
