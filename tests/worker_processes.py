@@ -76,8 +76,12 @@ class WorkerProcess:
     def __exit__(self, *_: object) -> None:
         self.kill()
 
+    def _is_start(self, line: Any) -> bool:
+        assert "event" in line, f"the worker refused to start: {line}"
+        return line["event"] == "worker started"
+
     def wait_until_started(self) -> None:
-        eventually(lambda: any(line["event"] == "worker started" for line in self.lines), PATIENCE)
+        eventually(lambda: any(self._is_start(line) for line in self.lines), PATIENCE)
 
     def stop(self) -> Any:
         """What it says it did."""
