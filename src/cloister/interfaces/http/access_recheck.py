@@ -1,6 +1,6 @@
 """The one mechanism by which long-lived answers (events, chat streams, follows, OpenAI's streams) go on only while their callers
-may read them (ISO-12): key, user, project and session are checked again within two seconds, and at once after a change that this
-process made.
+may read them (ISO-12): key, user, project and session are checked again within two seconds. Streams of turns are also checked at
+once after a move, deletion, erasure or change of visibility by this process; revoked keys and events are found by the clock alone.
 """
 
 import asyncio
