@@ -20,7 +20,7 @@ from typing import Any
 from cloister import Cloister
 from cloister.bootstrap import build_services, ensure_local_tenant
 from cloister.domain.conversation import Draft
-from cloister.domain.prompt import prompt
+from cloister.domain.prompts.prompt import prompt
 from cloister.services.converse import CONTEXT_TOKENS
 from cloister.settings import read_settings
 from latency import SMALL_POOL, Questions, fill, line, readable

@@ -14,7 +14,7 @@ import pytest
 
 from cloister.bootstrap import Services, wire
 from cloister.domain.errors import CloisterError
-from cloister.domain.moments import Clock, now
+from cloister.domain.timestamps import Clock, now
 from cloister.domain.usage import Limits
 from cloister.index.exact import ExactIndex
 from cloister.index.interface import Index

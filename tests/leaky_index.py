@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cloister.domain.ranking import Evidence
+from cloister.domain.recall.ranking import Evidence
 from cloister.index.interface import DerivedReader, EntityPoint, EntityReader, Index, Point, PoolIndex, PoolReader
 from engines import exact_index
 

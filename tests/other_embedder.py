@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from cloister.domain.passage import Passage
+from cloister.domain.recall.passage import Passage
 from cloister.models.interface import Embedding, Weigh
 
 

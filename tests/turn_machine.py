@@ -18,7 +18,7 @@ from cloister.domain.conversation import Draft
 from cloister.domain.errors import Conflict, NotFound, TurnInProgress, TurnMoved
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.memory import quoted
-from cloister.domain.own_words import own_words
+from cloister.domain.prompts.recalled_text import own_words
 from cloister.domain.scope import MemberVisibility, Reach
 from cloister.services.keep_sessions import SessionChange, SessionFields
 from cloister.services.turns import Ask, NamedSession, Turn, TurnLost

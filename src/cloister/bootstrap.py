@@ -5,8 +5,8 @@ from pathlib import Path
 
 from cloister.domain.errors import CloisterError
 from cloister.domain.identifiers import LOCAL_TENANT
-from cloister.domain.moments import Clock, now
 from cloister.domain.scope import Reach
+from cloister.domain.timestamps import Clock, now
 from cloister.domain.usage import Limits
 from cloister.index.exact import ExactIndex
 from cloister.index.interface import Index

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from cloister.domain.identifiers import parse_tenant
-from cloister.domain.moments import now
 from cloister.domain.scope import Reach
+from cloister.domain.timestamps import now
 from cloister.services.access import Gatekeeper, KeyFields
 from fake_endpoint import FakeEndpoint
 from servers import Server, Tenant

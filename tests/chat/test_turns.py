@@ -9,8 +9,8 @@ import pytest
 from cloister.bootstrap import Services
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import QuotaExceeded, TurnInProgress, TurnMoved
-from cloister.domain.moments import now
 from cloister.domain.scope import Reach
+from cloister.domain.timestamps import now
 from cloister.domain.usage import Limits
 from cloister.services.converse import Finished, Happening, Recalled
 from cloister.services.keep_sessions import SessionChange, SessionFields

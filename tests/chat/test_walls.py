@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from cloister.domain.own_words import own_words
+from cloister.domain.prompts.recalled_text import own_words
 from fake_endpoint import FakeEndpoint
 from odd_names import NAMES
 from servers import Server, Tenant, segment

@@ -7,7 +7,7 @@ from threading import Event, Thread
 
 import pytest
 
-from cloister.domain.erasing import TenantCounts
+from cloister.domain.erasure import TenantCounts
 from cloister.domain.errors import Conflict, NotFound, Unauthenticated
 from cloister.domain.identifiers import LOCAL_TENANT, TenantId, new_tenant_id, tenant_name
 from cloister.domain.scope import Reach

@@ -8,7 +8,7 @@ from threading import Event, Thread
 import pytest
 
 from cloister.domain.conversation import Draft
-from cloister.domain.erasing import UserCounts
+from cloister.domain.erasure import UserCounts
 from cloister.domain.errors import Conflict, Forbidden, InvalidRequest, NotFound, Unauthenticated
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import Reach

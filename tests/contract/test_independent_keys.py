@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
+from cloister.domain.authenticated_encryption import opened
 from cloister.domain.errors import Conflict, NotFound
 from cloister.domain.identifiers import KeyId
 from cloister.domain.keys import parse_key
 from cloister.domain.scope import Reach
-from cloister.domain.seal import opened
 from cloister.services.access import CreatedKey, CreatedTenant, KeyFields
 from engines import Engine, at_once
 from key_house import HOUR, OPERATOR, Hands, House, once, parsed, reach_of

@@ -7,8 +7,8 @@ import pytest
 from cloister.domain.errors import InvalidRequest, NotFound, TooLarge
 from cloister.domain.identifiers import MemoryId
 from cloister.domain.memory import MAX_MEMORY
-from cloister.domain.moments import iso
 from cloister.domain.scope import Reach
+from cloister.domain.timestamps import iso
 from engines import Engine
 from memory_house import House, settle_house
 

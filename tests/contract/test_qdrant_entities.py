@@ -7,7 +7,7 @@ import pytest
 from qdrant_client import models
 
 from cloister.domain.identifiers import EntityId, new_entity_id
-from cloister.domain.moments import now
+from cloister.domain.timestamps import now
 from cloister.index import terms
 from cloister.index.interface import EntityPoint
 from cloister.index.qdrant_points import user_part

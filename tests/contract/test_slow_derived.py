@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from cloister.bootstrap import wire
-from cloister.domain.passage import Passage
+from cloister.domain.recall.passage import Passage
 from cloister.domain.scope import Reach
 from cloister.index import terms
 from cloister.index.exact import ExactIndex

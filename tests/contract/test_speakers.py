@@ -9,7 +9,7 @@ from cloister.domain.conversation import Draft, Role
 from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Statement
 from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.memory import quoted
-from cloister.domain.prompt import system_part
+from cloister.domain.prompts.prompt import system_part
 from cloister.domain.scope import MemberVisibility
 from cloister.models.endpoint import Endpoint
 from cloister.models.openai_compatible import OpenAiExtractor

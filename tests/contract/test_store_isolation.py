@@ -16,7 +16,7 @@ import pytest
 import cloister.storage
 from cloister.domain.errors import CloisterError, NotFound, StorageBusy, StorageError
 from cloister.domain.identifiers import SessionId, message_id, new_session_id
-from cloister.domain.own_words import NO_POOL
+from cloister.domain.prompts.recalled_text import NO_POOL
 from cloister.domain.scope import PoolKey, Reach
 from cloister.domain.usage import Limits
 from cloister.storage.changes import Changes

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cloister.domain.moments import iso, now
+from cloister.domain.timestamps import iso, now
 from engines import Engine
 from event_streams import Stream, following
 from servers import Server, ServerProcess, Tenant, serving

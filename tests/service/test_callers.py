@@ -22,8 +22,8 @@ from cloister.domain.identifiers import (
     project_name,
 )
 from cloister.domain.keys import key_text, new_secret, parse_key
-from cloister.domain.moments import now
 from cloister.domain.scope import Reach
+from cloister.domain.timestamps import now
 from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.callers import need_of
 from cloister.interfaces.http.openai_errors import PATHS as OPENAI_PATHS

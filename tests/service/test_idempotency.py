@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import httpx2
 import pytest
 
-from cloister.domain.moments import now
+from cloister.domain.timestamps import now
 from cloister.interfaces.http.app import create_app
 from engines import Engine
 from servers import Caller, Server, Tenant, operations_of, serving

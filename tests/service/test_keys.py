@@ -2,7 +2,7 @@
 
 import pytest
 
-from cloister.domain.moments import iso, now
+from cloister.domain.timestamps import iso, now
 from engines import Engine
 from servers import Caller, Server, Tenant, serving
 from waiting import eventually

@@ -5,8 +5,8 @@ import pytest
 from cloister.domain.extraction import Statement
 from cloister.domain.identifiers import MessageId
 from cloister.domain.memory import quoted, without_recalled
-from cloister.domain.passage import Passage
-from cloister.domain.question import asked_part
+from cloister.domain.recall.passage import Passage
+from cloister.domain.recall.question import asked_part
 from cloister.domain.text import MAX_CONTENT
 from cloister.index import terms
 from cloister.models.json_answers import Reply, read_notes

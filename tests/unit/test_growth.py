@@ -21,10 +21,10 @@ from cloister.domain import patterns
 from cloister.domain.extraction import Statement
 from cloister.domain.identifiers import MessageId
 from cloister.domain.memory import normalised, quoted, same_as
-from cloister.domain.own_words import own_words
-from cloister.domain.passage import Passage
-from cloister.domain.prompt_text import harmless
-from cloister.domain.question import asked_part, parse_question
+from cloister.domain.prompts.outside_text import harmless
+from cloister.domain.prompts.recalled_text import own_words
+from cloister.domain.recall.passage import Passage
+from cloister.domain.recall.question import asked_part, parse_question
 from cloister.domain.text import MAX_CONTENT
 from cloister.index import terms
 from cloister.models.json_answers import Reply, UnusableAnswer, read_memories

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloister.domain.errors import InvalidRequest
-from cloister.domain.moments import as_datetime, checked_time, from_datetime, iso, now, parse_iso
+from cloister.domain.timestamps import as_datetime, checked_time, from_datetime, iso, now, parse_iso
 
 EARLIEST = from_datetime(datetime.min.replace(tzinfo=UTC))
 LATEST = from_datetime(datetime.max.replace(tzinfo=UTC))

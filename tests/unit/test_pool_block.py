@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from cloister.domain.ranking import ROLES, Evidence, best, rank
+from cloister.domain.recall.ranking import ROLES, Evidence, best, rank
 from cloister.index import block, terms
 from cloister.index.beside import beside
 from cloister.index.block import PoolBlock

@@ -7,7 +7,7 @@ from cloister.domain.conversation import Message, Role, Status
 from cloister.domain.entity import Entity
 from cloister.domain.identifiers import EntityId, MemoryId, MessageId, ProjectId, SessionId
 from cloister.domain.memory import HeldMemory, Memory, without_recalled
-from cloister.domain.prompt import DEFAULT_TEMPLATE, prompt, system_part
+from cloister.domain.prompts.prompt import DEFAULT_TEMPLATE, prompt, system_part
 
 MOMENT = 1_700_000_000_000_000
 

@@ -16,8 +16,8 @@ from cloister.domain.entity import Entity
 from cloister.domain.identifiers import EntityId, MemoryId, MessageId, ObservationId, ProjectId, SessionId
 from cloister.domain.memory import HeldMemory, Memory, has_recalled, parted, quoted, spoken, without_recalled
 from cloister.domain.observation import HeldObservation, Observation
-from cloister.domain.prompt import prompt, system_part
-from cloister.domain.prompt_text import harmless, marks, without_control_words
+from cloister.domain.prompts.outside_text import harmless, marks, without_control_words
+from cloister.domain.prompts.prompt import prompt, system_part
 from cloister.models.quotations import quotation, shown
 from statements import statement
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from cloister.domain.passage import date_phrase, passage, speaker_name
-from cloister.domain.question import NamedDate, Wanted, parse_question
+from cloister.domain.recall.passage import date_phrase, passage, speaker_name
+from cloister.domain.recall.question import NamedDate, Wanted, parse_question
 
 
 @pytest.mark.parametrize(

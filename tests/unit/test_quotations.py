@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cloister.domain.prompt_text import harmless
+from cloister.domain.prompts.outside_text import harmless
 from cloister.models.quotations import as_written, quotation, shown
 from cloister.models.splitting import cut, first_fitting, parts, tokens
 from statements import ids, statement

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from cloister.domain.ranking import Evidence, Weights, best, rank
+from cloister.domain.recall.ranking import Evidence, Weights, best, rank
 
 
 def evidence(

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloister.domain.conversation import Draft, Message, Role, Status
+from cloister.domain.history import compare
 from cloister.domain.identifiers import SessionId, message_id
-from cloister.domain.resent import compare
 
 LETTERS: dict[str, Role] = {"u": "user", "a": "assistant"}
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cloister.domain.seal import OVERHEAD_BYTES, opened, sealed
+from cloister.domain.authenticated_encryption import OVERHEAD_BYTES, opened, sealed
 
 KEYS = st.binary(min_size=1, max_size=80)
 

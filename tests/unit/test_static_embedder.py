@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import load_file  # pyright: ignore[reportUnknownVariableType]
 from tokenizers import Tokenizer
 
-from cloister.domain.passage import Passage, passage
+from cloister.domain.recall.passage import Passage, passage
 from cloister.domain.text import MAX_CONTENT
 from cloister.models.interface import Embedder
 from cloister.models.static_embedder import StaticEmbedder

@@ -12,8 +12,8 @@ from cloister.bootstrap import Services, wire
 from cloister.domain.errors import Conflict, ModelUnavailable
 from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Statement
 from cloister.domain.identifiers import MessageId
-from cloister.domain.moments import Clock, now
 from cloister.domain.scope import Reach
+from cloister.domain.timestamps import Clock, now
 from cloister.services import extract
 from cloister.services.claims import Claim
 from cloister.services.keep_sessions import SessionChange

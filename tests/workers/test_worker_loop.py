@@ -10,8 +10,8 @@ import pytest
 from cloister.bootstrap import Services
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import StorageUnavailable
-from cloister.domain.moments import now
 from cloister.domain.scope import Reach
+from cloister.domain.timestamps import now
 from cloister.index import terms
 from cloister.interfaces import worker as loop
 from cloister.interfaces.worker import Worker

@@ -10,7 +10,7 @@ from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.memory import HeldMemory, quoted
 from cloister.domain.observation import HeldObservation
-from cloister.domain.speaker import attributed, listener, with_user
+from cloister.domain.prompts.speaker import attributed, listener, with_user
 from cloister.domain.text import CHARACTERS_A_TOKEN, checked_limit
 
 Method = Literal["recent", "semantic"]

@@ -6,9 +6,9 @@ from typing import Literal, NamedTuple, get_args
 
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, TenantId, project_name
-from cloister.domain.moments import checked_time
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility, Scope
 from cloister.domain.text import Metadata, checked_content, checked_metadata, checked_name
+from cloister.domain.timestamps import checked_time
 
 Role = Literal["user", "assistant", "system", "tool"]
 Status = Literal["completed", "partial", "failed"]

@@ -14,7 +14,7 @@ from cloister.domain.conversation import stamps
 from cloister.domain.errors import InvalidRequest, TooLarge
 from cloister.domain.identifiers import MemoryId, MessageId, ProjectId, SessionId
 from cloister.domain.patterns import linear
-from cloister.domain.prompt_text import MARK, harmless, marks, without_control_words
+from cloister.domain.prompts.outside_text import MARK, harmless, marks, without_control_words
 from cloister.domain.text import checked_content
 
 MAX_MEMORY = 2_000

@@ -11,8 +11,8 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from cloister.domain.question import parse_question
-from cloister.domain.ranking import Evidence
+from cloister.domain.recall.question import parse_question
+from cloister.domain.recall.ranking import Evidence
 from cloister.index.beside import beside
 from cloister.index.columns import Column, Rows, fill_vectors
 from cloister.index.dates import Dates

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister.domain.identifiers import SEQUENCE_BITS
-from cloister.domain.ranking import ROLES
+from cloister.domain.recall.ranking import ROLES
 from cloister.index.interface import Row
 
 _ROLE_CODES = {role: code for code, role in enumerate(ROLES)}

@@ -9,8 +9,8 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from cloister.domain.passage import MONTHS
-from cloister.domain.question import NamedDate
+from cloister.domain.recall.passage import MONTHS
+from cloister.domain.recall.question import NamedDate
 from cloister.index import terms
 from cloister.index.columns import Column
 

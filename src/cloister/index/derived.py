@@ -7,7 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Hashable
 
-from cloister.domain.ranking import Evidence, no_evidence
+from cloister.domain.recall.ranking import Evidence, no_evidence
 from cloister.index.block import EmbedQuery, PoolBlock
 from cloister.index.columns import rows_of
 from cloister.index.interface import DerivedReader, SnapshotTooOld

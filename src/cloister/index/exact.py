@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 
 from cloister.domain.identifiers import SessionId
-from cloister.domain.ranking import Evidence
+from cloister.domain.recall.ranking import Evidence
 from cloister.index.block import EmbedQuery, PoolBlock
 from cloister.index.columns import rows_of
 from cloister.index.derived import DerivedBlocks

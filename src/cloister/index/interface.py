@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from cloister.domain.identifiers import PoolId, SessionId
-from cloister.domain.ranking import Evidence
+from cloister.domain.recall.ranking import Evidence
 
 Row = tuple[int | str | bytes | None, ...]
 # How far a message borrows evidence from its neighbours in the session.

@@ -14,8 +14,8 @@ import numpy.typing as npt
 from qdrant_client import models
 
 from cloister.domain.identifiers import SEQUENCE_BITS
-from cloister.domain.question import parse_question
-from cloister.domain.ranking import Evidence, no_evidence
+from cloister.domain.recall.question import parse_question
+from cloister.domain.recall.ranking import Evidence, no_evidence
 from cloister.index import terms
 from cloister.index.block import EmbedQuery
 from cloister.index.dates import Dates

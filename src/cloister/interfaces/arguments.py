@@ -6,8 +6,8 @@ from typing import Any, Final, TypeVar, cast
 from cloister.domain.conversation import Draft, Role
 from cloister.domain.errors import InvalidRequest, TooLarge
 from cloister.domain.identifiers import ProjectId, parse_project
-from cloister.domain.moments import parse_iso
 from cloister.domain.text import checked_limit
+from cloister.domain.timestamps import parse_iso
 
 LARGEST_PAGE = 200
 NO_PROJECT: Final = "none"

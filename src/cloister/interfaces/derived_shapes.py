@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from cloister.domain.entity import Entity as DomainEntity
 from cloister.domain.identifiers import entity_name, memory_name, message_name, observation_name
 from cloister.domain.memory import HeldMemory
-from cloister.domain.moments import iso
 from cloister.domain.observation import HeldObservation
+from cloister.domain.timestamps import iso
 from cloister.services.extract import Extracted
 from cloister.services.remember import Appended as DomainAppended
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from cloister.bootstrap import Services
 from cloister.domain.access import Permission
 from cloister.domain.identifiers import parse_key_name, parse_project
-from cloister.domain.moments import parse_iso
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility, Reach
+from cloister.domain.timestamps import parse_iso
 from cloister.interfaces import preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.arguments import page_size, project_of
 from cloister.services.access import KeyFields

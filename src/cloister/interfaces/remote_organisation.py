@@ -6,10 +6,10 @@ from urllib.parse import quote
 
 from cloister.domain.access import Permission, checked_permissions
 from cloister.domain.identifiers import parse_key_name, parse_project
-from cloister.domain.moments import parse_iso
 from cloister.domain.project_settings import checked_settings
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.domain.text import checked_name
+from cloister.domain.timestamps import parse_iso
 from cloister.interfaces import preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.arguments import page_size, project_of
 from cloister.services.organise import the_only_project

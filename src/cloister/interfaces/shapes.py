@@ -17,7 +17,7 @@ from cloister.domain.identifiers import (
     sequence_of,
     tenant_name,
 )
-from cloister.domain.moments import iso
+from cloister.domain.timestamps import iso
 from cloister.interfaces.derived_shapes import (
     Entity,
     Memory,

@@ -2,9 +2,9 @@
 
 from dataclasses import asdict, dataclass
 
-from cloister.domain.erasing import TenantCounts, UserCounts
+from cloister.domain.erasure import TenantCounts, UserCounts
 from cloister.domain.identifiers import key_name, project_name, tenant_name
-from cloister.domain.moments import iso
+from cloister.domain.timestamps import iso
 from cloister.domain.usage import Usage as DomainUsage
 from cloister.services.access import CreatedKey, CreatedTenant
 from cloister.services.tenants import TenantSummary as DomainTenantSummary

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Statement
 from cloister.domain.identifiers import MessageId
-from cloister.domain.passage import Passage
+from cloister.domain.recall.passage import Passage
 from cloister.domain.reply import ChatRequest, Piece
 
 Weigh = Callable[[Sequence[str]], Sequence[float]]

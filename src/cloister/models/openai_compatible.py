@@ -17,7 +17,7 @@ from cloister.domain.errors import ModelAnswerInvalid, ModelUnavailable
 from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Statement
 from cloister.domain.identifiers import MessageId
 from cloister.domain.memory import normalised
-from cloister.domain.prompt_text import harmless
+from cloister.domain.prompts.outside_text import harmless
 from cloister.models import json_answers
 from cloister.models.endpoint import Endpoint, TooLongForTheModel
 from cloister.models.json_answers import Note, OtherItems, Reply, Schema, UnusableAnswer

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from cloister.domain.extraction import Statement
 from cloister.domain.identifiers import MessageId
 from cloister.domain.memory import normalised
-from cloister.domain.moments import as_datetime
-from cloister.domain.prompt_text import harmless
+from cloister.domain.prompts.outside_text import harmless
+from cloister.domain.timestamps import as_datetime
 
 CUT = " […]"
 _LONGEST_SPEAKER = 48

@@ -8,10 +8,10 @@ from collections.abc import AsyncGenerator, Iterator
 
 from cloister.domain.context import Context
 from cloister.domain.memory import normalised
-from cloister.domain.moments import iso
-from cloister.domain.own_words import NOTHING_RECALLED, RECALL_ONLY
+from cloister.domain.prompts.recalled_text import NOTHING_RECALLED, RECALL_ONLY
+from cloister.domain.prompts.speaker import attributed, speaker
 from cloister.domain.reply import ChatRequest, End, Piece, TextDelta, Usage
-from cloister.domain.speaker import attributed, speaker
+from cloister.domain.timestamps import iso
 
 _MOST_QUOTED = 8
 _LONGEST_QUOTATION = 280

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from cloister.domain.speaker import is_plain_name, user_named
+from cloister.domain.prompts.speaker import is_plain_name, user_named
 from cloister.models.rules_categories import Category
 
 _LONGEST = 200

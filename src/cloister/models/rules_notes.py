@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from cloister.domain.extraction import Statement
 from cloister.domain.identifiers import MessageId
 from cloister.domain.patterns import linear
-from cloister.domain.speaker import in_quotes, is_plain_name
+from cloister.domain.prompts.speaker import in_quotes, is_plain_name
 from cloister.models import rules_refusals as refusals
 from cloister.models.rules_notation import words
 from cloister.models.rules_text import Sentence, sentences, shortened

@@ -18,8 +18,8 @@ import numpy.typing as npt
 from safetensors.numpy import load_file  # pyright: ignore[reportUnknownVariableType]
 from tokenizers import Tokenizer
 
-from cloister.domain.passage import Passage
 from cloister.domain.patterns import linear
+from cloister.domain.recall.passage import Passage
 from cloister.models.interface import Embedding, Weigh
 from cloister.models.static_sums import SPACE, Sums, is_plain, rows_of_tokens, stripped
 

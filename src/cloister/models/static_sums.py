@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Tokenizer
 
-from cloister.domain.passage import Passage
 from cloister.domain.patterns import linear
+from cloister.domain.recall.passage import Passage
 
 SPACE = "▁"
 _PIECE = linear(f"(?<!{SPACE}){SPACE}++[^{SPACE}]+")

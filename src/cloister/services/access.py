@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cloister.domain.access import ApiKey, checked_permissions, refuse_lockout
+from cloister.domain.authenticated_encryption import opened, sealed
 from cloister.domain.errors import (
     Conflict,
     Forbidden,
@@ -16,10 +17,9 @@ from cloister.domain.errors import (
 )
 from cloister.domain.identifiers import KeyId, ProjectId, TenantId, key_name, new_key_id, new_tenant_id
 from cloister.domain.keys import derived_number, key_text, new_secret, parse_key, same_secret, secret_hash
-from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach
-from cloister.domain.seal import opened, sealed
 from cloister.domain.text import checked_name
+from cloister.domain.timestamps import Clock
 from cloister.services.once import HOUR, done_once, request, write_once
 from cloister.services.organise import NewKey, Organiser
 from cloister.storage.idempotency import FirstAnswer, Idempotency

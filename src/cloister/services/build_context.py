@@ -16,12 +16,12 @@ from cloister.domain.context import (
 )
 from cloister.domain.conversation import Message, Project, Session
 from cloister.domain.errors import TurnMoved
+from cloister.domain.history import words_key
 from cloister.domain.identifiers import MessageId
 from cloister.domain.observation import HeldObservation
-from cloister.domain.own_words import shown_elsewhere
 from cloister.domain.project_settings import context_sources, observation_scope
-from cloister.domain.question import asked_part
-from cloister.domain.resent import words_key
+from cloister.domain.prompts.recalled_text import shown_elsewhere
+from cloister.domain.recall.question import asked_part
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_content, checked_limit
 from cloister.services.recall import Pick, Recaller

@@ -13,8 +13,8 @@ from typing import cast
 
 from cloister.domain.errors import CloisterError
 from cloister.domain.identifiers import SessionId, TenantId
-from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach
+from cloister.domain.timestamps import Clock
 from cloister.storage.extraction import Extraction
 from cloister.storage.interface import Database, Transaction
 

@@ -16,7 +16,7 @@ from typing import Protocol, TypeVar
 from cloister.domain.context import Context
 from cloister.domain.conversation import Message, Status
 from cloister.domain.errors import CloisterError, ModelUnavailable, NotFound, StorageError, TurnMoved
-from cloister.domain.prompt import prompt
+from cloister.domain.prompts.prompt import prompt
 from cloister.domain.reply import ChatRequest, TextDelta, ToolCallDelta, Usage
 from cloister.domain.scope import Reach
 from cloister.models.endpoint import TooLongForTheModel

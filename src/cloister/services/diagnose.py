@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import cast
 
-from cloister.domain.moments import Clock
+from cloister.domain.timestamps import Clock
 from cloister.services.claims import Claims
 from cloister.services.index_queue import IndexQueue
 from cloister.services.reindex import IndexCounts, Reindexer

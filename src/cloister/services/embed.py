@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister.domain.errors import InvalidRequest
-from cloister.domain.passage import Passage
+from cloister.domain.recall.passage import Passage
 from cloister.domain.text import checked_content
 from cloister.models.interface import Embedder
 

@@ -9,9 +9,9 @@ from cloister.domain.errors import NotFound
 from cloister.domain.extraction import ExtractedEntity
 from cloister.domain.identifiers import EntityId, ProjectId, SessionId, entity_name, new_entity_id
 from cloister.domain.memory import normalised
-from cloister.domain.moments import Clock
 from cloister.domain.scope import PoolKey, Reach, Scope
 from cloister.domain.text import checked_name
+from cloister.domain.timestamps import Clock
 from cloister.services.index_entities import EntityIndexing
 from cloister.storage.entities import Entities
 from cloister.storage.interface import Database, Transaction

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from cloister.domain.conversation import Session
-from cloister.domain.erasing import UserCounts
+from cloister.domain.erasure import UserCounts
 from cloister.domain.errors import Forbidden
 from cloister.domain.identifiers import EntityId, PoolId, ProjectId, SessionId
 from cloister.domain.scope import Reach

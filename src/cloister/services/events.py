@@ -18,9 +18,9 @@ from typing import NamedTuple
 from cloister.domain.conversation import Message, Session, Status
 from cloister.domain.events import Event, of_messages, of_move, of_session, reset, told
 from cloister.domain.identifiers import ProjectId, TenantId
-from cloister.domain.moments import Clock
 from cloister.domain.patterns import anchored
 from cloister.domain.scope import Reach
+from cloister.domain.timestamps import Clock
 from cloister.services.look_around import Lookout, Versions
 from cloister.storage.interface import Database
 

@@ -3,8 +3,8 @@
 from typing import cast
 
 from cloister.domain.identifiers import TenantId
-from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach
+from cloister.domain.timestamps import Clock
 from cloister.storage.idempotency import Idempotency
 from cloister.storage.interface import Database
 

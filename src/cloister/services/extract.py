@@ -19,11 +19,11 @@ from cloister.domain.errors import CloisterError, Conflict, ModelUnavailable, No
 from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Statement
 from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, new_observation_id
 from cloister.domain.memory import normalised
-from cloister.domain.moments import Clock
 from cloister.domain.observation import Observation
-from cloister.domain.own_words import own_words
 from cloister.domain.project_settings import pending_message_count
+from cloister.domain.prompts.recalled_text import own_words
 from cloister.domain.scope import Reach
+from cloister.domain.timestamps import Clock
 from cloister.models.interface import Extractor
 from cloister.services.claims import Claim, Claims
 from cloister.services.entities import EntityKeeper

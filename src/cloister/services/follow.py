@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from cloister.domain.context import Context, Derived, Item
-from cloister.domain.own_words import shown_elsewhere
+from cloister.domain.prompts.recalled_text import shown_elsewhere
 from cloister.domain.scope import Reach, Scope
 from cloister.services.turns import Turn
 from cloister.storage.entities import EntityRows

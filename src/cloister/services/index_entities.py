@@ -11,8 +11,8 @@ from typing import TypeVar
 
 from cloister.domain.entity import Entity
 from cloister.domain.identifiers import EntityId, ProjectId
-from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach
+from cloister.domain.timestamps import Clock
 from cloister.index.interface import EntityPoint, Index
 from cloister.services.indexing import Indexer, Said
 from cloister.storage.derived_indexing import EntityIndexRows, EntityWords

@@ -6,8 +6,8 @@ They stay in the database, and are never points of an index outside it: so nothi
 from collections.abc import Iterator, Sequence
 
 from cloister.domain.identifiers import SessionId
-from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach
+from cloister.domain.timestamps import Clock
 from cloister.services.indexing import Indexer
 from cloister.storage.derived_indexing import MemoryIndexRows, MemoryWords
 from cloister.storage.interface import Database

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any, cast
 
 from cloister.domain.identifiers import EntityId, SessionId, TenantId
-from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach
+from cloister.domain.timestamps import Clock
 from cloister.index.interface import NEIGHBOURS, Index, Point
 from cloister.services.index_entities import EntityIndexing
 from cloister.services.index_memories import MemoryIndexing

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from cloister.domain.own_words import own_words, tokens_beside
-from cloister.domain.passage import passage
+from cloister.domain.prompts.recalled_text import own_words, tokens_beside
+from cloister.domain.recall.passage import passage
 from cloister.domain.text import CHARACTERS_A_TOKEN
 from cloister.index import terms
 from cloister.models.interface import Embedder

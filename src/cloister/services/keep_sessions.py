@@ -15,9 +15,9 @@ from cloister.domain.identifiers import (
     new_session_id,
     session_of,
 )
-from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import Metadata, checked_metadata, checked_name, checked_tags
+from cloister.domain.timestamps import Clock
 from cloister.domain.usage import Limits, refuse_over
 from cloister.services.events import Bus
 from cloister.services.move import MovePreview, SessionMover, preview_move

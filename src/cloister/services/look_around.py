@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from cloister.domain.events import Event, reset
 from cloister.domain.identifiers import PoolId, TenantId
-from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach
+from cloister.domain.timestamps import Clock
 from cloister.storage.changes import Changes, PoolVersion
 from cloister.storage.interface import Database
 

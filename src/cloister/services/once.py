@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from cloister.domain.errors import Conflict, IdempotencyMismatch
-from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name
+from cloister.domain.timestamps import Clock
 from cloister.storage.idempotency import FirstAnswer, Idempotency
 from cloister.storage.interface import Database, Transaction
 

@@ -16,10 +16,10 @@ from cloister.domain.identifiers import (
     project_name,
     tenant_name,
 )
-from cloister.domain.moments import Clock
 from cloister.domain.project_settings import checked_settings
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility, Reach, Scope
 from cloister.domain.text import checked_name, checked_project_name, folded_name
+from cloister.domain.timestamps import Clock
 from cloister.domain.usage import Limits, Usage, refuse_over
 from cloister.services.events import Bus
 from cloister.services.move import SessionMover

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from cloister.domain.context import Item
 from cloister.domain.conversation import ROLES, Message, Role
 from cloister.domain.identifiers import MessageId, SessionId
-from cloister.domain.own_words import shown_elsewhere
-from cloister.domain.ranking import Evidence, best, rank
+from cloister.domain.prompts.recalled_text import shown_elsewhere
+from cloister.domain.recall.ranking import Evidence, best, rank
 from cloister.domain.scope import Scope
 from cloister.index.interface import Index
 from cloister.storage.interface import Transaction

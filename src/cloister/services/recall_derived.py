@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from cloister.domain.entity import Entity
 from cloister.domain.memory import HeldMemory
-from cloister.domain.ranking import Evidence, Weights, best, rank
+from cloister.domain.recall.ranking import Evidence, Weights, best, rank
 from cloister.domain.scope import Scope
 from cloister.index.interface import Index, PoolIndex
 from cloister.storage.entities import EntityRows

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from cloister.domain.conversation import Draft, Episode, Message, Session, opens_episode
 from cloister.domain.errors import CloisterError, Conflict, InvalidRequest, NotFound, QuotaExceeded, TooLarge
 from cloister.domain.identifiers import MAX_SEQUENCE, MessageId, PoolId, SessionId, message_id
-from cloister.domain.moments import Clock
 from cloister.domain.project_settings import pending_message_count
 from cloister.domain.scope import Reach
 from cloister.domain.text import is_storable
+from cloister.domain.timestamps import Clock
 from cloister.domain.usage import Limits, refuse_over
 from cloister.services.bell import Bell
 from cloister.services.events import Bus

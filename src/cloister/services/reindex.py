@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, TenantId
-from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach
+from cloister.domain.timestamps import Clock
 from cloister.services.index_entities import EntityIndexing
 from cloister.services.index_memories import MemoryIndexing
 from cloister.services.index_queue import IndexQueue

@@ -10,9 +10,9 @@ from cloister.domain.errors import InvalidRequest, NotFound, TooLarge
 from cloister.domain.extraction import ExtractedMemory
 from cloister.domain.identifiers import MemoryId, SessionId, memory_name, new_memory_id
 from cloister.domain.memory import MAX_MEMORY, HeldMemory, Memory, checked_memory, same_as
-from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name, checked_text, is_storable
+from cloister.domain.timestamps import Clock
 from cloister.services.index_memories import MemoryIndexing
 from cloister.services.once import done_once, request, write_once
 from cloister.storage.idempotency import FirstAnswer, Idempotency

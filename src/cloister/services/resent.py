@@ -1,9 +1,9 @@
-"""What a client that sends its whole history has to say that its session does not hold yet (see `domain/resent.py`)."""
+"""What a client that sends its whole history has to say that its session does not hold yet (see `domain/history.py`)."""
 
 from collections.abc import Sequence
 
 from cloister.domain.conversation import Draft, Message, Role, Session
-from cloister.domain.resent import Resent, compare
+from cloister.domain.history import Resent, compare
 from cloister.storage.interface import Transaction
 from cloister.storage.messages import Messages
 

@@ -13,7 +13,7 @@ from cloister.domain.entity import Entity
 from cloister.domain.errors import Forbidden, InvalidRequest
 from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.memory import HeldMemory
-from cloister.domain.question import asked_part
+from cloister.domain.recall.question import asked_part
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_content, checked_limit, checked_name
 from cloister.index import terms

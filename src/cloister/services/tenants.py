@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import cast
 
-from cloister.domain.erasing import TenantCounts
+from cloister.domain.erasure import TenantCounts
 from cloister.domain.errors import Conflict, NotFound
 from cloister.domain.identifiers import LOCAL_TENANT, TenantId, is_tenant_id, parse_tenant, tenant_name
-from cloister.domain.moments import Clock
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name
+from cloister.domain.timestamps import Clock
 from cloister.index.interface import Index
 from cloister.services.access import CreatedKey, Gatekeeper, KeyFields
 from cloister.services.events import Bus

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from cloister.domain.conversation import Draft, Message, Project, Session
 from cloister.domain.errors import Conflict, InvalidRequest, QuotaExceeded, TurnInProgress, TurnMoved
+from cloister.domain.history import Resent
 from cloister.domain.identifiers import MessageId, ProjectId
-from cloister.domain.moments import Clock
 from cloister.domain.project_settings import system_prompt
-from cloister.domain.resent import Resent
 from cloister.domain.scope import Reach, Scope
+from cloister.domain.timestamps import Clock
 from cloister.services.events import Bus
 from cloister.services.keep_sessions import SessionFields, SessionKeeper, checked_fields
 from cloister.services.record import Recorder

@@ -7,8 +7,8 @@ from cloister.domain.conversation import Project
 from cloister.domain.entity import Entity, same_name
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import EntityId, ProjectId, new_entity_id
-from cloister.domain.moments import Clock
 from cloister.domain.scope import MemberVisibility, PoolKey, Scope
+from cloister.domain.timestamps import Clock
 from cloister.services.index_entities import EntityIndexing
 from cloister.services.move import SessionMover
 from cloister.storage.entities import Entities

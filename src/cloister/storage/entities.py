@@ -8,7 +8,7 @@ from typing import Any, cast
 from cloister.domain.entity import Entity, merged_notes
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import EntityId, MessageId, ProjectId, SessionId, entity_name
-from cloister.domain.speaker import attributed
+from cloister.domain.prompts.speaker import attributed
 from cloister.storage.interface import Row, Transaction, integers
 from cloister.storage.messages import Indexed
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from cloister.domain.conversation import Session
-from cloister.domain.erasing import TenantCounts, UserCounts
+from cloister.domain.erasure import TenantCounts, UserCounts
 from cloister.domain.identifiers import EntityId, KeyId, PoolId, ProjectId, SessionId
 from cloister.storage.interface import Row, Transaction, integers
 from cloister.storage.sessions import session_of_row

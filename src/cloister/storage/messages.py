@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 from cloister.domain.conversation import Message, Role
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import MAX_SEQUENCE, SEQUENCE_BITS, MessageId, PoolId, SessionId, message_name
-from cloister.domain.own_words import NO_POOL, shown_in
+from cloister.domain.prompts.recalled_text import NO_POOL, shown_in
 from cloister.storage.interface import Row, Transaction, Value
 
 RECENT_WINDOW = 2_000

@@ -10,8 +10,8 @@ import binascii
 from collections import OrderedDict
 from collections.abc import Callable
 
-from cloister.domain.moments import Clock
-from cloister.domain.seal import OVERHEAD_BYTES, opened, sealed
+from cloister.domain.authenticated_encryption import OVERHEAD_BYTES, opened, sealed
+from cloister.domain.timestamps import Clock
 
 _PURPOSE = "notification"
 # So many bytes, and in base 64 with the seal still below the 8,000 that PostgreSQL refuses.

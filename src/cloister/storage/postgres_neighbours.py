@@ -19,7 +19,7 @@ from typing import Any
 from cloister.domain.errors import CloisterError, StorageError
 from cloister.domain.events import Event, reset
 from cloister.domain.identifiers import TenantId
-from cloister.domain.moments import now
+from cloister.domain.timestamps import now
 from cloister.storage.neighbours import Heard
 from cloister.storage.notification_envelopes import LARGEST_TEXT, Envelopes
 from cloister.storage.postgres_connections import Connection, Connections, conninfo_to_dict, make_conninfo, psycopg

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cloister.domain.patterns import Match, linear
-from cloister.domain.speaker import is_plain_name
+from cloister.domain.prompts.speaker import is_plain_name
 
 # What a terminal obeys or reorders instead of showing: control characters, line separators, and overrides of direction.
 _OBEYED = linear("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")

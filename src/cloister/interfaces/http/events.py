@@ -12,9 +12,9 @@ from starlette.types import Receive, Scope, Send
 
 from cloister.domain.events import Event
 from cloister.domain.identifiers import message_name, project_name
-from cloister.domain.moments import iso
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name
+from cloister.domain.timestamps import iso
 from cloister.interfaces.http.access_recheck import AccessRecheck, StreamGuard
 from cloister.interfaces.http.callers import Caller, needs
 from cloister.interfaces.http.hall import Hall

@@ -12,10 +12,10 @@ from typing import Any, cast
 from cloister.domain.context import Context
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import InvalidRequest
-from cloister.domain.own_words import own_words
-from cloister.domain.prompt import system_part
-from cloister.domain.prompt_text import without_control_words
-from cloister.domain.resent import words_key
+from cloister.domain.history import words_key
+from cloister.domain.prompts.outside_text import without_control_words
+from cloister.domain.prompts.prompt import system_part
+from cloister.domain.prompts.recalled_text import own_words
 from cloister.domain.text import MAX_NAME, checked_name
 from cloister.interfaces.arguments import of_each
 

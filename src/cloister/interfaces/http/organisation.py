@@ -4,8 +4,8 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from cloister.domain.identifiers import parse_key_name, parse_project
-from cloister.domain.moments import parse_iso
 from cloister.domain.project_settings import checked_settings
+from cloister.domain.timestamps import parse_iso
 from cloister.interfaces import preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.http import bodies
 from cloister.interfaces.http.answers import ApiKeyPage, ProjectPage, SessionPage, answer, nothing

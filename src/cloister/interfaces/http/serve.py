@@ -12,7 +12,7 @@ from pathlib import Path
 
 from cloister.bootstrap import Services, build_services, ensure_local_tenant
 from cloister.domain.errors import StorageUnavailable
-from cloister.domain.moments import now
+from cloister.domain.timestamps import now
 from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.hosts import AllowedHosts
 from cloister.interfaces.http.logs import log_to_stderr

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import date
 from enum import Enum
 
-from cloister.domain.passage import MONTHS
 from cloister.domain.patterns import DOTALL, IGNORECASE, VERBOSE, Match, linear
+from cloister.domain.recall.passage import MONTHS
 
 
 class Wanted(Enum):

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Mapping
 from cloister.domain.context import Context
 from cloister.domain.conversation import Message, Role
 from cloister.domain.memory import spoken
-from cloister.domain.moments import iso
 from cloister.domain.patterns import escaped, linear
+from cloister.domain.prompts.speaker import attributed, speaker
 from cloister.domain.reply import ChatMessage
-from cloister.domain.speaker import attributed, speaker
+from cloister.domain.timestamps import iso
 
 DEFAULT_TEMPLATE = """\
 You are a helpful assistant with a memory. Answer the user's last message, in the user's language, shortly and plainly.
