@@ -14,8 +14,8 @@ from subprocess import SubprocessError
 import pytest
 
 from cloister.storage.interface import Database
-from cloister.storage.postgres import PostgresDatabase, open_postgres
-from cloister.storage.sqlite import SqliteDatabase, open_sqlite
+from cloister.storage.postgres.database import PostgresDatabase, open_postgres
+from cloister.storage.sqlite.database import SqliteDatabase, open_sqlite
 from engines import Engine, opened_engine
 from folders import quick_folder
 from postgres_server import PostgresServer, run_and_worker, running_server

@@ -4,12 +4,12 @@ from cloister.domain.entity import same_name
 from cloister.domain.errors import NotFound, StorageError
 from cloister.domain.identifiers import MessageId, new_entity_id, new_memory_id, new_observation_id
 from cloister.domain.memory import same_as
-from cloister.storage.entities import Entities, EntityRows
-from cloister.storage.extraction import Extraction
 from cloister.storage.interface import Transaction
-from cloister.storage.memories import Memories, MemoryRows
-from cloister.storage.observations import Observations
-from cloister.storage.pools import DerivedState
+from cloister.storage.stores.entities import Entities, EntityRows
+from cloister.storage.stores.extraction import Extraction
+from cloister.storage.stores.memories import Memories, MemoryRows
+from cloister.storage.stores.observations import Observations
+from cloister.storage.stores.pools import DerivedState
 from twin_tenants import (
     CLAIM,
     GARDEN,

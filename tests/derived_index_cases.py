@@ -1,8 +1,8 @@
 """The stores by which memories and entities are indexed, method by method, as `test_store_isolation` runs them."""
 
-from cloister.storage.derived_indexing import EntityIndexRows, EntityWords, MemoryIndexRows
-from cloister.storage.entities import Entities
 from cloister.storage.interface import Transaction
+from cloister.storage.stores.derived_index_rows import EntityIndexRows, EntityWords, MemoryIndexRows
+from cloister.storage.stores.entities import Entities
 from twin_tenants import GENERATION, INDEXED, MOMENT, Case, Home, new_entity
 
 LATER = INDEXED._replace(generation=GENERATION + 1)

@@ -21,8 +21,8 @@ from cloister.index.interface import Index
 from cloister.models.interface import ChatModel, Extractor
 from cloister.models.static_embedder import StaticEmbedder
 from cloister.storage.interface import Database
-from cloister.storage.postgres import open_postgres
-from cloister.storage.sqlite import DATABASE_FILE, open_sqlite
+from cloister.storage.postgres.database import open_postgres
+from cloister.storage.sqlite.database import DATABASE_FILE, open_sqlite
 from postgres_server import PostgresServer
 from servers import postgres_address
 

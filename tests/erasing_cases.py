@@ -1,7 +1,7 @@
 """The stores that erase, method by method, as `test_store_isolation` runs them. Both tenants have a user called ann."""
 
 from cloister.domain.scope import PoolKey
-from cloister.storage.erasing import TenantRows, UserRows
+from cloister.storage.stores.erasure import TenantRows, UserRows
 from twin_tenants import GARDEN, MOMENT, Case, pools
 
 ERASING_CASES: dict[str, Case] = {

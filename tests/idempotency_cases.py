@@ -1,7 +1,7 @@
 """The store of idempotency keys, method by method, as `test_store_isolation` runs it: with our own ids, and with foreign ones."""
 
 from cloister.domain.errors import StorageError
-from cloister.storage.idempotency import FirstAnswer, Idempotency
+from cloister.storage.stores.idempotency import FirstAnswer, Idempotency
 from twin_tenants import MOMENT, Case
 
 IDEMPOTENCY_CASES: dict[str, Case] = {

@@ -18,7 +18,7 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from cloister.storage.postgres import open_postgres
+from cloister.storage.postgres.database import open_postgres
 
 ROOM_IN_MEMORY = 2_000_000_000
 # What a test could change but rows: tables and who may do what to them, policies, constraints, functions, schemas, settings.

@@ -19,7 +19,7 @@ from cloister.index.qdrant import QdrantIndex, collection_name, entity_collectio
 from cloister.models.static_embedder import StaticEmbedder
 from cloister.services.keep_sessions import SessionChange, SessionFields
 from cloister.services.search import EntityHit, EpisodeHit, Place
-from cloister.storage.sqlite import open_sqlite
+from cloister.storage.sqlite.database import open_sqlite
 
 EMBEDDER = StaticEmbedder()
 SERVER = os.environ.get("CLOISTER_TEST_QDRANT_URL")

@@ -1,7 +1,7 @@
 """The store of turns, method by method, as `test_store_isolation` runs it: with our own ids, and with foreign ones."""
 
 from cloister.storage.interface import Transaction
-from cloister.storage.turns import Turns
+from cloister.storage.stores.turns import Turns
 from twin_tenants import MOMENT, Case, Home
 
 TURN = 78

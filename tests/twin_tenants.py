@@ -32,23 +32,23 @@ from cloister.domain.memory import Memory, same_as
 from cloister.domain.observation import Observation
 from cloister.domain.scope import MemberVisibility, PoolKey, Reach, Scope
 from cloister.index import terms
-from cloister.storage.changes import Changes
-from cloister.storage.derived_indexing import EntityIndexRows, MemoryIndexRows
-from cloister.storage.entities import Entities, EntityRows
-from cloister.storage.erasing import TenantRows, UserRows
-from cloister.storage.extraction import Extraction
-from cloister.storage.idempotency import FirstAnswer, Idempotency
-from cloister.storage.indexing import IndexRows
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.keys import ApiKeys
-from cloister.storage.memories import Memories, MemoryRows
-from cloister.storage.messages import Indexed, Messages
-from cloister.storage.observations import Observations
-from cloister.storage.organisation import Projects, Tenants
-from cloister.storage.pools import PoolRows, Pools
-from cloister.storage.sessions import NewSession, Sessions, Tail
-from cloister.storage.turns import Turns
-from cloister.storage.usage import UsageRows
+from cloister.storage.stores.changes import Changes
+from cloister.storage.stores.derived_index_rows import EntityIndexRows, MemoryIndexRows
+from cloister.storage.stores.entities import Entities, EntityRows
+from cloister.storage.stores.erasure import TenantRows, UserRows
+from cloister.storage.stores.extraction import Extraction
+from cloister.storage.stores.idempotency import FirstAnswer, Idempotency
+from cloister.storage.stores.index_rows import IndexRows
+from cloister.storage.stores.keys import ApiKeys
+from cloister.storage.stores.memories import Memories, MemoryRows
+from cloister.storage.stores.messages import Indexed, Messages
+from cloister.storage.stores.observations import Observations
+from cloister.storage.stores.pools import PoolRows, Pools
+from cloister.storage.stores.sessions import NewSession, Sessions, Tail
+from cloister.storage.stores.tenants import Projects, Tenants
+from cloister.storage.stores.turns import Turns
+from cloister.storage.stores.usage import UsageRows
 from engines import Engine
 
 STORES = (

@@ -46,8 +46,8 @@ from cloister.services.turns import TurnKeeper
 from cloister.services.visibility import VisibilityChange
 from cloister.settings import Settings
 from cloister.storage.interface import Database
-from cloister.storage.organisation import Tenants
-from cloister.storage.sqlite import open_sqlite
+from cloister.storage.sqlite.database import open_sqlite
+from cloister.storage.stores.tenants import Tenants
 
 LOCAL_NAME = "local"
 
@@ -207,7 +207,7 @@ def ensure_local_tenant(services: Services) -> Reach:
 
 def _open_database(settings: Settings) -> Database:
     if settings.postgres:
-        from cloister.storage.postgres import open_postgres
+        from cloister.storage.postgres.database import open_postgres
 
         return open_postgres(settings.data)
     return open_sqlite(Path(settings.data).expanduser())

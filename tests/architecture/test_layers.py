@@ -29,8 +29,8 @@ MAY_IMPORT: Mapping[str, set[str]] = {
 }
 OUTSIDE_THE_DOMAIN = MAY_IMPORT.keys() - {"domain"}
 CONCRETE = {
-    "cloister.storage.sqlite",
-    "cloister.storage.postgres",
+    "cloister.storage.sqlite.database",
+    "cloister.storage.postgres.database",
     "cloister.index.exact",
     "cloister.index.qdrant",
     "cloister.models.static_embedder",
@@ -124,10 +124,10 @@ def test_only_storage_and_bootstrap_import_a_database_driver() -> None:
     """What speaks to a database without its driver cannot forget a tenant."""
     drivers = {"apsw", "sqlite3", "psycopg", "psycopg_pool"}
     allowed = {
-        "cloister.storage.sqlite",
-        "cloister.storage.sqlite_connections",
-        "cloister.storage.postgres",
-        "cloister.storage.postgres_connections",
+        "cloister.storage.sqlite.database",
+        "cloister.storage.sqlite.connections",
+        "cloister.storage.postgres.database",
+        "cloister.storage.postgres.connections",
     }
     assert faults(lambda module: packages(module) & drivers if module.name not in allowed else ()) == {}
 
@@ -249,13 +249,13 @@ def test_nothing_is_caught_broadly_outside_the_outermost_places() -> None:
     ("name", "text", "expected"),
     [
         ("cloister.domain.scope", "from cloister.storage.interface import Database", {"cloister.storage.interface"}),
-        ("cloister.storage.pools", "from cloister.index.interface import Index", {"cloister.index.interface"}),
-        ("cloister.index.exact", "import cloister.storage.pools", {"cloister.storage.pools"}),
+        ("cloister.storage.stores.pools", "from cloister.index.interface import Index", {"cloister.index.interface"}),
+        ("cloister.index.exact", "import cloister.storage.stores.pools", {"cloister.storage.stores.pools"}),
         ("cloister.models.rules", "def f():\n    from cloister.services import record", {"cloister.services.record"}),
         ("cloister.services.recall", "from cloister.interfaces.library import X", {"cloister.interfaces.library"}),
         ("cloister.services.recall", "from cloister.bootstrap import wire", {"cloister.bootstrap"}),
-        ("cloister.interfaces.library", "from cloister.storage import pools", {"cloister.storage.pools"}),
-        ("cloister.services.recall", "from cloister.storage.pools import Pools", set[str]()),
+        ("cloister.interfaces.library", "from cloister.storage.stores import pools", {"cloister.storage.stores.pools"}),
+        ("cloister.services.recall", "from cloister.storage.stores.pools import Pools", set[str]()),
     ],
 )
 def test_the_rule_bites(name: str, text: str, expected: set[str]) -> None:

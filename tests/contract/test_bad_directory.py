@@ -12,7 +12,7 @@ import pytest
 
 from cloister import Cloister, StorageError
 from cloister.domain.errors import CloisterError, StorageReadOnly, StorageTooNew, StorageUnavailable
-from cloister.storage.sqlite import DATABASE_FILE
+from cloister.storage.sqlite.database import DATABASE_FILE
 from engines import sqlite_engine
 
 NOBODY = 65534

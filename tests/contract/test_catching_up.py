@@ -13,7 +13,7 @@ from cloister.domain.identifiers import PoolId, ProjectId
 from cloister.domain.scope import PoolKey, Reach
 from cloister.services import keep_sessions, move
 from cloister.services.keep_sessions import SessionChange, SessionFields
-from cloister.storage.pools import Pools
+from cloister.storage.stores.pools import Pools
 from engines import Engine
 
 PATIENCE = 0.2

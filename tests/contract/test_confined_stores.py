@@ -9,18 +9,18 @@ from cloister.domain.entity import same_name
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import ProjectId, SessionId
 from cloister.domain.scope import Reach
-from cloister.storage.changes import Changes
-from cloister.storage.derived_indexing import EntityIndexRows, MemoryIndexRows
-from cloister.storage.entities import Entities, EntityRows
-from cloister.storage.extraction import Extraction
 from cloister.storage.interface import Transaction
-from cloister.storage.memories import Memories, MemoryRows
-from cloister.storage.messages import Messages
-from cloister.storage.observations import Observations
-from cloister.storage.organisation import Projects
-from cloister.storage.pools import PoolRows
-from cloister.storage.sessions import Sessions
-from cloister.storage.turns import Turns
+from cloister.storage.stores.changes import Changes
+from cloister.storage.stores.derived_index_rows import EntityIndexRows, MemoryIndexRows
+from cloister.storage.stores.entities import Entities, EntityRows
+from cloister.storage.stores.extraction import Extraction
+from cloister.storage.stores.memories import Memories, MemoryRows
+from cloister.storage.stores.messages import Messages
+from cloister.storage.stores.observations import Observations
+from cloister.storage.stores.pools import PoolRows
+from cloister.storage.stores.sessions import Sessions
+from cloister.storage.stores.tenants import Projects
+from cloister.storage.stores.turns import Turns
 from derived_index_cases import WAITING
 from erasing_cases import ERASING_CASES
 from twin_tenants import GARDEN, GENERATION, MOMENT, Case, Home, World, methods_of_stores, pools

@@ -14,9 +14,9 @@ from cloister.domain.scope import Reach
 from cloister.index import terms
 from cloister.services.index_entities import EntityIndexing
 from cloister.services.search import Place
-from cloister.storage.entities import Entities
 from cloister.storage.interface import Transaction
-from cloister.storage.organisation import Projects
+from cloister.storage.stores.entities import Entities
+from cloister.storage.stores.tenants import Projects
 from engines import Engine
 from memory_house import House, settle_beside, settle_house
 from waiting import eventually

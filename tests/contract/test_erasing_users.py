@@ -14,9 +14,9 @@ from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import Reach
 from cloister.services.access import KeyFields
 from cloister.services.keep_sessions import SessionFields
-from cloister.storage.extraction import Extraction
 from cloister.storage.interface import Transaction
-from cloister.storage.turns import Turns
+from cloister.storage.stores.extraction import Extraction
+from cloister.storage.stores.turns import Turns
 from engines import Engine, at_once
 from memory_house import House, long_talk, settle_house
 

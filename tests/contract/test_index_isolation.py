@@ -7,10 +7,10 @@ import pytest
 from cloister.domain.identifiers import MessageId
 from cloister.index.exact import ExactIndex
 from cloister.index.interface import EntityPoint, Index, Point, PoolIndex
-from cloister.storage.entities import EntityRows
 from cloister.storage.interface import Transaction
-from cloister.storage.memories import MemoryRows
-from cloister.storage.messages import Messages
+from cloister.storage.stores.entities import EntityRows
+from cloister.storage.stores.memories import MemoryRows
+from cloister.storage.stores.messages import Messages
 from engines import exact_index
 from twin_tenants import GENERATION, INDEXED, MOMENT, Home, World, new_message, pools, public_methods
 

@@ -17,14 +17,16 @@ from psycopg.conninfo import make_conninfo
 from cloister.domain.errors import StorageError, StorageTooNew
 from cloister.domain.identifiers import SessionId
 from cloister.domain.usage import Limits
-from cloister.storage import migrate, postgres, sqlite
+from cloister.storage import migrate
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.migrate import Migration
-from cloister.storage.postgres import open_postgres
+from cloister.storage.postgres import database as postgres
+from cloister.storage.postgres.database import open_postgres
+from cloister.storage.postgres.row_security import ROLES
 from cloister.storage.queries import load_queries
-from cloister.storage.sqlite import DATABASE_FILE, open_sqlite
-from cloister.storage.usage import Held, UsageRows
-from cloister.storage.walls import ROLES
+from cloister.storage.sqlite import database as sqlite
+from cloister.storage.sqlite.database import DATABASE_FILE, open_sqlite
+from cloister.storage.stores.usage import Held, UsageRows
 from postgres_server import PostgresServer
 from rows import Household, insert_conversation, insert_message, insert_session, new_household
 
@@ -205,7 +207,7 @@ def test_threads_opening_a_new_database_at_once_all_succeed(place: Place) -> Non
 def test_processes_opening_a_new_database_at_once_all_succeed(place: Place) -> None:
     program = (
         "import sys, pathlib\n"
-        f"from cloister.storage.{place.engine} import open_{place.engine} as open_database\n"
+        f"from cloister.storage.{place.engine}.database import open_{place.engine} as open_database\n"
         f"open_database({'sys.argv[1]' if place.postgres else 'pathlib.Path(sys.argv[1])'}).close()\n"
     )
     running = [

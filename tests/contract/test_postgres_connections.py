@@ -13,10 +13,11 @@ from psycopg import errors
 from psycopg.conninfo import make_conninfo
 
 from cloister.domain.errors import StorageBusy, StorageError, StorageFull, StorageUnavailable
-from cloister.storage import postgres_connections, walls
 from cloister.storage.interface import Transaction
-from cloister.storage.postgres import PostgresDatabase, open_postgres
-from cloister.storage.postgres_connections import WRITE_ATTEMPTS
+from cloister.storage.postgres import connections as postgres_connections
+from cloister.storage.postgres import row_security as walls
+from cloister.storage.postgres.connections import WRITE_ATTEMPTS
+from cloister.storage.postgres.database import PostgresDatabase, open_postgres
 from postgres_server import PostgresServer
 from rows import Household, insert_message, settle
 
@@ -59,7 +60,7 @@ def test_a_missing_database_is_named(postgres_server: PostgresServer) -> None:
 
 
 def test_a_missing_driver_says_what_to_install() -> None:
-    program = "import sys; sys.modules['psycopg'] = None; import cloister.storage.postgres"
+    program = "import sys; sys.modules['psycopg'] = None; import cloister.storage.postgres.database"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert "StorageUnavailable" in run.stderr
     assert "pip install cloister[postgres]" in run.stderr

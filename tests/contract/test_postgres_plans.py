@@ -12,7 +12,7 @@ import pytest
 from psycopg.rows import TupleRow
 
 from cloister.storage.interface import Value, integers
-from cloister.storage.postgres import open_postgres
+from cloister.storage.postgres.database import open_postgres
 from cloister.storage.queries import load_queries
 from postgres_server import PostgresServer
 from rows import Household, settle

@@ -13,8 +13,8 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from cloister.domain.errors import StorageError
-from cloister.storage.postgres import PostgresDatabase, open_postgres
-from cloister.storage.walls import MAINTENANCE_ROLE, ROLES
+from cloister.storage.postgres.database import PostgresDatabase, open_postgres
+from cloister.storage.postgres.row_security import MAINTENANCE_ROLE, ROLES
 from engines import TABLES, Engine, postgres_engine
 from memory_house import House, long_talk, settle_house
 from postgres_server import PostgresServer

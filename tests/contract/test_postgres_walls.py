@@ -11,8 +11,8 @@ import pytest
 from psycopg import errors, sql
 from psycopg.rows import TupleRow
 
-from cloister.storage.postgres import PostgresDatabase
-from cloister.storage.walls import MAINTENANCE_ROLE, TENANT_ROLE, breaches
+from cloister.storage.postgres.database import PostgresDatabase
+from cloister.storage.postgres.row_security import MAINTENANCE_ROLE, TENANT_ROLE, breaches
 from rows import Household, settle
 
 Connection = psycopg.Connection[TupleRow]

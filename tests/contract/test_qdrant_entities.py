@@ -14,8 +14,8 @@ from cloister.index.qdrant_points import user_part
 from cloister.index.qdrant_search import Hit, QdrantProject
 from cloister.services import index_entities
 from cloister.services.search import Place
-from cloister.storage.derived_indexing import EntityIndexRows, EntityWords
-from cloister.storage.entities import EntityRows
+from cloister.storage.stores.derived_index_rows import EntityIndexRows, EntityWords
+from cloister.storage.stores.entities import EntityRows
 from qdrant_house import EMBEDDER, KINDS, House, open_house
 
 CELLO = "My neighbour Anna plays the cello."

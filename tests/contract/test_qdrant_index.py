@@ -11,7 +11,7 @@ from cloister.domain.conversation import Message
 from cloister.domain.identifiers import MAX_SEQUENCE, MessageId, SessionId, message_id
 from cloister.index.interface import Point
 from cloister.index.qdrant_search import Hit, QdrantPool
-from cloister.storage.indexing import IndexRows
+from cloister.storage.stores.index_rows import IndexRows
 from qdrant_house import EMBEDDER, KINDS, MAY_2023, House, Reader, open_house
 
 SECRET = "The vault opens with the sunflower code"

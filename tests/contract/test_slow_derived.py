@@ -11,8 +11,8 @@ from cloister.domain.scope import Reach
 from cloister.index import terms
 from cloister.index.exact import ExactIndex
 from cloister.models.interface import Embedding
-from cloister.storage.entities import EntityRows
-from cloister.storage.memories import MemoryRows
+from cloister.storage.stores.entities import EntityRows
+from cloister.storage.stores.memories import MemoryRows
 from engines import Engine
 from memory_house import House, SteppingClock
 from other_embedder import OtherEmbedder

@@ -19,15 +19,15 @@ from cloister.domain.identifiers import SessionId, message_id, new_session_id
 from cloister.domain.prompts.recalled_text import NO_POOL
 from cloister.domain.scope import PoolKey, Reach
 from cloister.domain.usage import Limits
-from cloister.storage.changes import Changes
-from cloister.storage.indexing import IndexRows
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.keys import ApiKeys
-from cloister.storage.messages import Messages
-from cloister.storage.organisation import Projects, Tenants
-from cloister.storage.pools import PoolRows
-from cloister.storage.sessions import Description, Sessions
-from cloister.storage.usage import UsageRows
+from cloister.storage.stores.changes import Changes
+from cloister.storage.stores.index_rows import IndexRows
+from cloister.storage.stores.keys import ApiKeys
+from cloister.storage.stores.messages import Messages
+from cloister.storage.stores.pools import PoolRows
+from cloister.storage.stores.sessions import Description, Sessions
+from cloister.storage.stores.tenants import Projects, Tenants
+from cloister.storage.stores.usage import UsageRows
 from derived_cases import DERIVED_CASES, claimed, forget_derived
 from derived_index_cases import DERIVED_INDEX_CASES
 from engines import Engine
@@ -297,8 +297,8 @@ def test_every_method_of_every_store_has_a_case() -> None:
 def test_every_store_is_listed() -> None:
     """A new module of storage with a class over a transaction belongs in `STORES`."""
     found: set[type] = set()
-    for module in pkgutil.iter_modules(cloister.storage.__path__):
-        loaded = importlib.import_module(f"cloister.storage.{module.name}")
+    for module in pkgutil.walk_packages(cloister.storage.__path__, "cloister.storage."):
+        loaded = importlib.import_module(module.name)
         for _, kind in inspect.getmembers(loaded, inspect.isclass):
             if kind.__module__ == loaded.__name__ and "transaction" in inspect.signature(kind).parameters:
                 found.add(kind)

@@ -9,7 +9,7 @@ import pytest
 
 from cloister import Cloister, Message, StorageError
 from cloister.domain.errors import StorageFull
-from cloister.storage.sqlite import DATABASE_FILE, SqliteDatabase
+from cloister.storage.sqlite.database import DATABASE_FILE, SqliteDatabase
 
 
 def limit_pages(memory: Cloister, pages: int) -> None:

@@ -18,8 +18,10 @@ from cloister.domain.events import Event
 from cloister.domain.scope import Reach
 from cloister.interfaces.http.serve import LOCAL_KEY_FILE
 from cloister.services.keep_sessions import SessionFields
-from cloister.storage import neighbours, postgres_neighbours, sqlite
-from cloister.storage.neighbours import SilentNeighbours
+from cloister.storage import notifications as neighbours
+from cloister.storage.notifications import SilentNeighbours
+from cloister.storage.postgres import notifications as postgres_neighbours
+from cloister.storage.sqlite import database as sqlite
 from engines import Engine, postgres_engine, sqlite_engine
 from event_streams import Stream, following
 from postgres_server import PostgresServer

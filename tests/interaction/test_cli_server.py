@@ -10,7 +10,7 @@ import pytest
 
 from cloister.bootstrap import build_services, wire
 from cloister.settings import read_settings
-from cloister.storage.sqlite import SqliteDatabase
+from cloister.storage.sqlite.database import SqliteDatabase
 from command_line import CommandLine
 from engines import EMBEDDER, exact_index
 from servers import Tenant, serving

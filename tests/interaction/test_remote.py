@@ -28,7 +28,7 @@ from cloister.domain.scope import Reach
 from cloister.domain.usage import Limits
 from cloister.interfaces import remote_errors
 from cloister.interfaces.remote_errors import Problem
-from cloister.storage.sqlite import SqliteDatabase
+from cloister.storage.sqlite.database import SqliteDatabase
 from engines import EMBEDDER, exact_index
 from servers import serving
 

@@ -14,7 +14,7 @@ from cloister import Cloister, CloisterError, Closed, ServerError
 from cloister.bootstrap import wire
 from cloister.domain import errors
 from cloister.interfaces import remote_connection
-from cloister.storage.sqlite import SqliteDatabase
+from cloister.storage.sqlite.database import SqliteDatabase
 from engines import EMBEDDER, exact_index
 from servers import ServerProcess, Tenant, serving
 

@@ -11,9 +11,9 @@ from cloister.domain.identifiers import new_observation_id, parse_tenant
 from cloister.domain.observation import Observation
 from cloister.domain.scope import Reach
 from cloister.storage.interface import Transaction
-from cloister.storage.messages import Messages
-from cloister.storage.observations import Observations
-from cloister.storage.sessions import Sessions
+from cloister.storage.stores.messages import Messages
+from cloister.storage.stores.observations import Observations
+from cloister.storage.stores.sessions import Sessions
 from engines import Engine, sqlite_engine
 from servers import Caller, Server, Tenant, serving
 

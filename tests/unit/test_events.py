@@ -9,7 +9,7 @@ from bare_sessions import bare_session
 from cloister.domain.events import Event, of_move, reset, told
 from cloister.domain.identifiers import MessageId, ProjectId, TenantId
 from cloister.domain.scope import Reach
-from cloister.storage.postgres_neighbours import packed, unpacked
+from cloister.storage.postgres.notifications import packed, unpacked
 
 TENANT = TenantId(1)
 PROJECTS = [None, ProjectId(1), ProjectId(2), ProjectId(3)]

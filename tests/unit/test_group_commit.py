@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cloister.domain.errors import Closed
-from cloister.storage.group_commit import GroupCommit, Together
+from cloister.storage.sqlite.group_commit import GroupCommit, Together
 
 
 class Notes:

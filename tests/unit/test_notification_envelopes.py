@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cloister.storage.notification_envelopes import LARGEST_TEXT, Envelopes
+from cloister.storage.postgres.notification_envelopes import LARGEST_TEXT, Envelopes
 
 KEY = b"k" * 32
 MINUTE = 60_000_000

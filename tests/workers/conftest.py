@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cloister.storage.sqlite import DATABASE_FILE
+from cloister.storage.sqlite.database import DATABASE_FILE
 from engines import postgres_engine, sqlite_engine
 from fake_endpoint import FakeEndpoint, fake_endpoint
 from model_server import model_server, the_model_server

@@ -14,8 +14,8 @@ from cloister.index.interface import EntityPoint, Point
 from cloister.index.qdrant import QdrantIndex
 from cloister.interfaces.worker import Worker
 from cloister.models.static_embedder import StaticEmbedder
-from cloister.storage.postgres import open_postgres
-from cloister.storage.sqlite import open_sqlite
+from cloister.storage.postgres.database import open_postgres
+from cloister.storage.sqlite.database import open_sqlite
 
 
 class Hesitant(QdrantIndex):

@@ -22,10 +22,10 @@ from cloister.domain.text import checked_name
 from cloister.domain.timestamps import Clock
 from cloister.services.once import HOUR, done_once, request, write_once
 from cloister.services.organise import NewKey, Organiser
-from cloister.storage.idempotency import FirstAnswer, Idempotency
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.keys import ApiKeys
-from cloister.storage.organisation import Projects, Tenants
+from cloister.storage.stores.idempotency import FirstAnswer, Idempotency
+from cloister.storage.stores.keys import ApiKeys
+from cloister.storage.stores.tenants import Projects, Tenants
 
 _ALL_IDS = 1 << 63
 

@@ -28,11 +28,11 @@ from cloister.services.recall import Pick, Recaller
 from cloister.services.recall_derived import DerivedRecaller
 from cloister.services.snapshot import read_snapshot
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.messages import Messages
-from cloister.storage.observations import Observations
-from cloister.storage.organisation import Projects
-from cloister.storage.pools import Pools
-from cloister.storage.sessions import Sessions
+from cloister.storage.stores.messages import Messages
+from cloister.storage.stores.observations import Observations
+from cloister.storage.stores.pools import Pools
+from cloister.storage.stores.sessions import Sessions
+from cloister.storage.stores.tenants import Projects
 
 _MOST_MEMORIES = 10
 _MOST_ENTITIES = 10

@@ -15,8 +15,8 @@ from cloister.domain.errors import CloisterError
 from cloister.domain.identifiers import SessionId, TenantId
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
-from cloister.storage.extraction import Extraction
 from cloister.storage.interface import Database, Transaction
+from cloister.storage.stores.extraction import Extraction
 
 LEASE_SECONDS = 60
 # A lease is renewed so often before it would run out: one renewal may fail, or come late, without harm.

@@ -13,9 +13,9 @@ from cloister.domain.scope import PoolKey, Reach, Scope
 from cloister.domain.text import checked_name
 from cloister.domain.timestamps import Clock
 from cloister.services.index_entities import EntityIndexing
-from cloister.storage.entities import Entities
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.organisation import Projects
+from cloister.storage.stores.entities import Entities
+from cloister.storage.stores.tenants import Projects
 
 _LONGEST_NAME = 120
 _LONGEST_NOTES = 400

@@ -13,12 +13,12 @@ from cloister.domain.text import checked_name
 from cloister.services.events import MOST_AT_ONCE, Bus
 from cloister.services.forget import Forgetter
 from cloister.services.index_entities import EntityIndexing
-from cloister.storage.entities import Entities
-from cloister.storage.erasing import UserRows
-from cloister.storage.idempotency import Idempotency
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.pools import Pools
-from cloister.storage.sessions import Sessions
+from cloister.storage.stores.entities import Entities
+from cloister.storage.stores.erasure import UserRows
+from cloister.storage.stores.idempotency import Idempotency
+from cloister.storage.stores.pools import Pools
+from cloister.storage.stores.sessions import Sessions
 
 T = TypeVar("T")
 _CHUNK = 200

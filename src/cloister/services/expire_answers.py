@@ -5,8 +5,8 @@ from typing import cast
 from cloister.domain.identifiers import TenantId
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
-from cloister.storage.idempotency import Idempotency
 from cloister.storage.interface import Database
+from cloister.storage.stores.idempotency import Idempotency
 
 
 class ExpiredAnswers:

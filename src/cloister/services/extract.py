@@ -28,12 +28,12 @@ from cloister.models.interface import Extractor
 from cloister.services.claims import Claim, Claims
 from cloister.services.entities import EntityKeeper
 from cloister.services.remember import PreparedMemory, Rememberer
-from cloister.storage.extraction import Claimed, Extraction
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.memories import Known, Memories
-from cloister.storage.observations import Observations
-from cloister.storage.organisation import Projects
-from cloister.storage.sessions import Sessions
+from cloister.storage.stores.extraction import Claimed, Extraction
+from cloister.storage.stores.memories import Known, Memories
+from cloister.storage.stores.observations import Observations
+from cloister.storage.stores.sessions import Sessions
+from cloister.storage.stores.tenants import Projects
 
 RECENT_WINDOW = 40
 PATIENCE_SECONDS = 10.0

@@ -6,14 +6,14 @@ from cloister.domain.context import Context, Derived, Item
 from cloister.domain.prompts.recalled_text import shown_elsewhere
 from cloister.domain.scope import Reach, Scope
 from cloister.services.turns import Turn
-from cloister.storage.entities import EntityRows
-from cloister.storage.extraction import Extraction
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.memories import MemoryRows
-from cloister.storage.observations import Observations
-from cloister.storage.organisation import Projects
-from cloister.storage.pools import Pools
-from cloister.storage.sessions import Sessions
+from cloister.storage.stores.entities import EntityRows
+from cloister.storage.stores.extraction import Extraction
+from cloister.storage.stores.memories import MemoryRows
+from cloister.storage.stores.observations import Observations
+from cloister.storage.stores.pools import Pools
+from cloister.storage.stores.sessions import Sessions
+from cloister.storage.stores.tenants import Projects
 
 _MOST_OBSERVATIONS = 200
 

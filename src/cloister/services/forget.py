@@ -11,17 +11,17 @@ from cloister.index.interface import NEIGHBOURS, Index
 from cloister.services.events import Bus
 from cloister.services.index_entities import EntityIndexing
 from cloister.services.index_queue import IndexQueue
-from cloister.storage.entities import Entities, Touched
-from cloister.storage.extraction import Extraction
-from cloister.storage.idempotency import Idempotency
-from cloister.storage.indexing import IndexRows
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.memories import Memories
-from cloister.storage.messages import Messages
-from cloister.storage.observations import Observations
-from cloister.storage.pools import Pools
-from cloister.storage.sessions import Sessions
-from cloister.storage.turns import Turns
+from cloister.storage.stores.entities import Entities, Touched
+from cloister.storage.stores.extraction import Extraction
+from cloister.storage.stores.idempotency import Idempotency
+from cloister.storage.stores.index_rows import IndexRows
+from cloister.storage.stores.memories import Memories
+from cloister.storage.stores.messages import Messages
+from cloister.storage.stores.observations import Observations
+from cloister.storage.stores.pools import Pools
+from cloister.storage.stores.sessions import Sessions
+from cloister.storage.stores.turns import Turns
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -15,10 +15,10 @@ from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
 from cloister.index.interface import EntityPoint, Index
 from cloister.services.indexing import Indexer, Said
-from cloister.storage.derived_indexing import EntityIndexRows, EntityWords
-from cloister.storage.entities import Entities
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.messages import Indexed
+from cloister.storage.stores.derived_index_rows import EntityIndexRows, EntityWords
+from cloister.storage.stores.entities import Entities
+from cloister.storage.stores.messages import Indexed
 
 T = TypeVar("T")
 _CHUNK = 200

@@ -9,9 +9,9 @@ from cloister.domain.identifiers import SessionId
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
 from cloister.services.indexing import Indexer
-from cloister.storage.derived_indexing import MemoryIndexRows, MemoryWords
 from cloister.storage.interface import Database
-from cloister.storage.messages import Indexed
+from cloister.storage.stores.derived_index_rows import MemoryIndexRows, MemoryWords
+from cloister.storage.stores.messages import Indexed
 
 _CHUNK = 200
 

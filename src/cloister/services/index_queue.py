@@ -15,8 +15,8 @@ from cloister.index.interface import NEIGHBOURS, Index, Point
 from cloister.services.index_entities import EntityIndexing
 from cloister.services.index_memories import MemoryIndexing
 from cloister.services.indexing import Indexer
-from cloister.storage.indexing import IndexRows
 from cloister.storage.interface import Database, Row
+from cloister.storage.stores.index_rows import IndexRows
 
 _CHUNK = 200
 

@@ -9,7 +9,7 @@ from cloister.domain.text import CHARACTERS_A_TOKEN
 from cloister.index import terms
 from cloister.models.interface import Embedder
 from cloister.storage.interface import Database
-from cloister.storage.messages import Indexed
+from cloister.storage.stores.messages import Indexed
 
 Said = tuple[str, str | None, int]
 

@@ -22,13 +22,13 @@ from cloister.domain.usage import Limits, refuse_over
 from cloister.services.events import Bus
 from cloister.services.move import MovePreview, SessionMover, preview_move
 from cloister.services.once import done_once, request, write_once
-from cloister.storage.idempotency import FirstAnswer
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.messages import Messages
-from cloister.storage.organisation import Projects
-from cloister.storage.pools import Pools
-from cloister.storage.sessions import Description, NewSession, Sessions
-from cloister.storage.usage import UsageRows
+from cloister.storage.stores.idempotency import FirstAnswer
+from cloister.storage.stores.messages import Messages
+from cloister.storage.stores.pools import Pools
+from cloister.storage.stores.sessions import Description, NewSession, Sessions
+from cloister.storage.stores.tenants import Projects
+from cloister.storage.stores.usage import UsageRows
 
 _DRAWS = 4
 

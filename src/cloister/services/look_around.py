@@ -6,8 +6,8 @@ from cloister.domain.events import Event, reset
 from cloister.domain.identifiers import PoolId, TenantId
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
-from cloister.storage.changes import Changes, PoolVersion
 from cloister.storage.interface import Database
+from cloister.storage.stores.changes import Changes, PoolVersion
 
 Versions = Mapping[PoolId, PoolVersion]
 # More changed sessions of one pool are not worth being told one by one.

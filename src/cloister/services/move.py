@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 from cloister.domain.conversation import Session
 from cloister.domain.scope import Scope
-from cloister.storage.extraction import Extraction
 from cloister.storage.interface import Transaction
-from cloister.storage.memories import Memories
-from cloister.storage.messages import Messages
-from cloister.storage.observations import Observations
-from cloister.storage.pools import Pools, move_between
-from cloister.storage.sessions import Sessions, Tail
+from cloister.storage.stores.extraction import Extraction
+from cloister.storage.stores.memories import Memories
+from cloister.storage.stores.messages import Messages
+from cloister.storage.stores.observations import Observations
+from cloister.storage.stores.pools import Pools, move_between
+from cloister.storage.stores.sessions import Sessions, Tail
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

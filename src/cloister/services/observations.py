@@ -4,8 +4,8 @@ from cloister.domain.identifiers import ObservationId
 from cloister.domain.observation import HeldObservation
 from cloister.domain.scope import Reach
 from cloister.storage.interface import Database
-from cloister.storage.observations import Observations
-from cloister.storage.sessions import Sessions
+from cloister.storage.stores.observations import Observations
+from cloister.storage.stores.sessions import Sessions
 
 
 class ObservationReader:

@@ -15,8 +15,8 @@ from cloister.domain.errors import Conflict, IdempotencyMismatch
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name
 from cloister.domain.timestamps import Clock
-from cloister.storage.idempotency import FirstAnswer, Idempotency
 from cloister.storage.interface import Database, Transaction
+from cloister.storage.stores.idempotency import FirstAnswer, Idempotency
 
 T = TypeVar("T")
 HOUR = 3_600 * 1_000_000

@@ -25,12 +25,12 @@ from cloister.services.events import Bus
 from cloister.services.move import SessionMover
 from cloister.services.once import done_once, request, write_once
 from cloister.services.visibility import VisibilityChange, VisibilityPreview, checked_visibility
-from cloister.storage.idempotency import FirstAnswer
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.keys import ApiKeys
-from cloister.storage.organisation import Projects, Tenants
-from cloister.storage.sessions import Sessions
-from cloister.storage.usage import UsageRows
+from cloister.storage.stores.idempotency import FirstAnswer
+from cloister.storage.stores.keys import ApiKeys
+from cloister.storage.stores.sessions import Sessions
+from cloister.storage.stores.tenants import Projects, Tenants
+from cloister.storage.stores.usage import UsageRows
 
 Named = TypeVar("Named")
 

@@ -15,7 +15,7 @@ from cloister.domain.recall.ranking import Evidence, best, rank
 from cloister.domain.scope import Scope
 from cloister.index.interface import Index
 from cloister.storage.interface import Transaction
-from cloister.storage.pools import Pools
+from cloister.storage.stores.pools import Pools
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

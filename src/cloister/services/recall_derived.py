@@ -12,10 +12,10 @@ from cloister.domain.memory import HeldMemory
 from cloister.domain.recall.ranking import Evidence, Weights, best, rank
 from cloister.domain.scope import Scope
 from cloister.index.interface import Index, PoolIndex
-from cloister.storage.entities import EntityRows
 from cloister.storage.interface import Transaction
-from cloister.storage.memories import MemoryRows
-from cloister.storage.pools import Pools
+from cloister.storage.stores.entities import EntityRows
+from cloister.storage.stores.memories import MemoryRows
+from cloister.storage.stores.pools import Pools
 
 T = TypeVar("T")
 _WEIGHTS = Weights(author=0, date=0, session_prior=0, favour_author=False)

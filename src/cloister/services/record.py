@@ -18,13 +18,13 @@ from cloister.services.bell import Bell
 from cloister.services.events import Bus
 from cloister.services.indexing import Indexer
 from cloister.services.once import done_once, request, write_once
-from cloister.storage.idempotency import FirstAnswer
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.messages import Indexed, Messages
-from cloister.storage.organisation import Projects
-from cloister.storage.pools import Pools
-from cloister.storage.sessions import Sessions, Tail
-from cloister.storage.usage import UsageRows
+from cloister.storage.stores.idempotency import FirstAnswer
+from cloister.storage.stores.messages import Indexed, Messages
+from cloister.storage.stores.pools import Pools
+from cloister.storage.stores.sessions import Sessions, Tail
+from cloister.storage.stores.tenants import Projects
+from cloister.storage.stores.usage import UsageRows
 
 LARGEST_BATCH = 1_000
 # Characters from which a request is prepared on its caller's thread, so that it keeps no other waiting.

@@ -15,8 +15,8 @@ from cloister.services.index_entities import EntityIndexing
 from cloister.services.index_memories import MemoryIndexing
 from cloister.services.index_queue import IndexQueue
 from cloister.services.indexing import Indexer
-from cloister.storage.indexing import IndexRows, Words
 from cloister.storage.interface import Database
+from cloister.storage.stores.index_rows import IndexRows, Words
 
 Progress = Callable[[int, int], None]
 _Kind = Literal["messages", "memories", "entities"]

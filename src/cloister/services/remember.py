@@ -15,11 +15,11 @@ from cloister.domain.text import checked_name, checked_text, is_storable
 from cloister.domain.timestamps import Clock
 from cloister.services.index_memories import MemoryIndexing
 from cloister.services.once import done_once, request, write_once
-from cloister.storage.idempotency import FirstAnswer, Idempotency
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.memories import BEGINNING, Memories
-from cloister.storage.messages import Indexed
-from cloister.storage.sessions import Sessions
+from cloister.storage.stores.idempotency import FirstAnswer, Idempotency
+from cloister.storage.stores.memories import BEGINNING, Memories
+from cloister.storage.stores.messages import Indexed
+from cloister.storage.stores.sessions import Sessions
 
 LARGEST_APPEND = 100
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from cloister.domain.conversation import Draft, Message, Role, Session
 from cloister.domain.history import Resent, compare
 from cloister.storage.interface import Transaction
-from cloister.storage.messages import Messages
+from cloister.storage.stores.messages import Messages
 
 _MOST_COMPARED = 1_000
 _MOST_REPLIES = 100

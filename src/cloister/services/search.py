@@ -21,8 +21,8 @@ from cloister.services.recall import Pick, Recaller
 from cloister.services.recall_derived import DerivedRecaller
 from cloister.services.snapshot import read_snapshot
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.organisation import Projects
-from cloister.storage.sessions import Sessions
+from cloister.storage.stores.sessions import Sessions
+from cloister.storage.stores.tenants import Projects
 
 Kind = Literal["episodes", "memories", "entities"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -13,12 +13,12 @@ from cloister.index.interface import Index
 from cloister.services.access import CreatedKey, Gatekeeper, KeyFields
 from cloister.services.events import Bus
 from cloister.services.forget import Forgetter
-from cloister.storage.derived_indexing import EntityIndexRows
-from cloister.storage.erasing import TenantRows
-from cloister.storage.indexing import IndexRows
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.messages import Messages
-from cloister.storage.organisation import Tenants
+from cloister.storage.stores.derived_index_rows import EntityIndexRows
+from cloister.storage.stores.erasure import TenantRows
+from cloister.storage.stores.index_rows import IndexRows
+from cloister.storage.stores.messages import Messages
+from cloister.storage.stores.tenants import Tenants
 
 _BEGINNING = (-(1 << 63), 0)
 

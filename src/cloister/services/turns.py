@@ -21,12 +21,12 @@ from cloister.services.events import Bus
 from cloister.services.keep_sessions import SessionFields, SessionKeeper, checked_fields
 from cloister.services.record import Recorder
 from cloister.services.resent import compared
-from cloister.storage.extraction import Extraction
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.messages import Messages
-from cloister.storage.organisation import Projects
-from cloister.storage.sessions import Sessions
-from cloister.storage.turns import Turns
+from cloister.storage.stores.extraction import Extraction
+from cloister.storage.stores.messages import Messages
+from cloister.storage.stores.sessions import Sessions
+from cloister.storage.stores.tenants import Projects
+from cloister.storage.stores.turns import Turns
 
 LEASE_SECONDS = 60
 _MOST_REPLACED = 100

@@ -11,12 +11,12 @@ from cloister.domain.scope import MemberVisibility, PoolKey, Scope
 from cloister.domain.timestamps import Clock
 from cloister.services.index_entities import EntityIndexing
 from cloister.services.move import SessionMover
-from cloister.storage.entities import Entities
 from cloister.storage.interface import Transaction
-from cloister.storage.messages import Messages
-from cloister.storage.organisation import Projects
-from cloister.storage.pools import Pools
-from cloister.storage.sessions import Sessions
+from cloister.storage.stores.entities import Entities
+from cloister.storage.stores.messages import Messages
+from cloister.storage.stores.pools import Pools
+from cloister.storage.stores.sessions import Sessions
+from cloister.storage.stores.tenants import Projects
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

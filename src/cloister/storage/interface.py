@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from cloister.domain.scope import Reach
-from cloister.storage.neighbours import Neighbours
+from cloister.storage.notifications import Neighbours
 
 Value = int | str | bytes | None
 Row = tuple[Value, ...]

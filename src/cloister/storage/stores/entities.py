@@ -10,7 +10,7 @@ from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import EntityId, MessageId, ProjectId, SessionId, entity_name
 from cloister.domain.prompts.speaker import attributed
 from cloister.storage.interface import Row, Transaction, integers
-from cloister.storage.messages import Indexed
+from cloister.storage.stores.messages import Indexed
 
 # entity, notes, message, user of the session, visibility of the project
 _Mention = tuple[int, str, int, str | None, str]

@@ -14,9 +14,10 @@ from cloister.domain.errors import (
     StorageError,
 )
 from cloister.domain.scope import Reach
-from cloister.storage import migrate, walls
+from cloister.storage import migrate
 from cloister.storage.interface import Row, Transaction, Value
-from cloister.storage.postgres_connections import (
+from cloister.storage.postgres import row_security as walls
+from cloister.storage.postgres.connections import (
     Connection,
     Connections,
     TupleRow,
@@ -26,7 +27,7 @@ from cloister.storage.postgres_connections import (
     sql,
     translated,
 )
-from cloister.storage.postgres_neighbours import PostgresNeighbours
+from cloister.storage.postgres.notifications import PostgresNeighbours
 from cloister.storage.queries import load_queries, split_queries
 
 A = TypeVar("A")

@@ -10,7 +10,7 @@ from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import SEQUENCE_BITS, MessageId, PoolId, ProjectId, SessionId, TenantId
 from cloister.domain.text import is_storable
 from cloister.storage.interface import Row, Transaction
-from cloister.storage.usage import UsageRows
+from cloister.storage.stores.usage import UsageRows
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,7 +7,7 @@ from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import MemoryId, MessageId, PoolId, ProjectId, SessionId, memory_name
 from cloister.domain.memory import HeldMemory, Memory
 from cloister.storage.interface import Row, Transaction, integers
-from cloister.storage.messages import Indexed
+from cloister.storage.stores.messages import Indexed
 
 _THOUSANDTHS = 1_000
 # Before the first of any list.

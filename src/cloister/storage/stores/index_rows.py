@@ -6,8 +6,8 @@ from typing import cast
 
 from cloister.domain.identifiers import MAX_SEQUENCE, SEQUENCE_BITS, MessageId, PoolId, SessionId, new_removal_id
 from cloister.storage.interface import Row, Transaction, integers
-from cloister.storage.messages import Indexed
-from cloister.storage.pools import Pools
+from cloister.storage.stores.messages import Indexed
+from cloister.storage.stores.pools import Pools
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

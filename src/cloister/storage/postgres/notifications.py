@@ -20,10 +20,10 @@ from cloister.domain.errors import CloisterError, StorageError
 from cloister.domain.events import Event, reset
 from cloister.domain.identifiers import TenantId
 from cloister.domain.timestamps import now
-from cloister.storage.neighbours import Heard
-from cloister.storage.notification_envelopes import LARGEST_TEXT, Envelopes
-from cloister.storage.postgres_connections import Connection, Connections, conninfo_to_dict, make_conninfo, psycopg
-from cloister.storage.walls import TENANT_ROLE
+from cloister.storage.notifications import Heard
+from cloister.storage.postgres.connections import Connection, Connections, conninfo_to_dict, make_conninfo, psycopg
+from cloister.storage.postgres.notification_envelopes import LARGEST_TEXT, Envelopes
+from cloister.storage.postgres.row_security import TENANT_ROLE
 
 LOGGER = logging.getLogger("cloister.events")
 _GATHER_SECONDS = 0.02

@@ -7,7 +7,7 @@ from cloister.domain.conversation import Session
 from cloister.domain.erasure import TenantCounts, UserCounts
 from cloister.domain.identifiers import EntityId, KeyId, PoolId, ProjectId, SessionId
 from cloister.storage.interface import Row, Transaction, integers
-from cloister.storage.sessions import session_of_row
+from cloister.storage.stores.sessions import session_of_row
 
 
 class UserRows:

@@ -17,11 +17,10 @@ import apsw
 
 from cloister.domain.errors import Closed, StorageError, StorageReadOnly, StorageUnavailable
 from cloister.domain.scope import Reach
-from cloister.storage.group_commit import GroupCommit, Together
 from cloister.storage.interface import Row, Transaction, Value
-from cloister.storage.neighbours import SilentNeighbours
+from cloister.storage.notifications import SilentNeighbours
 from cloister.storage.queries import load_queries, positional, split_queries
-from cloister.storage.sqlite_connections import (
+from cloister.storage.sqlite.connections import (
     BUSY_MILLISECONDS,
     applied_migrations,
     connect,
@@ -29,6 +28,7 @@ from cloister.storage.sqlite_connections import (
     private_file,
     translated,
 )
+from cloister.storage.sqlite.group_commit import GroupCommit, Together
 
 A = TypeVar("A")
 B = TypeVar("B")

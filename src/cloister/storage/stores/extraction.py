@@ -7,7 +7,7 @@ from typing import Any, cast
 from cloister.domain.extraction import Statement
 from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId
 from cloister.storage.interface import Row, Transaction, integers
-from cloister.storage.messages import span
+from cloister.storage.stores.messages import span
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,10 +6,10 @@ from typing import Any, cast
 
 from cloister.domain.entity import Entity
 from cloister.domain.identifiers import EntityId, MemoryId, PoolId, ProjectId, SessionId, new_removal_id
-from cloister.storage.entities import Entities, merged
 from cloister.storage.interface import Row, Transaction
-from cloister.storage.memories import Memories
-from cloister.storage.messages import Indexed
+from cloister.storage.stores.entities import Entities, merged
+from cloister.storage.stores.memories import Memories
+from cloister.storage.stores.messages import Indexed
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,8 +9,8 @@ from cloister.domain.errors import StorageBusy
 from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, new_pool_id
 from cloister.domain.scope import PoolKey, Scope
 from cloister.storage.interface import Row, RowRemoved, Transaction, integers
-from cloister.storage.messages import message_of
-from cloister.storage.organisation import Tenants
+from cloister.storage.stores.messages import message_of
+from cloister.storage.stores.tenants import Tenants
 
 
 class Found(NamedTuple):
