@@ -16,7 +16,7 @@ from cloister.bootstrap import Services, wire
 from cloister.domain.errors import CloisterError
 from cloister.domain.timestamps import Clock, now
 from cloister.domain.usage import Limits
-from cloister.index.exact import ExactIndex
+from cloister.index.exact.index import ExactIndex
 from cloister.index.interface import Index
 from cloister.models.interface import ChatModel, Extractor
 from cloister.models.static_embedder import StaticEmbedder

@@ -8,7 +8,7 @@ from cloister.domain.identifiers import LOCAL_TENANT
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock, now
 from cloister.domain.usage import Limits
-from cloister.index.exact import ExactIndex
+from cloister.index.exact.index import ExactIndex
 from cloister.index.interface import Index
 from cloister.models.interface import ChatModel, Embedder, Extractor
 from cloister.models.recall_only import RecallOnly
@@ -215,7 +215,7 @@ def _open_database(settings: Settings) -> Database:
 
 def _open_index(settings: Settings, embedder: Embedder) -> Index:
     if settings.index == "qdrant":
-        from cloister.index.qdrant import open_qdrant
+        from cloister.index.qdrant.index import open_qdrant
 
         return open_qdrant(settings.qdrant_url, settings.qdrant_key, embedder)
     return ExactIndex(embedder.embed_query, embedder.dimension, settings.pool_cache_megabytes * 1_000_000)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from cloister.domain.identifiers import MessageId
-from cloister.index.exact import ExactIndex
+from cloister.index.exact.index import ExactIndex
 from cloister.index.interface import EntityPoint, Index, Point, PoolIndex
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.entities import EntityRows

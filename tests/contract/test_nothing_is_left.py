@@ -16,7 +16,7 @@ from cloister.domain.conversation import Draft
 from cloister.domain.entity import same_name
 from cloister.domain.memory import same_as
 from cloister.domain.scope import Reach
-from cloister.index.qdrant import QdrantIndex
+from cloister.index.qdrant.index import QdrantIndex
 from cloister.services.access import KeyFields
 from cloister.services.once import request
 from engines import EMBEDDER, Engine, Rows

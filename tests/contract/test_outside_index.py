@@ -8,7 +8,7 @@ from cloister import Cloister
 from cloister.bootstrap import Services, wire
 from cloister.domain.errors import StorageUnavailable
 from cloister.domain.identifiers import ProjectId, parse_message, project_name, tenant_name
-from cloister.index.exact import ExactIndex
+from cloister.index.exact.index import ExactIndex
 from cloister.index.interface import (
     NEIGHBOURS,
     DerivedReader,

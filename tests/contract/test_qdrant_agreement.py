@@ -12,8 +12,8 @@ from cloister.bootstrap import Services, wire
 from cloister.domain.conversation import Message
 from cloister.domain.identifiers import SEQUENCE_BITS
 from cloister.domain.scope import Reach, Scope
-from cloister.index import qdrant_search
-from cloister.index.exact import ExactIndex
+from cloister.index.exact.index import ExactIndex
+from cloister.index.qdrant import search as qdrant_search
 from cloister.services.recall import Pick
 from qdrant_house import EMBEDDER, KINDS, House, Reader, open_house
 from two_friends import FACTS, QUESTIONS, sessions

@@ -10,8 +10,8 @@ from cloister.domain.identifiers import EntityId, new_entity_id
 from cloister.domain.timestamps import now
 from cloister.index import terms
 from cloister.index.interface import EntityPoint
-from cloister.index.qdrant_points import user_part
-from cloister.index.qdrant_search import Hit, QdrantProject
+from cloister.index.qdrant.points import user_part
+from cloister.index.qdrant.search import Hit, QdrantProject
 from cloister.services import index_entities
 from cloister.services.search import Place
 from cloister.storage.stores.derived_index_rows import EntityIndexRows, EntityWords

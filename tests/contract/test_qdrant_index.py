@@ -10,7 +10,7 @@ from qdrant_client import models
 from cloister.domain.conversation import Message
 from cloister.domain.identifiers import MAX_SEQUENCE, MessageId, SessionId, message_id
 from cloister.index.interface import Point
-from cloister.index.qdrant_search import Hit, QdrantPool
+from cloister.index.qdrant.search import Hit, QdrantPool
 from cloister.storage.stores.index_rows import IndexRows
 from qdrant_house import EMBEDDER, KINDS, MAY_2023, House, Reader, open_house
 

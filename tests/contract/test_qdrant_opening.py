@@ -8,7 +8,7 @@ from threading import Thread
 import pytest
 
 from cloister.domain.errors import InvalidRequest, StorageUnavailable
-from cloister.index.qdrant import collection_name, open_qdrant
+from cloister.index.qdrant.index import collection_name, open_qdrant
 from cloister.models.static_embedder import StaticEmbedder
 from qdrant_house import EMBEDDER
 
@@ -48,6 +48,6 @@ def test_a_server_without_scoped_word_statistics_is_refused() -> None:
 
 def test_a_missing_client_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "qdrant_client", None)
-    monkeypatch.delitem(sys.modules, "cloister.index.qdrant")
+    monkeypatch.delitem(sys.modules, "cloister.index.qdrant.index")
     with pytest.raises(StorageUnavailable, match=r"pip install cloister\[qdrant\]"):
-        importlib.import_module("cloister.index.qdrant")
+        importlib.import_module("cloister.index.qdrant.index")

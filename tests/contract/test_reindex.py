@@ -7,7 +7,7 @@ import pytest
 from cloister import Cloister
 from cloister.bootstrap import Services, wire
 from cloister.domain.recall.passage import Passage
-from cloister.index.exact import ExactIndex
+from cloister.index.exact.index import ExactIndex
 from cloister.models.interface import Embedder, Embedding
 from cloister.models.static_embedder import StaticEmbedder
 from cloister.services.reindex import IndexCounts

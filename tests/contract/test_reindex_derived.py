@@ -9,7 +9,7 @@ import pytest
 from cloister.bootstrap import wire
 from cloister.domain.scope import Reach
 from cloister.index import terms
-from cloister.index.exact import ExactIndex
+from cloister.index.exact.index import ExactIndex
 from cloister.models.interface import Embedder
 from cloister.services.reindex import IndexCounts
 from cloister.services.search import EntityHit, MemoryHit, Place

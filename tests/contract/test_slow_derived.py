@@ -9,7 +9,7 @@ from cloister.bootstrap import wire
 from cloister.domain.recall.passage import Passage
 from cloister.domain.scope import Reach
 from cloister.index import terms
-from cloister.index.exact import ExactIndex
+from cloister.index.exact.index import ExactIndex
 from cloister.models.interface import Embedding
 from cloister.storage.stores.entities import EntityRows
 from cloister.storage.stores.memories import MemoryRows

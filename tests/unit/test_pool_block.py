@@ -12,10 +12,11 @@ import numpy.typing as npt
 import pytest
 
 from cloister.domain.recall.ranking import ROLES, Evidence, best, rank
-from cloister.index import block, terms
-from cloister.index.beside import beside
-from cloister.index.block import PoolBlock
-from cloister.index.columns import Rows
+from cloister.index import terms
+from cloister.index.exact import block
+from cloister.index.exact.background import beside
+from cloister.index.exact.block import PoolBlock
+from cloister.index.exact.columns import Rows
 
 DIMENSION = 16
 DAY = 86_400_000_000

@@ -11,7 +11,7 @@ from qdrant_client import QdrantClient
 
 from cloister.bootstrap import wire
 from cloister.index.interface import EntityPoint, Point
-from cloister.index.qdrant import QdrantIndex
+from cloister.index.qdrant.index import QdrantIndex
 from cloister.interfaces.worker import Worker
 from cloister.models.static_embedder import StaticEmbedder
 from cloister.storage.postgres.database import open_postgres

@@ -12,7 +12,7 @@ from qdrant_client import QdrantClient
 from cloister.bootstrap import Services, wire
 from cloister.domain.conversation import Draft
 from cloister.domain.scope import Reach
-from cloister.index.qdrant import QdrantIndex
+from cloister.index.qdrant.index import QdrantIndex
 from cloister.interfaces.worker import Done, Worker
 from cloister.services.keep_sessions import SessionFields
 from cloister.services.search import EntityHit, EpisodeHit

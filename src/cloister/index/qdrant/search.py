@@ -17,10 +17,12 @@ from cloister.domain.identifiers import SEQUENCE_BITS
 from cloister.domain.recall.question import parse_question
 from cloister.domain.recall.ranking import Evidence, no_evidence
 from cloister.index import terms
-from cloister.index.block import EmbedQuery
-from cloister.index.dates import Dates
+from cloister.index.bm25 import dampers, idf, saturated, weigh
+from cloister.index.exact.block import EmbedQuery
+from cloister.index.exact.dates import Dates
+from cloister.index.exact.speakers import Speakers
 from cloister.index.interface import EntityReader, PoolReader
-from cloister.index.qdrant_points import (
+from cloister.index.qdrant.points import (
     AUTHOR,
     CREATED_AT,
     OWN_WORDS,
@@ -33,8 +35,6 @@ from cloister.index.qdrant_points import (
     WINDOW_WORDS,
     user_part,
 )
-from cloister.index.speakers import Speakers
-from cloister.index.weighing import dampers, idf, saturated, weigh
 
 CANDIDATES = 400
 _MOST_TERMS = 32

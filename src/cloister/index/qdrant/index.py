@@ -9,17 +9,17 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from cloister.domain.errors import InvalidRequest, StorageUnavailable
-from cloister.index import qdrant_points as layout
 from cloister.index import terms
-from cloister.index.block import EmbedQuery
-from cloister.index.derived import DerivedBlocks
+from cloister.index.exact.block import EmbedQuery
+from cloister.index.exact.derived import DerivedBlocks
 from cloister.index.interface import DerivedReader, EntityPoint, EntityReader, Point, PoolIndex, PoolReader
+from cloister.index.qdrant import points as layout
 
 try:
     from qdrant_client import QdrantClient
 
-    from cloister.index.qdrant_collection import IDENTIFIER, MOMENT, TENANT_KEY, QdrantCollection, reaching_qdrant
-    from cloister.index.qdrant_search import QdrantPool, QdrantProject
+    from cloister.index.qdrant.collection import IDENTIFIER, MOMENT, TENANT_KEY, QdrantCollection, reaching_qdrant
+    from cloister.index.qdrant.search import QdrantPool, QdrantProject
 except ImportError as missing:
     raise StorageUnavailable("Qdrant needs its client: pip install cloister[qdrant]") from missing
 

@@ -8,8 +8,8 @@ from collections import OrderedDict
 from collections.abc import Hashable
 
 from cloister.domain.recall.ranking import Evidence, no_evidence
-from cloister.index.block import EmbedQuery, PoolBlock
-from cloister.index.columns import rows_of
+from cloister.index.exact.block import EmbedQuery, PoolBlock
+from cloister.index.exact.columns import rows_of
 from cloister.index.interface import DerivedReader, SnapshotTooOld
 
 _CHUNK = 4_000

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 
 from cloister.domain.identifiers import SessionId
 from cloister.domain.recall.ranking import Evidence
-from cloister.index.block import EmbedQuery, PoolBlock
-from cloister.index.columns import rows_of
-from cloister.index.derived import DerivedBlocks
+from cloister.index.exact.block import EmbedQuery, PoolBlock
+from cloister.index.exact.columns import rows_of
+from cloister.index.exact.derived import DerivedBlocks
 from cloister.index.interface import (
     DerivedReader,
     EntityPoint,

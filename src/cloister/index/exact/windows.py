@@ -10,7 +10,7 @@ import numkong
 import numpy as np
 import numpy.typing as npt
 
-from cloister.index.columns import Column
+from cloister.index.exact.columns import Column
 
 LEXICAL_REACH = 3
 SEMANTIC_REACH = 2

@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 from cloister.domain.recall.question import parse_question
 from cloister.domain.recall.ranking import Evidence
-from cloister.index.beside import beside
-from cloister.index.columns import Column, Rows, fill_vectors
-from cloister.index.dates import Dates
-from cloister.index.lexical import Lexicon
-from cloister.index.speakers import Speakers
-from cloister.index.windows import NONE, Windows, row_products
+from cloister.index.exact.background import beside
+from cloister.index.exact.columns import Column, Rows, fill_vectors
+from cloister.index.exact.dates import Dates
+from cloister.index.exact.lexical import Lexicon
+from cloister.index.exact.speakers import Speakers
+from cloister.index.exact.windows import NONE, Windows, row_products
 
 # From so many rows on a second thread is worth its while.
 _LARGE = 20_000

@@ -11,13 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister.domain.patterns import linear
-from cloister.index import terms, weighing
-from cloister.index.columns import Column
-from cloister.index.dates import Dates
-from cloister.index.postings import Located, Matches, Postings
-from cloister.index.speakers import Speakers
+from cloister.index import bm25 as weighing
+from cloister.index import terms
+from cloister.index.exact.columns import Column
+from cloister.index.exact.dates import Dates
+from cloister.index.exact.postings import Located, Matches, Postings
+from cloister.index.exact.speakers import Speakers
+from cloister.index.exact.windows import Windows
 from cloister.index.spelling import near_words
-from cloister.index.windows import Windows
 
 _MOST_TERMS = 64
 _MOST_REPAIRS = 4

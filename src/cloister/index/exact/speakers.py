@@ -12,7 +12,7 @@ from cloister.domain.recall.passage import speaker_name
 from cloister.domain.recall.question import Wanted
 from cloister.domain.recall.ranking import ROLES
 from cloister.index import terms
-from cloister.index.columns import Column
+from cloister.index.exact.columns import Column
 
 _NAMELESS = 0
 _ASSISTANT_SHARE = 0.2

@@ -9,8 +9,8 @@ from qdrant_client.common.client_exceptions import QdrantException
 from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 
 from cloister.domain.errors import StorageUnavailable
-from cloister.index import qdrant_points as layout
-from cloister.index.qdrant_search import Hit
+from cloister.index.qdrant import points as layout
+from cloister.index.qdrant.search import Hit
 
 IDENTIFIER = models.IntegerIndexParams(type=models.IntegerIndexType.INTEGER, lookup=True, range=False)
 MOMENT = models.IntegerIndexParams(type=models.IntegerIndexType.INTEGER, lookup=False, range=True)

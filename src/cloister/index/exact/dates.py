@@ -12,7 +12,7 @@ import numpy.typing as npt
 from cloister.domain.recall.passage import MONTHS
 from cloister.domain.recall.question import NamedDate
 from cloister.index import terms
-from cloister.index.columns import Column
+from cloister.index.exact.columns import Column
 
 _MICROSECONDS_A_DAY = 86_400_000_000
 _MONTH_AFTER = 0.5

@@ -14,10 +14,10 @@ import numpy.typing as npt
 from cloister.domain.recall.passage import date_phrase, speaker_name
 from cloister.domain.recall.ranking import ROLES
 from cloister.index import terms
-from cloister.index.columns import fill_vectors
+from cloister.index.bm25 import dampers, saturated
+from cloister.index.exact.columns import fill_vectors
+from cloister.index.exact.windows import Windows
 from cloister.index.interface import NEIGHBOURS, EntityPoint, Point
-from cloister.index.weighing import dampers, saturated
-from cloister.index.windows import Windows
 
 LAYOUT = 1
 """Raise it when the same message would give another point."""
