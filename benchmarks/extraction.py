@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cloister.models.rules_facts import Fact
-from cloister.models.rules_memories import facts
+from cloister.models.rules.facts import Fact
+from cloister.models.rules.memories import facts
 from recall import read
 
 SENTENCES = Path(__file__).with_name("extraction_sentences.json")

@@ -19,7 +19,7 @@ from cloister.domain.usage import Limits
 from cloister.index.exact.index import ExactIndex
 from cloister.index.interface import Index
 from cloister.models.interface import ChatModel, Extractor
-from cloister.models.static_embedder import StaticEmbedder
+from cloister.models.static.embedder import StaticEmbedder
 from cloister.storage.interface import Database
 from cloister.storage.postgres.database import open_postgres
 from cloister.storage.sqlite.database import DATABASE_FILE, open_sqlite

@@ -9,8 +9,8 @@ from typing import Any
 import httpx2
 import openai
 
-from cloister.models.chat_model import OpenAiChatModel
-from cloister.models.endpoint import Endpoint
+from cloister.models.openai.chat import OpenAiChatModel
+from cloister.models.openai.endpoint import Endpoint
 from engines import Engine
 from fake_endpoint import FakeEndpoint
 from servers import Server, Tenant, segment, serving

@@ -16,7 +16,7 @@ from cloister.domain.identifiers import PoolId, ProjectId, SessionId
 from cloister.domain.scope import MemberVisibility, Reach
 from cloister.index.interface import Row
 from cloister.index.qdrant.index import QdrantIndex, collection_name, entity_collection_name
-from cloister.models.static_embedder import StaticEmbedder
+from cloister.models.static.embedder import StaticEmbedder
 from cloister.services.keep_sessions import SessionChange, SessionFields
 from cloister.services.search import EntityHit, EpisodeHit, Place
 from cloister.storage.sqlite.database import open_sqlite

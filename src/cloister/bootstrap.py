@@ -12,8 +12,8 @@ from cloister.index.exact.index import ExactIndex
 from cloister.index.interface import Index
 from cloister.models.interface import ChatModel, Embedder, Extractor
 from cloister.models.recall_only import RecallOnly
-from cloister.models.rules import Rules
-from cloister.models.static_embedder import StaticEmbedder
+from cloister.models.rules.extractor import Rules
+from cloister.models.static.embedder import StaticEmbedder
 from cloister.services.access import Gatekeeper
 from cloister.services.bell import Bell
 from cloister.services.build_context import ContextBuilder
@@ -225,8 +225,8 @@ def _open_chat_model(settings: Settings) -> ChatModel:
     """Without a model, replies that quote what is remembered."""
     if settings.model_url is None:
         return RecallOnly()
-    from cloister.models.chat_model import OpenAiChatModel
-    from cloister.models.endpoint import Endpoint
+    from cloister.models.openai.chat import OpenAiChatModel
+    from cloister.models.openai.endpoint import Endpoint
 
     return OpenAiChatModel(Endpoint(url=settings.model_url, model=settings.model_name, key=settings.model_key))
 
@@ -235,7 +235,7 @@ def _open_extractor(settings: Settings) -> Extractor:
     """Without a model, rules. A model is asked when there is work for it; that it can be reached is not asked for at the start."""
     if settings.model_url is None:
         return Rules()
-    from cloister.models.endpoint import Endpoint
-    from cloister.models.openai_compatible import OpenAiExtractor
+    from cloister.models.openai.endpoint import Endpoint
+    from cloister.models.openai.extractor import OpenAiExtractor
 
     return OpenAiExtractor(Endpoint(url=settings.model_url, model=settings.model_name, key=settings.model_key))

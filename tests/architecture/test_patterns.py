@@ -15,7 +15,7 @@ NEVER_SEES_OUTSIDE_TEXT = {
 ENGINES = {"re", "regex", "re2", "sre_compile", "sre_parse", "fnmatch"}
 MADE_BY = {"linear", "anchored"}
 # They make patterns of tables, for constants of other modules.
-MAKES_FOR_OTHERS = {"models/rules_notation.py"}
+MAKES_FOR_OTHERS = {"models/rules/tables/notation.py"}
 
 
 def trees() -> Iterator[tuple[str, ast.Module]]:

@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Browser
 
 from cloister.interfaces.http.sign_ins import SignIns
-from cloister.models.chat_model import OpenAiChatModel
-from cloister.models.endpoint import Endpoint
+from cloister.models.openai.chat import OpenAiChatModel
+from cloister.models.openai.endpoint import Endpoint
 from desk import WIDE, Desk, Watch, system_chromium
 from engines import sqlite_engine
 from fake_endpoint import FakeEndpoint, fake_endpoint

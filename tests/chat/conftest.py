@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from cloister.bootstrap import Services
-from cloister.models.chat_model import OpenAiChatModel
-from cloister.models.endpoint import Endpoint
+from cloister.models.openai.chat import OpenAiChatModel
+from cloister.models.openai.endpoint import Endpoint
 from engines import Engine, opened_engine
 from fake_endpoint import FakeEndpoint, fake_endpoint
 from model_server import model_server, the_model_server

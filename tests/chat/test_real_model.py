@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from cloister.models.chat_model import OpenAiChatModel
-from cloister.models.endpoint import Endpoint
+from cloister.models.openai.chat import OpenAiChatModel
+from cloister.models.openai.endpoint import Endpoint
 from engines import sqlite_engine
 from model_server import ModelServer
 from servers import Tenant, serving

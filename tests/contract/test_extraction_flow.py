@@ -12,8 +12,8 @@ from cloister.domain.conversation import Draft, Role, Status
 from cloister.domain.errors import Conflict, ModelUnavailable, NotFound
 from cloister.domain.memory import quoted
 from cloister.domain.scope import Reach
-from cloister.models.endpoint import Endpoint
-from cloister.models.openai_compatible import OpenAiExtractor
+from cloister.models.openai.endpoint import Endpoint
+from cloister.models.openai.extractor import OpenAiExtractor
 from cloister.services import extract
 from engines import Engine
 from fake_endpoint import Answer, Asked, FakeEndpoint, completed, completion, fake_endpoint, refusal

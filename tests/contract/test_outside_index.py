@@ -18,7 +18,7 @@ from cloister.index.interface import (
     PoolIndex,
     PoolReader,
 )
-from cloister.models.static_embedder import StaticEmbedder
+from cloister.models.static.embedder import StaticEmbedder
 from cloister.storage.interface import Database
 
 

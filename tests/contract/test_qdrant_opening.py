@@ -9,7 +9,7 @@ import pytest
 
 from cloister.domain.errors import InvalidRequest, StorageUnavailable
 from cloister.index.qdrant.index import collection_name, open_qdrant
-from cloister.models.static_embedder import StaticEmbedder
+from cloister.models.static.embedder import StaticEmbedder
 from qdrant_house import EMBEDDER
 
 

@@ -9,7 +9,7 @@ from cloister.bootstrap import Services, wire
 from cloister.domain.recall.passage import Passage
 from cloister.index.exact.index import ExactIndex
 from cloister.models.interface import Embedder, Embedding
-from cloister.models.static_embedder import StaticEmbedder
+from cloister.models.static.embedder import StaticEmbedder
 from cloister.services.reindex import IndexCounts
 from cloister.storage.interface import Database
 from other_embedder import OtherEmbedder

@@ -11,9 +11,9 @@ from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.memory import quoted
 from cloister.domain.prompts.prompt import system_part
 from cloister.domain.scope import MemberVisibility
-from cloister.models.endpoint import Endpoint
-from cloister.models.openai_compatible import OpenAiExtractor
-from cloister.models.rules import Rules
+from cloister.models.openai.endpoint import Endpoint
+from cloister.models.openai.extractor import OpenAiExtractor
+from cloister.models.rules.extractor import Rules
 from cloister.services.search import MemoryHit, Place
 from engines import Engine
 from fake_endpoint import FakeEndpoint, completed, fake_endpoint

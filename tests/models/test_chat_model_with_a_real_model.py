@@ -7,8 +7,8 @@ import pytest
 
 from cloister.domain.errors import ModelUnavailable
 from cloister.domain.reply import ChatRequest, End, Piece, TextDelta
-from cloister.models.chat_model import OpenAiChatModel
-from cloister.models.endpoint import Endpoint, TooLongForTheModel
+from cloister.models.openai.chat import OpenAiChatModel
+from cloister.models.openai.endpoint import Endpoint, TooLongForTheModel
 from model_server import CONTEXT, ModelServer
 
 

@@ -12,9 +12,9 @@ from email.utils import formatdate
 import pytest
 
 from cloister.domain.errors import ModelAnswerInvalid, ModelUnavailable
-from cloister.models.endpoint import Endpoint
 from cloister.models.interface import Extractor
-from cloister.models.openai_compatible import OpenAiExtractor
+from cloister.models.openai.endpoint import Endpoint
+from cloister.models.openai.extractor import OpenAiExtractor
 from fake_endpoint import (
     Answer,
     Asked,

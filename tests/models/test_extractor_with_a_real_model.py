@@ -11,12 +11,12 @@ import pytest
 from cloister.domain.errors import ModelUnavailable
 from cloister.domain.extraction import ExtractedEntity, ExtractedMemory
 from cloister.domain.identifiers import MessageId
-from cloister.models import json_answers
-from cloister.models.chat_endpoint import ChatEndpoint
-from cloister.models.endpoint import Endpoint, TooLongForTheModel
-from cloister.models.json_answers import LONGEST_TEXT, Reply, Schema
-from cloister.models.openai_compatible import OpenAiExtractor
-from cloister.models.quotations import quotation, shown
+from cloister.models.openai import answers as json_answers
+from cloister.models.openai.answers import LONGEST_TEXT, Reply, Schema
+from cloister.models.openai.client import ChatEndpoint
+from cloister.models.openai.endpoint import Endpoint, TooLongForTheModel
+from cloister.models.openai.extractor import OpenAiExtractor
+from cloister.models.openai.quotations import quotation, shown
 from model_server import CONTEXT, ModelServer
 from statements import ids, statement
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from cloister.domain.errors import ModelUnavailable
-from cloister.models import json_answers
-from cloister.models.endpoint import Endpoint
-from cloister.models.openai_compatible import OpenAiExtractor
+from cloister.models.openai import answers as json_answers
+from cloister.models.openai.endpoint import Endpoint
+from cloister.models.openai.extractor import OpenAiExtractor
 from engines import Engine
 from memory_house import HOUR, House, settle_house
 from model_server import CONTEXT, ModelServer

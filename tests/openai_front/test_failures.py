@@ -7,8 +7,8 @@ from typing import Any
 import openai
 import pytest
 
-from cloister.models.chat_model import OpenAiChatModel
-from cloister.models.endpoint import Endpoint
+from cloister.models.openai.chat import OpenAiChatModel
+from cloister.models.openai.endpoint import Endpoint
 from engines import Engine
 from fake_endpoint import Answer, completion, event, refusal
 from fronts import Front, said_in, statuses_in, user, words

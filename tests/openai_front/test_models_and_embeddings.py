@@ -7,7 +7,7 @@ import numpy as np
 import openai
 import pytest
 
-from cloister.models.static_embedder import StaticEmbedder
+from cloister.models.static.embedder import StaticEmbedder
 from fronts import MODEL, Front
 
 DIMENSION = StaticEmbedder().dimension

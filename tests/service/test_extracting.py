@@ -11,8 +11,8 @@ from cloister.domain.identifiers import SessionId
 from cloister.domain.scope import Reach
 from cloister.interfaces.http import derived
 from cloister.interfaces.http.shares import Shares
-from cloister.models.endpoint import Endpoint
-from cloister.models.openai_compatible import OpenAiExtractor
+from cloister.models.openai.endpoint import Endpoint
+from cloister.models.openai.extractor import OpenAiExtractor
 from cloister.services import extract
 from cloister.services.claims import Claim, Claims
 from engines import EMBEDDER, Engine, exact_index

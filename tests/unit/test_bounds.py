@@ -9,10 +9,10 @@ from cloister.domain.recall.passage import Passage
 from cloister.domain.recall.question import asked_part
 from cloister.domain.text import MAX_CONTENT
 from cloister.index import terms
-from cloister.models.json_answers import Reply, read_notes
-from cloister.models.rules import Rules
-from cloister.models.rules_text import sentences
-from cloister.models.static_embedder import StaticEmbedder
+from cloister.models.openai.answers import Reply, read_notes
+from cloister.models.rules.extractor import Rules
+from cloister.models.rules.sentences import sentences
+from cloister.models.static.embedder import StaticEmbedder
 
 
 def memories(content: str) -> list[str]:

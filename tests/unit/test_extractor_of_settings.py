@@ -4,8 +4,8 @@ from contextlib import closing
 from pathlib import Path
 
 from cloister.bootstrap import build_services
-from cloister.models.openai_compatible import OpenAiExtractor
-from cloister.models.rules import Rules
+from cloister.models.openai.extractor import OpenAiExtractor
+from cloister.models.rules.extractor import Rules
 from cloister.settings import read_settings
 from engines import EMBEDDER
 

@@ -27,9 +27,9 @@ from cloister.domain.recall.passage import Passage
 from cloister.domain.recall.question import asked_part, parse_question
 from cloister.domain.text import MAX_CONTENT
 from cloister.index import terms
-from cloister.models.json_answers import Reply, UnusableAnswer, read_memories
-from cloister.models.rules import Rules
-from cloister.models.static_embedder import StaticEmbedder
+from cloister.models.openai.answers import Reply, UnusableAnswer, read_memories
+from cloister.models.rules.extractor import Rules
+from cloister.models.static.embedder import StaticEmbedder
 from hostile_texts import HEADS, UNITS, attacks, repeated
 
 TIMES = 4

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cloister.domain.extraction import ExtractedEntity, ExtractedMemory
-from cloister.models.json_answers import (
+from cloister.models.openai.answers import (
     ENTITIES,
     LONGEST_TEXT,
     MEMORIES,
@@ -22,7 +22,7 @@ from cloister.models.json_answers import (
     read_notes,
     without_lengths,
 )
-from cloister.models.merging import merged_entities, merged_memories, merged_notes, most_alike_first
+from cloister.models.openai.merging import merged_entities, merged_memories, merged_notes, most_alike_first
 from statements import ids
 
 ASKED = ids(1, 2, 3)

@@ -18,7 +18,7 @@ from cloister.domain.memory import HeldMemory, Memory, has_recalled, parted, quo
 from cloister.domain.observation import HeldObservation, Observation
 from cloister.domain.prompts.outside_text import harmless, marks, without_control_words
 from cloister.domain.prompts.prompt import prompt, system_part
-from cloister.models.quotations import quotation, shown
+from cloister.models.openai.quotations import quotation, shown
 from statements import statement
 
 MOMENT = 1_700_000_000_000_000

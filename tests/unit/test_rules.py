@@ -8,9 +8,9 @@ import pytest
 from cloister.domain.extraction import Statement
 from cloister.domain.identifiers import MessageId
 from cloister.models.interface import Extractor
-from cloister.models.rules import Rules
-from cloister.models.rules_categories import IMPORTANCE, Category
-from cloister.models.rules_memories import facts
+from cloister.models.rules.categories import IMPORTANCE, Category
+from cloister.models.rules.extractor import Rules
+from cloister.models.rules.memories import facts
 
 RULES = Rules()
 SENTENCES = Path(__file__).parents[2] / "benchmarks" / "extraction_sentences.json"

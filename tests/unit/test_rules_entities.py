@@ -4,7 +4,7 @@ import pytest
 
 from cloister.domain.extraction import EntityType, Statement
 from cloister.domain.identifiers import MessageId
-from cloister.models.rules import Rules
+from cloister.models.rules.extractor import Rules
 
 
 def said(*contents: str, role: str = "user", author: str | None = None) -> list[Statement]:

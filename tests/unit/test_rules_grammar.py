@@ -2,7 +2,7 @@
 
 import pytest
 
-from cloister.models.rules_grammar import base_form, expanded, of_others, of_the_speaker, predicate, third_form
+from cloister.models.rules.grammar import base_form, expanded, of_others, of_the_speaker, predicate, third_form
 
 
 @pytest.mark.parametrize(

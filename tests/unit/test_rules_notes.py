@@ -2,7 +2,7 @@
 
 from cloister.domain.extraction import Statement
 from cloister.domain.identifiers import MessageId
-from cloister.models.rules import Rules
+from cloister.models.rules.extractor import Rules
 
 
 def conversation(*turns: tuple[str, str]) -> list[Statement]:

@@ -10,7 +10,7 @@ from cloister.domain.extraction import Statement
 from cloister.domain.identifiers import MessageId
 from cloister.domain.memory import MAX_MEMORY, checked_memory, quoted
 from cloister.domain.text import MAX_CONTENT
-from cloister.models.rules import Rules
+from cloister.models.rules.extractor import Rules
 
 RULES = Rules()
 VOCABULARY = (

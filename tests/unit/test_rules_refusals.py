@@ -3,7 +3,7 @@
 import pytest
 
 from cloister.domain.memory import quoted
-from cloister.models.rules_memories import facts
+from cloister.models.rules.memories import facts
 
 REFUSED: dict[str, list[str]] = {
     "questions": [

@@ -19,8 +19,8 @@ from tokenizers import Tokenizer
 from cloister.domain.recall.passage import Passage, passage
 from cloister.domain.text import MAX_CONTENT
 from cloister.models.interface import Embedder
-from cloister.models.static_embedder import StaticEmbedder
-from cloister.models.static_sums import Sums, cut
+from cloister.models.static.embedder import StaticEmbedder
+from cloister.models.static.sums import Sums, cut
 
 EMBEDDER = StaticEmbedder()
 

@@ -19,8 +19,8 @@ from cloister.domain.errors import CloisterError, ModelUnavailable, NotFound, St
 from cloister.domain.prompts.prompt import prompt
 from cloister.domain.reply import ChatRequest, TextDelta, ToolCallDelta, Usage
 from cloister.domain.scope import Reach
-from cloister.models.endpoint import TooLongForTheModel
 from cloister.models.interface import ChatModel
+from cloister.models.openai.endpoint import TooLongForTheModel
 from cloister.services.build_context import ContextBuilder
 from cloister.services.forget import Forgetter
 from cloister.services.turns import Turn, TurnKeeper

@@ -8,9 +8,9 @@ from cloister.domain.extraction import Statement
 from cloister.domain.identifiers import MessageId
 from cloister.domain.patterns import linear
 from cloister.domain.prompts.speaker import in_quotes, is_plain_name
-from cloister.models import rules_refusals as refusals
-from cloister.models.rules_notation import words
-from cloister.models.rules_text import Sentence, sentences, shortened
+from cloister.models.rules import refusals
+from cloister.models.rules.sentences import Sentence, sentences, shortened
+from cloister.models.rules.tables.notation import words
 
 STRETCH = 6
 _FEWEST_MESSAGES = 3

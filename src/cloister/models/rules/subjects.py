@@ -5,8 +5,8 @@ Only a few verbs are told apart; a name that opens with another is met where it 
 
 from cloister.domain.extraction import EntityType
 from cloister.domain.patterns import IGNORECASE, Anchored, anchored
-from cloister.models.rules_notation import words
-from cloister.models.rules_words import OCCUPATION, PEOPLE, PET, RELATION
+from cloister.models.rules.tables.notation import words
+from cloister.models.rules.tables.words import OCCUPATION, PEOPLE, PET, RELATION
 
 _NO_SUBJECT = words(
     "all another any anybody anyone anything both each either every everybody everyone everything few here her his how if its "

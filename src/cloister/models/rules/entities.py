@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from cloister.domain.extraction import EntityType, ExtractedEntity, Statement
 from cloister.domain.identifiers import MessageId
 from cloister.domain.patterns import IGNORECASE, Anchored, Pattern, anchored, linear
-from cloister.models import rules_refusals as refusals
-from cloister.models.rules_facts import speaker_named
-from cloister.models.rules_memories import facts
-from cloister.models.rules_notation import words
-from cloister.models.rules_subjects import subject_type
-from cloister.models.rules_text import Sentence, segments, sentences, shortened
-from cloister.models.rules_words import LANGUAGE, PEOPLE, PET, RELATION
+from cloister.models.rules import refusals
+from cloister.models.rules.facts import speaker_named
+from cloister.models.rules.memories import facts
+from cloister.models.rules.sentences import Sentence, segments, sentences, shortened
+from cloister.models.rules.subjects import subject_type
+from cloister.models.rules.tables.notation import words
+from cloister.models.rules.tables.words import LANGUAGE, PEOPLE, PET, RELATION
 
 _LONGEST_NOTE = 160
 _LONGEST_SENTENCE = 1_000

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cloister.domain.errors import ModelUnavailable
-from cloister.models.json_answers import Reply
+from cloister.models.openai.answers import Reply
 
 _EVENT = b"data:"
 _END = b"[DONE]"

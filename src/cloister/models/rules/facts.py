@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from cloister.domain.prompts.speaker import is_plain_name, user_named
-from cloister.models.rules_categories import Category
+from cloister.models.rules.categories import Category
 
 _LONGEST = 200
 

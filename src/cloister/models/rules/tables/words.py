@@ -1,6 +1,6 @@
 """Word lists of the rules, each a regular expression: relations, animals, things one keeps, occupations, languages, …"""
 
-from cloister.models.rules_notation import word_list
+from cloister.models.rules.tables.notation import word_list
 
 RELATION = word_list(
     "mother mom mum mommy father dad daddy parents sister brother sisters brothers siblings sibling twin son sons daughter "

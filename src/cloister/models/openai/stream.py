@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from cloister.domain.reply import End, Piece, TextDelta, ToolCallDelta, Usage
-from cloister.models.completions import BrokenAnswer, not_an_endpoint
+from cloister.models.openai.completions import BrokenAnswer, not_an_endpoint
 
 _EVENT = b"data:"
 _END = b"[DONE]"

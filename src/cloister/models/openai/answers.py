@@ -14,7 +14,7 @@ from cloister.domain.extraction import EntityType, ExtractedEntity, ExtractedMem
 from cloister.domain.identifiers import MessageId
 from cloister.domain.memory import normalised
 from cloister.domain.patterns import linear
-from cloister.models.quotations import as_written
+from cloister.models.openai.quotations import as_written
 
 LONGEST_TEXT = 400
 LONGEST_NAME = 120

@@ -6,10 +6,10 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from cloister.domain.reply import ChatRequest, Piece
-from cloister.models.endpoint import Endpoint
+from cloister.models.openai.endpoint import Endpoint
 
 if TYPE_CHECKING:
-    from cloister.models.chat_connection import ChatConnection
+    from cloister.models.openai.chat_client import ChatConnection
 
 
 class OpenAiChatModel:
@@ -41,6 +41,6 @@ class OpenAiChatModel:
 
 def _connection_class() -> "type[ChatConnection]":
     """On a thread: importing the client takes a tenth of a second, and others are being answered."""
-    from cloister.models.chat_connection import ChatConnection
+    from cloister.models.openai.chat_client import ChatConnection
 
     return ChatConnection

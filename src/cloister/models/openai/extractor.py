@@ -18,15 +18,15 @@ from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Stateme
 from cloister.domain.identifiers import MessageId
 from cloister.domain.memory import normalised
 from cloister.domain.prompts.outside_text import harmless
-from cloister.models import json_answers
-from cloister.models.endpoint import Endpoint, TooLongForTheModel
-from cloister.models.json_answers import Note, OtherItems, Reply, Schema, UnusableAnswer
-from cloister.models.merging import merged_entities, merged_memories, merged_notes, most_alike_first
-from cloister.models.quotations import Quotation, quotation, shown
-from cloister.models.splitting import first_fitting, parts, tokens
+from cloister.models.openai import answers as json_answers
+from cloister.models.openai.answers import Note, OtherItems, Reply, Schema, UnusableAnswer
+from cloister.models.openai.endpoint import Endpoint, TooLongForTheModel
+from cloister.models.openai.merging import merged_entities, merged_memories, merged_notes, most_alike_first
+from cloister.models.openai.quotations import Quotation, quotation, shown
+from cloister.models.openai.splitting import first_fitting, parts, tokens
 
 if TYPE_CHECKING:
-    from cloister.models.chat_endpoint import ChatEndpoint
+    from cloister.models.openai.client import ChatEndpoint
 
 _LONGEST_ANSWER = 1_024
 _SMALLEST_PART = 64
@@ -131,7 +131,7 @@ class OpenAiExtractor:
 
     def _chat(self) -> "ChatEndpoint":
         """Opened at the first question: importing the client takes a tenth of a second, which no start should wait for."""
-        from cloister.models.chat_endpoint import ChatEndpoint
+        from cloister.models.openai.client import ChatEndpoint
 
         with self._lock:
             if self._opened is None:
@@ -145,4 +145,4 @@ def _lines(statements: Iterable[str]) -> list[str]:
 
 @cache
 def _prompt(name: str) -> str:
-    return files("cloister.models").joinpath("prompts", f"{name}.txt").read_text("utf-8").strip()
+    return files("cloister.models.openai").joinpath("prompts", f"{name}.txt").read_text("utf-8").strip()

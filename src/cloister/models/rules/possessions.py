@@ -1,12 +1,12 @@
 """Facts whose subject is something of the speaker's: the name, what is "my favourite …" or "my job", family and animals."""
 
 from cloister.domain.patterns import IGNORECASE, Anchored, Pattern, anchored, linear
-from cloister.models import rules_refusals as refusals
-from cloister.models.rules_categories import Category, category_of
-from cloister.models.rules_facts import Fact, Speaker, fact
-from cloister.models.rules_grammar import Person, Predicate, is_past, of_others, of_the_speaker, predicate
-from cloister.models.rules_notation import alternatives, opening
-from cloister.models.rules_words import MINE, NAMES, PET, RELATION
+from cloister.models.rules import refusals
+from cloister.models.rules.categories import Category, category_of
+from cloister.models.rules.facts import Fact, Speaker, fact
+from cloister.models.rules.grammar import Person, Predicate, is_past, of_others, of_the_speaker, predicate
+from cloister.models.rules.tables.notation import alternatives, opening
+from cloister.models.rules.tables.words import MINE, NAMES, PET, RELATION
 
 _NAMED = rf"((?-i:{NAMES}))"
 _OWN_NAME = anchored(

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cloister.domain.patterns import IGNORECASE, linear
-from cloister.models.rules_notation import words
+from cloister.models.rules.tables.notation import words
 
 Person = Literal["I", "he", "they"]
 

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from cloister.domain.patterns import IGNORECASE, anchored, linear
-from cloister.models import rules_refusals as refusals
-from cloister.models.rules_categories import category_of, said_of_both
-from cloister.models.rules_facts import Fact, Speaker, fact, speaker_named
-from cloister.models.rules_grammar import Predicate, expanded, is_past, of_the_speaker, predicate
-from cloister.models.rules_mine import fact_of_mine
-from cloister.models.rules_notation import opening
-from cloister.models.rules_text import Segment, Sentence, segments, sentences
+from cloister.models.rules import refusals
+from cloister.models.rules.categories import category_of, said_of_both
+from cloister.models.rules.facts import Fact, Speaker, fact, speaker_named
+from cloister.models.rules.grammar import Predicate, expanded, is_past, of_the_speaker, predicate
+from cloister.models.rules.possessions import fact_of_mine
+from cloister.models.rules.sentences import Segment, Sentence, segments, sentences
+from cloister.models.rules.tables.notation import opening
 
 _LONGEST_SEGMENT = 240
 _MOST_LEADS = 6

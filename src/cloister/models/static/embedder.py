@@ -21,7 +21,7 @@ from tokenizers import Tokenizer
 from cloister.domain.patterns import linear
 from cloister.domain.recall.passage import Passage
 from cloister.models.interface import Embedding, Weigh
-from cloister.models.static_sums import SPACE, Sums, is_plain, rows_of_tokens, stripped
+from cloister.models.static.sums import SPACE, Sums, is_plain, rows_of_tokens, stripped
 
 _WORD = linear(r"[^\W_]+")
 _LONGEST_KEPT_PIECE = 24

@@ -7,7 +7,7 @@ of English, two of Cyrillic, and little more than one of Chinese.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from cloister.models.quotations import CUT, Quotation
+from cloister.models.openai.quotations import CUT, Quotation
 
 _BYTES_A_TOKEN = 4
 _MARKS = 48  # what the marks around a quotation take, with number, speaker and day

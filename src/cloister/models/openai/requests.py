@@ -10,8 +10,8 @@ from typing import Any, cast
 
 import httpx2
 
-from cloister.models.endpoint import Endpoint
-from cloister.models.failures import Failure, refusal
+from cloister.models.openai.endpoint import Endpoint
+from cloister.models.openai.failures import Failure, refusal
 
 LONGEST_ERROR = 100_000
 _LONGEST_CONNECTING = 5.0

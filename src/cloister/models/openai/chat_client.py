@@ -11,11 +11,11 @@ import httpx2
 
 from cloister.domain.errors import ModelUnavailable
 from cloister.domain.reply import ChatRequest, Piece
-from cloister.models import wire
-from cloister.models.chat_pieces import Reading
-from cloister.models.completions import BrokenAnswer, model_names, not_an_endpoint
-from cloister.models.endpoint import Endpoint, TooLongForTheModel
-from cloister.models.failures import Failure, failure_of
+from cloister.models.openai import requests as wire
+from cloister.models.openai.completions import BrokenAnswer, model_names, not_an_endpoint
+from cloister.models.openai.endpoint import Endpoint, TooLongForTheModel
+from cloister.models.openai.failures import Failure, failure_of
+from cloister.models.openai.stream import Reading
 
 _LONGEST_LIST = 4_000_000
 _TRIES = 2

@@ -12,7 +12,7 @@ from cloister.domain.identifiers import MessageId
 from cloister.domain.memory import same_as
 
 if TYPE_CHECKING:
-    from cloister.models.rules_facts import Fact
+    from cloister.models.rules.facts import Fact
 
 _ONE_AT_A_TIME = threading.Lock()
 """Rules need the GIL all the time: threads that read at once are no faster together, and leave less of it to requests (ISO-13)."""
@@ -27,8 +27,8 @@ class Rules:
         self, said: Sequence[Statement], known: Sequence[str], of_user: Sequence[str] = ()
     ) -> list[ExtractedMemory]:
         """The lasting facts that users state about themselves and theirs, without those `known` already says."""
-        from cloister.models.rules_categories import IMPORTANCE
-        from cloister.models.rules_memories import facts
+        from cloister.models.rules.categories import IMPORTANCE
+        from cloister.models.rules.memories import facts
 
         already = {same_as(content) for content in known}
         found: dict[bytes, tuple[Fact, list[MessageId]]] = {}
@@ -47,14 +47,14 @@ class Rules:
 
     def entities(self, said: Sequence[Statement]) -> list[ExtractedEntity]:
         """The named things users speak of, with what they say of them (ISO-9)."""
-        from cloister.models.rules_entities import entities
+        from cloister.models.rules.entities import entities
 
         with _ONE_AT_A_TIME:
             return entities(said)
 
     def notes(self, said: Sequence[Statement]) -> list[tuple[str, tuple[MessageId, ...]]]:
         """A sentence for every six messages: the speaker and the words that carry most, with the message they come from."""
-        from cloister.models.rules_notes import notes
+        from cloister.models.rules.notes import notes
 
         with _ONE_AT_A_TIME:
             return notes(said)

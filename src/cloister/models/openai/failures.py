@@ -12,7 +12,7 @@ import httpx2
 
 from cloister.domain.errors import ModelUnavailable
 from cloister.domain.patterns import IGNORECASE, anchored
-from cloister.models.completions import BrokenAnswer
+from cloister.models.openai.completions import BrokenAnswer
 
 LONGEST_WAIT = 60.0
 _ERROR_CODE = anchored(r"[a-z][a-z0-9_.-]{0,63}", IGNORECASE)

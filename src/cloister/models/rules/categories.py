@@ -3,9 +3,9 @@
 from typing import Literal
 
 from cloister.domain.patterns import IGNORECASE, Anchored, anchored, linear
-from cloister.models import rules_patterns as patterns
-from cloister.models.rules_notation import entries, words
-from cloister.models.rules_words import OCCUPATION
+from cloister.models.rules.tables import predicates as patterns
+from cloister.models.rules.tables.notation import entries, words
+from cloister.models.rules.tables.words import OCCUPATION
 
 Category = Literal[
     "name", "place", "work", "family", "possession", "preference", "health", "self", "plan", "decision", "change"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from cloister.domain.memory import without_recalled
 from cloister.domain.patterns import DOTALL, IGNORECASE, MULTILINE, Match, anchored, linear
-from cloister.models.rules_words import RELATION
+from cloister.models.rules.tables.words import RELATION
 
 OPAQUE = "\ue000"
 """Stands where something was taken out of a sentence. A sentence that holds it says only part of itself."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from cloister.domain.extraction import ExtractedEntity, ExtractedMemory
 from cloister.domain.identifiers import MessageId
 from cloister.domain.memory import same_as
-from cloister.models.json_answers import LONGEST_TEXT, Note
+from cloister.models.openai.answers import LONGEST_TEXT, Note
 
 
 def merged_memories(found: Iterable[ExtractedMemory], known: Iterable[str]) -> list[ExtractedMemory]:

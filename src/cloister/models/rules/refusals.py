@@ -5,9 +5,9 @@ rest of a sentence after "if" or "she said", one segment with "might" in it.
 """
 
 from cloister.domain.patterns import IGNORECASE, anchored, linear
-from cloister.models.rules_categories import Category
-from cloister.models.rules_notation import anywhere, opening
-from cloister.models.rules_text import OPAQUE, Sentence
+from cloister.models.rules.categories import Category
+from cloister.models.rules.sentences import OPAQUE, Sentence
+from cloister.models.rules.tables.notation import anywhere, opening
 
 _POLITE = "please|pls|can you|could you|now|then|hey|hi|ok|okay|and|so|kindly"
 _INTERJECTIONS = "and|but|so|well|ok|okay|hey|hi|please|oh|also|wait|hmm|um|now|then|just"

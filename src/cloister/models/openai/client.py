@@ -14,11 +14,11 @@ from typing import TypeVar
 import httpx2
 
 from cloister.domain.errors import ModelUnavailable
-from cloister.models import wire
-from cloister.models.completions import BrokenAnswer, model_names, not_an_endpoint, reply_of
-from cloister.models.endpoint import Endpoint, TooLongForTheModel
-from cloister.models.failures import CallFailed, OptionalField, failure_of
-from cloister.models.json_answers import Reply, Schema, without_lengths
+from cloister.models.openai import requests as wire
+from cloister.models.openai.answers import Reply, Schema, without_lengths
+from cloister.models.openai.completions import BrokenAnswer, model_names, not_an_endpoint, reply_of
+from cloister.models.openai.endpoint import Endpoint, TooLongForTheModel
+from cloister.models.openai.failures import CallFailed, OptionalField, failure_of
 
 _FIRST_WAIT = 0.5
 _LONGEST_BODY = 4_000_000

@@ -5,8 +5,8 @@ written. It says what must stand there; whatever follows is part of the memory. 
 the complements that make it durable, and "I have a …" needs a thing that one keeps.
 """
 
-from cloister.models import rules_words
-from cloister.models.rules_notation import alternatives
+from cloister.models.rules.tables import words as rules_words
+from cloister.models.rules.tables.notation import alternatives
 
 AMBITION = r"""
 move (?!the|this|that|on|it|forward|ahead|my)
