@@ -29,7 +29,7 @@ import psycopg
 from cloister.bootstrap import Services, build_services
 from cloister.domain.conversation import Draft
 from cloister.domain.scope import Reach
-from cloister.services.keep_sessions import SessionFields
+from cloister.services.conversations.sessions import SessionFields
 from cloister.settings import Settings
 from temporary import open_engine
 

@@ -16,8 +16,8 @@ from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import EntityId, MemoryId, ProjectId
 from cloister.domain.observation import HeldObservation
 from cloister.domain.scope import Reach
-from cloister.services.keep_sessions import SessionChange, SessionFields
-from cloister.services.search import HIGHEST_LIMIT, EntityHit, MemoryHit, Place
+from cloister.services.conversations.sessions import SessionChange, SessionFields
+from cloister.services.recall.search import HIGHEST_LIMIT, EntityHit, MemoryHit, Place
 from isolation_machine import (
     MOST_PROJECTS,
     IsolationMachine,

@@ -12,7 +12,7 @@ from urllib.parse import urlencode, urlsplit
 from cloister.domain.conversation import Session
 from cloister.domain.identifiers import parse_tenant
 from cloister.domain.scope import Reach
-from cloister.services.events import Bus
+from cloister.services.events.bus import Bus
 from servers import Server, Tenant
 
 PATIENCE = 30

@@ -13,8 +13,8 @@ from cloister.domain.conversation import Draft, Role, Status
 from cloister.domain.errors import CloisterError, Conflict, Forbidden, NotFound
 from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.scope import MemberVisibility, Reach
-from cloister.services.keep_sessions import SessionChange, SessionFields
-from cloister.services.search import HIGHEST_LIMIT, EpisodeHit, Place
+from cloister.services.conversations.sessions import SessionChange, SessionFields
+from cloister.services.recall.search import HIGHEST_LIMIT, EpisodeHit, Place
 from oracle import Conversation, Said, Tenant
 
 EVERYTHING = 1_000

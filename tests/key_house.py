@@ -6,7 +6,7 @@ from cloister.bootstrap import Services
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.keys import ParsedKey, parse_key
 from cloister.domain.scope import Reach
-from cloister.services.access import CreatedKey, CreatedTenant, KeyFields
+from cloister.services.tenancy.api_keys import CreatedKey, CreatedTenant, KeyFields
 from engines import Engine
 from twin_tenants import MOMENT
 

@@ -11,8 +11,8 @@ from cloister.domain.memory import HeldMemory
 from cloister.domain.scope import MemberVisibility, Reach
 from cloister.index.interface import Index
 from cloister.models.interface import Extractor
-from cloister.services.keep_sessions import SessionChange, SessionFields
-from cloister.services.search import Place
+from cloister.services.conversations.sessions import SessionChange, SessionFields
+from cloister.services.recall.search import Place
 from engines import Engine
 
 SECOND = 1_000_000

@@ -11,7 +11,7 @@ from cloister.domain.conversation import Role
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.interfaces import derived_shapes, preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.arguments import NOT_GIVEN
-from cloister.services.search import Kind
+from cloister.services.recall.search import Kind
 from command_line import CommandLine
 from refusals import refusal
 

@@ -17,8 +17,8 @@ from cloister.domain.scope import MemberVisibility, Reach
 from cloister.index.interface import Row
 from cloister.index.qdrant.index import QdrantIndex, collection_name, entity_collection_name
 from cloister.models.static.embedder import StaticEmbedder
-from cloister.services.keep_sessions import SessionChange, SessionFields
-from cloister.services.search import EntityHit, EpisodeHit, Place
+from cloister.services.conversations.sessions import SessionChange, SessionFields
+from cloister.services.recall.search import EntityHit, EpisodeHit, Place
 from cloister.storage.sqlite.database import open_sqlite
 
 EMBEDDER = StaticEmbedder()

@@ -20,8 +20,8 @@ from cloister.domain.identifiers import ProjectId
 from cloister.domain.memory import quoted
 from cloister.domain.prompts.recalled_text import own_words
 from cloister.domain.scope import MemberVisibility, Reach
-from cloister.services.keep_sessions import SessionChange, SessionFields
-from cloister.services.turns import Ask, NamedSession, Turn, TurnLost
+from cloister.services.chat.turns import Ask, NamedSession, Turn, TurnLost
+from cloister.services.conversations.sessions import SessionChange, SessionFields
 from derived_machine import DerivedMachine, numbers
 from isolation_machine import COMMON, MOST_PROJECTS, ONE, house_numbers, names, picks, refused, tenant_numbers
 from oracle import Conversation, Part, Said, Tenant

@@ -19,7 +19,7 @@ from cloister.bootstrap import Services
 from cloister.domain.conversation import Draft
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import Reach
-from cloister.services.keep_sessions import SessionFields
+from cloister.services.conversations.sessions import SessionFields
 from engines import Engine, Rows
 from fake_endpoint import Answer, Asked, completed
 from signal_dispositions import dispositions

@@ -254,12 +254,16 @@ def test_nothing_is_caught_broadly_outside_the_outermost_places() -> None:
         (
             "cloister.models.rules.extractor",
             "def f():\n    from cloister.services import record",
-            {"cloister.services.record"},
+            {"cloister.services.conversations.record"},
         ),
-        ("cloister.services.recall", "from cloister.interfaces.library import X", {"cloister.interfaces.library"}),
-        ("cloister.services.recall", "from cloister.bootstrap import wire", {"cloister.bootstrap"}),
+        (
+            "cloister.services.recall.recall",
+            "from cloister.interfaces.library import X",
+            {"cloister.interfaces.library"},
+        ),
+        ("cloister.services.recall.recall", "from cloister.bootstrap import wire", {"cloister.bootstrap"}),
         ("cloister.interfaces.library", "from cloister.storage.stores import pools", {"cloister.storage.stores.pools"}),
-        ("cloister.services.recall", "from cloister.storage.stores.pools import Pools", set[str]()),
+        ("cloister.services.recall.recall", "from cloister.storage.stores.pools import Pools", set[str]()),
     ],
 )
 def test_the_rule_bites(name: str, text: str, expected: set[str]) -> None:

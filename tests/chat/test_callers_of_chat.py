@@ -13,7 +13,7 @@ import pytest
 from cloister.domain.identifiers import parse_tenant
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import now
-from cloister.services.access import Gatekeeper, KeyFields
+from cloister.services.tenancy.api_keys import Gatekeeper, KeyFields
 from fake_endpoint import FakeEndpoint
 from servers import Server, Tenant
 from talking import Gate, asking, messages, streaming, words

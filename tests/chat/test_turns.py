@@ -12,9 +12,9 @@ from cloister.domain.errors import QuotaExceeded, TurnInProgress, TurnMoved
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import now
 from cloister.domain.usage import Limits
-from cloister.services.converse import Finished, Happening, Recalled
-from cloister.services.keep_sessions import SessionChange, SessionFields
-from cloister.services.turns import Ask, Turn, TurnLost
+from cloister.services.chat.converse import Finished, Happening, Recalled
+from cloister.services.chat.turns import Ask, Turn, TurnLost
+from cloister.services.conversations.sessions import SessionChange, SessionFields
 from engines import Engine, at_once
 
 T = TypeVar("T")

@@ -15,8 +15,8 @@ from cloister.domain.errors import InvalidProjectId
 from cloister.domain.identifiers import MAX_SEQUENCE, message_name, project_name
 from cloister.domain.scope import Reach
 from cloister.domain.text import MAX_CONTENT
-from cloister.services.keep_sessions import SessionFields
-from cloister.services.record import LARGEST_BATCH
+from cloister.services.conversations.record import LARGEST_BATCH
+from cloister.services.conversations.sessions import SessionFields
 from engines import Engine
 
 MISSING = {"session": "nowhere", "project": "proj_00000000000000ff", "message": "msg_00000000000000ff"}

@@ -11,8 +11,9 @@ from cloister.domain.conversation import Draft
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import PoolId, ProjectId
 from cloister.domain.scope import PoolKey, Reach
-from cloister.services import keep_sessions, move
-from cloister.services.keep_sessions import SessionChange, SessionFields
+from cloister.services.conversations import move
+from cloister.services.conversations import sessions as keep_sessions
+from cloister.services.conversations.sessions import SessionChange, SessionFields
 from cloister.storage.stores.pools import Pools
 from engines import Engine
 

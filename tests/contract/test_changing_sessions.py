@@ -10,7 +10,7 @@ from cloister.bootstrap import Services
 from cloister.domain.conversation import Draft
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import Reach
-from cloister.services.keep_sessions import SessionChange, SessionFields
+from cloister.services.conversations.sessions import SessionChange, SessionFields
 from engines import Engine
 
 NAMES = ("first", "second", "third", "fourth", "fifth")

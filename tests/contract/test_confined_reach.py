@@ -11,9 +11,9 @@ from cloister.domain.errors import CloisterError, Conflict, Forbidden, NotFound
 from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.scope import Reach
 from cloister.domain.usage import Limits
-from cloister.services.keep_sessions import SessionChange, SessionFields
-from cloister.services.search import EpisodeHit, Place
-from cloister.services.turns import Ask
+from cloister.services.chat.turns import Ask
+from cloister.services.conversations.sessions import SessionChange, SessionFields
+from cloister.services.recall.search import EpisodeHit, Place
 from engines import Engine
 
 

@@ -9,7 +9,7 @@ from cloister.bootstrap import Services
 from cloister.domain.errors import Conflict, InvalidRequest, NotFound
 from cloister.domain.identifiers import ProjectId, new_project_id
 from cloister.domain.scope import Reach
-from cloister.services.keep_sessions import SessionFields
+from cloister.services.conversations.sessions import SessionFields
 from engines import Engine, at_once
 
 ROUNDS = 10

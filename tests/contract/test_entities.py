@@ -12,8 +12,8 @@ from cloister.domain.extraction import ExtractedEntity
 from cloister.domain.identifiers import EntityId, ProjectId
 from cloister.domain.scope import Reach
 from cloister.index import terms
-from cloister.services.index_entities import EntityIndexing
-from cloister.services.search import Place
+from cloister.services.indexing.entities import EntityIndexing
+from cloister.services.recall.search import Place
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.entities import Entities
 from cloister.storage.stores.tenants import Projects

@@ -11,8 +11,8 @@ from cloister.domain.erasure import TenantCounts
 from cloister.domain.errors import Conflict, NotFound, Unauthenticated
 from cloister.domain.identifiers import LOCAL_TENANT, TenantId, new_tenant_id, tenant_name
 from cloister.domain.scope import Reach
-from cloister.services.access import CreatedTenant, KeyFields
-from cloister.services.keep_sessions import SessionFields
+from cloister.services.conversations.sessions import SessionFields
+from cloister.services.tenancy.api_keys import CreatedTenant, KeyFields
 from cloister.storage.interface import Transaction
 from cloister.storage.queries import read_queries
 from engines import TABLES, Engine, at_once

@@ -12,8 +12,8 @@ from cloister.domain.erasure import UserCounts
 from cloister.domain.errors import Conflict, Forbidden, InvalidRequest, NotFound, Unauthenticated
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import Reach
-from cloister.services.access import KeyFields
-from cloister.services.keep_sessions import SessionFields
+from cloister.services.conversations.sessions import SessionFields
+from cloister.services.tenancy.api_keys import KeyFields
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.extraction import Extraction
 from cloister.storage.stores.turns import Turns

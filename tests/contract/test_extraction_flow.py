@@ -14,7 +14,7 @@ from cloister.domain.memory import quoted
 from cloister.domain.scope import Reach
 from cloister.models.openai.endpoint import Endpoint
 from cloister.models.openai.extractor import OpenAiExtractor
-from cloister.services import extract
+from cloister.services.memories import extract
 from engines import Engine
 from fake_endpoint import Answer, Asked, FakeEndpoint, completed, completion, fake_endpoint, refusal
 from memory_house import HOUR, House, settle_house

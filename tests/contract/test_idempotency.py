@@ -12,8 +12,8 @@ from cloister.domain.conversation import Draft, Message, Project, Session
 from cloister.domain.errors import Conflict, IdempotencyMismatch, InvalidRequest, NotFound, TooLarge
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import MemberVisibility, Reach
-from cloister.services.keep_sessions import SessionChange, SessionFields
-from cloister.services.remember import Appended
+from cloister.services.conversations.sessions import SessionChange, SessionFields
+from cloister.services.memories.memories import Appended
 from engines import Engine, at_once
 from twin_tenants import MOMENT
 

@@ -10,7 +10,7 @@ from cloister.domain.errors import Conflict, NotFound
 from cloister.domain.identifiers import KeyId
 from cloister.domain.keys import parse_key
 from cloister.domain.scope import Reach
-from cloister.services.access import CreatedKey, CreatedTenant, KeyFields
+from cloister.services.tenancy.api_keys import CreatedKey, CreatedTenant, KeyFields
 from engines import Engine, at_once
 from key_house import HOUR, OPERATOR, Hands, House, once, parsed, reach_of
 

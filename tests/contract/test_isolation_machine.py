@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from cloister.services import extract
+from cloister.services.memories import extract
 from engines import Engine
 from turn_machine import TurnMachine
 

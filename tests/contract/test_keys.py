@@ -17,7 +17,7 @@ from cloister.domain.errors import (
 from cloister.domain.identifiers import KeyId, TenantId, key_name, new_key_id, new_project_id, new_tenant_id
 from cloister.domain.keys import ParsedKey, key_text, new_secret
 from cloister.domain.scope import Reach
-from cloister.services.access import CreatedKey, CreatedTenant, KeyFields
+from cloister.services.tenancy.api_keys import CreatedKey, CreatedTenant, KeyFields
 from engines import Engine, at_once
 from key_house import DAY, HOUR, OPERATOR, Hands, House, once, parsed, reach_of
 from twin_tenants import MOMENT

@@ -11,8 +11,8 @@ from cloister.bootstrap import Services
 from cloister.domain.conversation import Draft
 from cloister.domain.identifiers import ProjectId, new_entity_id, new_memory_id
 from cloister.domain.scope import MemberVisibility, Reach
-from cloister.services.keep_sessions import SessionFields
-from cloister.services.search import EntityHit, MemoryHit, Place
+from cloister.services.conversations.sessions import SessionFields
+from cloister.services.recall.search import EntityHit, MemoryHit, Place
 from engines import Engine
 from leaky_index import LeakyIndex
 

@@ -11,8 +11,8 @@ from cloister.bootstrap import Services
 from cloister.domain.conversation import Draft
 from cloister.domain.identifiers import MessageId, message_id, new_session_id
 from cloister.domain.scope import MemberVisibility, Reach
-from cloister.services.keep_sessions import SessionFields
-from cloister.services.search import EpisodeHit, Place
+from cloister.services.conversations.sessions import SessionFields
+from cloister.services.recall.search import EpisodeHit, Place
 from engines import Engine
 from leaky_index import LeakyIndex
 

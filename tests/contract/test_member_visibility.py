@@ -10,10 +10,10 @@ from cloister.domain.conversation import Draft
 from cloister.domain.errors import Forbidden, InvalidRequest, NotFound
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import MemberVisibility, Reach
-from cloister.services import extract
-from cloister.services.keep_sessions import SessionChange, SessionFields
-from cloister.services.search import Place
-from cloister.services.visibility import VisibilityPreview
+from cloister.services.conversations.sessions import SessionChange, SessionFields
+from cloister.services.memories import extract
+from cloister.services.recall.search import Place
+from cloister.services.tenancy.visibility import VisibilityPreview
 from engines import Engine, at_once
 
 NUMBERS = count(1)

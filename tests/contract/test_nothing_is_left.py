@@ -17,8 +17,8 @@ from cloister.domain.entity import same_name
 from cloister.domain.memory import same_as
 from cloister.domain.scope import Reach
 from cloister.index.qdrant.index import QdrantIndex
-from cloister.services.access import KeyFields
-from cloister.services.once import request
+from cloister.services.tenancy.api_keys import KeyFields
+from cloister.services.tenancy.idempotency import request
 from engines import EMBEDDER, Engine, Rows
 from memory_house import House, long_talk, settle_house
 

@@ -6,7 +6,7 @@ from cloister.domain.context import Source
 from cloister.domain.conversation import ROLES, Draft, Role
 from cloister.domain.memory import quoted
 from cloister.domain.prompts.recalled_text import NOTHING_RECALLED, RECALL_ONLY
-from cloister.services.search import Place
+from cloister.services.recall.search import Place
 from engines import Engine
 from memory_house import House, settle_house
 

@@ -14,7 +14,7 @@ from cloister.domain.identifiers import SEQUENCE_BITS
 from cloister.domain.scope import Reach, Scope
 from cloister.index.exact.index import ExactIndex
 from cloister.index.qdrant import search as qdrant_search
-from cloister.services.recall import Pick
+from cloister.services.recall.recall import Pick
 from qdrant_house import EMBEDDER, KINDS, House, Reader, open_house
 from two_friends import FACTS, QUESTIONS, sessions
 

@@ -12,8 +12,8 @@ from cloister.index import terms
 from cloister.index.interface import EntityPoint
 from cloister.index.qdrant.points import user_part
 from cloister.index.qdrant.search import Hit, QdrantProject
-from cloister.services import index_entities
-from cloister.services.search import Place
+from cloister.services.indexing import entities as index_entities
+from cloister.services.recall.search import Place
 from cloister.storage.stores.derived_index_rows import EntityIndexRows, EntityWords
 from cloister.storage.stores.entities import EntityRows
 from qdrant_house import EMBEDDER, KINDS, House, open_house

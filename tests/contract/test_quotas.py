@@ -10,7 +10,7 @@ from cloister.domain.conversation import Draft
 from cloister.domain.errors import QuotaExceeded
 from cloister.domain.scope import Reach
 from cloister.domain.usage import Limits
-from cloister.services.keep_sessions import SessionChange, SessionFields
+from cloister.services.conversations.sessions import SessionChange, SessionFields
 from engines import Engine, at_once
 
 HELLO = Draft(role="user", content="Hello")

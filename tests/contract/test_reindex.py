@@ -10,7 +10,7 @@ from cloister.domain.recall.passage import Passage
 from cloister.index.exact.index import ExactIndex
 from cloister.models.interface import Embedder, Embedding
 from cloister.models.static.embedder import StaticEmbedder
-from cloister.services.reindex import IndexCounts
+from cloister.services.indexing.reindex import IndexCounts
 from cloister.storage.interface import Database
 from other_embedder import OtherEmbedder
 

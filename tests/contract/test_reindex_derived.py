@@ -11,8 +11,8 @@ from cloister.domain.scope import Reach
 from cloister.index import terms
 from cloister.index.exact.index import ExactIndex
 from cloister.models.interface import Embedder
-from cloister.services.reindex import IndexCounts
-from cloister.services.search import EntityHit, MemoryHit, Place
+from cloister.services.indexing.reindex import IndexCounts
+from cloister.services.recall.search import EntityHit, MemoryHit, Place
 from engines import EMBEDDER, Engine
 from memory_house import House, SteppingClock
 from other_embedder import OtherEmbedder

@@ -11,9 +11,9 @@ from cloister.domain.errors import TurnMoved
 from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Statement
 from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.memory import quoted
-from cloister.services import extract
-from cloister.services.move import MovePreview
-from cloister.services.turns import Ask, Turn
+from cloister.services.chat.turns import Ask, Turn
+from cloister.services.conversations.move import MovePreview
+from cloister.services.memories import extract
 from engines import Engine
 from memory_house import House, settle_house
 

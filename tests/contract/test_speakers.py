@@ -14,7 +14,7 @@ from cloister.domain.scope import MemberVisibility
 from cloister.models.openai.endpoint import Endpoint
 from cloister.models.openai.extractor import OpenAiExtractor
 from cloister.models.rules.extractor import Rules
-from cloister.services.search import MemoryHit, Place
+from cloister.services.recall.search import MemoryHit, Place
 from engines import Engine
 from fake_endpoint import FakeEndpoint, completed, fake_endpoint
 from memory_house import House, settle_house

@@ -12,9 +12,9 @@ from cloister.domain.errors import CloisterError, Conflict, IdempotencyMismatch,
 from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.scope import Reach
 from cloister.domain.usage import Limits
-from cloister.services.access import KeyFields
-from cloister.services.keep_sessions import SessionChange, SessionFields
-from cloister.services.record import LARGEST_BATCH
+from cloister.services.conversations.record import LARGEST_BATCH
+from cloister.services.conversations.sessions import SessionChange, SessionFields
+from cloister.services.tenancy.api_keys import KeyFields
 from engines import Engine, at_once, postgres_engine
 from waiting import eventually
 

@@ -17,7 +17,7 @@ from cloister.domain.conversation import Draft
 from cloister.domain.events import Event
 from cloister.domain.scope import Reach
 from cloister.interfaces.http.serve import LOCAL_KEY_FILE
-from cloister.services.keep_sessions import SessionFields
+from cloister.services.conversations.sessions import SessionFields
 from cloister.storage import notifications as neighbours
 from cloister.storage.notifications import SilentNeighbours
 from cloister.storage.postgres import notifications as postgres_neighbours

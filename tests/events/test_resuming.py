@@ -3,7 +3,7 @@
 import pytest
 
 import cloister.interfaces.http.events as wire
-from cloister.services.events import KEPT
+from cloister.services.events.bus import KEPT
 from event_streams import following, inside
 from servers import Server, Tenant
 

@@ -27,8 +27,8 @@ from cloister.domain.timestamps import now
 from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.callers import need_of
 from cloister.interfaces.http.openai_errors import PATHS as OPENAI_PATHS
-from cloister.services.access import Gatekeeper, KeyFields
-from cloister.services.keep_sessions import SessionFields
+from cloister.services.conversations.sessions import SessionFields
+from cloister.services.tenancy.api_keys import Gatekeeper, KeyFields
 from engines import Engine
 from servers import EVERYTHING, OPERATOR_KEY, Caller, Server, routes_of, serving
 

@@ -13,8 +13,8 @@ from cloister.interfaces.http import derived
 from cloister.interfaces.http.shares import Shares
 from cloister.models.openai.endpoint import Endpoint
 from cloister.models.openai.extractor import OpenAiExtractor
-from cloister.services import extract
-from cloister.services.claims import Claim, Claims
+from cloister.services.memories import extract
+from cloister.services.memories.claims import Claim, Claims
 from engines import EMBEDDER, Engine, exact_index
 from fake_endpoint import Answer, Asked, FakeEndpoint, completed, completion, fake_endpoint, refusal
 from servers import Server, Tenant, serving

@@ -14,9 +14,9 @@ from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Stateme
 from cloister.domain.identifiers import MessageId
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock, now
-from cloister.services import extract
-from cloister.services.claims import Claim
-from cloister.services.keep_sessions import SessionChange
+from cloister.services.conversations.sessions import SessionChange
+from cloister.services.memories import extract
+from cloister.services.memories.claims import Claim
 from cloister.storage.queries import load_queries
 from engines import EMBEDDER, at_once, exact_index, postgres_engine
 from waiting import eventually

@@ -14,9 +14,9 @@ from cloister.domain.conversation import Draft
 from cloister.domain.scope import Reach
 from cloister.index.qdrant.index import QdrantIndex
 from cloister.interfaces.worker import Done, Worker
-from cloister.services.keep_sessions import SessionFields
-from cloister.services.search import EntityHit, EpisodeHit
-from cloister.services.search import Place as Where
+from cloister.services.conversations.sessions import SessionFields
+from cloister.services.recall.search import EntityHit, EpisodeHit
+from cloister.services.recall.search import Place as Where
 from engines import EMBEDDER
 from worker_processes import FACT, Place, converse
 

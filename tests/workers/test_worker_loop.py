@@ -15,7 +15,7 @@ from cloister.domain.timestamps import now
 from cloister.index import terms
 from cloister.interfaces import worker as loop
 from cloister.interfaces.worker import Worker
-from cloister.services.claims import Claim, Claims
+from cloister.services.memories.claims import Claim, Claims
 from waiting import eventually
 from worker_processes import FACT, Place, converse
 

@@ -7,8 +7,8 @@ from cloister.domain.identifiers import entity_name, memory_name, message_name, 
 from cloister.domain.memory import HeldMemory
 from cloister.domain.observation import HeldObservation
 from cloister.domain.timestamps import iso
-from cloister.services.extract import Extracted
-from cloister.services.remember import Appended as DomainAppended
+from cloister.services.memories.extract import Extracted
+from cloister.services.memories.memories import Appended as DomainAppended
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -27,10 +27,10 @@ from cloister.interfaces.arguments import (
     tags_of,
 )
 from cloister.interfaces.organisation import OrganisationCalls
-from cloister.services.diagnose import Health
-from cloister.services.keep_sessions import SessionChange, SessionFields
-from cloister.services.reindex import IndexCounts, Progress
-from cloister.services.search import Kind, Place
+from cloister.services.conversations.sessions import SessionChange, SessionFields
+from cloister.services.health import Health
+from cloister.services.indexing.reindex import IndexCounts, Progress
+from cloister.services.recall.search import Kind, Place
 from cloister.settings import read_remote, read_settings
 
 

@@ -9,7 +9,7 @@ from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility, Reach
 from cloister.domain.timestamps import parse_iso
 from cloister.interfaces import preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.arguments import page_size, project_of
-from cloister.services.access import KeyFields
+from cloister.services.tenancy.api_keys import KeyFields
 
 
 class OrganisationCalls:

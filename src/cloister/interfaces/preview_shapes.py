@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from cloister.services.move import MovePreview as DomainMovePreview
-from cloister.services.visibility import VisibilityPreview as DomainVisibilityPreview
+from cloister.services.conversations.move import MovePreview as DomainMovePreview
+from cloister.services.tenancy.visibility import VisibilityPreview as DomainVisibilityPreview
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

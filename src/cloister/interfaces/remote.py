@@ -31,10 +31,10 @@ from cloister.interfaces.arguments import (
 )
 from cloister.interfaces.library import Cloister
 from cloister.interfaces.remote_organisation import PROJECTS, RemoteOrganisationCalls, given_fields, segment
-from cloister.services.diagnose import Health
-from cloister.services.reindex import IndexCounts, Progress
-from cloister.services.remember import checked_memories
-from cloister.services.search import Kind, checked_kinds
+from cloister.services.health import Health
+from cloister.services.indexing.reindex import IndexCounts, Progress
+from cloister.services.memories.memories import checked_memories
+from cloister.services.recall.search import Kind, checked_kinds
 from cloister.settings import read_remote
 
 _SESSIONS: Final = "/v1/sessions"

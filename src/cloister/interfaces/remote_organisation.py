@@ -12,8 +12,8 @@ from cloister.domain.text import checked_name
 from cloister.domain.timestamps import parse_iso
 from cloister.interfaces import preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.arguments import page_size, project_of
-from cloister.services.organise import the_only_project
-from cloister.services.visibility import checked_visibility
+from cloister.services.tenancy.projects import the_only_project
+from cloister.services.tenancy.visibility import checked_visibility
 
 if TYPE_CHECKING:
     from cloister.interfaces.remote_connection import Connection

@@ -26,11 +26,11 @@ from cloister.interfaces.derived_shapes import (
     memory_shape,
     observation_shape,
 )
-from cloister.services.access import CreatedKey as DomainCreatedKey
-from cloister.services.forget import Forgotten as DomainForgotten
-from cloister.services.organise import Moved
-from cloister.services.search import EntityHit, EpisodeHit, MemoryHit
-from cloister.services.search import Hit as DomainHit
+from cloister.services.conversations.forget import Forgotten as DomainForgotten
+from cloister.services.recall.search import EntityHit, EpisodeHit, MemoryHit
+from cloister.services.recall.search import Hit as DomainHit
+from cloister.services.tenancy.api_keys import CreatedKey as DomainCreatedKey
+from cloister.services.tenancy.projects import Moved
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

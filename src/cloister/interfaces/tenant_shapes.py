@@ -6,8 +6,8 @@ from cloister.domain.erasure import TenantCounts, UserCounts
 from cloister.domain.identifiers import key_name, project_name, tenant_name
 from cloister.domain.timestamps import iso
 from cloister.domain.usage import Usage as DomainUsage
-from cloister.services.access import CreatedKey, CreatedTenant
-from cloister.services.tenants import TenantSummary as DomainTenantSummary
+from cloister.services.tenancy.api_keys import CreatedKey, CreatedTenant
+from cloister.services.tenancy.tenants import TenantSummary as DomainTenantSummary
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from cloister.bootstrap import Services
 from cloister.domain.errors import CloisterError, ModelUnavailable
-from cloister.services.extract import Outcome
+from cloister.services.memories.extract import Outcome
 
 LOGGER = logging.getLogger("cloister.worker")
 _LOOK_EVERY_SECONDS = 2.0

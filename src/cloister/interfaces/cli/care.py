@@ -10,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from cloister.interfaces.cli.options import Data, Json, Key
 from cloister.interfaces.cli.terminal import answer, chatter, counted
 from cloister.interfaces.library import Cloister
-from cloister.services.reindex import IndexCounts
+from cloister.services.indexing.reindex import IndexCounts
 
 
 def index_counts(counts: IndexCounts) -> str:

@@ -12,7 +12,7 @@ from cloister.interfaces.cli.places import Places, chosen_project
 from cloister.interfaces.cli.terminal import answer, counted, minute, quotation, remark, speaker
 from cloister.interfaces.library import Cloister
 from cloister.interfaces.shapes import Context, ContextItem, Hit, as_json
-from cloister.services.search import KINDS, Kind
+from cloister.services.recall.search import KINDS, Kind
 
 
 def context(

@@ -13,7 +13,7 @@ from cloister.bootstrap import Services
 from cloister.domain.errors import CloisterError
 from cloister.domain.identifiers import TenantId
 from cloister.interfaces.http.callers import CallerInfo
-from cloister.services.converse import CHECK_SECONDS
+from cloister.services.chat.converse import CHECK_SECONDS
 
 # Where changes come faster than they can be looked at, a reader goes on and looks again before it sends more.
 _MOST_LOOKS = 2

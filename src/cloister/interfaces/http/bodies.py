@@ -14,9 +14,9 @@ from cloister.domain.project_settings import ObservationScope
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.domain.text import MAX_METADATA, MAX_METADATA_DEPTH
 from cloister.interfaces.http import forms
-from cloister.services.record import LARGEST_BATCH
-from cloister.services.remember import LARGEST_APPEND
-from cloister.services.search import HIGHEST_LIMIT, Kind
+from cloister.services.conversations.record import LARGEST_BATCH
+from cloister.services.memories.memories import LARGEST_APPEND
+from cloister.services.recall.search import HIGHEST_LIMIT, Kind
 
 
 def _as_whole(given: object) -> object:

@@ -20,7 +20,7 @@ from cloister.interfaces.http.routes import GuardedRoute
 from cloister.interfaces.http.sessions import project_of
 from cloister.interfaces.http.turns import RunningTurn, RunningTurns
 from cloister.interfaces.http.ui_stream import MEDIA_TYPE, ui_stream
-from cloister.services.turns import Ask, NamedSession, Turn
+from cloister.services.chat.turns import Ask, NamedSession, Turn
 
 STREAM: dict[str, Any] = {
     "description": "The turn as it runs, as server-sent events.",

@@ -20,7 +20,7 @@ from cloister.interfaces.http.callers import Caller, needs
 from cloister.interfaces.http.hall import Hall
 from cloister.interfaces.http.parameters import OfUser
 from cloister.interfaces.http.routes import GuardedRoute
-from cloister.services.events import Reader, Told
+from cloister.services.events.bus import Reader, Told
 
 HEARTBEAT_SECONDS = 15.0
 # How long a reader may take for what it is sent before it is cut.

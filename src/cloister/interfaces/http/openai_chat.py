@@ -18,7 +18,7 @@ from cloister.interfaces.http.openai_errors import CHAT, OpenAiRoute
 from cloister.interfaces.http.openai_messages import read_conversation, with_memory
 from cloister.interfaces.http.openai_reply import EVENTS, Answering, TurnReply
 from cloister.interfaces.http.turns import RunningTurns
-from cloister.services.turns import Ask
+from cloister.services.chat.turns import Ask
 
 router = APIRouter(route_class=OpenAiRoute, tags=["OpenAI-compatible"])
 

@@ -21,8 +21,8 @@ from cloister.interfaces.http.access_recheck import StreamGuard
 from cloister.interfaces.http.openai_errors import error_body, in_openai_shape
 from cloister.interfaces.http.problems import CRASH, of_error, problem
 from cloister.interfaces.http.turns import RunningTurn, RunningTurns
-from cloister.services.converse import BuildRequest, Finished, Happening
-from cloister.services.turns import Turn
+from cloister.services.chat.converse import BuildRequest, Finished, Happening
+from cloister.services.chat.turns import Turn
 
 SESSION_HEADER = b"x-session-id"
 EVENTS = "text/event-stream"

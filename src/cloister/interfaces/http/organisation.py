@@ -14,8 +14,8 @@ from cloister.interfaces.http.cursors import Listing
 from cloister.interfaces.http.parameters import Cursor, DryRun, IdempotencyKey, KeyName, Limit, OfName, ProjectId
 from cloister.interfaces.http.routes import GuardedRoute
 from cloister.interfaces.http.sessions import session_page
-from cloister.services.access import KeyFields
-from cloister.services.organise import check_project_change
+from cloister.services.tenancy.api_keys import KeyFields
+from cloister.services.tenancy.projects import check_project_change
 
 router = APIRouter(route_class=GuardedRoute, tags=["Organisation"])
 

@@ -10,7 +10,7 @@ from cloister.interfaces.http import bodies
 from cloister.interfaces.http.answers import HitList, answer
 from cloister.interfaces.http.callers import Caller, CallerInfo, needs
 from cloister.interfaces.http.routes import GuardedRoute
-from cloister.services.search import Place
+from cloister.services.recall.search import Place
 
 router = APIRouter(route_class=GuardedRoute, tags=["Recall"])
 

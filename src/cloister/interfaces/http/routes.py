@@ -29,7 +29,7 @@ from cloister.interfaces.http.lanes import Gatherer, Lane
 from cloister.interfaces.http.paths import as_given
 from cloister.interfaces.http.problems import of_error, of_validation_error, problem
 from cloister.interfaces.http.query import check_query
-from cloister.services.record import Append, Recorded
+from cloister.services.conversations.record import Append, Recorded
 
 T = TypeVar("T")
 THREADS = 64

@@ -21,7 +21,7 @@ from cloister.interfaces.http.sign_in import link_path
 from cloister.interfaces.http.sign_ins import SignIns
 from cloister.interfaces.stop_signals import stop_signals
 from cloister.interfaces.worker import Worker
-from cloister.services.access import KeyFields
+from cloister.services.tenancy.api_keys import KeyFields
 from cloister.settings import Settings
 
 LOCAL_KEY_FILE = "local.key"

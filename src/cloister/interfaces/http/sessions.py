@@ -30,8 +30,8 @@ from cloister.interfaces.http.parameters import (
 )
 from cloister.interfaces.http.routes import Appending, GuardedRoute
 from cloister.interfaces.http.write_only import message_answers, session_answer
-from cloister.services.keep_sessions import SessionChange, SessionFields, check_change
-from cloister.services.record import Append, Recorded
+from cloister.services.conversations.record import Append, Recorded
+from cloister.services.conversations.sessions import SessionChange, SessionFields, check_change
 
 SHARED_POOL = "none"
 

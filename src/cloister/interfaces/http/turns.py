@@ -20,8 +20,8 @@ from cloister.domain.scope import Reach
 from cloister.interfaces.http.access_recheck import StreamGuard
 from cloister.interfaces.http.lanes import Lane
 from cloister.interfaces.http.logs import log
-from cloister.services.converse import CHECK_SECONDS, BuildRequest, Finished, Happening, Recalled
-from cloister.services.turns import Turn
+from cloister.services.chat.converse import CHECK_SECONDS, BuildRequest, Finished, Happening, Recalled
+from cloister.services.chat.turns import Turn
 
 T = TypeVar("T")
 _QUIET_SECONDS = 15.0

@@ -18,7 +18,7 @@ from cloister.interfaces import shapes
 from cloister.interfaces.http.access_recheck import StreamGuard
 from cloister.interfaces.http.problems import CRASH
 from cloister.interfaces.http.turns import RunningTurn
-from cloister.services.converse import Finished, Happening, Recalled
+from cloister.services.chat.converse import Finished, Happening, Recalled
 
 HEADERS: Mapping[str, str] = {
     "x-vercel-ai-ui-message-stream": "v1",

@@ -1,11 +1,11 @@
-"""What is worth remembering: for each category the predicates that state it, as tables (`rules_notation`).
+"""What is worth remembering: for each category the predicates that state it, as tables (see `notation`).
 
-An entry is matched at the start of a predicate's `key` (`rules_grammar`): the verb bare, without adverbs and negation, the rest as
+An entry is matched at the start of a predicate's `key` (see `grammar`): the verb bare, without adverbs and negation, the rest as
 written. It says what must stand there; whatever follows is part of the memory. Precision is bought here: a verb is listed with
 the complements that make it durable, and "I have a …" needs a thing that one keeps.
 """
 
-from cloister.models.rules.tables import words as rules_words
+from cloister.models.rules.tables import words
 from cloister.models.rules.tables.notation import alternatives
 
 AMBITION = r"""
@@ -317,14 +317,14 @@ FRAGMENTS = {
     "AMBITION_ING": rf"{alternatives(AMBITION_ING)}\b",
     "DIET": alternatives(DIET),
     "BEGUN": alternatives(BEGUN),
-    "RELATION": rules_words.RELATION,
-    "PET": rules_words.PET,
-    "THING": rules_words.THING,
-    "CONDITION": rules_words.CONDITION,
-    "TRAIT": rules_words.TRAIT,
-    "STATUS": rules_words.STATUS,
-    "OPUS": rules_words.OPUS,
-    "BUSINESS": rules_words.BUSINESS,
-    "SPORT": rules_words.SPORT,
-    "LANGUAGE": rules_words.LANGUAGE,
+    "RELATION": words.RELATION,
+    "PET": words.PET,
+    "THING": words.THING,
+    "CONDITION": words.CONDITION,
+    "TRAIT": words.TRAIT,
+    "STATUS": words.STATUS,
+    "OPUS": words.OPUS,
+    "BUSINESS": words.BUSINESS,
+    "SPORT": words.SPORT,
+    "LANGUAGE": words.LANGUAGE,
 }

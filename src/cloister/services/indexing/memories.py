@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from cloister.domain.identifiers import SessionId
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
-from cloister.services.indexing import Indexer
+from cloister.services.indexing.indexer import Indexer
 from cloister.storage.interface import Database
 from cloister.storage.stores.derived_index_rows import MemoryIndexRows, MemoryWords
 from cloister.storage.stores.messages import Indexed

@@ -12,9 +12,9 @@ from cloister.domain.identifiers import EntityId, SessionId, TenantId
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
 from cloister.index.interface import NEIGHBOURS, Index, Point
-from cloister.services.index_entities import EntityIndexing
-from cloister.services.index_memories import MemoryIndexing
-from cloister.services.indexing import Indexer
+from cloister.services.indexing.entities import EntityIndexing
+from cloister.services.indexing.indexer import Indexer
+from cloister.services.indexing.memories import MemoryIndexing
 from cloister.storage.interface import Database, Row
 from cloister.storage.stores.index_rows import IndexRows
 

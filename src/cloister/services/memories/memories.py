@@ -13,8 +13,8 @@ from cloister.domain.memory import MAX_MEMORY, HeldMemory, Memory, checked_memor
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name, checked_text, is_storable
 from cloister.domain.timestamps import Clock
-from cloister.services.index_memories import MemoryIndexing
-from cloister.services.once import done_once, request, write_once
+from cloister.services.indexing.memories import MemoryIndexing
+from cloister.services.tenancy.idempotency import done_once, request, write_once
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.idempotency import FirstAnswer, Idempotency
 from cloister.storage.stores.memories import BEGINNING, Memories

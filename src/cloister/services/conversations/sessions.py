@@ -19,9 +19,9 @@ from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import Metadata, checked_metadata, checked_name, checked_tags
 from cloister.domain.timestamps import Clock
 from cloister.domain.usage import Limits, refuse_over
-from cloister.services.events import Bus
-from cloister.services.move import MovePreview, SessionMover, preview_move
-from cloister.services.once import done_once, request, write_once
+from cloister.services.conversations.move import MovePreview, SessionMover, preview_move
+from cloister.services.events.bus import Bus
+from cloister.services.tenancy.idempotency import done_once, request, write_once
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.idempotency import FirstAnswer
 from cloister.storage.stores.messages import Messages

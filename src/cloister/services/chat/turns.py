@@ -17,10 +17,10 @@ from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.project_settings import system_prompt
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.timestamps import Clock
-from cloister.services.events import Bus
-from cloister.services.keep_sessions import SessionFields, SessionKeeper, checked_fields
-from cloister.services.record import Recorder
-from cloister.services.resent import compared
+from cloister.services.chat.history import compared
+from cloister.services.conversations.record import Recorder
+from cloister.services.conversations.sessions import SessionFields, SessionKeeper, checked_fields
+from cloister.services.events.bus import Bus
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.extraction import Extraction
 from cloister.storage.stores.messages import Messages

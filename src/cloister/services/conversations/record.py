@@ -14,10 +14,10 @@ from cloister.domain.scope import Reach
 from cloister.domain.text import is_storable
 from cloister.domain.timestamps import Clock
 from cloister.domain.usage import Limits, refuse_over
-from cloister.services.bell import Bell
-from cloister.services.events import Bus
-from cloister.services.indexing import Indexer
-from cloister.services.once import done_once, request, write_once
+from cloister.services.events.bus import Bus
+from cloister.services.indexing.indexer import Indexer
+from cloister.services.tenancy.idempotency import done_once, request, write_once
+from cloister.services.wakeup import Bell
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.idempotency import FirstAnswer
 from cloister.storage.stores.messages import Indexed, Messages

@@ -20,8 +20,8 @@ from cloister.domain.keys import derived_number, key_text, new_secret, parse_key
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name
 from cloister.domain.timestamps import Clock
-from cloister.services.once import HOUR, done_once, request, write_once
-from cloister.services.organise import NewKey, Organiser
+from cloister.services.tenancy.idempotency import HOUR, done_once, request, write_once
+from cloister.services.tenancy.projects import NewKey, Organiser
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.idempotency import FirstAnswer, Idempotency
 from cloister.storage.stores.keys import ApiKeys

@@ -21,10 +21,10 @@ from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility, Reach, S
 from cloister.domain.text import checked_name, checked_project_name, folded_name
 from cloister.domain.timestamps import Clock
 from cloister.domain.usage import Limits, Usage, refuse_over
-from cloister.services.events import Bus
-from cloister.services.move import SessionMover
-from cloister.services.once import done_once, request, write_once
-from cloister.services.visibility import VisibilityChange, VisibilityPreview, checked_visibility
+from cloister.services.conversations.move import SessionMover
+from cloister.services.events.bus import Bus
+from cloister.services.tenancy.idempotency import done_once, request, write_once
+from cloister.services.tenancy.visibility import VisibilityChange, VisibilityPreview, checked_visibility
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.idempotency import FirstAnswer
 from cloister.storage.stores.keys import ApiKeys

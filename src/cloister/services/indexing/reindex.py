@@ -11,10 +11,10 @@ from typing import Literal, cast
 from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, TenantId
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
-from cloister.services.index_entities import EntityIndexing
-from cloister.services.index_memories import MemoryIndexing
-from cloister.services.index_queue import IndexQueue
-from cloister.services.indexing import Indexer
+from cloister.services.indexing.entities import EntityIndexing
+from cloister.services.indexing.indexer import Indexer
+from cloister.services.indexing.memories import MemoryIndexing
+from cloister.services.indexing.queue import IndexQueue
 from cloister.storage.interface import Database
 from cloister.storage.stores.index_rows import IndexRows, Words
 

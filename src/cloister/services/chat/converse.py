@@ -21,10 +21,10 @@ from cloister.domain.reply import ChatRequest, TextDelta, ToolCallDelta, Usage
 from cloister.domain.scope import Reach
 from cloister.models.interface import ChatModel
 from cloister.models.openai.endpoint import TooLongForTheModel
-from cloister.services.build_context import ContextBuilder
-from cloister.services.forget import Forgetter
-from cloister.services.turns import Turn, TurnKeeper
-from cloister.services.writing import Writing, Written
+from cloister.services.chat.reply_buffer import Writing, Written
+from cloister.services.chat.turns import Turn, TurnKeeper
+from cloister.services.conversations.forget import Forgetter
+from cloister.services.recall.build_context import ContextBuilder
 
 CONTEXT_TOKENS = 16_000
 CHECK_SECONDS = 1.5

@@ -25,9 +25,9 @@ from cloister.domain.prompts.recalled_text import own_words
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
 from cloister.models.interface import Extractor
-from cloister.services.claims import Claim, Claims
-from cloister.services.entities import EntityKeeper
-from cloister.services.remember import PreparedMemory, Rememberer
+from cloister.services.memories.claims import Claim, Claims
+from cloister.services.memories.entities import EntityKeeper
+from cloister.services.memories.memories import PreparedMemory, Rememberer
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.extraction import Claimed, Extraction
 from cloister.storage.stores.memories import Known, Memories

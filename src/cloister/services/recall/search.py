@@ -17,9 +17,9 @@ from cloister.domain.recall.question import asked_part
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_content, checked_limit, checked_name
 from cloister.index import terms
-from cloister.services.recall import Pick, Recaller
-from cloister.services.recall_derived import DerivedRecaller
-from cloister.services.snapshot import read_snapshot
+from cloister.services.recall.recall import Pick, Recaller
+from cloister.services.recall.recall_derived import DerivedRecaller
+from cloister.services.recall.snapshot import read_snapshot
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.sessions import Sessions
 from cloister.storage.stores.tenants import Projects

@@ -8,9 +8,9 @@ from cloister.domain.errors import NotFound, StorageUnavailable
 from cloister.domain.identifiers import MessageId, SessionId, message_name
 from cloister.domain.scope import Reach
 from cloister.index.interface import NEIGHBOURS, Index
-from cloister.services.events import Bus
-from cloister.services.index_entities import EntityIndexing
-from cloister.services.index_queue import IndexQueue
+from cloister.services.events.bus import Bus
+from cloister.services.indexing.entities import EntityIndexing
+from cloister.services.indexing.queue import IndexQueue
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.entities import Entities, Touched
 from cloister.storage.stores.extraction import Extraction

@@ -12,7 +12,7 @@ from cloister.domain.memory import normalised
 from cloister.domain.scope import PoolKey, Reach, Scope
 from cloister.domain.text import checked_name
 from cloister.domain.timestamps import Clock
-from cloister.services.index_entities import EntityIndexing
+from cloister.services.indexing.entities import EntityIndexing
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.entities import Entities
 from cloister.storage.stores.tenants import Projects

@@ -14,7 +14,7 @@ from cloister.domain.identifiers import EntityId, ProjectId
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
 from cloister.index.interface import EntityPoint, Index
-from cloister.services.indexing import Indexer, Said
+from cloister.services.indexing.indexer import Indexer, Said
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.derived_index_rows import EntityIndexRows, EntityWords
 from cloister.storage.stores.entities import Entities

@@ -24,9 +24,9 @@ from cloister.domain.prompts.recalled_text import shown_elsewhere
 from cloister.domain.recall.question import asked_part
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_content, checked_limit
-from cloister.services.recall import Pick, Recaller
-from cloister.services.recall_derived import DerivedRecaller
-from cloister.services.snapshot import read_snapshot
+from cloister.services.recall.recall import Pick, Recaller
+from cloister.services.recall.recall_derived import DerivedRecaller
+from cloister.services.recall.snapshot import read_snapshot
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.messages import Messages
 from cloister.storage.stores.observations import Observations

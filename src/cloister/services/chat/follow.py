@@ -5,7 +5,7 @@ from dataclasses import replace
 from cloister.domain.context import Context, Derived, Item
 from cloister.domain.prompts.recalled_text import shown_elsewhere
 from cloister.domain.scope import Reach, Scope
-from cloister.services.turns import Turn
+from cloister.services.chat.turns import Turn
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.entities import EntityRows
 from cloister.storage.stores.extraction import Extraction

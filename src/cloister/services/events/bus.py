@@ -21,7 +21,7 @@ from cloister.domain.identifiers import ProjectId, TenantId
 from cloister.domain.patterns import anchored
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
-from cloister.services.look_around import Lookout, Versions
+from cloister.services.events.change_poller import Lookout, Versions
 from cloister.storage.interface import Database
 
 KEPT = 1_024

@@ -10,9 +10,9 @@ from cloister.domain.errors import Forbidden
 from cloister.domain.identifiers import EntityId, PoolId, ProjectId, SessionId
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name
-from cloister.services.events import MOST_AT_ONCE, Bus
-from cloister.services.forget import Forgetter
-from cloister.services.index_entities import EntityIndexing
+from cloister.services.conversations.forget import Forgetter
+from cloister.services.events.bus import MOST_AT_ONCE, Bus
+from cloister.services.indexing.entities import EntityIndexing
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.entities import Entities
 from cloister.storage.stores.erasure import UserRows

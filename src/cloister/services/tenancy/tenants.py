@@ -10,9 +10,9 @@ from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name
 from cloister.domain.timestamps import Clock
 from cloister.index.interface import Index
-from cloister.services.access import CreatedKey, Gatekeeper, KeyFields
-from cloister.services.events import Bus
-from cloister.services.forget import Forgetter
+from cloister.services.conversations.forget import Forgetter
+from cloister.services.events.bus import Bus
+from cloister.services.tenancy.api_keys import CreatedKey, Gatekeeper, KeyFields
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.derived_index_rows import EntityIndexRows
 from cloister.storage.stores.erasure import TenantRows

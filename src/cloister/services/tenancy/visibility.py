@@ -9,8 +9,8 @@ from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import EntityId, ProjectId, new_entity_id
 from cloister.domain.scope import MemberVisibility, PoolKey, Scope
 from cloister.domain.timestamps import Clock
-from cloister.services.index_entities import EntityIndexing
-from cloister.services.move import SessionMover
+from cloister.services.conversations.move import SessionMover
+from cloister.services.indexing.entities import EntityIndexing
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.entities import Entities
 from cloister.storage.stores.messages import Messages

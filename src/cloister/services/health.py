@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import cast
 
 from cloister.domain.timestamps import Clock
-from cloister.services.claims import Claims
-from cloister.services.index_queue import IndexQueue
-from cloister.services.reindex import IndexCounts, Reindexer
+from cloister.services.indexing.queue import IndexQueue
+from cloister.services.indexing.reindex import IndexCounts, Reindexer
+from cloister.services.memories.claims import Claims
 from cloister.storage.interface import Database
 
 
