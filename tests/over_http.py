@@ -9,8 +9,8 @@ from pydantic import TypeAdapter
 
 from cloister.domain.conversation import Role
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
-from cloister.interfaces import derived_shapes, preview_shapes, shapes, tenant_shapes
-from cloister.interfaces.arguments import NOT_GIVEN
+from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
+from cloister.interfaces.python.arguments import NOT_GIVEN
 from cloister.services.recall.search import Kind
 from refusals import refusal
 from servers import Caller, segment

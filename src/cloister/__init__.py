@@ -16,11 +16,11 @@ from cloister.domain.errors import (
     TooLarge,
     Unauthenticated,
 )
-from cloister.interfaces.async_library import AsyncCloister
-from cloister.interfaces.derived_shapes import Appended, Entity, Extraction, Memory, Observation
-from cloister.interfaces.library import Cloister
-from cloister.interfaces.remote import RemoteCloister
-from cloister.interfaces.shapes import (
+from cloister.interfaces.python.async_library import AsyncCloister
+from cloister.interfaces.python.derived_shapes import Appended, Entity, Extraction, Memory, Observation
+from cloister.interfaces.python.library import Cloister
+from cloister.interfaces.python.remote import RemoteCloister
+from cloister.interfaces.python.shapes import (
     ApiKey,
     Context,
     ContextItem,
@@ -33,7 +33,7 @@ from cloister.interfaces.shapes import (
     Project,
     Session,
 )
-from cloister.interfaces.tenant_shapes import Usage
+from cloister.interfaces.python.tenant_shapes import Usage
 
 __all__ = [
     "ApiKey",

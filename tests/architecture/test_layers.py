@@ -23,7 +23,8 @@ MAY_IMPORT: Mapping[str, set[str]] = {
     "settings": {"domain"},
     "services": {"domain", "storage", "index", "models"},
     "bootstrap": {"domain", "storage", "index", "models", "services", "settings"},
-    "interfaces": {"domain", "services", "settings", "bootstrap"},
+    "worker": {"domain", "services", "bootstrap"},
+    "interfaces": {"domain", "services", "settings", "bootstrap", "worker"},
     "__init__": {"domain", "interfaces"},
     "__main__": {"interfaces"},
 }
@@ -258,11 +259,15 @@ def test_nothing_is_caught_broadly_outside_the_outermost_places() -> None:
         ),
         (
             "cloister.services.recall.recall",
-            "from cloister.interfaces.library import X",
-            {"cloister.interfaces.library"},
+            "from cloister.interfaces.python.library import X",
+            {"cloister.interfaces.python.library"},
         ),
         ("cloister.services.recall.recall", "from cloister.bootstrap import wire", {"cloister.bootstrap"}),
-        ("cloister.interfaces.library", "from cloister.storage.stores import pools", {"cloister.storage.stores.pools"}),
+        (
+            "cloister.interfaces.python.library",
+            "from cloister.storage.stores import pools",
+            {"cloister.storage.stores.pools"},
+        ),
         ("cloister.services.recall.recall", "from cloister.storage.stores.pools import Pools", set[str]()),
     ],
 )

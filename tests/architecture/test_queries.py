@@ -18,13 +18,13 @@ SOURCE = Path(cloister.__file__).parent
 NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 # The services that may work across tenants. They see ids and counts; adding one here is a decision.
 MAY_USE_MAINTENANCE = {
-    "services.claims",
-    "services.diagnose",
-    "services.expire_answers",
-    "services.index_queue",
-    "services.indexing",
-    "services.reindex",
-    "services.tenants",
+    "services.memories.claims",
+    "services.health",
+    "services.tenancy.idempotency_expiry",
+    "services.indexing.queue",
+    "services.indexing.indexer",
+    "services.indexing.reindex",
+    "services.tenancy.tenants",
 }
 # `schema_migration` is written before there are queries; `json_each` is a function on both engines.
 NOBODYS = {"json_each"}
@@ -270,7 +270,7 @@ def all_uses() -> list[Use]:
     found: list[Use] = []
     for path in sorted(SOURCE.rglob("*.py")):
         module = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
-        if module not in ("storage.sqlite", "storage.postgres"):
+        if module not in ("storage.sqlite.database", "storage.postgres.database"):
             found += uses(module, ast.parse(path.read_text("utf-8")))
     return found
 

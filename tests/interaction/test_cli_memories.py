@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cloister import Cloister
-from cloister.interfaces.shapes import as_json
+from cloister.interfaces.python.shapes import as_json
 from command_line import CommandLine
 
 CELLO = "My neighbour Anna plays the cello."

@@ -26,8 +26,8 @@ from cloister.domain.errors import ModelUnavailable
 from cloister.domain.identifiers import LOCAL_TENANT
 from cloister.domain.scope import Reach
 from cloister.domain.usage import Limits
-from cloister.interfaces import remote_errors
-from cloister.interfaces.remote_errors import Problem
+from cloister.interfaces.python import errors as remote_errors
+from cloister.interfaces.python.errors import Problem
 from cloister.storage.sqlite.database import SqliteDatabase
 from engines import EMBEDDER, exact_index
 from servers import serving

@@ -13,7 +13,7 @@ from bad_servers import Cutting, cutting, http, telling
 from cloister import Cloister, CloisterError, Closed, ServerError
 from cloister.bootstrap import wire
 from cloister.domain import errors
-from cloister.interfaces import remote_connection
+from cloister.interfaces.python import connection as remote_connection
 from cloister.storage.sqlite.database import SqliteDatabase
 from engines import EMBEDDER, exact_index
 from servers import ServerProcess, Tenant, serving

@@ -11,7 +11,7 @@ from cloister.domain.conversation import Project
 from cloister.domain.errors import Forbidden
 from cloister.domain.identifiers import ProjectId, TenantId
 from cloister.domain.scope import MemberVisibility, PoolKey, Reach, Scope
-from cloister.interfaces.shapes import project_shape
+from cloister.interfaces.python.shapes import project_shape
 
 TENANT = TenantId(7)
 GARDEN = ProjectId(11)

@@ -12,10 +12,10 @@ from qdrant_client import QdrantClient
 from cloister.bootstrap import wire
 from cloister.index.interface import EntityPoint, Point
 from cloister.index.qdrant.index import QdrantIndex
-from cloister.interfaces.worker import Worker
 from cloister.models.static.embedder import StaticEmbedder
 from cloister.storage.postgres.database import open_postgres
 from cloister.storage.sqlite.database import open_sqlite
+from cloister.worker import Worker
 
 
 class Hesitant(QdrantIndex):

@@ -13,10 +13,10 @@ from cloister.bootstrap import Services, wire
 from cloister.domain.conversation import Draft
 from cloister.domain.scope import Reach
 from cloister.index.qdrant.index import QdrantIndex
-from cloister.interfaces.worker import Done, Worker
 from cloister.services.conversations.sessions import SessionFields
 from cloister.services.recall.search import EntityHit, EpisodeHit
 from cloister.services.recall.search import Place as Where
+from cloister.worker import Done, Worker
 from engines import EMBEDDER
 from worker_processes import FACT, Place, converse
 

@@ -7,15 +7,15 @@ from itertools import count
 
 import pytest
 
+from cloister import worker as loop
 from cloister.bootstrap import Services
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import StorageUnavailable
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import now
 from cloister.index import terms
-from cloister.interfaces import worker as loop
-from cloister.interfaces.worker import Worker
 from cloister.services.memories.claims import Claim, Claims
+from cloister.worker import Worker
 from waiting import eventually
 from worker_processes import FACT, Place, converse
 

@@ -9,7 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from cloister.interfaces.cli.options import Data, Json, Key
 from cloister.interfaces.cli.terminal import answer, chatter, counted
-from cloister.interfaces.library import Cloister
+from cloister.interfaces.python.library import Cloister
 from cloister.services.indexing.reindex import IndexCounts
 
 

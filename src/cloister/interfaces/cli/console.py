@@ -20,7 +20,7 @@ def console(data: Data = None, key: Key = None, json: Json = False) -> None:
     With the address of a server, for the key that is given; with a data directory, for its local key and the server on it.
     """
     # Here, because it brings an HTTP client, which takes its time and which no command on a directory needs.
-    from cloister.interfaces.remote_connection import Connection
+    from cloister.interfaces.python.connection import Connection
 
     remote = read_remote(data, key) or _local(read_settings(data))
     connection = Connection(remote)

@@ -17,7 +17,7 @@ from cloister.domain.errors import CloisterError, Forbidden
 from cloister.interfaces.cli.care import index_counts
 from cloister.interfaces.cli.options import Data, Json, Key
 from cloister.interfaces.cli.terminal import answer, counted, harmless
-from cloister.interfaces.library import Cloister
+from cloister.interfaces.python.library import Cloister
 from cloister.services.health import Health
 from cloister.settings import Remote, Settings, read_remote, read_settings
 

@@ -7,8 +7,8 @@ import typer
 from cloister.interfaces.cli.options import Data, Json, Key, Limit, ProjectArgument, Tenant, User
 from cloister.interfaces.cli.places import Places, project_id_of
 from cloister.interfaces.cli.terminal import answer, remark, remark_more, table
-from cloister.interfaces.library import Cloister
-from cloister.interfaces.shapes import as_json
+from cloister.interfaces.python.library import Cloister
+from cloister.interfaces.python.shapes import as_json
 
 app = typer.Typer(help="Entities: named things that a project's sessions mention.", no_args_is_help=True)
 

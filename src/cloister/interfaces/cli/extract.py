@@ -6,8 +6,8 @@ import typer
 
 from cloister.interfaces.cli.options import Data, Json, Key, Limit, SessionArgument, Tenant
 from cloister.interfaces.cli.terminal import answer, counted, minute, quotation, remark, remark_more
-from cloister.interfaces.library import Cloister
-from cloister.interfaces.shapes import as_json
+from cloister.interfaces.python.library import Cloister
+from cloister.interfaces.python.shapes import as_json
 
 
 def extract(

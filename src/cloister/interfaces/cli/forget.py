@@ -6,8 +6,8 @@ import typer
 
 from cloister.interfaces.cli.options import Data, Json, Key, Tenant, Yes
 from cloister.interfaces.cli.terminal import answer, confirm, counted
-from cloister.interfaces.library import Cloister
-from cloister.interfaces.shapes import Forgotten, as_json
+from cloister.interfaces.python.library import Cloister
+from cloister.interfaces.python.shapes import Forgotten, as_json
 
 
 def forget(

@@ -8,8 +8,8 @@ from cloister.domain.access import PERMISSIONS, Permission
 from cloister.interfaces.cli.options import Data, Json, Key, KeyProject, Limit, Tenant, Yes
 from cloister.interfaces.cli.places import Places, project_id_of
 from cloister.interfaces.cli.terminal import answer, confirm, minute, remark, table
-from cloister.interfaces.library import Cloister
-from cloister.interfaces.shapes import as_json
+from cloister.interfaces.python.library import Cloister
+from cloister.interfaces.python.shapes import as_json
 
 app = typer.Typer(help="API keys: who may ask a server, for what.", no_args_is_help=True)
 

@@ -7,9 +7,9 @@ from rich.console import RenderableType
 
 from cloister.interfaces.cli.options import Data, Json, Key, Limit, SessionArgument, Tenant, User, Yes
 from cloister.interfaces.cli.terminal import answer, confirm, counted, minute, quotation, remark, remark_more
-from cloister.interfaces.derived_shapes import Memory
-from cloister.interfaces.library import Cloister
-from cloister.interfaces.shapes import as_json
+from cloister.interfaces.python.derived_shapes import Memory
+from cloister.interfaces.python.library import Cloister
+from cloister.interfaces.python.shapes import as_json
 
 app = typer.Typer(help="Memories: short statements worth keeping.", no_args_is_help=True)
 

@@ -1,8 +1,8 @@
 """Where a session is, in words: its project by name, or the shared pool, and whose part of it; and projects that people name."""
 
-from cloister.interfaces.arguments import LARGEST_PAGE, NO_PROJECT, NOT_GIVEN
-from cloister.interfaces.library import Cloister
-from cloister.interfaces.shapes import Session
+from cloister.interfaces.python.arguments import LARGEST_PAGE, NO_PROJECT, NOT_GIVEN
+from cloister.interfaces.python.library import Cloister
+from cloister.interfaces.python.shapes import Session
 
 SHARED_POOL = "shared pool"
 

@@ -6,13 +6,13 @@ import typer
 from rich.table import Table
 
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
-from cloister.interfaces.arguments import LARGEST_PAGE
 from cloister.interfaces.cli.options import Data, DryRun, DuplicateName, Json, Key, Limit, ProjectArgument, Tenant, Yes
 from cloister.interfaces.cli.places import project_id_of
 from cloister.interfaces.cli.terminal import answer, confirm, counted, json_text, minute, record, table
-from cloister.interfaces.library import Cloister
-from cloister.interfaces.preview_shapes import VisibilityPreview
-from cloister.interfaces.shapes import Project, as_json
+from cloister.interfaces.python.arguments import LARGEST_PAGE
+from cloister.interfaces.python.library import Cloister
+from cloister.interfaces.python.preview_shapes import VisibilityPreview
+from cloister.interfaces.python.shapes import Project, as_json
 
 app = typer.Typer(help="Projects: walls around groups of sessions.", no_args_is_help=True)
 

@@ -10,8 +10,8 @@ from rich.text import Text
 from cloister.interfaces.cli.options import Data, Json, Key, Project, SessionArgument, Tenant, User
 from cloister.interfaces.cli.places import Places, chosen_project
 from cloister.interfaces.cli.terminal import answer, counted, minute, quotation, remark, speaker
-from cloister.interfaces.library import Cloister
-from cloister.interfaces.shapes import Context, ContextItem, Hit, as_json
+from cloister.interfaces.python.library import Cloister
+from cloister.interfaces.python.shapes import Context, ContextItem, Hit, as_json
 from cloister.services.recall.search import KINDS, Kind
 
 

@@ -20,9 +20,9 @@ from cloister.interfaces.cli.options import (
 )
 from cloister.interfaces.cli.places import Places, chosen_project
 from cloister.interfaces.cli.terminal import answer, confirm, counted, minute, quotation, record, remark, speaker, table
-from cloister.interfaces.library import Cloister
-from cloister.interfaces.preview_shapes import MovePreview
-from cloister.interfaces.shapes import Session, as_json
+from cloister.interfaces.python.library import Cloister
+from cloister.interfaces.python.preview_shapes import MovePreview
+from cloister.interfaces.python.shapes import Session, as_json
 
 app = typer.Typer(help="Sessions: one conversation each.", no_args_is_help=True)
 

@@ -11,12 +11,12 @@ from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import parse_tenant
 from cloister.domain.scope import Reach
 from cloister.domain.usage import Limits
-from cloister.interfaces.arguments import page_size
 from cloister.interfaces.cli.options import Data, DryRun, Json, Limit, Yes
 from cloister.interfaces.cli.terminal import answer, confirm, counted, is_watched, minute, record, remark, table
 from cloister.interfaces.cli.usage import usage_table
-from cloister.interfaces.shapes import as_json
-from cloister.interfaces.tenant_shapes import (
+from cloister.interfaces.python.arguments import page_size
+from cloister.interfaces.python.shapes import as_json
+from cloister.interfaces.python.tenant_shapes import (
     ErasedTenant,
     admin_key_shape,
     erased_tenant_shape,

@@ -4,9 +4,9 @@ from rich.table import Table
 
 from cloister.interfaces.cli.options import Data, Json, Key, Tenant
 from cloister.interfaces.cli.terminal import answer, table
-from cloister.interfaces.library import Cloister
-from cloister.interfaces.shapes import as_json
-from cloister.interfaces.tenant_shapes import Usage
+from cloister.interfaces.python.library import Cloister
+from cloister.interfaces.python.shapes import as_json
+from cloister.interfaces.python.tenant_shapes import Usage
 
 
 def usage(data: Data = None, key: Key = None, tenant: Tenant = None, json: Json = False) -> None:

@@ -6,9 +6,9 @@ import typer
 
 from cloister.interfaces.cli.options import Data, DryRun, Json, Key, Tenant, Yes
 from cloister.interfaces.cli.terminal import answer, confirm, counted
-from cloister.interfaces.library import Cloister
-from cloister.interfaces.shapes import as_json
-from cloister.interfaces.tenant_shapes import ErasedUser
+from cloister.interfaces.python.library import Cloister
+from cloister.interfaces.python.shapes import as_json
+from cloister.interfaces.python.tenant_shapes import ErasedUser
 
 app = typer.Typer(help="Users: the people whose sessions these are.", no_args_is_help=True)
 

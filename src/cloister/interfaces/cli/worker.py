@@ -16,9 +16,9 @@ from cloister.interfaces.cli.options import Data, Json, named
 from cloister.interfaces.cli.terminal import answer, chatter, counted
 from cloister.interfaces.http.logs import JsonLines, log_to_stderr
 from cloister.interfaces.stop_signals import stop_signals
-from cloister.interfaces.worker import Done, Worker, log_outcome, log_start
 from cloister.services.memories.extract import Outcome
 from cloister.settings import read_settings
+from cloister.worker import Done, Worker, log_outcome, log_start
 
 
 def worker(

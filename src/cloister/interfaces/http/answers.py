@@ -6,7 +6,7 @@ from typing import Any, cast
 from pydantic import BaseModel, TypeAdapter
 from starlette.responses import Response
 
-from cloister.interfaces import derived_shapes, shapes, tenant_shapes
+from cloister.interfaces.python import derived_shapes, shapes, tenant_shapes
 
 
 class ProjectPage(BaseModel):

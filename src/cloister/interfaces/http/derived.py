@@ -5,7 +5,6 @@ from starlette.responses import Response
 
 from cloister.domain.identifiers import parse_entity, parse_memory, parse_observation, parse_project
 from cloister.domain.memory import HeldMemory
-from cloister.interfaces import derived_shapes as shapes
 from cloister.interfaces.http import bodies
 from cloister.interfaces.http.answers import EntityPage, MemoryPage, ObservationPage, answer, nothing
 from cloister.interfaces.http.callers import Caller, NoBody, needs
@@ -29,6 +28,7 @@ from cloister.interfaces.http.parameters import (
 from cloister.interfaces.http.routes import THREADS, GuardedRoute
 from cloister.interfaces.http.shares import Shares
 from cloister.interfaces.http.write_only import appended_answer
+from cloister.interfaces.python import derived_shapes as shapes
 
 # Half of the threads that answer: callers of a slow model leave the others to everybody else, and none takes all of that half.
 extracting = Shares(of_all=THREADS // 2, of_one=THREADS // 8)

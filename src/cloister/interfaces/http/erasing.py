@@ -5,12 +5,12 @@ from starlette.responses import Response
 
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import TenantId, parse_tenant
-from cloister.interfaces import tenant_shapes as shapes
 from cloister.interfaces.http.answers import TenantPage, answer
 from cloister.interfaces.http.callers import AllServices, Caller, NoBody, needs
 from cloister.interfaces.http.cursors import Listing
 from cloister.interfaces.http.parameters import Cursor, DryRun, IdempotencyKey, Limit, TenantName, UserId
 from cloister.interfaces.http.routes import GuardedRoute
+from cloister.interfaces.python import tenant_shapes as shapes
 
 router = APIRouter(route_class=GuardedRoute, tags=["Organisation"])
 # The list is of no tenant; no tenant has this id.

@@ -17,7 +17,7 @@ from cloister.domain.prompts.outside_text import without_control_words
 from cloister.domain.prompts.prompt import system_part
 from cloister.domain.prompts.recalled_text import own_words
 from cloister.domain.text import MAX_NAME, checked_name
-from cloister.interfaces.arguments import of_each
+from cloister.interfaces.python.arguments import of_each
 
 ChatMessage = Mapping[str, Any]
 

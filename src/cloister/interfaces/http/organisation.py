@@ -6,7 +6,6 @@ from starlette.responses import Response
 from cloister.domain.identifiers import parse_key_name, parse_project
 from cloister.domain.project_settings import checked_settings
 from cloister.domain.timestamps import parse_iso
-from cloister.interfaces import preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.http import bodies
 from cloister.interfaces.http.answers import ApiKeyPage, ProjectPage, SessionPage, answer, nothing
 from cloister.interfaces.http.callers import AllServices, Caller, needs
@@ -14,6 +13,7 @@ from cloister.interfaces.http.cursors import Listing
 from cloister.interfaces.http.parameters import Cursor, DryRun, IdempotencyKey, KeyName, Limit, OfName, ProjectId
 from cloister.interfaces.http.routes import GuardedRoute
 from cloister.interfaces.http.sessions import session_page
+from cloister.interfaces.python import preview_shapes, shapes, tenant_shapes
 from cloister.services.tenancy.api_keys import KeyFields
 from cloister.services.tenancy.projects import check_project_change
 

@@ -5,11 +5,11 @@ from starlette.responses import Response
 
 from cloister.domain.context import Source, parse_sources
 from cloister.domain.identifiers import parse_project
-from cloister.interfaces import shapes
 from cloister.interfaces.http import bodies
 from cloister.interfaces.http.answers import HitList, answer
 from cloister.interfaces.http.callers import Caller, CallerInfo, needs
 from cloister.interfaces.http.routes import GuardedRoute
+from cloister.interfaces.python import shapes
 from cloister.services.recall.search import Place
 
 router = APIRouter(route_class=GuardedRoute, tags=["Recall"])

@@ -20,9 +20,9 @@ from cloister.interfaces.http.server import Server, raise_file_limit
 from cloister.interfaces.http.sign_in import link_path
 from cloister.interfaces.http.sign_ins import SignIns
 from cloister.interfaces.stop_signals import stop_signals
-from cloister.interfaces.worker import Worker
 from cloister.services.tenancy.api_keys import KeyFields
 from cloister.settings import Settings
+from cloister.worker import Worker
 
 LOCAL_KEY_FILE = "local.key"
 _MOST_KEYS_LOOKED_AT = 200

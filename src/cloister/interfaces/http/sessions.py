@@ -9,8 +9,6 @@ from cloister.domain.conversation import Draft
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import MessageId, ProjectId, parse_message, parse_project
 from cloister.domain.text import checked_content
-from cloister.interfaces import preview_shapes, shapes
-from cloister.interfaces.arguments import draft_of, of_each
 from cloister.interfaces.http import bodies
 from cloister.interfaces.http.answers import MessageList, MessagePage, SessionPage, answer, nothing
 from cloister.interfaces.http.callers import Caller, CallerInfo, NoBody, needs
@@ -30,6 +28,8 @@ from cloister.interfaces.http.parameters import (
 )
 from cloister.interfaces.http.routes import Appending, GuardedRoute
 from cloister.interfaces.http.write_only import message_answers, session_answer
+from cloister.interfaces.python import preview_shapes, shapes
+from cloister.interfaces.python.arguments import draft_of, of_each
 from cloister.services.conversations.record import Append, Recorded
 from cloister.services.conversations.sessions import SessionChange, SessionFields, check_change
 

@@ -14,10 +14,10 @@ from starlette.responses import StreamingResponse
 from cloister.domain.errors import CloisterError, StorageError
 from cloister.domain.identifiers import message_name
 from cloister.domain.reply import TextDelta
-from cloister.interfaces import shapes
 from cloister.interfaces.http.access_recheck import StreamGuard
 from cloister.interfaces.http.problems import CRASH
 from cloister.interfaces.http.turns import RunningTurn
+from cloister.interfaces.python import shapes
 from cloister.services.chat.converse import Finished, Happening, Recalled
 
 HEADERS: Mapping[str, str] = {

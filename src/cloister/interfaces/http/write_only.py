@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from cloister.domain.text import RESERVED_TAGS
-from cloister.interfaces import derived_shapes, shapes
 from cloister.interfaces.http.callers import CallerInfo
+from cloister.interfaces.python import derived_shapes, shapes
 
 _NOTHING_ADDED = derived_shapes.Appended(appended=(), duplicates=0)
 

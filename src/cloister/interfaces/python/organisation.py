@@ -7,8 +7,8 @@ from cloister.domain.access import Permission
 from cloister.domain.identifiers import parse_key_name, parse_project
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility, Reach
 from cloister.domain.timestamps import parse_iso
-from cloister.interfaces import preview_shapes, shapes, tenant_shapes
-from cloister.interfaces.arguments import page_size, project_of
+from cloister.interfaces.python import preview_shapes, shapes, tenant_shapes
+from cloister.interfaces.python.arguments import page_size, project_of
 from cloister.services.tenancy.api_keys import KeyFields
 
 

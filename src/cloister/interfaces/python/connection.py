@@ -10,8 +10,8 @@ from contextlib import contextmanager
 import httpx2
 
 from cloister.domain.errors import Closed, InvalidRequest, ServerError, Unauthenticated
-from cloister.interfaces.remote_answers import Answer
-from cloister.interfaces.remote_errors import Problem, error_of
+from cloister.interfaces.python.answers import Answer
+from cloister.interfaces.python.errors import Problem, error_of
 from cloister.settings import Remote
 
 _SECONDS_TO_CONNECT = 10

@@ -18,7 +18,7 @@ from cloister.domain.identifiers import (
     tenant_name,
 )
 from cloister.domain.timestamps import iso
-from cloister.interfaces.derived_shapes import (
+from cloister.interfaces.python.derived_shapes import (
     Entity,
     Memory,
     Observation,

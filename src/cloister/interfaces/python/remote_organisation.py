@@ -10,13 +10,13 @@ from cloister.domain.project_settings import checked_settings
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.domain.text import checked_name
 from cloister.domain.timestamps import parse_iso
-from cloister.interfaces import preview_shapes, shapes, tenant_shapes
-from cloister.interfaces.arguments import page_size, project_of
+from cloister.interfaces.python import preview_shapes, shapes, tenant_shapes
+from cloister.interfaces.python.arguments import page_size, project_of
 from cloister.services.tenancy.projects import the_only_project
 from cloister.services.tenancy.visibility import checked_visibility
 
 if TYPE_CHECKING:
-    from cloister.interfaces.remote_connection import Connection
+    from cloister.interfaces.python.connection import Connection
 
 PROJECTS: Final = "/org/projects"
 _KEYS: Final = "/org/api-keys"

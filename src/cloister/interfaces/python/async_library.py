@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
-from cloister.interfaces.library import Cloister
+from cloister.interfaces.python.library import Cloister
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -17,8 +17,8 @@ from cloister.domain.identifiers import (
     parse_observation,
     parse_project,
 )
-from cloister.interfaces import derived_shapes, preview_shapes, shapes, tenant_shapes
-from cloister.interfaces.arguments import (
+from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
+from cloister.interfaces.python.arguments import (
     NOT_GIVEN,
     draft_of,
     drafts_of,
@@ -26,7 +26,7 @@ from cloister.interfaces.arguments import (
     project_of,
     tags_of,
 )
-from cloister.interfaces.organisation import OrganisationCalls
+from cloister.interfaces.python.organisation import OrganisationCalls
 from cloister.services.conversations.sessions import SessionChange, SessionFields
 from cloister.services.health import Health
 from cloister.services.indexing.reindex import IndexCounts, Progress

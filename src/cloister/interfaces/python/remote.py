@@ -18,8 +18,8 @@ from cloister.domain.identifiers import (
     parse_project,
 )
 from cloister.domain.text import MAX_NAME, checked_metadata, checked_name, is_storable
-from cloister.interfaces import derived_shapes, preview_shapes, shapes, tenant_shapes
-from cloister.interfaces.arguments import (
+from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
+from cloister.interfaces.python.arguments import (
     LARGEST_PAGE,
     NO_PROJECT,
     NOT_GIVEN,
@@ -29,8 +29,8 @@ from cloister.interfaces.arguments import (
     project_of,
     tags_of,
 )
-from cloister.interfaces.library import Cloister
-from cloister.interfaces.remote_organisation import PROJECTS, RemoteOrganisationCalls, given_fields, segment
+from cloister.interfaces.python.library import Cloister
+from cloister.interfaces.python.remote_organisation import PROJECTS, RemoteOrganisationCalls, given_fields, segment
 from cloister.services.health import Health
 from cloister.services.indexing.reindex import IndexCounts, Progress
 from cloister.services.memories.memories import checked_memories
@@ -65,7 +65,7 @@ class RemoteCloister(RemoteOrganisationCalls, Cloister, served=True):
         tenant: str | None = None,
         services: Services | None = None,
     ) -> None:
-        from cloister.interfaces.remote_connection import Connection
+        from cloister.interfaces.python.connection import Connection
 
         remote = read_remote(data, key, tenant=tenant)
         if remote is None or services is not None:
