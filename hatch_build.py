@@ -45,7 +45,7 @@ class ConsoleBuildHook(BuildHookInterface[Any]):
 
     @property
     def _built(self) -> Path:
-        return Path(self.root) / "src/cloister/interfaces/http/console"
+        return Path(self.root) / "src/cloister/interfaces/http/console/built"
 
     def _is_built(self) -> bool:
         stamp = self._built / _STAMP

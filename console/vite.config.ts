@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   plugins: [react()],
   build: {
-    outDir: "../src/cloister/interfaces/http/console",
+    outDir: "../src/cloister/interfaces/http/console/built",
     emptyOutDir: true,
     target: "es2023",
     // An inlined asset would be a data: address, which the content security policy refuses for fonts.

@@ -24,9 +24,9 @@ from starlette.applications import Starlette
 
 from cloister.bootstrap import Services
 from cloister.interfaces.http.app import create_app
+from cloister.interfaces.http.console.sign_ins import SignIns
 from cloister.interfaces.http.hosts import AllowedHosts
 from cloister.interfaces.http.server import Server as WebServer
-from cloister.interfaces.http.sign_ins import SignIns
 from signal_dispositions import dispositions
 
 OPERATOR_KEY = "the-operator-of-these-tests-0123456789"

@@ -254,7 +254,7 @@ def test_nothing_is_caught_broadly_outside_the_outermost_places() -> None:
         ("cloister.index.exact.index", "import cloister.storage.stores.pools", {"cloister.storage.stores.pools"}),
         (
             "cloister.models.rules.extractor",
-            "def f():\n    from cloister.services import record",
+            "def f():\n    from cloister.services.conversations import record",
             {"cloister.services.conversations.record"},
         ),
         (

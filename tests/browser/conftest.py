@@ -8,7 +8,7 @@ from collections.abc import Generator
 import pytest
 from playwright.sync_api import Browser
 
-from cloister.interfaces.http.sign_ins import SignIns
+from cloister.interfaces.http.console.sign_ins import SignIns
 from cloister.models.openai.chat import OpenAiChatModel
 from cloister.models.openai.endpoint import Endpoint
 from desk import WIDE, Desk, Watch, system_chromium

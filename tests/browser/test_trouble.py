@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from cloister.interfaces.http.sign_ins import IDLE_SECONDS
+from cloister.interfaces.http.console.sign_ins import IDLE_SECONDS
 from desk import Desk, Slow, Tab, Watch, console_link
 from fake_endpoint import FakeEndpoint
 from servers import Server, ServerProcess, Tenant

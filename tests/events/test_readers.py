@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-import cloister.interfaces.http.events as wire
+import cloister.interfaces.http.events.routes as wire
 from cloister.domain.identifiers import new_session_id
 from event_streams import following, inside
 from servers import Server, Tenant

@@ -2,7 +2,7 @@
 
 import pytest
 
-import cloister.interfaces.http.events as wire
+import cloister.interfaces.http.events.routes as wire
 from cloister.services.events.bus import KEPT
 from event_streams import following, inside
 from servers import Server, Tenant

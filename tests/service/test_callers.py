@@ -25,8 +25,8 @@ from cloister.domain.keys import key_text, new_secret, parse_key
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import now
 from cloister.interfaces.http.app import create_app
-from cloister.interfaces.http.callers import need_of
-from cloister.interfaces.http.openai_errors import PATHS as OPENAI_PATHS
+from cloister.interfaces.http.dispatch.callers import need_of
+from cloister.interfaces.http.openai.errors import PATHS as OPENAI_PATHS
 from cloister.services.conversations.sessions import SessionFields
 from cloister.services.tenancy.api_keys import Gatekeeper, KeyFields
 from engines import Engine

@@ -9,8 +9,8 @@ import pytest
 from cloister.bootstrap import wire
 from cloister.domain.identifiers import SessionId
 from cloister.domain.scope import Reach
-from cloister.interfaces.http import derived
-from cloister.interfaces.http.shares import Shares
+from cloister.interfaces.http.dispatch.tenant_limit import Shares
+from cloister.interfaces.http.resources import memories as derived
 from cloister.models.openai.endpoint import Endpoint
 from cloister.models.openai.extractor import OpenAiExtractor
 from cloister.services.memories import extract

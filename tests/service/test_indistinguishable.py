@@ -30,7 +30,7 @@ from cloister.domain.identifiers import (
     project_name,
 )
 from cloister.interfaces.http.app import create_app
-from cloister.interfaces.http.cursors import Listing
+from cloister.interfaces.http.dispatch.cursors import Listing
 from engines import Engine
 from servers import Caller, Server, Tenant, operations_of
 

@@ -16,8 +16,8 @@ import pytest
 from fastapi.routing import APIRoute
 
 from cloister.interfaces.http.app import create_app
-from cloister.interfaces.http.callers import need_of
-from cloister.interfaces.http.openai_errors import PATHS as OPENAI_PATHS
+from cloister.interfaces.http.dispatch.callers import need_of
+from cloister.interfaces.http.openai.errors import PATHS as OPENAI_PATHS
 from cloister.interfaces.http.problems import STATUS
 from servers import Server, routes_of
 

@@ -6,8 +6,8 @@ from typing import Any, cast
 import pytest
 
 from cloister.interfaces.http.app import create_app
-from cloister.interfaces.http.openai_errors import PATHS as OPENAI_PATHS
-from cloister.interfaces.http.routes import GuardedRoute
+from cloister.interfaces.http.dispatch.routes import GuardedRoute
+from cloister.interfaces.http.openai.errors import PATHS as OPENAI_PATHS
 from engines import Engine
 from servers import Server, Tenant, operations_of
 

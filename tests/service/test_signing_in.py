@@ -10,9 +10,9 @@ import pytest
 from starlette.requests import Request
 
 from cloister.domain.errors import Unauthenticated
-from cloister.interfaces.http.callers import Checked, Gate
-from cloister.interfaces.http.rate_limit import ConcurrencyLimit, RateLimit
-from cloister.interfaces.http.sign_ins import IDLE_SECONDS, LINK_SECONDS, MOST_OF_A_KEY, SignIns
+from cloister.interfaces.http.console.sign_ins import IDLE_SECONDS, LINK_SECONDS, MOST_OF_A_KEY, SignIns
+from cloister.interfaces.http.dispatch.callers import Checked, Gate
+from cloister.interfaces.http.dispatch.limits import ConcurrencyLimit, RateLimit
 from command_line import CommandLine
 from engines import Engine
 from servers import Server, ServerProcess, Tenant, new_client, serving

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 import pytest
 
 from cloister.interfaces.http.app import create_app
-from cloister.interfaces.http.callers import need_of
+from cloister.interfaces.http.dispatch.callers import need_of
 from servers import Caller, Server, Tenant
 
 SECRETS = ("Peonies", "aubergine", "The gate code is 4417", "Anna", "cello", "told-nobody")

@@ -12,7 +12,7 @@ from cloister.domain.errors import CloisterError
 from cloister.domain.identifiers import parse_message, parse_project, project_name
 from cloister.domain.keys import key_text, new_secret
 from cloister.domain.text import checked_content, checked_name, checked_tags
-from cloister.interfaces.http import forms
+from cloister.interfaces.http.openapi import schemas as forms
 
 # Text from the wire is valid Unicode: it holds no half of a surrogate pair.
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=300)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from cloister.interfaces.http.lanes import Gatherer, Lane
+from cloister.interfaces.http.dispatch.executors import Gatherer, Lane
 
 
 def test_short_calls_follow_one_another_and_each_has_its_answer() -> None:

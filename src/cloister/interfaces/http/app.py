@@ -9,33 +9,30 @@ from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 
 from cloister.bootstrap import Services
-from cloister.interfaces.http import (
-    chat,
-    derived,
-    erasing,
-    events,
-    openai_chat,
-    openai_models,
-    operation,
-    organisation,
-    recall,
-    sessions,
-    sign_in,
-)
-from cloister.interfaces.http.access_recheck import AccessRecheck
-from cloister.interfaces.http.callers import Gate
-from cloister.interfaces.http.console_pages import ConsolePages
-from cloister.interfaces.http.edge import Edge
-from cloister.interfaces.http.finding import finder
-from cloister.interfaces.http.hall import Hall
+from cloister.interfaces.http import health as operation
+from cloister.interfaces.http.chat import routes as chat
+from cloister.interfaces.http.chat.running_turns import RunningTurns
+from cloister.interfaces.http.console import sign_in
+from cloister.interfaces.http.console.pages import ConsolePages
+from cloister.interfaces.http.console.sign_ins import SignIns
+from cloister.interfaces.http.dispatch.access_recheck import AccessRecheck
+from cloister.interfaces.http.dispatch.callers import Gate
+from cloister.interfaces.http.dispatch.limits import ConcurrencyLimit, RateLimit
+from cloister.interfaces.http.dispatch.router import finder
+from cloister.interfaces.http.dispatch.routes import THREADS, Lanes
+from cloister.interfaces.http.events import routes as events
+from cloister.interfaces.http.events.subscribers import Hall
 from cloister.interfaces.http.hosts import AllowedHosts
 from cloister.interfaces.http.metrics import Metrics
-from cloister.interfaces.http.openai_errors import on_http_error
-from cloister.interfaces.http.openapi import DescribedApp
-from cloister.interfaces.http.rate_limit import ConcurrencyLimit, RateLimit
-from cloister.interfaces.http.routes import THREADS, Lanes
-from cloister.interfaces.http.sign_ins import SignIns
-from cloister.interfaces.http.turns import RunningTurns
+from cloister.interfaces.http.middleware import Edge
+from cloister.interfaces.http.openai import models as openai_models
+from cloister.interfaces.http.openai import routes as openai_chat
+from cloister.interfaces.http.openai.errors import on_http_error
+from cloister.interfaces.http.openapi.document import DescribedApp
+from cloister.interfaces.http.resources import erasure as erasing
+from cloister.interfaces.http.resources import memories as derived
+from cloister.interfaces.http.resources import recall, sessions
+from cloister.interfaces.http.resources import tenants as organisation
 
 
 def create_app(

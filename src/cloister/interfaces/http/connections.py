@@ -16,7 +16,7 @@ from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from cloister.interfaces.http.arrival import CYCLE
-from cloister.interfaces.http.openai_errors import shaped
+from cloister.interfaces.http.openai.errors import shaped
 from cloister.interfaces.http.problems import problem
 
 LARGEST_HEAD = 32_768

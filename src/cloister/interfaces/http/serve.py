@@ -14,11 +14,11 @@ from cloister.bootstrap import Services, build_services, ensure_local_tenant
 from cloister.domain.errors import StorageUnavailable
 from cloister.domain.timestamps import now
 from cloister.interfaces.http.app import create_app
+from cloister.interfaces.http.console.sign_in import link_path
+from cloister.interfaces.http.console.sign_ins import SignIns
 from cloister.interfaces.http.hosts import AllowedHosts
 from cloister.interfaces.http.logs import log_to_stderr
 from cloister.interfaces.http.server import Server, raise_file_limit
-from cloister.interfaces.http.sign_in import link_path
-from cloister.interfaces.http.sign_ins import SignIns
 from cloister.interfaces.stop_signals import stop_signals
 from cloister.services.tenancy.api_keys import KeyFields
 from cloister.settings import Settings

@@ -1,0 +1,184 @@
+"""Turns while they run: each is a task of its own, whoever listens. A client that goes away loses nothing; any number may follow a
+turn, from its start, until it ends or they may not read it any more (ISO-12).
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import replace
+from typing import TypeVar
+
+from starlette.concurrency import run_in_threadpool
+
+from cloister.bootstrap import Services
+from cloister.domain.context import Context, Derived
+from cloister.domain.errors import AccessEnded, CloisterError
+from cloister.domain.identifiers import SessionId, TenantId
+from cloister.domain.scope import Reach
+from cloister.interfaces.http.dispatch.access_recheck import StreamGuard
+from cloister.interfaces.http.dispatch.executors import Lane
+from cloister.interfaces.http.logs import log
+from cloister.services.chat.converse import CHECK_SECONDS, BuildRequest, Finished, Happening, Recalled
+from cloister.services.chat.turns import Turn
+
+T = TypeVar("T")
+_QUIET_SECONDS = 15.0
+
+
+ReadAgain = Callable[[Reach, Turn, Context], Awaitable[Context]]
+"""What of a context is still there to be shown to a caller of this reach."""
+
+
+class RunningTurn:
+    """What has happened in one turn, and what happens next. Only used on the event loop."""
+
+    def __init__(self, turn: Turn, read_again: ReadAgain) -> None:
+        self.turn = turn
+        self.stop = asyncio.Event()
+        self._read_again = read_again
+        self._happened: list[Happening] = []
+        self._recalled_at = 0.0
+        self._news = asyncio.Event()
+
+    @property
+    def ended(self) -> bool:
+        return bool(self._happened) and isinstance(self._happened[-1], Finished)
+
+    def tell(self, happening: Happening) -> None:
+        if isinstance(happening, Recalled):
+            self._recalled_at = self._now()
+        self._happened.append(happening)
+        self._wake()
+
+    async def follow(self, guard: StreamGuard) -> AsyncGenerator[list[Happening]]:
+        """From its start to its end: all that has happened since the last time, or nothing when it was quiet for a while. It ends
+        with `AccessEnded` when the guard does not admit the follower any more."""
+        with guard:
+            guard.wake_with(self._wake)
+            before, seen, quiet_since = len(self._happened), 0, self._now()
+            while True:
+                news, ended = self._news, self.ended
+                fresh = self._happened[seen:]
+                if not await guard.admits():
+                    yield [Finished(status="failed", message=None, finish_reason="error", error=AccessEnded())]
+                    return
+                shown = await self._shown(guard, fresh, late=seen < before)
+                seen += len(fresh)
+                if shown or self._now() - quiet_since >= _QUIET_SECONDS:
+                    yield shown
+                    quiet_since = self._now()
+                if ended:
+                    return
+                if seen == len(self._happened):
+                    left = quiet_since + _QUIET_SECONDS - self._now()
+                    await _wait(news, min(guard.seconds_left, left))
+
+    async def end(self) -> None:
+        """Returns when it has ended."""
+        while not self.ended:
+            await self._news.wait()
+
+    async def _shown(self, guard: StreamGuard, fresh: Sequence[Happening], *, late: bool) -> list[Happening]:
+        """What was recalled some time ago is read again for who is shown it only now: it may be forgotten since."""
+        if not late and self._now() - self._recalled_at < CHECK_SECONDS:
+            return list(fresh)
+        return [
+            Recalled(context=await self._read_again(guard.reach, self.turn, happening.context))
+            if isinstance(happening, Recalled)
+            else happening
+            for happening in fresh
+        ]
+
+    def _wake(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()
+
+    def _now(self) -> float:
+        return asyncio.get_running_loop().time()
+
+
+class RunningTurns:
+    """The turns of this process."""
+
+    def __init__(self, services: Services, reads: Lane | None) -> None:
+        self._services = services
+        self._elsewhere = _Elsewhere(reads)
+        self._running: dict[tuple[TenantId, SessionId], RunningTurn] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._loop = asyncio.get_running_loop()
+        self._closing = False
+
+    def start(self, turn: Turn, build: BuildRequest | None = None) -> RunningTurn:
+        """Answer it, from now on, to whoever follows."""
+        running = RunningTurn(turn, self._still_recalled)
+        if self._closing:
+            running.stop.set()
+        self._running[_place(turn)] = running
+        task = asyncio.create_task(self._run(running, build))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return running
+
+    def find(self, tenant: TenantId, session: SessionId) -> RunningTurn | None:
+        return self._running.get((tenant, session))
+
+    def stop(self, running: RunningTurn) -> Future[None]:
+        """From any thread: cut it. Done when what it said is stored."""
+
+        async def cut() -> None:
+            running.stop.set()
+            await running.end()
+
+        return asyncio.run_coroutine_threadsafe(cut(), self._loop)
+
+    async def close(self) -> None:
+        """Cut all turns and store what was said so far; those that begin later are cut at once."""
+        self._closing = True
+        for running in self._running.values():
+            running.stop.set()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _still_recalled(self, reach: Reach, turn: Turn, context: Context) -> Context:
+        """Where it cannot be read again nothing of it is shown."""
+        try:
+            follow = self._services.follow
+            return await self._elsewhere.read(lambda: follow.still_recalled(reach, turn, context))
+        except CloisterError:
+            return replace(context, current_conversation=(), relevant_history=(), derived=Derived())
+
+    async def _run(self, running: RunningTurn, build: BuildRequest | None) -> None:
+        try:
+            await self._services.converse.reply(
+                running.turn, running.tell, stop=running.stop, elsewhere=self._elsewhere, build=build
+            )
+        except Exception as error:  # noqa: BLE001 - the outermost handler of a turn: logged, and ended for all who follow
+            log(logging.ERROR, "turn", error)
+        finally:
+            if not running.ended:
+                running.tell(Finished(status="failed", message=None, finish_reason="error"))
+            if self._running.get(_place(running.turn)) is running:
+                del self._running[_place(running.turn)]
+
+
+class _Elsewhere:
+    """Threads for what blocks; the reads of an embedded database follow one another in their lane."""
+
+    def __init__(self, reads: Lane | None) -> None:
+        self._reads = reads
+
+    def read(self, call: Callable[[], T]) -> Awaitable[T]:
+        return run_in_threadpool(call) if self._reads is None else self._reads.run(call)
+
+    def write(self, call: Callable[[], T]) -> Awaitable[T]:
+        return run_in_threadpool(call)
+
+
+async def _wait(news: asyncio.Event, seconds: float) -> None:
+    with suppress(TimeoutError):
+        await asyncio.wait_for(news.wait(), max(0.0, seconds))
+
+
+def _place(turn: Turn) -> tuple[TenantId, SessionId]:
+    return turn.reach.tenant, turn.session.id

@@ -1,0 +1,70 @@
+"""Operation: alive, ready, and how it is doing."""
+
+from typing import Any, Literal, cast
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+
+from cloister.domain.errors import CloisterError
+from cloister.interfaces.http.dispatch.callers import AllServices, needs
+from cloister.interfaces.http.dispatch.routes import GuardedRoute
+from cloister.interfaces.http.metrics import Metrics
+from cloister.interfaces.http.openapi.document import DescribedApp
+from cloister.interfaces.http.openapi.page import POLICY
+from cloister.interfaces.http.problems import problem
+from cloister.interfaces.http.resources.answers import answer
+
+router = APIRouter(route_class=GuardedRoute, tags=["Operation"])
+
+
+class Alive(BaseModel):
+    status: Literal["alive"]
+
+
+class Ready(BaseModel):
+    """`waiting` is how many messages no index knows yet."""
+
+    status: Literal["ready"]
+    schema_version: int
+    waiting: int
+
+
+@router.get("/livez", response_model=Alive, summary="Alive")
+@needs("nothing")
+async def livez() -> Response:
+    """The process answers."""
+    return answer(Alive(status="alive"))
+
+
+@router.get("/readyz", response_model=Ready, summary="Ready")
+@needs("nothing")
+def readyz(services: AllServices) -> Response:
+    """The database can be read, its schema is the one this version knows, and the index can be asked."""
+    try:
+        version, waiting = services.diagnose.schema_version(), services.queue.waiting()
+    except CloisterError:
+        return problem("storage_unavailable", "Not ready: the database or the index cannot be used now.")
+    return answer(Ready(status="ready", schema_version=version, waiting=waiting))
+
+
+@router.get("/metrics", response_class=PlainTextResponse)
+@needs("nothing")
+def metrics(request: Request) -> Response:
+    """Prometheus metrics, without a label for any tenant or user."""
+    found: Metrics = request.app.state.metrics
+    return Response(found.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+@router.get("/openapi.json", response_model=dict[str, Any], summary="OpenAPI document")
+@needs("nothing")
+def openapi(request: Request) -> Response:
+    """All of this, for programs."""
+    return Response(cast(DescribedApp, request.app).document, media_type="application/json")
+
+
+@router.get("/docs", response_class=HTMLResponse, summary="Documentation")
+@needs("nothing")
+def docs(request: Request) -> Response:
+    """All of this, for people: one page, with nothing from elsewhere."""
+    return HTMLResponse(cast(DescribedApp, request.app).page, headers={"Content-Security-Policy": POLICY})

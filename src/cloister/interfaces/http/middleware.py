@@ -1,0 +1,155 @@
+"""What happens around every request: an id, a look at host and size, a line in the log, and a plain answer if something breaks."""
+
+import logging
+import secrets
+import time
+from collections.abc import Callable
+from typing import Any, cast
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from cloister.domain.patterns import anchored
+from cloister.interfaces.http.dispatch.paths import as_routed
+from cloister.interfaces.http.hosts import WRONG_HOST, AllowedHosts
+from cloister.interfaces.http.logs import log
+from cloister.interfaces.http.metrics import Metrics
+from cloister.interfaces.http.openai.errors import shaped
+from cloister.interfaces.http.problems import CRASH, METHODS, problem
+
+LARGEST_BODY = 1 << 20
+# Not an answer, since nobody is there to read it: what logs and metrics call a caller who left before the end of the request.
+_GONE = 499
+_BROKEN = 500
+_REQUEST_ID = anchored(r"[A-Za-z0-9._-]{1,64}")
+_TOO_LARGE = f"The body is larger than {LARGEST_BODY:,} bytes."
+
+
+class _BodyTooLarge(Exception):
+    """Raised out of `receive`, where only the edge catches it."""
+
+
+class Edge:
+    """The outermost layer of the app."""
+
+    def __init__(
+        self, app: ASGIApp, metrics: Metrics, find: Callable[[Scope], ASGIApp | None], hosts: AllowedHosts
+    ) -> None:
+        self._app = app
+        self._metrics = metrics
+        self._find = find
+        self._hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        # A scope of our own: the server logs its own one, and cannot write what stands for a slash.
+        scope = {**scope, "path": as_routed(scope["raw_path"])}
+        exchange = _Exchange(scope, receive, send)
+        began = time.perf_counter()
+        self._metrics.began()
+        error: Exception | None = None
+        try:
+            if not exchange.names(self._hosts):
+                await exchange.refuse_host()
+            elif exchange.announced_size > LARGEST_BODY:
+                await exchange.refuse_size()
+            else:
+                await (self._find(scope) or self._app)(scope, exchange.receive, exchange.send)
+        except _BodyTooLarge:
+            await exchange.refuse_size()
+        except ClientDisconnect:
+            exchange.status = _GONE
+        except Exception as caught:  # noqa: BLE001 - the outermost handler: logged, and answered without a word of it
+            error = caught
+            await exchange.crash()
+        seconds = time.perf_counter() - began
+        if exchange.status >= _BROKEN:
+            error = error or _state(scope).get("error")
+        method, route = cast(str, scope["method"]), _route(scope)
+        self._metrics.ended(_known(method), route, exchange.status, seconds)
+        log(
+            logging.INFO if error is None else logging.ERROR,
+            "request",
+            error,
+            request_id=exchange.request_id,
+            method=_known(method),
+            route=route,
+            status=exchange.status,
+            milliseconds=round(seconds * 1_000, 3),
+            key_id=_state(scope).get("key_id"),
+        )
+
+
+class _Exchange:
+    """One request and its answer, counted and marked on their way."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        given = headers.get("x-request-id", "")
+        self.request_id = given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
+        length = headers.get("content-length", "")
+        self.announced_size = int(length) if length.isdecimal() and len(length) < 20 else 0
+        self.status = 0
+        self._received = 0
+        self._scope = scope
+        self._receive = receive
+        self._send = send
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        self._received += len(message.get("body", b""))
+        if self._received > LARGEST_BODY:
+            raise _BodyTooLarge
+        return message
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers = MutableHeaders(scope=message)
+            headers["X-Request-ID"] = self.request_id
+            headers["X-Content-Type-Options"] = "nosniff"
+            headers.setdefault("Cache-Control", "no-store")
+        await self._send(message)
+
+    def names(self, hosts: AllowedHosts) -> bool:
+        """Whether the request names this server as its host, once."""
+        named = authorized = None
+        for name, value in self._scope["headers"]:
+            if name == b"host":
+                if named is not None:
+                    return False
+                named = value
+            elif name == b"authorization":
+                authorized = value
+        return named is not None and (hosts.allows(named) or (hosts.trusts_keys and authorized is not None))
+
+    async def refuse_host(self) -> None:
+        await self._answer("wrong_host", WRONG_HOST)
+
+    async def refuse_size(self) -> None:
+        await self._answer("too_large", _TOO_LARGE)
+
+    async def crash(self) -> None:
+        await self._answer("internal_error", CRASH)
+
+    async def _answer(self, code: str, detail: str) -> None:
+        """Unless an answer is already under way: then all that is left is to cut it."""
+        if not self.status:
+            await shaped(self._scope["path"], problem(code, detail))(self._scope, self._receive, self.send)
+
+
+def _route(scope: Scope) -> str:
+    """The pattern, never the path: that holds ids, and whatever a caller made up."""
+    return str(getattr(scope.get("route"), "path", "unknown"))
+
+
+def _known(method: str) -> str:
+    return method if method in METHODS else "other"
+
+
+def _state(scope: Scope) -> dict[str, Any]:
+    """What the route noted of this request."""
+    return scope.get("state", {})

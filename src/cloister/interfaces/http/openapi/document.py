@@ -1,0 +1,350 @@
+"""The OpenAPI document, completed: to what FastAPI reads from the routes come who may call, what can go wrong, and examples.
+
+What all routes of a kind share is said here once, so that the routes themselves stay short.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+
+from cloister.interfaces.http.dispatch.callers import Need, need_of
+from cloister.interfaces.http.openai.errors import PATHS as OPENAI_PATHS
+from cloister.interfaces.http.openai.errors import OpenAiError, error_body
+from cloister.interfaces.http.openapi import schemas as forms
+from cloister.interfaces.http.openapi.examples import EXAMPLES, OWN_PARAMETERS, PARAMETERS, Example
+from cloister.interfaces.http.openapi.openai_examples import OPENAI_EXAMPLES
+from cloister.interfaces.http.openapi.page import docs_page
+from cloister.interfaces.http.openapi.problem_examples import problem_example
+from cloister.interfaces.http.problems import MEDIA_TYPE, STATUS, TITLES, Problem
+
+Node = dict[str, Any]
+
+DESCRIPTION = """\
+Everything is JSON in UTF-8, under one origin. Times are ISO 8601 in UTC with `Z`.
+
+A tenant's requests carry `Authorization: Bearer <key>`. A key has permissions: `read`, `write`, and `admin`, which includes both. \
+The project of a request is the one in `X-Project-ID`, else the key's own; a confined key cannot name another.
+
+Lists answer `data` and `next_cursor`; give that as `cursor` to go on, until it is null.
+
+Errors are `application/problem+json` with a stable `code`. An id of somebody else and an id that nobody has are both `not_found`, \
+in the same words. Bodies over 1 MiB are refused with 413, unknown fields and unknown or repeated query parameters with 422; what \
+was refused has changed nothing.
+
+Before a route is looked for: headers over 32 KiB are refused with 431 (`headers_too_large`), what is no HTTP with 400 \
+(`malformed_request`), a request that does not end in time with 408 (`timeout`), and too many connections from one address with \
+429 (`rate_limited`). Under a `Host` that is not this server's, 421 (`wrong_host`) is the answer.
+
+A creating POST with an `Idempotency-Key` is done once: the same request under the same key is answered alike for 24 hours, \
+another request under it is refused with 422. Every answer carries an `X-Request-ID`, which the server's log knows too.
+"""
+SECTIONS: Mapping[str, str] = {
+    "Organisation": "Tenants, projects, keys and usage.",
+    "Sessions and what was said": "A session is one conversation. It lives in one project, or in the shared pool.",
+    "What is kept of it": "Memories, entities and observations: what derives from what was said, is never wider than it, and goes "
+    "when it goes.",
+    "Recall": "What was said, found again: only ever inside the walls that the session or the project stands in.",
+    "Chat": "A conversation with memory: what was said is recorded, what belongs to it is recalled, a model answers.",
+    "Console": "How a browser signs in. The console itself uses the other routes, with a cookie that stands for a key and is "
+    "taken from pages of this origin alone.",
+    "OpenAI-compatible": "The same conversation for applications that know OpenAI's interface: change their base URL to `/v1`. "
+    "Errors have OpenAI's shape, and our codes; fields that mean nothing here are let pass.",
+    "Operation": "How the server is doing. These routes are open: keep `/metrics` behind your proxy.",
+}
+_SUCCESS = {"200": "Done.", "201": "Created.", "204": "Done; there is nothing to add.", "307": "It is elsewhere."}
+_SECURITY: Mapping[str, Node] = {
+    "api_key": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "A key of a tenant, with the permission that is needed.",
+    },
+    "operator_key": {"type": "http", "scheme": "bearer", "description": "`CLOISTER_OPERATOR_KEY` of the server."},
+}
+_HEADERS: Mapping[str, Node] = {
+    "RequestId": {
+        "description": "The request's id in the log: the one you sent as `X-Request-ID`, or a new one.",
+        "required": True,
+        "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"},
+    },
+    "RetryAfter": {"description": "Seconds to wait, when `rate_limited`.", "schema": {"type": "integer", "minimum": 1}},
+    "Challenge": {"required": True, "schema": {"const": "Bearer"}},
+    "Location": {"required": True, "schema": {"type": "string"}},
+}
+_PROJECT_HEADER: Node = {
+    "name": "X-Project-ID",
+    "in": "header",
+    "description": "The project of the request; it wins over the key's own.",
+    "schema": forms.named("ProjectId"),
+}
+# Routes that refuse a project header, because they concern all projects.
+_OF_ALL_PROJECTS = ("erase_user",)
+_OF_EVERY_CALLER = ("invalid_request", "wrong_host", "too_large", "internal_error")
+_OF_TENANTS = ("invalid_project_id", "unauthenticated", "forbidden", "not_found", "rate_limited")
+_OF_OPERATORS = ("unauthenticated", "forbidden", "rate_limited")
+_OF_STORAGE = ("storage_error", "storage_busy", "storage_unavailable", "closed")
+_OF_WRITES = ("storage_read_only", "storage_full")
+# What can go wrong with a route beyond what all of its kind share.
+_OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
+    "create_project": ("conflict", "quota_exceeded"),
+    "change_project": ("conflict",),
+    "erase_tenant": ("not_found", "conflict"),
+    "create_tenant_key": ("not_found",),
+    "delete_project": ("conflict",),
+    "create_tenant": ("conflict",),
+    "revoke_api_key": ("conflict",),
+    "add_memories": ("conflict",),
+    "create_session": ("conflict", "quota_exceeded"),
+    "record_message": ("conflict", "quota_exceeded"),
+    "record_messages": ("conflict", "quota_exceeded"),
+    "record_episode": ("conflict", "quota_exceeded"),
+    "search": ("project_required",),
+    "list_entities": ("project_required",),
+    "extract": ("conflict", "model_unavailable"),
+    "chat": ("turn_in_progress", "conflict", "quota_exceeded"),
+    "complete_chat": ("turn_in_progress", "conflict", "quota_exceeded", "model_unavailable"),
+    "sign_in": ("unauthenticated", "conflict"),
+    "sign_out": ("forbidden",),
+    "readyz": _OF_STORAGE,
+    "metrics": _OF_STORAGE,
+}
+# Where an answer leads: a field of it, the parameter that takes it, and the routes that have this parameter.
+_LINKS: Mapping[str, tuple[str, str, Sequence[str]]] = {
+    "create_session": (
+        "external_id",
+        "external_id",
+        (
+            "get_session",
+            "change_session",
+            "record_message",
+            "list_messages",
+            "extract",
+            "list_memories",
+            "list_observations",
+            "clear_session",
+            "delete_session",
+        ),
+    ),
+    "create_project": (
+        "project_id",
+        "project_id",
+        ("get_project", "change_project", "list_project_sessions", "delete_project"),
+    ),
+    "create_api_key": ("key_id", "key_id", ("revoke_api_key",)),
+    "create_tenant": ("tenant_id", "tenant_id", ("create_tenant_key", "erase_tenant")),
+    "record_message": ("id", "message_id", ("forget_message",)),
+    "add_memories": ("appended/0/id", "memory_id", ("forget_memory",)),
+}
+
+
+class DescribedApp(FastAPI):
+    """FastAPI, with a document that leaves nothing out, and a page made from it. Both are made once, when first asked for."""
+
+    @cached_property
+    def document(self) -> bytes:
+        return json.dumps(self.openapi()).encode()
+
+    @cached_property
+    def page(self) -> bytes:
+        return docs_page(self.openapi()).encode()
+
+    def openapi(self) -> Node:
+        if not self.openapi_schema:
+            self.openapi_schema = _completed(super().openapi(), self.routes)
+        return self.openapi_schema
+
+
+def _completed(document: Node, routes: Iterable[object]) -> Node:
+    components: Node = document["components"]
+    problems: Node = {}
+    components["schemas"] = _schemas(components["schemas"])
+    components["headers"] = {**_HEADERS}
+    components["securitySchemes"] = {**_SECURITY}
+    components["parameters"] = {"ProjectHeader": {**_PROJECT_HEADER, "example": PARAMETERS["X-Project-ID"]}}
+    for route in routes:
+        if isinstance(route, APIRoute) and route.include_in_schema:
+            for method in route.methods or ():
+                _complete(document["paths"][route.path_format][method.lower()], route, problems)
+    components["responses"] = dict(sorted(problems.items()))
+    document["info"]["description"] = DESCRIPTION
+    document["tags"] = [{"name": name, "description": text} for name, text in SECTIONS.items()]
+    order = {name: place for place, name in enumerate(SECTIONS)}
+    document["paths"] = dict(
+        sorted(document["paths"].items(), key=lambda item: order[next(iter(item[1].values()))["tags"][0]])
+    )
+    return document
+
+
+def _schemas(found: Node) -> Node:
+    """Inputs as they are; outputs with the forms of what they hold, and all of it always there."""
+    for unused in ("HTTPValidationError", "ValidationError"):
+        found.pop(unused, None)
+    problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+    problem["properties"]["code"]["enum"] = sorted(STATUS)
+    problem["properties"]["errors"] = problem["properties"]["errors"]["anyOf"][0]
+    schemas = {name: _plain(_detailed(name, schema)) for name, schema in found.items()}
+    schemas |= {name: _plain(schema) for name, schema in problem.pop("$defs").items()}
+    openai = OpenAiError.model_json_schema(ref_template="#/components/schemas/{model}")
+    schemas |= {name: _plain(schema) for name, schema in openai.pop("$defs").items()}
+    schemas["OpenAiError"] = _plain(openai)
+    schemas |= {name: {"type": "string", **form, "description": text} for name, (form, text) in forms.NAMED.items()}
+    return dict(sorted({**schemas, "Problem": _plain(problem)}.items()))
+
+
+def _detailed(name: str, schema: Node) -> Node:
+    if "additionalProperties" in schema:
+        return schema
+    properties = {
+        field: _narrowed(said, forms.ANSWERS.get(f"{name}.{field}") or forms.ANSWERS.get(field, {}))
+        for field, said in schema["properties"].items()
+    }
+    return {**schema, "properties": properties, "required": list(properties)}
+
+
+def _narrowed(said: Node, form: Node) -> Node:
+    if form and "anyOf" in said:
+        return {"anyOf": [form, {"type": "null"}]}
+    return form if "$ref" in form else {**said, **form}
+
+
+def _complete(operation: Node, route: APIRoute, problems: Node) -> None:
+    name, need = route.name, need_of(route.endpoint)
+    example = EXAMPLES.get(name) or OPENAI_EXAMPLES.get(name, Example())
+    operation["operationId"] = name
+    operation["summary"] = route.summary or name.replace("_", " ").capitalize().replace("api", "API")
+    operation["description"] = _described(operation["description"], need)
+    operation["security"] = _security(need)
+    operation["parameters"] = [_parameter(given, name) for given in operation.get("parameters", [])]
+    if need not in ("operator", "nothing") and name not in _OF_ALL_PROJECTS:
+        operation["parameters"].append({"$ref": "#/components/parameters/ProjectHeader"})
+    if "requestBody" in operation:
+        operation["requestBody"]["content"]["application/json"]["example"] = example.request
+    responses = {
+        status: _response(status, said, example.answer)
+        for status, said in operation["responses"].items()
+        if status in _SUCCESS
+    }
+    if name in _LINKS:
+        responses["201"]["links"] = _links(*_LINKS[name])
+    responses |= _problem_responses(_codes(operation, name, need), problems, openai=route.path in OPENAI_PATHS)
+    operation["responses"] = dict(sorted(responses.items()))
+
+
+def _described(text: str, need: Need) -> str:
+    whole = " ".join(text.split())
+    if need == "nothing":
+        return whole
+    return f"{whole} Needs the operator's key." if need == "operator" else f"{whole} Needs the permission `{need}`."
+
+
+def _security(need: Need) -> list[Node]:
+    if need == "nothing":
+        return []
+    return [{"operator_key" if need == "operator" else "api_key": []}]
+
+
+def _parameter(given: Node, operation: str) -> Node:
+    """On the wire a parameter is absent or it is text; it is never null."""
+    schema = given["schema"]
+    if "anyOf" in schema:
+        schema = {**schema, **schema["anyOf"][0]}
+        del schema["anyOf"]
+    schema.pop("description", None)
+    name = given["name"]
+    example = OWN_PARAMETERS.get((operation, name), PARAMETERS.get(name))
+    return {**given, "schema": _plain(schema), "example": example}
+
+
+def _response(status: str, said: Node, example: Any) -> Node:
+    response: Node = {**said, "headers": {"X-Request-ID": {"$ref": "#/components/headers/RequestId"}}}
+    if said["description"] == "Successful Response":
+        response["description"] = _SUCCESS[status]
+    if status == "307":
+        response["headers"]["Location"] = {"$ref": "#/components/headers/Location"}
+    for content in response.get("content", {}).values():
+        content |= {"schema": _plain(content["schema"]), "example": content.get("example", example)}
+    return response
+
+
+def _links(field: str, parameter: str, targets: Sequence[str]) -> Node:
+    return {
+        target: {"operationId": target, "parameters": {parameter: f"$response.body#/{field}"}} for target in targets
+    }
+
+
+def _codes(operation: Node, name: str, need: Need) -> set[str]:
+    codes = {*_OF_EVERY_CALLER, *_OWN_PROBLEMS.get(name, ())}
+    if need != "nothing":
+        codes.update(_OF_STORAGE, _OF_OPERATORS if need == "operator" else _OF_TENANTS)
+        codes.update(() if need == "read" else _OF_WRITES)
+    own = [given for given in operation["parameters"] if "name" in given]
+    if any(given["name"] == "Idempotency-Key" for given in own):
+        codes.add("idempotency_mismatch")
+    return codes
+
+
+def _problem_responses(codes: Iterable[str], shared: Node, *, openai: bool) -> Node:
+    """One for each status, with the codes that it can carry here; those that are alike are written once."""
+    of_status: dict[int, list[str]] = {}
+    for code in sorted(codes):
+        of_status.setdefault(STATUS[code], []).append(code)
+    responses: Node = {}
+    for status, same in sorted(of_status.items()):
+        title = "Or".join("".join(word.capitalize() for word in code.split("_")) for code in same)
+        title = f"OpenAi{title}" if openai else title
+        shared.setdefault(title, _problem_response(status, same, openai=openai))
+        responses[str(status)] = {"$ref": f"#/components/responses/{title}"}
+    return responses
+
+
+def _problem_response(status: int, codes: Sequence[str], *, openai: bool) -> Node:
+    headers = {"X-Request-ID": {"$ref": "#/components/headers/RequestId"}}
+    if status == 401:
+        headers["WWW-Authenticate"] = {"$ref": "#/components/headers/Challenge"}
+    if status == 429:
+        headers["Retry-After"] = {"$ref": "#/components/headers/RetryAfter"}
+    return {
+        "description": f"{TITLES[status]}: {' or '.join(f'`{code}`' for code in codes)}.",
+        "headers": headers,
+        "content": _openai_content(codes) if openai else _problem_content(status, codes),
+    }
+
+
+def _problem_content(status: int, codes: Sequence[str]) -> Node:
+    schema = {
+        "$ref": "#/components/schemas/Problem",
+        "properties": {"status": {"const": status}, "code": {"enum": list(codes)}},
+    }
+    return {MEDIA_TYPE: {"schema": schema, "examples": {code: {"value": problem_example(code)} for code in codes}}}
+
+
+def _openai_content(codes: Sequence[str]) -> Node:
+    schema = {
+        "$ref": "#/components/schemas/OpenAiError",
+        "properties": {"error": {"properties": {"code": {"enum": list(codes)}}}},
+    }
+    examples = {code: {"value": error_body(problem_example(code))} for code in codes}
+    return {"application/json": {"schema": schema, "examples": examples}}
+
+
+def _plain(schema: Node) -> Node:
+    """Without the titles that repeat a field's name, and with the named forms by their names."""
+    plain = {key: _whole(value) for key, value in schema.items() if key != "title"}
+    if "properties" in plain:
+        plain["properties"] = {name: _plain(inner) for name, inner in plain["properties"].items()}
+    if "anyOf" in plain:
+        plain["anyOf"] = [_plain(inner) for inner in plain["anyOf"]]
+    if "items" in plain:
+        plain["items"] = _plain(plain["items"])
+    for name, (form, _) in forms.NAMED.items():
+        if plain.get("type") == "string" and form.items() <= plain.items():
+            return forms.named(name) | {key: value for key, value in plain.items() if key not in {"type", *form}}
+    return plain
+
+
+def _whole(value: Any) -> Any:
+    """FastAPI makes floats of all limits."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -1,0 +1,351 @@
+"""Examples of every request and answer: one household that plans a journey. Each is checked against its schema by a test."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cloister.domain.identifiers import parse_project, parse_tenant
+from cloister.domain.memory import quoted
+from cloister.interfaces.http.dispatch.cursors import Listing
+
+TENANT, DEFAULT, PROJECT = "ten_3f1b0c7de8a94526", "proj_0a4d7b21c69e83f5", "proj_5c2e90b7d1f4a683"
+SESSION, USER = "lisbon-in-may", "ada"
+MESSAGE, REPLY, EPISODE = "msg_1d9c3b7a2e600001", "msg_1d9c3b7a2e600002", "ep_1d9c3b7a2e600001"
+KEY_ID, KEY = "key_62d8f03ac5b7194e", "clo_4LHo1dPzk9R0a7XcT2mWq5EbYs8GvNfJ3uQ6iZxCwBtKhDrMpAyOlVgSeUnFj"
+MEMORY, ENTITY, OBSERVATION = "mem_3a81c05e7be00001", "ent_2c94d7f018a00001", "obs_5d02f1a9c3e7b846"
+CODE = "Wm0Yb3Vp7cQ2hT9xK4sN8aL1rD6fJ5gE0uZiB_oXyPk"
+BEGAN, SAID, ANSWERED = "2026-05-02T09:30:00Z", "2026-05-02T09:31:12.250000Z", "2026-05-02T09:31:14.100000Z"
+
+CURSOR = Listing("sessions", parse_tenant(TENANT), parse_project(PROJECT), False, None).cursor(
+    1_777_714_200_000_000, 4_096
+)
+_MESSAGES = Listing("messages", parse_tenant(TENANT), SESSION)
+
+_PROJECT: dict[str, Any] = {
+    "project_id": PROJECT,
+    "tenant_id": TENANT,
+    "name": "Journeys",
+    "is_default": False,
+    "isolated": True,
+    "member_visibility": "private",
+    "memory_count": 0,
+    "settings": {},
+    "created_at": BEGAN,
+}
+_TENANT = {
+    "tenant_id": TENANT,
+    "name": "Household",
+    "created_at": BEGAN,
+    "projects": 2,
+    "sessions": 1,
+    "messages": 2,
+}
+_ERASED = {"sessions": 1, "messages": 2, "episodes": 1, "memories": 1, "observations": 0, "entities": 1}
+_SESSION = {
+    "external_id": SESSION,
+    "project_id": PROJECT,
+    "user_id": USER,
+    "title": "Lisbon in May",
+    "tags": ["holiday"],
+    "metadata": {"channel": "web"},
+    "message_count": 0,
+    "memory_job_pending": False,
+    "last_extraction_error": None,
+    "created_at": BEGAN,
+    "updated_at": BEGAN,
+}
+_NEW_KEY = {"name": "kitchen display", "project_id": PROJECT, "confined": True, "permissions": ["read"]}
+_API_KEY = {**_NEW_KEY, "key_id": KEY_ID, "user_id": None, "expires_at": None, "created_at": BEGAN}
+NEW_MESSAGE = {"role": "user", "content": "The ferry to Cacilhas leaves at ten past."}
+NEW_REPLY = {"role": "assistant", "content": "Noted: ten past, from Cais do Sodré."}
+_MESSAGE = {
+    "id": MESSAGE,
+    "session_id": SESSION,
+    "seq": 1,
+    **NEW_MESSAGE,
+    "author": None,
+    "status": "completed",
+    "is_memory_checked": False,
+    "tags": [f"session:{SESSION}", f"user:{USER}", f"project:{PROJECT}", "holiday"],
+    "context": {"session_id": SESSION, "trigger_id": None},
+    "metadata": {},
+    "created_at": SAID,
+}
+_REPLY = {
+    **_MESSAGE,
+    "id": REPLY,
+    "seq": 2,
+    **NEW_REPLY,
+    "context": {"session_id": SESSION, "trigger_id": MESSAGE},
+    "created_at": ANSWERED,
+}
+_SAID = {
+    "id": MESSAGE,
+    "session_id": SESSION,
+    "user_id": USER,
+    **NEW_MESSAGE,
+    "author": None,
+    "created_at": SAID,
+    "source": "semantic",
+    "score": 0.71,
+}
+_ASKED = {
+    "id": "msg_04e2a8c19f400001",
+    "session_id": "lisbon-tickets",
+    "user_id": USER,
+    "role": "user",
+    "content": "When does the ferry leave?",
+    "author": None,
+    "created_at": "2026-05-03T18:04:40Z",
+    "source": "session",
+    "score": None,
+}
+_MEMORY = {
+    "id": MEMORY,
+    "content": "The user stays at a hotel in Alfama.",
+    "session_id": SESSION,
+    "user_id": USER,
+    "importance": 0.6,
+    "source_message_ids": [MESSAGE],
+    "created_at": ANSWERED,
+}
+_BY_HAND = {**_MEMORY, "content": "Ada is allergic to shellfish.", "importance": None, "source_message_ids": []}
+_ENTITY = {"id": ENTITY, "name": "Cacilhas", "type": "place", "notes": "The ferry to Cacilhas leaves at ten past."}
+_OBSERVATION = {
+    "id": OBSERVATION,
+    "content": "2 May 2026: the user said that the ferry to Cacilhas leaves at ten past.",
+    "session_id": SESSION,
+    "user_id": USER,
+    "source_message_ids": [MESSAGE],
+    "created_at": SAID,
+}
+_ADDED = {
+    "type": "message.added",
+    "session_id": SESSION,
+    "project_id": PROJECT,
+    "user_id": USER,
+    "created_at": SAID,
+}
+_USAGE = {
+    "messages": 2,
+    "sessions": 1,
+    "projects": 2,
+    "api_keys": 2,
+    "limits": {"messages": 100_000, "sessions": None, "projects": None},
+}
+EVENT_ID = "5d0b9f2c8e7a41660c1f4be29d83a7f5b2e6c80a914d37fe"
+_EVENTS = f"""\
+id: {EVENT_ID}
+event: message.added
+data: {json.dumps({**_ADDED, "message_ids": [MESSAGE]})}
+"""
+_REPLY_STREAM = f"""\
+data: {{"type": "start", "messageId": "turn_2c19f0a87b3e54d6"}}
+
+data: {{"type": "data-context", "id": "context", "data": {{"session_id": "{SESSION}", "relevant_history": [], "memories": []}}}}
+
+data: {{"type": "text-start", "id": "reply"}}
+
+data: {{"type": "text-delta", "id": "reply", "delta": "Noted: ten past."}}
+
+data: {{"type": "text-end", "id": "reply"}}
+
+data: {{"type": "finish", "messageMetadata": {{"session_id": "{SESSION}", "message_id": "{REPLY}", "status": "completed"}}}}
+
+data: [DONE]
+"""
+_METRICS = """\
+# HELP cloister_http_requests_total Requests answered.
+# TYPE cloister_http_requests_total counter
+cloister_http_requests_total{method="POST",route="/v1/sessions",status="201"} 1.0
+"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Example:
+    """What one route is sent, where it is sent anything, and what it answers, where it answers anything."""
+
+    request: Any = None
+    answer: Any = None
+
+
+def _page(*data: Any, next_cursor: str | None = None) -> Example:
+    return Example(answer={"data": list(data), "next_cursor": next_cursor})
+
+
+EXAMPLES: Mapping[str, Example] = {
+    "create_tenant": Example(
+        request={"name": "Household"},
+        answer={"tenant_id": TENANT, "name": "Household", "default_project_id": DEFAULT, "admin_key": KEY},
+    ),
+    "list_tenants": _page(_TENANT),
+    "erase_tenant": Example(answer={**_ERASED, "projects": 2, "api_keys": 2}),
+    "create_tenant_key": Example(answer={"key_id": KEY_ID, "key": KEY}),
+    "erase_user": Example(answer=_ERASED),
+    "list_projects": _page(_PROJECT),
+    "create_project": Example(request={"name": "Journeys", "member_visibility": "private"}, answer=_PROJECT),
+    "get_project": Example(answer=_PROJECT),
+    "change_project": Example(
+        request={"name": "Journeys by sea", "settings": {"pending_message_count": 8}},
+        answer={**_PROJECT, "name": "Journeys by sea", "settings": {"pending_message_count": 8}},
+    ),
+    "delete_project": Example(answer={"sessions_moved": 1, "memories_moved": 3}),
+    "list_project_sessions": _page(_SESSION, next_cursor=CURSOR),
+    "list_api_keys": _page(_API_KEY),
+    "create_api_key": Example(request=_NEW_KEY, answer={**_API_KEY, "key": KEY}),
+    "revoke_api_key": Example(),
+    "get_usage": Example(answer=_USAGE),
+    "create_session": Example(
+        request={
+            "external_id": SESSION,
+            "project_id": PROJECT,
+            "user_id": USER,
+            "title": "Lisbon in May",
+            "tags": ["holiday"],
+            "metadata": {"channel": "web"},
+        },
+        answer=_SESSION,
+    ),
+    "list_sessions": _page(_SESSION),
+    "get_session": Example(answer=_SESSION),
+    "change_session": Example(
+        request={"title": "Lisbon, later", "project_id": None},
+        answer={**_SESSION, "title": "Lisbon, later", "project_id": None},
+    ),
+    "delete_session": Example(answer={"messages": 2, "episodes": 1, "memories": 1, "observations": 0}),
+    "clear_session": Example(answer={"messages": 2, "episodes": 1, "memories": 1, "observations": 0}),
+    "record_message": Example(request=NEW_MESSAGE, answer=_MESSAGE),
+    "record_messages": Example(request={"messages": [NEW_MESSAGE, NEW_REPLY]}, answer={"data": [_MESSAGE, _REPLY]}),
+    "list_messages": _page(_MESSAGE, _REPLY),
+    "forget_message": Example(),
+    "record_episode": Example(
+        request={
+            "session_id": SESSION,
+            "user_message": NEW_MESSAGE["content"],
+            "ai_response": NEW_REPLY["content"],
+        },
+        answer={"id": EPISODE, "session_id": SESSION, "message_ids": [MESSAGE, REPLY], "created_at": SAID},
+    ),
+    "build_context": Example(
+        request={"session_id": "lisbon-tickets", "query": "When does the ferry leave?", "budget_tokens": 2_000},
+        answer={
+            "session_id": "lisbon-tickets",
+            "project_id": PROJECT,
+            "current_conversation": [_ASKED],
+            "relevant_history": [_SAID],
+            "chat_history": [_SAID, _ASKED],
+            "memories": [_MEMORY],
+            "entities": [_ENTITY],
+            "observations": [],
+            "memory_context": quoted([str(_MEMORY["content"])]),
+            "tokens": 60,
+            "omitted": {
+                "current_conversation": 0,
+                "relevant_history": 0,
+                "memories": 0,
+                "entities": 0,
+                "observations": 0,
+            },
+        },
+    ),
+    "search": Example(
+        request={"query": "ferry", "session_id": SESSION, "limit": 5},
+        answer={
+            "data": [
+                {
+                    "kind": "episode",
+                    "id": EPISODE,
+                    "session_id": SESSION,
+                    "user_id": USER,
+                    **NEW_MESSAGE,
+                    "author": None,
+                    "score": 1.0,
+                    "created_at": SAID,
+                },
+                {
+                    "kind": "entity",
+                    "id": ENTITY,
+                    "session_id": None,
+                    "user_id": None,
+                    "role": None,
+                    "author": None,
+                    "content": "Cacilhas: The ferry to Cacilhas leaves at ten past.",
+                    "score": 1.0,
+                    "created_at": ANSWERED,
+                },
+            ]
+        },
+    ),
+    "list_memories": _page(_MEMORY),
+    "list_user_memories": _page(_MEMORY),
+    "add_memories": Example(
+        request={"session_id": SESSION, "contents": [_BY_HAND["content"], "ada is allergic to shellfish"]},
+        answer={"appended": [_BY_HAND], "duplicates": 1},
+    ),
+    "forget_memory": Example(),
+    "list_entities": _page(_ENTITY),
+    "retag_entity": Example(request={"project_id": DEFAULT}, answer=_ENTITY),
+    "extract": Example(answer={"appended": 1, "checked_messages": 2}),
+    "list_observations": _page(_OBSERVATION),
+    "follow_events": Example(answer=_EVENTS),
+    "chat": Example(
+        request={
+            "id": SESSION,
+            "messages": [{"role": "user", "parts": [{"type": "text", "text": NEW_MESSAGE["content"]}]}],
+            "project_id": PROJECT,
+            "user_id": USER,
+        },
+        answer=_REPLY_STREAM,
+    ),
+    "follow_chat": Example(answer=_REPLY_STREAM),
+    "stop_chat": Example(answer={"stopped": True}),
+    "livez": Example(answer={"status": "alive"}),
+    "readyz": Example(answer={"status": "ready", "schema_version": 4, "waiting": 0}),
+    "metrics": Example(answer=_METRICS),
+    "openapi": Example(answer={"openapi": "3.1.0", "info": {"title": "Cloister", "version": "0.1.0"}, "paths": {}}),
+    "docs": Example(answer="<!doctype html><title>Cloister</title>"),
+    "create_console_link": Example(answer={"path": f"/sign-in#{CODE}", "expires_in": 900}),
+    "sign_in": Example(request={"code": CODE, "replace": False}),
+    "sign_out": Example(),
+    "get_console_session": Example(
+        answer={
+            "tenant_id": TENANT,
+            "key_id": KEY_ID,
+            "name": "local admin",
+            "permissions": ["read", "write", "admin"],
+            "project_id": None,
+            "confined": False,
+            "user_id": None,
+        }
+    ),
+}
+
+PARAMETERS: Mapping[str, Any] = {
+    "external_id": SESSION,
+    "project_id": PROJECT,
+    "message_id": MESSAGE,
+    "memory_id": MEMORY,
+    "entity_id": ENTITY,
+    "after": MESSAGE,
+    "key_id": KEY_ID,
+    "user_id": USER,
+    "tenant_id": TENANT,
+    "name": "Journeys",
+    "limit": 20,
+    "cursor": CURSOR,
+    "wait": "indexed",
+    "dry_run": True,
+    "last_event_id": EVENT_ID,
+    "Last-Event-ID": EVENT_ID,
+    "Idempotency-Key": "0b6f1c1e-3f5e-4a51-9a53-0e9b6f3f7f5c",
+    "X-Project-ID": PROJECT,
+    "X-Session-ID": SESSION,
+}
+OWN_PARAMETERS: Mapping[tuple[str, str], Any] = {
+    ("list_messages", "cursor"): _MESSAGES.cursor(2_132_505_616_760_537_089),
+    ("list_memories", "after"): MEMORY,
+    ("list_user_memories", "after"): MEMORY,
+    ("list_entities", "after"): ENTITY,
+    ("list_observations", "after"): OBSERVATION,
+}

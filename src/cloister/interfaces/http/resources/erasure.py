@@ -1,0 +1,68 @@
+"""Erasing users, and what an operator does with tenants that are there: list, erase, a new key."""
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from cloister.domain.errors import InvalidRequest
+from cloister.domain.identifiers import TenantId, parse_tenant
+from cloister.interfaces.http.dispatch.callers import AllServices, Caller, NoBody, needs
+from cloister.interfaces.http.dispatch.cursors import Listing
+from cloister.interfaces.http.dispatch.parameters import Cursor, DryRun, IdempotencyKey, Limit, TenantName, UserId
+from cloister.interfaces.http.dispatch.routes import GuardedRoute
+from cloister.interfaces.http.resources.answers import TenantPage, answer
+from cloister.interfaces.python import tenant_shapes as shapes
+
+router = APIRouter(route_class=GuardedRoute, tags=["Organisation"])
+# The list is of no tenant; no tenant has this id.
+_ALL_TENANTS = TenantId(0)
+
+
+@router.delete("/v1/users/{user_id}", response_model=shapes.ErasedUser)
+@needs("admin")
+def erase_user(user_id: UserId, caller: Caller, dry_run: DryRun = False) -> Response:
+    """Erase everything of a user, in all projects and in none: sessions, what was said in them, what derives from that, and the
+    keys that are bound to the user. Of a user that nobody has heard of that is nothing. With `dry_run=true` nothing is changed: the
+    answer is what would be erased."""
+    if caller.project_header is not None:
+        raise InvalidRequest("X-Project-ID", "names one project, and a user is erased in all of them: leave it out.")
+    eraser = caller.services.erase_user
+    counts = eraser.preview(caller.reach, user_id) if dry_run else eraser.erase(caller.reach, user_id)
+    return answer(shapes.erased_user_shape(counts))
+
+
+@router.get("/operator/tenants", response_model=TenantPage)
+@needs("operator")
+def list_tenants(services: AllServices, limit: Limit = 50, cursor: Cursor = None) -> Response:
+    """List tenants, oldest first, with what they keep."""
+    listing = Listing("tenants", _ALL_TENANTS)
+    after = listing.pair(cursor)
+    tenants = services.tenants
+    found = tenants.page(limit=limit + 1) if after is None else tenants.page(limit=limit + 1, after=after)
+    return listing.page(
+        TenantPage,
+        found,
+        limit,
+        shape=shapes.tenant_summary_shape,
+        place=lambda tenant: (tenant.created_at, tenant.tenant),
+    )
+
+
+@router.delete("/operator/tenants/{tenant_id}", response_model=shapes.ErasedTenant)
+@needs("operator")
+def erase_tenant(tenant_id: TenantName, services: AllServices, dry_run: DryRun = False) -> Response:
+    """Erase a tenant with everything in it. Its keys are refused from then on. With `dry_run=true` nothing is changed: the answer
+    is what would be erased. The tenant `local`, which belongs to the installation, is refused."""
+    tenant = parse_tenant(tenant_id)
+    counts = services.tenants.preview_erasing(tenant) if dry_run else services.tenants.erase(tenant)
+    return answer(shapes.erased_tenant_shape(counts))
+
+
+@router.post("/operator/tenants/{tenant_id}/keys", status_code=201, response_model=shapes.AdminKey)
+@needs("operator")
+def create_tenant_key(
+    tenant_id: TenantName, body: NoBody, services: AllServices, request: Request, idempotency_key: IdempotencyKey = None
+) -> Response:
+    """Create an admin key for a tenant that has lost its own. `key` is shown this once."""
+    root = request.app.state.gate.operator_key
+    created = services.tenants.create_key(parse_tenant(tenant_id), idempotency_key=idempotency_key, root=root)
+    return answer(shapes.admin_key_shape(created), 201)

@@ -1,0 +1,164 @@
+"""What is kept of what was said: memories, entities and observations."""
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from cloister.domain.identifiers import parse_entity, parse_memory, parse_observation, parse_project
+from cloister.domain.memory import HeldMemory
+from cloister.interfaces.http.dispatch.callers import Caller, NoBody, needs
+from cloister.interfaces.http.dispatch.cursors import Listing
+from cloister.interfaces.http.dispatch.parameters import (
+    AfterEntity,
+    AfterMemory,
+    AfterObservation,
+    Cursor,
+    EntitiesOf,
+    EntitiesOfUser,
+    EntityName,
+    IdempotencyKey,
+    Limit,
+    MemoryName,
+    SessionId,
+    UserId,
+    Wait,
+    wait_until_indexed,
+)
+from cloister.interfaces.http.dispatch.routes import THREADS, GuardedRoute
+from cloister.interfaces.http.dispatch.tenant_limit import Shares
+from cloister.interfaces.http.resources import bodies
+from cloister.interfaces.http.resources.answers import EntityPage, MemoryPage, ObservationPage, answer, nothing
+from cloister.interfaces.http.resources.write_only import appended_answer
+from cloister.interfaces.python import derived_shapes as shapes
+
+# Half of the threads that answer: callers of a slow model leave the others to everybody else, and none takes all of that half.
+extracting = Shares(of_all=THREADS // 2, of_one=THREADS // 8)
+
+router = APIRouter(route_class=GuardedRoute, tags=["What is kept of it"])
+
+
+@router.get("/v1/sessions/{external_id}/memories", response_model=MemoryPage)
+@needs("read")
+def list_memories(
+    external_id: SessionId, caller: Caller, limit: Limit = 50, cursor: Cursor = None, after: AfterMemory = None
+) -> Response:
+    """List the memories of a session, oldest first."""
+    listing = Listing("memories of a session", caller.reach.tenant, external_id)
+    place, behind = listing.pair(cursor), None if after is None else parse_memory(after)
+    found = caller.services.remember.of_session(
+        caller.reach, external_id, limit=limit + 1, after=place, behind=None if place else behind
+    )
+    return _memory_page(found, limit, listing)
+
+
+@router.get("/v1/users/{user_id}/memories", response_model=MemoryPage)
+@needs("admin")
+def list_user_memories(
+    user_id: UserId, caller: Caller, limit: Limit = 50, cursor: Cursor = None, after: AfterMemory = None
+) -> Response:
+    """List the memories of a user, merged across sessions, oldest first: for display and audit. Of the project that the header or
+    the key names, else of all."""
+    reach = caller.narrowed_reach()
+    listing = Listing("memories of a user", reach.tenant, reach.confined_to, user_id)
+    place, behind = listing.pair(cursor), None if after is None else parse_memory(after)
+    found = caller.services.remember.of_user(
+        reach, user_id, limit=limit + 1, after=place, behind=None if place else behind
+    )
+    return _memory_page(found, limit, listing)
+
+
+@router.post("/v1/memories", status_code=201, response_model=shapes.Appended)
+@needs("write")
+def add_memories(
+    body: bodies.NewMemories, caller: Caller, idempotency_key: IdempotencyKey = None, wait: Wait = None
+) -> Response:
+    """Add memories by hand. What the session knows already, in other case, spacing or punctuation, is counted and not added."""
+    appended = caller.services.remember.append(
+        caller.reach, body.session_id, body.contents, idempotency_key=idempotency_key
+    )
+    wait_until_indexed(caller.services, wait)
+    return answer(appended_answer(caller, shapes.appended_shape(appended)), 201)
+
+
+@router.delete("/v1/memories/{memory_id}", status_code=204, response_model=None)
+@needs("write")
+def forget_memory(memory_id: MemoryName, caller: Caller) -> Response:
+    """Forget one memory. What it came from stays, and is not read for memories again."""
+    caller.services.remember.forget(caller.reach, parse_memory(memory_id))
+    return nothing()
+
+
+@router.get("/v1/entities", response_model=EntityPage)
+@needs("read")
+def list_entities(
+    caller: Caller,
+    project_id: EntitiesOf = None,
+    user_id: EntitiesOfUser = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    after: AfterEntity = None,
+) -> Response:
+    """List the entities of the project of the request, or with `project_id` of that one, oldest first. There are none outside a
+    project."""
+    project = caller.project(required=True) if project_id is None else parse_project(project_id)
+    listing = Listing("entities", caller.reach.tenant, project, user_id)
+    place, behind = listing.pair(cursor), None if after is None else parse_entity(after)
+    found = caller.services.entities.page(
+        caller.reach, project, user_id=user_id, limit=limit + 1, after=place, behind=None if place else behind
+    )
+    return listing.page(
+        EntityPage, found, limit, shape=shapes.entity_shape, place=lambda entity: (entity.created_at, entity.id)
+    )
+
+
+@router.patch("/v1/entities/{entity_id}", response_model=shapes.Entity)
+@needs("write")
+def retag_entity(entity_id: EntityName, body: bodies.EntityChange, caller: Caller, wait: Wait = None) -> Response:
+    """Move an entity to another project; nothing else ever does. Where that project knows the name already, the two become one,
+    under the id that is there. Needs the permission `read` too, since the answer holds the entity's words."""
+    caller.key.require("read")
+    moved = caller.services.entities.retag(
+        caller.reach, parse_entity(entity_id), parse_project(body.project_id), user_id=body.user_id
+    )
+    wait_until_indexed(caller.services, wait)
+    return answer(shapes.entity_shape(moved))
+
+
+@router.post("/v1/sessions/{external_id}/extract", response_model=shapes.Extraction)
+@needs("write")
+def extract(external_id: SessionId, caller: Caller, _: NoBody, wait: Wait = None) -> Response:
+    """Look now for memories, entities and observations in what nobody has looked at yet, and answer when it is done. The server
+    does so by itself, after every few replies; where it is at it just now, its end is waited for, up to ten seconds."""
+    with extracting.taken(caller.reach.tenant, "Too many sessions are being extracted at once"):
+        extracted = caller.services.memory_worker.extract_now(caller.reach, external_id)
+    wait_until_indexed(caller.services, wait)
+    return answer(shapes.extraction_shape(extracted))
+
+
+@router.get("/v1/sessions/{external_id}/observations", response_model=ObservationPage)
+@needs("read")
+def list_observations(
+    external_id: SessionId, caller: Caller, limit: Limit = 50, cursor: Cursor = None, after: AfterObservation = None
+) -> Response:
+    """List the notes that compress what has fallen out of a session's recent window, in the order in which it was said."""
+    listing = Listing("observations", caller.reach.tenant, external_id)
+    place, behind = listing.pair(cursor), None if after is None else parse_observation(after)
+    found = caller.services.observations.of_session(
+        caller.reach, external_id, limit=limit + 1, after=place, behind=None if place else behind
+    )
+    return listing.page(
+        ObservationPage,
+        found,
+        limit,
+        shape=shapes.observation_shape,
+        place=lambda held: (held.observation.said_at, held.observation.id),
+    )
+
+
+def _memory_page(found: list[HeldMemory], limit: int, listing: Listing) -> Response:
+    return listing.page(
+        MemoryPage,
+        found,
+        limit,
+        shape=shapes.memory_shape,
+        place=lambda held: (held.memory.created_at, held.memory.id),
+    )

@@ -1,0 +1,53 @@
+"""Recall: contexts and search."""
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from cloister.domain.context import Source, parse_sources
+from cloister.domain.identifiers import parse_project
+from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, needs
+from cloister.interfaces.http.dispatch.routes import GuardedRoute
+from cloister.interfaces.http.resources import bodies
+from cloister.interfaces.http.resources.answers import HitList, answer
+from cloister.interfaces.python import shapes
+from cloister.services.recall.search import Place
+
+router = APIRouter(route_class=GuardedRoute, tags=["Recall"])
+
+
+@router.post("/v1/context", response_model=shapes.Context)
+@needs("read")
+def build_context(body: bodies.ContextRequest, caller: Caller) -> Response:
+    """What was just said in a session, what its pool knows of the query, and what was kept of that: memories, entities of the
+    project, and notes. Without `query`, the user's last message is the query. `memory_context` is the memories as a prompt may
+    hold them: quoted, and marked as no instructions."""
+    context = caller.services.context.build(
+        caller.reach,
+        body.session_id,
+        question=body.query,
+        sources=None if body.sources is None else _sources(body.sources),
+        recent_limit=body.recent_limit,
+        semantic_limit=body.semantic_limit,
+        budget=body.budget_tokens,
+    )
+    return answer(shapes.context_shape(context))
+
+
+@router.post("/v1/search", response_model=HitList)
+@needs("read")
+def search(body: bodies.SearchRequest, caller: Caller) -> Response:
+    """The best episodes, memories and entities of the project of the request, or with `session_id` of that session's scope. With
+    `project_id` it is that project, and with `null` the shared pool. A score is a share of the best hit's, which has 1."""
+    hits = caller.services.search.search(caller.reach, body.query, _place(body, caller), body.limit, body.kinds)
+    return answer(HitList.model_construct(data=[shapes.hit_shape(hit) for hit in hits]))
+
+
+def _place(body: bodies.SearchRequest, caller: CallerInfo) -> Place:
+    if body.session_id is None and "project_id" not in body.model_fields_set:
+        return Place(project=caller.project(required=True), user_id=body.user_id)
+    project = None if body.project_id is None else parse_project(body.project_id)
+    return Place(session=body.session_id, project=project, user_id=body.user_id)
+
+
+def _sources(given: list[bodies.ContextSource]) -> tuple[Source, ...]:
+    return parse_sources([source.model_dump(exclude_unset=True) for source in given], "sources")

@@ -1,0 +1,274 @@
+"""Sessions, and what was said in them."""
+
+from typing import Protocol
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from cloister.domain.conversation import Draft
+from cloister.domain.errors import NotFound
+from cloister.domain.identifiers import MessageId, ProjectId, parse_message, parse_project
+from cloister.domain.text import checked_content
+from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, NoBody, needs
+from cloister.interfaces.http.dispatch.cursors import Listing, other_cursor
+from cloister.interfaces.http.dispatch.parameters import (
+    After,
+    Cursor,
+    DryRun,
+    IdempotencyKey,
+    Limit,
+    MessageName,
+    OfProject,
+    OfUser,
+    SessionId,
+    Wait,
+    wait_until_indexed,
+)
+from cloister.interfaces.http.dispatch.routes import Appending, GuardedRoute
+from cloister.interfaces.http.resources import bodies
+from cloister.interfaces.http.resources.answers import MessageList, MessagePage, SessionPage, answer, nothing
+from cloister.interfaces.http.resources.write_only import message_answers, session_answer
+from cloister.interfaces.python import preview_shapes, shapes
+from cloister.interfaces.python.arguments import draft_of, of_each
+from cloister.services.conversations.record import Append, Recorded
+from cloister.services.conversations.sessions import SessionChange, SessionFields, check_change
+
+SHARED_POOL = "none"
+
+router = APIRouter(route_class=GuardedRoute, tags=["Sessions and what was said"])
+
+
+@router.post(
+    "/v1/sessions",
+    status_code=201,
+    response_model=shapes.Session,
+    responses={200: {"model": shapes.Session, "description": "It was there already, with equal fields."}},
+)
+@needs("write")
+def create_session(
+    body: bodies.NewSession, caller: Caller, idempotency_key: IdempotencyKey = None, wait: Wait = None
+) -> Response:
+    """Create a session. Without `project_id` it gets the project of the request; with `null` it is in none, which is the shared
+    pool. The same `external_id` with equal fields again is the same session, answered with 200."""
+    fields = SessionFields(
+        external_id=body.external_id,
+        project=project_of(body, caller),
+        user_id=body.user_id,
+        title=body.title,
+        tags=tuple(body.tags),
+        metadata=body.metadata,
+    )
+    session, is_new = caller.services.sessions.create(caller.reach, fields, idempotency_key=idempotency_key)
+    wait_until_indexed(caller.services, wait)
+    shape = shapes.session_shape(session)
+    if is_new:
+        return answer(shape, 201)
+    return answer(session_answer(caller, shape, title=body.title, tags=body.tags, metadata=body.metadata))
+
+
+@router.get("/v1/sessions", response_model=SessionPage)
+@needs("read")
+def list_sessions(
+    caller: Caller,
+    project_id: OfProject = None,
+    user_id: OfUser = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Response:
+    """List sessions, newest activity first: of one project, with `project_id=none` of the shared pool, or without `project_id` of
+    the project that the header or the key names, else of all."""
+    if project_id == SHARED_POOL:
+        return session_page(caller, limit, cursor, any_project=False, user_id=user_id)
+    project = caller.chosen_project() if project_id is None else parse_project(project_id)
+    return session_page(caller, limit, cursor, project=project, any_project=project is None, user_id=user_id)
+
+
+@router.get("/v1/sessions/{external_id}", response_model=shapes.Session)
+@needs("read")
+def get_session(external_id: SessionId, caller: Caller) -> Response:
+    """One session."""
+    return answer(shapes.session_shape(caller.services.sessions.get(caller.reach, external_id)))
+
+
+@router.patch("/v1/sessions/{external_id}", response_model=shapes.Session | preview_shapes.MovePreview)
+@needs("write")
+def change_session(
+    external_id: SessionId, body: bodies.SessionChange, caller: Caller, wait: Wait = None, dry_run: DryRun = False
+) -> Response:
+    """Change what is given. `project_id: null` takes the session out of its project; all that was said in it moves along, but for
+    what replies quote of the place it leaves. With `dry_run=true` nothing is changed: the answer is how much would move
+    along, and how many of its replies had been given text of that place; that needs the permission `read` too."""
+    moving = "project_id" in body.model_fields_set
+    project = parse_project(body.project_id) if moving and body.project_id is not None else None
+    change = SessionChange(
+        title=body.title,
+        untitle="title" in body.model_fields_set and body.title is None,
+        tags=None if body.tags is None else tuple(body.tags),
+        metadata=body.metadata,
+        move=moving,
+        project=project,
+    )
+    if dry_run:
+        caller.key.require("read")
+        check_change(change)
+        sessions = caller.services.sessions
+        place = project if moving else sessions.get(caller.reach, external_id).project
+        preview = sessions.preview_move(caller.reach, external_id, place)
+        return answer(preview_shapes.move_preview_shape(preview))
+    changed = caller.services.sessions.change(caller.reach, external_id, change)
+    wait_until_indexed(caller.services, wait)
+    shape = shapes.session_shape(changed)
+    return answer(session_answer(caller, shape, title=body.title, tags=body.tags, metadata=body.metadata))
+
+
+@router.delete("/v1/sessions/{external_id}", response_model=shapes.Forgotten)
+@needs("write")
+def delete_session(external_id: SessionId, caller: Caller) -> Response:
+    """Forget a session, with all that was said in it and all that derives from it."""
+    return answer(shapes.forgotten_shape(caller.services.forget.session(caller.reach, external_id)))
+
+
+@router.post("/v1/sessions/{external_id}/clear", response_model=shapes.Forgotten)
+@needs("write")
+def clear_session(external_id: SessionId, caller: Caller, _: NoBody) -> Response:
+    """Forget all that was said in a session and all that derives from it, and keep the session."""
+    return answer(shapes.forgotten_shape(caller.services.forget.contents(caller.reach, external_id)))
+
+
+@router.post("/v1/sessions/{external_id}/messages", status_code=201, response_model=shapes.Message)
+@needs("write")
+def record_message(
+    external_id: SessionId,
+    body: bodies.NewMessage,
+    caller: Caller,
+    idempotency_key: IdempotencyKey = None,
+    wait: Wait = None,
+) -> Response | Appending:
+    """Append a message. It is durable when this answers."""
+    drafts = [_draft(body)]
+
+    def done(recorded: Recorded) -> Response:
+        wait_until_indexed(caller.services, wait)
+        (made,) = message_answers(caller, [shapes.message_shape(recorded.messages[0], recorded.session)])
+        return answer(made, 201)
+
+    if idempotency_key is None:
+        return Appending(append=Append(reach=caller.reach, session=external_id, drafts=drafts), answer=done)
+    return done(caller.services.record.messages(caller.reach, external_id, drafts, idempotency_key=idempotency_key))
+
+
+@router.post("/v1/sessions/{external_id}/messages/batch", status_code=201, response_model=MessageList)
+@needs("write")
+def record_messages(
+    external_id: SessionId,
+    body: bodies.NewMessages,
+    caller: Caller,
+    idempotency_key: IdempotencyKey = None,
+    wait: Wait = None,
+) -> Response:
+    """Append up to 1,000 messages in one transaction: all or none."""
+    drafts = of_each(body.messages, _draft)
+    recorded = caller.services.record.messages(caller.reach, external_id, drafts, idempotency_key=idempotency_key)
+    wait_until_indexed(caller.services, wait)
+    data = message_answers(caller, shapes.message_shapes(recorded.messages, recorded.session))
+    return answer(MessageList.model_construct(data=data), 201)
+
+
+@router.get("/v1/sessions/{external_id}/messages", response_model=MessagePage)
+@needs("read")
+def list_messages(
+    external_id: SessionId, caller: Caller, limit: Limit = 50, cursor: Cursor = None, after: After = None
+) -> Response:
+    """What was said in a session, in order. A cursor goes on from where `after` began."""
+    listing = Listing("messages", caller.reach.tenant, external_id)
+    place = listing.number(cursor)
+    behind = MessageId(place) if place is not None else None if after is None else parse_message(after)
+    try:
+        session, found = caller.services.sessions.messages(caller.reach, external_id, limit=limit + 1, after=behind)
+    except NotFound as error:
+        # Of a session that had this name before.
+        if place is not None and error.kind == "message":
+            raise other_cursor() from None
+        raise
+    return listing.page(
+        MessagePage,
+        found,
+        limit,
+        shape=lambda message: shapes.message_shape(message, session),
+        place=lambda message: (message.id,),
+    )
+
+
+@router.delete("/v1/messages/{message_id}", status_code=204, response_model=None)
+@needs("write")
+def forget_message(message_id: MessageName, caller: Caller) -> Response:
+    """Forget one message, with the memories and notes that came from it."""
+    caller.services.forget.message(caller.reach, parse_message(message_id))
+    return nothing()
+
+
+@router.post("/v1/episodes", status_code=201, response_model=shapes.Episode)
+@needs("write")
+def record_episode(
+    body: bodies.NewEpisode, caller: Caller, idempotency_key: IdempotencyKey = None, wait: Wait = None
+) -> Response:
+    """Append both sides of one exchange, which make an episode."""
+    episode = caller.services.record.episode(
+        caller.reach,
+        body.session_id,
+        Draft(role="user", content=checked_content(body.user_message, "user_message")),
+        Draft(role="assistant", content=checked_content(body.ai_response, "ai_response")),
+        idempotency_key=idempotency_key,
+    )
+    wait_until_indexed(caller.services, wait)
+    return answer(shapes.episode_shape(episode, body.session_id), 201)
+
+
+def session_page(
+    caller: CallerInfo,
+    limit: int,
+    cursor: str | None,
+    *,
+    project: ProjectId | None = None,
+    any_project: bool,
+    user_id: str | None = None,
+) -> Response:
+    listing = Listing("sessions", caller.reach.tenant, project, any_project, user_id)
+    found = caller.services.sessions.page(
+        caller.reach,
+        limit=limit + 1,
+        project=project,
+        any_project=any_project,
+        user_id=user_id,
+        before=listing.pair(cursor),
+    )
+    return listing.page(
+        SessionPage, found, limit, shape=shapes.session_shape, place=lambda session: (session.updated_at, session.id)
+    )
+
+
+class OfAProject(Protocol):
+    """A body that may say in which project a new session is to be."""
+
+    @property
+    def project_id(self) -> str | None: ...
+
+    @property
+    def model_fields_set(self) -> set[str]: ...
+
+
+def project_of(body: OfAProject, caller: CallerInfo) -> ProjectId | None:
+    """The project of a new session: what the body says, even if that is none, else the request's."""
+    if "project_id" not in body.model_fields_set:
+        return caller.project(required=False)
+    return None if body.project_id is None else parse_project(body.project_id)
+
+
+def _draft(body: bodies.NewMessage) -> Draft:
+    return draft_of(
+        role=body.role,
+        content=body.content,
+        author=body.author,
+        metadata=body.metadata,
+        created_at=body.created_at,
+    )

@@ -1,0 +1,160 @@
+"""Tenants, projects, keys and usage: /operator and /org."""
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from cloister.domain.identifiers import parse_key_name, parse_project
+from cloister.domain.project_settings import checked_settings
+from cloister.domain.timestamps import parse_iso
+from cloister.interfaces.http.dispatch.callers import AllServices, Caller, needs
+from cloister.interfaces.http.dispatch.cursors import Listing
+from cloister.interfaces.http.dispatch.parameters import (
+    Cursor,
+    DryRun,
+    IdempotencyKey,
+    KeyName,
+    Limit,
+    OfName,
+    ProjectId,
+)
+from cloister.interfaces.http.dispatch.routes import GuardedRoute
+from cloister.interfaces.http.resources import bodies
+from cloister.interfaces.http.resources.answers import ApiKeyPage, ProjectPage, SessionPage, answer, nothing
+from cloister.interfaces.http.resources.sessions import session_page
+from cloister.interfaces.python import preview_shapes, shapes, tenant_shapes
+from cloister.services.tenancy.api_keys import KeyFields
+from cloister.services.tenancy.projects import check_project_change
+
+router = APIRouter(route_class=GuardedRoute, tags=["Organisation"])
+
+
+@router.post("/operator/tenants", status_code=201, response_model=tenant_shapes.Tenant)
+@needs("operator")
+def create_tenant(
+    body: bodies.NewTenant, services: AllServices, request: Request, idempotency_key: IdempotencyKey = None
+) -> Response:
+    """Create a tenant, with its default project and its first admin key."""
+    root = request.app.state.gate.operator_key
+    created = services.access.create_tenant(body.name, idempotency_key=idempotency_key, root=root)
+    return answer(tenant_shapes.tenant_shape(created), 201)
+
+
+@router.get("/org/projects", response_model=ProjectPage)
+@needs("read")
+def list_projects(caller: Caller, limit: Limit = 50, cursor: Cursor = None, name: OfName = None) -> Response:
+    """List projects, oldest first."""
+    listing = Listing("projects", caller.reach.tenant, caller.reach.confined_to, *([] if name is None else [name]))
+    found = caller.services.organise.projects(caller.reach, limit=limit + 1, after=listing.pair(cursor), name=name)
+    return listing.page(
+        ProjectPage, found, limit, shape=shapes.project_shape, place=lambda project: (project.created_at, project.id)
+    )
+
+
+@router.post("/org/projects", status_code=201, response_model=shapes.Project)
+@needs("admin")
+def create_project(body: bodies.NewProject, caller: Caller, idempotency_key: IdempotencyKey = None) -> Response:
+    """Create a project. A name that another project has, in whatever case, is refused with 409, unless
+    `allow_duplicate_name` is true."""
+    created = caller.services.organise.create_project(
+        caller.reach,
+        body.name,
+        body.member_visibility,
+        allow_duplicate_name=body.allow_duplicate_name,
+        idempotency_key=idempotency_key,
+    )
+    return answer(shapes.project_shape(created), 201)
+
+
+@router.get("/org/projects/{project_id}", response_model=shapes.Project)
+@needs("read")
+def get_project(project_id: ProjectId, caller: Caller) -> Response:
+    """One project."""
+    return answer(shapes.project_shape(caller.services.organise.project(caller.reach, parse_project(project_id))))
+
+
+@router.patch("/org/projects/{project_id}", response_model=shapes.Project | preview_shapes.VisibilityPreview)
+@needs("admin")
+def change_project(
+    project_id: ProjectId, body: bodies.ProjectChange, caller: Caller, dry_run: DryRun = False
+) -> Response:
+    """Rename a project, make it the default, change whether its members recall each other, or change its settings; what is not
+    given stays. With `dry_run=true` nothing is changed: the answer is how many sessions, of how many users, would recall each
+    other that do not now."""
+    organise, project = caller.services.organise, parse_project(project_id)
+    settings = None if body.settings is None else body.settings.model_dump(exclude_unset=True)
+    if dry_run:
+        checked_settings(settings or {})
+        check_project_change(
+            caller.reach, name=body.name, is_default=body.is_default, member_visibility=body.member_visibility
+        )
+        visibility = body.member_visibility or organise.project(caller.reach, project).member_visibility
+        preview = organise.preview_visibility(caller.reach, project, visibility)
+        return answer(preview_shapes.visibility_preview_shape(preview))
+    changed = organise.change_project(
+        caller.reach,
+        project,
+        name=body.name,
+        is_default=body.is_default,
+        member_visibility=body.member_visibility,
+        settings=settings,
+        allow_duplicate_name=body.allow_duplicate_name,
+    )
+    return answer(shapes.project_shape(changed))
+
+
+@router.delete("/org/projects/{project_id}", response_model=shapes.DeletedProject)
+@needs("admin")
+def delete_project(project_id: ProjectId, caller: Caller) -> Response:
+    """Delete a project softly: its sessions go back to the shared pool, and nothing of them is lost."""
+    moved = caller.services.organise.delete_project(caller.reach, parse_project(project_id))
+    return answer(shapes.deleted_project_shape(moved))
+
+
+@router.get("/org/projects/{project_id}/sessions", response_model=SessionPage)
+@needs("read")
+def list_project_sessions(project_id: ProjectId, caller: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
+    """List the sessions of a project, newest activity first."""
+    return session_page(caller, limit, cursor, project=parse_project(project_id), any_project=False)
+
+
+@router.get("/org/api-keys", response_model=ApiKeyPage)
+@needs("admin")
+def list_api_keys(caller: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
+    """List the keys that were not revoked, oldest first, without their secrets."""
+    listing = Listing("keys", caller.reach.tenant)
+    found = caller.services.access.page(caller.reach, limit=limit + 1, after=listing.pair(cursor))
+    return listing.page(ApiKeyPage, found, limit, shape=shapes.key_shape, place=lambda key: (key.created_at, key.id))
+
+
+@router.post("/org/api-keys", status_code=201, response_model=shapes.CreatedKey)
+@needs("admin")
+def create_api_key(body: bodies.NewApiKey, caller: Caller, idempotency_key: IdempotencyKey = None) -> Response:
+    """Create a key. `key` is shown this once. With `project_id` the key is pinned: its callers need no `X-Project-ID`;
+    with `confined` too it can reach no other project. With `user_id` it reaches that user's sessions only."""
+    fields = KeyFields(
+        name=body.name,
+        project=None if body.project_id is None else parse_project(body.project_id),
+        confined=body.confined,
+        permissions=body.permissions,
+        expires_at=None if body.expires_at is None else parse_iso(body.expires_at, "expires_at"),
+        user_id=body.user_id,
+    )
+    created = caller.services.access.create(
+        caller.reach, fields, idempotency_key=idempotency_key, root=caller.text, asked_by=caller.key.id
+    )
+    return answer(shapes.created_key_shape(created), 201)
+
+
+@router.delete("/org/api-keys/{key_id}", status_code=204, response_model=None)
+@needs("admin")
+def revoke_api_key(key_id: KeyName, caller: Caller) -> Response:
+    """Revoke a key, at once. The last admin key that does not expire stays (409): make another first."""
+    caller.services.access.revoke(caller.reach, parse_key_name(key_id))
+    return nothing()
+
+
+@router.get("/org/usage", response_model=tenant_shapes.Usage)
+@needs("read")
+def get_usage(caller: Caller) -> Response:
+    """What the tenant keeps, and how much it may."""
+    return answer(tenant_shapes.usage_shape(caller.services.organise.usage(caller.reach)))
