@@ -16,9 +16,9 @@ import pytest
 from cloister.storage.interface import Database
 from cloister.storage.postgres.database import PostgresDatabase, open_postgres
 from cloister.storage.sqlite.database import SqliteDatabase, open_sqlite
-from engines import Engine, opened_engine
-from folders import quick_folder
-from postgres_server import PostgresServer, run_and_worker, running_server
+from support.databases.engines import Engine, opened_engine
+from support.databases.folders import quick_folder
+from support.databases.postgres_server import PostgresServer, run_and_worker, running_server
 
 _numbers = count(1)
 

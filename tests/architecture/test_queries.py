@@ -11,8 +11,8 @@ from sqlglot import exp, parse
 import cloister
 from cloister.storage.migrate import migrations
 from cloister.storage.queries import load_queries, query_files, read_queries
-from engines import TABLES
-from walls_in_sql import Walls
+from support.databases.engines import TABLES
+from support.isolation.tenant_columns import Walls
 
 SOURCE = Path(cloister.__file__).parent
 NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)

@@ -11,12 +11,12 @@ from playwright.sync_api import Browser
 from cloister.interfaces.http.console.sign_ins import SignIns
 from cloister.models.openai.chat import OpenAiChatModel
 from cloister.models.openai.endpoint import Endpoint
-from desk import WIDE, Desk, Watch, system_chromium
-from engines import sqlite_engine
-from fake_endpoint import FakeEndpoint, fake_endpoint
-from folders import quick_folder
-from servers import Server, Tenant, serving
-from talking import words
+from support.clients.browser import WIDE, Desk, Watch, system_chromium
+from support.clients.chat_client import words
+from support.databases.engines import sqlite_engine
+from support.databases.folders import quick_folder
+from support.servers.fake_endpoint import FakeEndpoint, fake_endpoint
+from support.servers.http_server import Server, Tenant, serving
 
 
 @pytest.fixture(scope="module")

@@ -2,9 +2,9 @@
 
 from playwright.sync_api import expect
 
-from desk import Desk
-from fake_endpoint import FakeEndpoint
-from talking import Gate, messages, said, words
+from support.clients.browser import Desk
+from support.clients.chat_client import Gate, messages, said, words
+from support.servers.fake_endpoint import FakeEndpoint
 
 HARM = """Look: <img src=x onerror="document.title='harmed'"> <script>document.title='harmed'</script>
 

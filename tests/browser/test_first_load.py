@@ -4,7 +4,7 @@ from typing import Any
 
 from playwright.sync_api import expect
 
-from desk import Desk, console_link
+from support.clients.browser import Desk, console_link
 
 BUDGET = 300_000
 

@@ -2,9 +2,9 @@
 
 from playwright.sync_api import expect
 
-from desk import Desk
-from servers import Tenant, new_client
-from talking import messages
+from support.clients.browser import Desk
+from support.clients.chat_client import messages
+from support.servers.http_server import Tenant, new_client
 
 
 def furnish(tenant: Tenant) -> str:

@@ -7,10 +7,10 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Browser, expect
 
-from desk import NARROW, PICTURES, WIDE, Desk, Tab, console_link
-from fake_endpoint import FakeEndpoint
-from servers import Tenant
-from talking import words
+from support.clients.browser import NARROW, PICTURES, WIDE, Desk, Tab, console_link
+from support.clients.chat_client import words
+from support.servers.fake_endpoint import FakeEndpoint
+from support.servers.http_server import Tenant
 
 AXE = Path(__file__).parents[2] / "console" / "node_modules" / "axe-core" / "axe.min.js"
 REPLY = """The climbing rose wants **cutting back by a third**, in late February, after the last hard frost:

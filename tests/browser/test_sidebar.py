@@ -2,8 +2,8 @@
 
 from playwright.sync_api import expect
 
-from desk import Desk, Tab
-from servers import Tenant
+from support.clients.browser import Desk, Tab
+from support.servers.http_server import Tenant
 
 
 def furnish(tenant: Tenant) -> str:

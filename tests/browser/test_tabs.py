@@ -2,9 +2,9 @@
 
 from playwright.sync_api import expect
 
-from desk import Desk, Slow
-from fake_endpoint import FakeEndpoint
-from talking import Gate, words
+from support.clients.browser import Desk, Slow
+from support.clients.chat_client import Gate, words
+from support.servers.fake_endpoint import FakeEndpoint
 
 
 def test_tab_1_two_tabs_hold_two_sessions_and_nothing_of_one_shows_in_the_other(desk: Desk) -> None:

@@ -7,10 +7,10 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from cloister.interfaces.http.console.sign_ins import IDLE_SECONDS
-from desk import Desk, Slow, Tab, Watch, console_link
-from fake_endpoint import FakeEndpoint
-from servers import Server, ServerProcess, Tenant
-from talking import Gate, said, words
+from support.clients.browser import Desk, Slow, Tab, Watch, console_link
+from support.clients.chat_client import Gate, said, words
+from support.servers.fake_endpoint import FakeEndpoint
+from support.servers.http_server import Server, ServerProcess, Tenant
 
 
 def test_a_link_works_once_and_leaves_no_code_behind(desk: Desk) -> None:

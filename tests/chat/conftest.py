@@ -8,10 +8,10 @@ import pytest
 from cloister.bootstrap import Services
 from cloister.models.openai.chat import OpenAiChatModel
 from cloister.models.openai.endpoint import Endpoint
-from engines import Engine, opened_engine
-from fake_endpoint import FakeEndpoint, fake_endpoint
-from model_server import model_server, the_model_server
-from servers import Server, Tenant, serving
+from support.databases.engines import Engine, opened_engine
+from support.servers.fake_endpoint import FakeEndpoint, fake_endpoint
+from support.servers.http_server import Server, Tenant, serving
+from support.servers.model_server import model_server, the_model_server
 
 __all__ = ["model_server", "the_model_server"]
 

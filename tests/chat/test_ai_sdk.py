@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from fake_endpoint import Answer, Asked, FakeEndpoint
-from servers import Tenant
-from talking import Gate, said, say, words
+from support.clients.chat_client import Gate, said, say, words
+from support.servers.fake_endpoint import Answer, Asked, FakeEndpoint
+from support.servers.http_server import Tenant
 
 FOLDER = Path(__file__).parents[1] / "ai_sdk"
 

@@ -14,9 +14,9 @@ from cloister.domain.identifiers import parse_tenant
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import now
 from cloister.services.tenancy.api_keys import Gatekeeper, KeyFields
-from fake_endpoint import FakeEndpoint
-from servers import Server, Tenant
-from talking import Gate, asking, messages, streaming, words
+from support.clients.chat_client import Gate, asking, messages, streaming, words
+from support.servers.fake_endpoint import FakeEndpoint
+from support.servers.http_server import Server, Tenant
 
 DAY = 24 * 3_600 * 1_000_000
 CALLERS = (

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from fake_endpoint import FakeEndpoint
-from servers import ServerProcess, postgres_address
-from talking import Gate, asking, messages, said, say, streaming, words
-from waiting import eventually
+from support.clients.chat_client import Gate, asking, messages, said, say, streaming, words
+from support.servers.fake_endpoint import FakeEndpoint
+from support.servers.http_server import ServerProcess, postgres_address
+from support.waiting import eventually
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -7,11 +7,11 @@ import pytest
 
 from cloister.models.openai.chat import OpenAiChatModel
 from cloister.models.openai.endpoint import Endpoint
-from engines import sqlite_engine
-from model_server import ModelServer
-from servers import Tenant, serving
-from talking import asking, messages, said, say, streaming
-from waiting import eventually
+from support.clients.chat_client import asking, messages, said, say, streaming
+from support.databases.engines import sqlite_engine
+from support.servers.http_server import Tenant, serving
+from support.servers.model_server import ModelServer
+from support.waiting import eventually
 
 SHORT = "Answer with one short sentence."
 

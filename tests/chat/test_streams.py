@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from fake_endpoint import FakeEndpoint, refusal
-from servers import Tenant, segment
-from talking import Gate, asking, messages, said, say, streaming, told, ui_message, words
-from waiting import eventually
+from support.clients.chat_client import Gate, asking, messages, said, say, streaming, told, ui_message, words
+from support.servers.fake_endpoint import FakeEndpoint, refusal
+from support.servers.http_server import Tenant, segment
+from support.waiting import eventually
 
 
 def test_a_reply_is_streamed_as_the_ui_message_stream(tenant: Tenant, model: FakeEndpoint) -> None:

@@ -2,9 +2,9 @@
 session's id.
 """
 
-from fake_endpoint import FakeEndpoint
-from servers import Tenant
-from talking import Gate, asking, messages, say, shown, streaming, words
+from support.clients.chat_client import Gate, asking, messages, say, shown, streaming, words
+from support.servers.fake_endpoint import FakeEndpoint
+from support.servers.http_server import Tenant
 
 
 def current(tenant: Tenant, session: str) -> list[str]:

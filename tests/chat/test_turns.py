@@ -15,7 +15,7 @@ from cloister.domain.usage import Limits
 from cloister.services.chat.converse import Finished, Happening, Recalled
 from cloister.services.chat.turns import Ask, Turn, TurnLost
 from cloister.services.conversations.sessions import SessionChange, SessionFields
-from engines import Engine, at_once
+from support.databases.engines import Engine, at_once
 
 T = TypeVar("T")
 REPLY = Draft(role="assistant", content="So it is.")

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from cloister.domain.prompts.recalled_text import own_words
-from fake_endpoint import FakeEndpoint
-from odd_names import NAMES
-from servers import Server, Tenant, segment
-from talking import Gate, asking, messages, said, say, shown, streaming, words
+from support.clients.chat_client import Gate, asking, messages, said, say, shown, streaming, words
+from support.samples.odd_names import NAMES
+from support.servers.fake_endpoint import FakeEndpoint
+from support.servers.http_server import Server, Tenant, segment
 
 SECRET = "The vault's code is 7-4-1-9."
 QUESTION = "What is the vault's code?"

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from fake_endpoint import Answer, FakeEndpoint, refusal
-from servers import Server, Tenant
-from talking import Gate, Reader, asking, messages, said, say, shown, streaming, words
-from waiting import eventually
+from support.clients.chat_client import Gate, Reader, asking, messages, said, say, shown, streaming, words
+from support.servers.fake_endpoint import Answer, FakeEndpoint, refusal
+from support.servers.http_server import Server, Tenant
+from support.waiting import eventually
 
 SECRET = "The vault's code in the garden is 7-4-1-9."
 OTHER = "The vault's code in the kitchen is 2-2-2."

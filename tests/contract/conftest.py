@@ -7,9 +7,9 @@ import pytest
 from psycopg import sql
 
 from cloister.storage.interface import Database
-from engines import Engine
-from postgres_server import PostgresServer
-from twin_tenants import World, settle_home
+from support.databases.engines import Engine
+from support.databases.postgres_server import PostgresServer
+from support.isolation.twin_tenants import World, settle_home
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 from cloister import Cloister, StorageError
 from cloister.domain.errors import CloisterError, StorageReadOnly, StorageTooNew, StorageUnavailable
 from cloister.storage.sqlite.database import DATABASE_FILE
-from engines import sqlite_engine
+from support.databases.engines import sqlite_engine
 
 NOBODY = 65534
 

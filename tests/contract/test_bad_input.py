@@ -17,7 +17,7 @@ from cloister.domain.scope import Reach
 from cloister.domain.text import MAX_CONTENT
 from cloister.services.conversations.record import LARGEST_BATCH
 from cloister.services.conversations.sessions import SessionFields
-from engines import Engine
+from support.databases.engines import Engine
 
 MISSING = {"session": "nowhere", "project": "proj_00000000000000ff", "message": "msg_00000000000000ff"}
 

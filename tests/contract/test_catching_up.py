@@ -15,7 +15,7 @@ from cloister.services.conversations import move
 from cloister.services.conversations import sessions as keep_sessions
 from cloister.services.conversations.sessions import SessionChange, SessionFields
 from cloister.storage.stores.pools import Pools
-from engines import Engine
+from support.databases.engines import Engine
 
 PATIENCE = 0.2
 

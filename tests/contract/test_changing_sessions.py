@@ -11,7 +11,7 @@ from cloister.domain.conversation import Draft
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import Reach
 from cloister.services.conversations.sessions import SessionChange, SessionFields
-from engines import Engine
+from support.databases.engines import Engine
 
 NAMES = ("first", "second", "third", "fourth", "fifth")
 

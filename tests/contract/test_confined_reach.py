@@ -14,7 +14,7 @@ from cloister.domain.usage import Limits
 from cloister.services.chat.turns import Ask
 from cloister.services.conversations.sessions import SessionChange, SessionFields
 from cloister.services.recall.search import EpisodeHit, Place
-from engines import Engine
+from support.databases.engines import Engine
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

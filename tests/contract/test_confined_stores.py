@@ -21,9 +21,9 @@ from cloister.storage.stores.pools import PoolRows
 from cloister.storage.stores.sessions import Sessions
 from cloister.storage.stores.tenants import Projects
 from cloister.storage.stores.turns import Turns
-from derived_index_cases import WAITING
-from erasing_cases import ERASING_CASES
-from twin_tenants import GARDEN, GENERATION, MOMENT, Case, Home, World, methods_of_stores, pools
+from support.isolation.derived_index_cases import WAITING
+from support.isolation.erasure_cases import ERASING_CASES
+from support.isolation.twin_tenants import GARDEN, GENERATION, MOMENT, Case, Home, World, methods_of_stores, pools
 
 CONFINED: dict[str, Case] = {
     "Projects.find": Case(act=lambda t, h: Projects(t).find(h.cellar), nothing=None),

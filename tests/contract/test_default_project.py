@@ -10,7 +10,7 @@ from cloister.domain.errors import Conflict, InvalidRequest, NotFound
 from cloister.domain.identifiers import ProjectId, new_project_id
 from cloister.domain.scope import Reach
 from cloister.services.conversations.sessions import SessionFields
-from engines import Engine, at_once
+from support.databases.engines import Engine, at_once
 
 ROUNDS = 10
 

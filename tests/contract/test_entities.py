@@ -17,20 +17,20 @@ from cloister.services.recall.search import Place
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.entities import Entities
 from cloister.storage.stores.tenants import Projects
-from engines import Engine
-from memory_house import House, settle_beside, settle_house
-from waiting import eventually
+from support.databases.engines import Engine
+from support.setups.memories import MemorySetup, settle_beside, settle_house
+from support.waiting import eventually
 
 BROTHER = "My brother Xandor works at Zentrix."
 HIRED = "The user's brother Xandor works at Zentrix."
 
 
 @pytest.fixture
-def house(engine: Engine) -> House:
+def house(engine: Engine) -> MemorySetup:
     return settle_house(engine)
 
 
-def test_iso_9_entities_are_extracted_with_the_project_of_that_moment(house: House) -> None:
+def test_iso_9_entities_are_extracted_with_the_project_of_that_moment(house: MemorySetup) -> None:
     garden = house.project()
     house.session("a", garden)
     (said,) = house.tell("a", BROTHER)
@@ -41,7 +41,7 @@ def test_iso_9_entities_are_extracted_with_the_project_of_that_moment(house: Hou
     assert xandor.sources == (said.id,)
 
 
-def test_iso_3_there_are_no_entities_outside_a_project(house: House, engine: Engine) -> None:
+def test_iso_3_there_are_no_entities_outside_a_project(house: MemorySetup, engine: Engine) -> None:
     garden = house.project()
     house.session("out")
     house.session("in", garden)
@@ -54,7 +54,9 @@ def test_iso_3_there_are_no_entities_outside_a_project(house: House, engine: Eng
     assert house.recalled_entities("in", "Xandor") == []
 
 
-def test_iso_6_an_entity_stays_in_its_project_when_its_session_moves_and_new_ones_are_of_the_new(house: House) -> None:
+def test_iso_6_an_entity_stays_in_its_project_when_its_session_moves_and_new_ones_are_of_the_new(
+    house: MemorySetup,
+) -> None:
     garden, cellar = house.project(), house.project("Cellar")
     house.session("a", garden)
     house.session("stays", garden)
@@ -69,7 +71,7 @@ def test_iso_6_an_entity_stays_in_its_project_when_its_session_moves_and_new_one
     assert set(house.recalled_entities("a", "Xandor Berta")) == {"Berta", "Oslo"}
 
 
-def test_iso_6_what_was_said_before_a_move_and_is_read_after_it_belongs_where_it_was_said(house: House) -> None:
+def test_iso_6_what_was_said_before_a_move_and_is_read_after_it_belongs_where_it_was_said(house: MemorySetup) -> None:
     """However often the session moved meanwhile, and whether it was in a project or in none."""
     garden, cellar, attic = house.project(), house.project("Cellar"), house.project("Attic")
     house.session("a", garden)
@@ -85,7 +87,7 @@ def test_iso_6_what_was_said_before_a_move_and_is_read_after_it_belongs_where_it
     assert len(house.memories("a")) == 5
 
 
-def test_iso_6_a_confined_caller_extracts_each_word_to_the_project_it_was_said_in(house: House) -> None:
+def test_iso_6_a_confined_caller_extracts_each_word_to_the_project_it_was_said_in(house: MemorySetup) -> None:
     garden, cellar = house.project(), house.project("Cellar")
     house.session("a", garden)
     house.say("a", "My sister Berta plays chess.")
@@ -96,7 +98,7 @@ def test_iso_6_a_confined_caller_extracts_each_word_to_the_project_it_was_said_i
     assert house.names(cellar) == ["Clara"]
 
 
-def test_iso_6_what_was_said_in_a_project_that_is_gone_has_no_entities(house: House, engine: Engine) -> None:
+def test_iso_6_what_was_said_in_a_project_that_is_gone_has_no_entities(house: MemorySetup, engine: Engine) -> None:
     """ORG-5: its words are org-wide now, where there are none (ISO-3)."""
     garden = house.project()
     house.session("a", garden)
@@ -107,7 +109,7 @@ def test_iso_6_what_was_said_in_a_project_that_is_gone_has_no_entities(house: Ho
     assert house.memories("a") == [HIRED]
 
 
-def test_org_5_the_entities_of_a_deleted_project_are_shown_nowhere(house: House) -> None:
+def test_org_5_the_entities_of_a_deleted_project_are_shown_nowhere(house: MemorySetup) -> None:
     garden = house.project()
     house.session("a", garden)
     house.session("b")
@@ -122,7 +124,7 @@ def test_org_5_the_entities_of_a_deleted_project_are_shown_nowhere(house: House)
         house.entities(garden)
 
 
-def test_notes_are_merged_over_the_mentions_of_all_sessions_of_the_project(house: House) -> None:
+def test_notes_are_merged_over_the_mentions_of_all_sessions_of_the_project(house: MemorySetup) -> None:
     garden = house.project()
     for name in ("a", "b"):
         house.session(name, garden)
@@ -135,7 +137,7 @@ def test_notes_are_merged_over_the_mentions_of_all_sessions_of_the_project(house
 
 @pytest.mark.parametrize("how", ["message", "clear", "session"])
 def test_an_entity_loses_what_was_forgotten_and_goes_with_its_last_mention(
-    house: House, engine: Engine, how: str
+    house: MemorySetup, engine: Engine, how: str
 ) -> None:
     garden = house.project()
     for name in ("a", "b"):
@@ -156,7 +158,7 @@ def test_an_entity_loses_what_was_forgotten_and_goes_with_its_last_mention(
     assert engine.rows("SELECT entity_id FROM entity") == engine.rows("SELECT entity_id FROM mention") == []
 
 
-def test_what_two_messages_tell_of_an_entity_together_goes_with_either(house: House, engine: Engine) -> None:
+def test_what_two_messages_tell_of_an_entity_together_goes_with_either(house: MemorySetup, engine: Engine) -> None:
     """Its words cannot be told apart: none of those that were forgotten may stay in what the other still tells."""
     garden = house.project()
     house.session("a", garden)
@@ -168,7 +170,7 @@ def test_what_two_messages_tell_of_an_entity_together_goes_with_either(house: Ho
     assert "Xandor" not in repr(engine.rows("SELECT notes FROM mention"))
 
 
-def test_iso_10_entities_of_a_private_project_are_divided_by_user(house: House) -> None:
+def test_iso_10_entities_of_a_private_project_are_divided_by_user(house: MemorySetup) -> None:
     """They are never wider than the sessions that they came from."""
     diary = house.project("Diary", "private")
     for user in ("ann", "bob", None):
@@ -185,11 +187,11 @@ def test_iso_10_entities_of_a_private_project_are_divided_by_user(house: House) 
             assert {other for other in ("ann", "bob", None) if f"Berta{other}" in shown} == {user}
 
 
-def retag(house: House, entity: EntityId, project: ProjectId, user: str | None = None) -> str:
+def retag(house: MemorySetup, entity: EntityId, project: ProjectId, user: str | None = None) -> str:
     return house.services.entities.retag(house.reach, entity, project, user_id=user).name
 
 
-def test_iso_6_retagging_is_explicit_and_merges_what_has_the_same_name(house: House) -> None:
+def test_iso_6_retagging_is_explicit_and_merges_what_has_the_same_name(house: MemorySetup) -> None:
     garden, cellar = house.project(), house.project("Cellar")
     house.session("a", garden)
     house.session("b", cellar)
@@ -209,7 +211,7 @@ def test_iso_6_retagging_is_explicit_and_merges_what_has_the_same_name(house: Ho
     assert house.entities(cellar)[1] == merged
 
 
-def test_iso_4_retagging_reaches_no_foreign_entity_and_no_foreign_project(house: House) -> None:
+def test_iso_4_retagging_reaches_no_foreign_entity_and_no_foreign_project(house: MemorySetup) -> None:
     garden, cellar = house.project(), house.project("Cellar")
     house.session("a", garden)
     house.tell("a", BROTHER)
@@ -228,7 +230,7 @@ def test_iso_4_retagging_reaches_no_foreign_entity_and_no_foreign_project(house:
 
 @pytest.mark.parametrize("what", ["session", "contents", "message"])
 def test_iso_6_a_confined_key_can_forget_what_its_session_said_in_another_project_before(
-    house: House, what: str
+    house: MemorySetup, what: str
 ) -> None:
     """ORG-4: the entity is not there for the key, and yet loses what came from the session."""
     garden, cellar = house.project(), house.project("Cellar")
@@ -248,7 +250,7 @@ def test_iso_6_a_confined_key_can_forget_what_its_session_said_in_another_projec
     assert "Zentrix" not in repr(house.context("b", "Zentrix").derived.entities)
 
 
-def test_iso_10_into_a_private_project_an_entity_goes_to_one_user(house: House) -> None:
+def test_iso_10_into_a_private_project_an_entity_goes_to_one_user(house: MemorySetup) -> None:
     garden, diary = house.project(), house.project("Diary", "private")
     house.session("a", garden, "ann")
     house.tell("a", BROTHER)
@@ -262,7 +264,7 @@ def test_iso_10_into_a_private_project_an_entity_goes_to_one_user(house: House) 
     assert house.names(garden) == ["Xandor"]
 
 
-def test_ctx_3_an_entity_bears_the_tags_of_its_project_and_the_message_that_named_it_first(house: House) -> None:
+def test_ctx_3_an_entity_bears_the_tags_of_its_project_and_the_message_that_named_it_first(house: MemorySetup) -> None:
     garden, diary = house.project(), house.project("Diary", "private")
     house.session("a", garden, "ann")
     house.session("b", diary, "ann")
@@ -276,7 +278,7 @@ def test_ctx_3_an_entity_bears_the_tags_of_its_project_and_the_message_that_name
     assert house.entities(garden)[0].tags == (of_garden,)
 
 
-def _mention(house: House, session: str, notes: str, meanwhile: Callable[[], object] = lambda: None) -> None:
+def _mention(house: MemorySetup, session: str, notes: str, meanwhile: Callable[[], object] = lambda: None) -> None:
     """As an extraction keeps what it found."""
     (said,) = house.say(session, notes)
     found = [ExtractedEntity(name="Xandor", type="person", notes=notes, sources=(said.id,))]
@@ -290,7 +292,7 @@ def _mention(house: House, session: str, notes: str, meanwhile: Callable[[], obj
     house.services.database.write(house.reach, work)
 
 
-def _mentioned(house: House, engine: Engine, notes: str) -> tuple[ProjectId, House, list[Future[object]]]:
+def _mentioned(house: MemorySetup, engine: Engine, notes: str) -> tuple[ProjectId, MemorySetup, list[Future[object]]]:
     """Sessions `a` and `b` of a project, and what `a` said there; another process, and room for what it will begin."""
     garden = house.project()
     house.session("a", garden)
@@ -307,7 +309,7 @@ def _begin_and_wait_for_it(engine: Engine, work: Callable[[], object], begun: li
         eventually(lambda: engine.rows(waiting))
 
 
-def test_two_sessions_that_speak_of_one_thing_at_once_are_both_found(house: House, engine: Engine) -> None:
+def test_two_sessions_that_speak_of_one_thing_at_once_are_both_found(house: MemorySetup, engine: Engine) -> None:
     garden, other, begun = _mentioned(house, engine, "Xandor sails.")
     second = partial(_mention, other, "b", "Xandor collects walnuts.")
     _mention(house, "a", "Xandor likes amber.", lambda: _begin_and_wait_for_it(engine, second, begun))
@@ -318,7 +320,7 @@ def test_two_sessions_that_speak_of_one_thing_at_once_are_both_found(house: Hous
 
 
 def test_what_is_said_while_something_is_forgotten_brings_no_word_of_it_back(
-    house: House, engine: Engine, monkeypatch: pytest.MonkeyPatch
+    house: MemorySetup, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, other, begun = _mentioned(house, engine, "Xandor likes amber.")
     _mention(house, "b", "Xandor sails.")
@@ -337,7 +339,9 @@ def test_what_is_said_while_something_is_forgotten_brings_no_word_of_it_back(
     assert terms.encode("walnuts") in held and terms.encode("amber") not in held
 
 
-def test_a_thing_that_is_spoken_of_while_its_only_mention_is_forgotten_stays(house: House, engine: Engine) -> None:
+def test_a_thing_that_is_spoken_of_while_its_only_mention_is_forgotten_stays(
+    house: MemorySetup, engine: Engine
+) -> None:
     garden, other, begun = _mentioned(house, engine, "Xandor likes amber.")
     mention = partial(_mention, other, "b", "Xandor collects walnuts.")
 

@@ -15,18 +15,18 @@ from cloister.services.conversations.sessions import SessionFields
 from cloister.services.tenancy.api_keys import CreatedTenant, KeyFields
 from cloister.storage.interface import Transaction
 from cloister.storage.queries import read_queries
-from engines import TABLES, Engine, at_once
-from memory_house import House, settle_house
+from support.databases.engines import TABLES, Engine, at_once
+from support.setups.memories import MemorySetup, settle_house
 
 WORDS = ("My brother Quillfeather works at Brambleworks.", "My neighbour Rosa plays the cello.")
 # Bare ids of these stay, as that of a deleted session does; no answer shows them.
 BARE = {"tenant", "session"}
 
 
-def made_tenant(house: House, name: str = "Doomed") -> tuple[House, CreatedTenant]:
+def made_tenant(house: MemorySetup, name: str = "Doomed") -> tuple[MemorySetup, CreatedTenant]:
     """A tenant with a shared and a divided project, in which two users and nobody talk; everything is extracted."""
     created = house.services.access.create_tenant(name)
-    there = House(services=house.services, reach=Reach(tenant=created.tenant), clock=house.clock)
+    there = MemorySetup(services=house.services, reach=Reach(tenant=created.tenant), clock=house.clock)
     projects = (there.project("Garden", "shared"), there.project("Cellar", "private"), None)
     for user in ("ann", "bob", None):
         for project in projects:
@@ -36,7 +36,7 @@ def made_tenant(house: House, name: str = "Doomed") -> tuple[House, CreatedTenan
 
 
 @pytest.fixture
-def house(engine: Engine) -> House:
+def house(engine: Engine) -> MemorySetup:
     return settle_house(engine)
 
 
@@ -51,7 +51,7 @@ def is_bare(engine: Engine, tenant: TenantId) -> bool:
     return set(left_of(engine, tenant)) <= BARE and words <= {"", "[]", "{}"}
 
 
-def test_org_9_everything_of_the_tenant_goes_and_is_counted(engine: Engine, house: House) -> None:
+def test_org_9_everything_of_the_tenant_goes_and_is_counted(engine: Engine, house: MemorySetup) -> None:
     doomed, _ = made_tenant(house)
     spared, _ = made_tenant(house, "Spared")
     others = engine.dump(spared.reach.tenant)
@@ -66,14 +66,14 @@ def test_org_9_everything_of_the_tenant_goes_and_is_counted(engine: Engine, hous
     assert engine.dump(spared.reach.tenant) == others
 
 
-def test_a_dry_run_changes_nothing(engine: Engine, house: House) -> None:
+def test_a_dry_run_changes_nothing(engine: Engine, house: MemorySetup) -> None:
     doomed, _ = made_tenant(house)
     before = engine.dump()
     house.services.tenants.preview_erasing(doomed.reach.tenant)
     assert engine.dump() == before
 
 
-def test_its_keys_are_refused_at_once(house: House) -> None:
+def test_its_keys_are_refused_at_once(house: MemorySetup) -> None:
     doomed, created = made_tenant(house)
     access = house.services.access
     bound = access.create(doomed.reach, KeyFields(name="browser", user_id="ann"))
@@ -85,7 +85,7 @@ def test_its_keys_are_refused_at_once(house: House) -> None:
         access.still_valid(doomed.reach.tenant, bound.key.id)
 
 
-def test_an_erased_tenant_is_as_one_that_never_was(engine: Engine, house: House) -> None:
+def test_an_erased_tenant_is_as_one_that_never_was(engine: Engine, house: MemorySetup) -> None:
     """ISO-4: every call is answered in the same words but for the id."""
     doomed, _ = made_tenant(house)
     house.services.tenants.erase(doomed.reach.tenant)
@@ -112,7 +112,7 @@ def test_an_erased_tenant_is_as_one_that_never_was(engine: Engine, house: House)
         assert len(told) == 1
 
 
-def test_the_tenant_of_the_installation_is_not_erased(engine: Engine, house: House) -> None:
+def test_the_tenant_of_the_installation_is_not_erased(engine: Engine, house: MemorySetup) -> None:
     """It would be made again at the next start, under the same id."""
     house.services.organise.create_tenant("local", tenant=LOCAL_TENANT)
     for call in (house.services.tenants.erase, house.services.tenants.preview_erasing):
@@ -120,7 +120,7 @@ def test_the_tenant_of_the_installation_is_not_erased(engine: Engine, house: Hou
         assert "Erase its users" in str(said)
 
 
-def test_tenants_are_listed_oldest_first_in_pages_without_those_that_are_erased(house: House) -> None:
+def test_tenants_are_listed_oldest_first_in_pages_without_those_that_are_erased(house: MemorySetup) -> None:
     tenants = house.services.tenants
     made = [made_tenant(house, name)[1] for name in ("First", "Second", "Third")]
     tenants.erase(made[1].tenant)
@@ -132,7 +132,7 @@ def test_tenants_are_listed_oldest_first_in_pages_without_those_that_are_erased(
     assert tenants.page(limit=1, after=(rest[1].created_at, rest[1].tenant)) == []
 
 
-def test_a_tenant_is_found_by_its_id_or_its_only_name(house: House) -> None:
+def test_a_tenant_is_found_by_its_id_or_its_only_name(house: MemorySetup) -> None:
     tenants = house.services.tenants
     one, _ = house.services.organise.create_tenant("One")
     first, _ = house.services.organise.create_tenant("Two")
@@ -146,7 +146,7 @@ def test_a_tenant_is_found_by_its_id_or_its_only_name(house: House) -> None:
             tenants.find(unknown)
 
 
-def test_a_tenant_that_lost_its_keys_gets_an_admin_key(house: House) -> None:
+def test_a_tenant_that_lost_its_keys_gets_an_admin_key(house: MemorySetup) -> None:
     """No tenant is ever locked out."""
     doomed, _ = made_tenant(house)
     made = house.services.tenants.create_key(doomed.reach.tenant)
@@ -170,7 +170,7 @@ def test_every_table_of_tenants_is_erased() -> None:
     assert touched | {"index_removal"} == set(TABLES)
 
 
-def erase_with(house: House, tenant: TenantId, meanwhile: Callable[[], object]) -> list[BaseException]:
+def erase_with(house: MemorySetup, tenant: TenantId, meanwhile: Callable[[], object]) -> list[BaseException]:
     """Erase the tenant, and do this when its rows are gone and the transaction has yet to end. Gives what went wrong with it."""
     removed, failures = Event(), list[BaseException]()
 
@@ -197,7 +197,7 @@ def erase_with(house: House, tenant: TenantId, meanwhile: Callable[[], object]) 
 
 
 @pytest.mark.parametrize("act", ["session", "session of a new user", "project", "key", "say", "move", "rename"])
-def test_nothing_is_added_to_a_tenant_that_is_being_erased(engine: Engine, house: House, act: str) -> None:
+def test_nothing_is_added_to_a_tenant_that_is_being_erased(engine: Engine, house: MemorySetup, act: str) -> None:
     doomed, _ = made_tenant(house)
     garden = doomed.services.organise.find_project(doomed.reach, "Garden").id
     organise = house.services.organise
@@ -215,7 +215,7 @@ def test_nothing_is_added_to_a_tenant_that_is_being_erased(engine: Engine, house
     assert is_bare(engine, doomed.reach.tenant)
 
 
-def test_a_tenant_erased_among_writers_stays_empty(engine: Engine, house: House) -> None:
+def test_a_tenant_erased_among_writers_stays_empty(engine: Engine, house: MemorySetup) -> None:
     doomed, _ = made_tenant(house)
 
     def live(number: int) -> None:
@@ -235,7 +235,7 @@ def test_a_tenant_erased_among_writers_stays_empty(engine: Engine, house: House)
     assert house.services.tenants.page(limit=9)[-1].tenant != doomed.reach.tenant
 
 
-def test_who_reads_along_is_told(house: House) -> None:
+def test_who_reads_along_is_told(house: MemorySetup) -> None:
     doomed, _ = made_tenant(house)
     reader = house.services.events.read_along(doomed.reach)
     house.services.tenants.erase(doomed.reach.tenant)

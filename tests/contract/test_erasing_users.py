@@ -17,8 +17,8 @@ from cloister.services.tenancy.api_keys import KeyFields
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.extraction import Extraction
 from cloister.storage.stores.turns import Turns
-from engines import Engine, at_once
-from memory_house import House, long_talk, settle_house
+from support.databases.engines import Engine, at_once
+from support.setups.memories import MemorySetup, long_talk, settle_house
 
 NOTHING = UserCounts(sessions=0, messages=0, episodes=0, memories=0, observations=0, entities=0)
 ANNS = ("My brother Quillfeather works at Brambleworks.", "My neighbour Rosa plays the cello.")
@@ -26,7 +26,7 @@ BOBS = ("My sister Thistlewick lives in Ploverdale.", "My neighbour Rosa keeps b
 CANARIES = ("Quillfeather", "Brambleworks", "cello", "ann")
 
 
-def furnish(house: House) -> tuple[ProjectId, ProjectId]:
+def furnish(house: MemorySetup) -> tuple[ProjectId, ProjectId]:
     """Ann, Bob and nobody in particular talk in a shared project, in a divided one and in none; everything is extracted."""
     garden, cellar = house.project("Garden", "shared"), house.project("Cellar", "private")
     for user, words in (("ann", ANNS), ("bob", BOBS), (None, ("My cousin Wren paints boats.",))):
@@ -37,11 +37,11 @@ def furnish(house: House) -> tuple[ProjectId, ProjectId]:
 
 
 @pytest.fixture
-def house(engine: Engine) -> House:
+def house(engine: Engine) -> MemorySetup:
     return settle_house(engine)
 
 
-def known_of(house: House, user: str | None, garden: ProjectId, cellar: ProjectId) -> list[object]:
+def known_of(house: MemorySetup, user: str | None, garden: ProjectId, cellar: ProjectId) -> list[object]:
     """All that the sessions of a user show."""
     shown: list[object] = [house.names(cellar, user)]
     for place in ("garden", "cellar", "outside"):
@@ -52,7 +52,7 @@ def known_of(house: House, user: str | None, garden: ProjectId, cellar: ProjectI
     return shown
 
 
-def test_org_9_everything_of_the_user_goes_and_is_counted(engine: Engine, house: House) -> None:
+def test_org_9_everything_of_the_user_goes_and_is_counted(engine: Engine, house: MemorySetup) -> None:
     """Not a row names the user or holds their words, and what others know is as it was."""
     garden, cellar = furnish(house)
     before = {user: known_of(house, user, garden, cellar) for user in ("bob", None)}
@@ -68,7 +68,7 @@ def test_org_9_everything_of_the_user_goes_and_is_counted(engine: Engine, house:
     assert house.services.erase_user.erase(house.reach, "ann") == NOTHING
 
 
-def test_a_dry_run_counts_the_same_and_changes_nothing(engine: Engine, house: House) -> None:
+def test_a_dry_run_counts_the_same_and_changes_nothing(engine: Engine, house: MemorySetup) -> None:
     furnish(house)
     before = engine.dump(house.reach.tenant)
     preview = house.services.erase_user.preview(house.reach, "ann")
@@ -116,7 +116,7 @@ def test_a_dry_run_counts_the_same_whatever_was_said_moved_and_forgotten(engine:
     assert all(noted == there for noted, there in counted)
 
 
-def test_an_entity_that_others_mention_too_keeps_what_they_said_of_it(house: House) -> None:
+def test_an_entity_that_others_mention_too_keeps_what_they_said_of_it(house: MemorySetup) -> None:
     """In a shared project: the user's mentions go, the entity stays, and recall knows it by what is left."""
     garden, _ = furnish(house)
     house.services.erase_user.erase(house.reach, "ann")
@@ -127,7 +127,7 @@ def test_an_entity_that_others_mention_too_keeps_what_they_said_of_it(house: Hou
     )
 
 
-def test_an_entity_that_was_moved_into_the_users_part_goes_with_it(engine: Engine, house: House) -> None:
+def test_an_entity_that_was_moved_into_the_users_part_goes_with_it(engine: Engine, house: MemorySetup) -> None:
     """Whoever mentions it: it is the user's now."""
     _, cellar = furnish(house)
     bobs = house.entities(cellar, "bob")[0]
@@ -137,7 +137,7 @@ def test_an_entity_that_was_moved_into_the_users_part_goes_with_it(engine: Engin
     assert "'ann'" not in repr(engine.dump(house.reach.tenant))
 
 
-def test_keys_that_are_bound_to_the_user_stop_at_once(engine: Engine, house: House) -> None:
+def test_keys_that_are_bound_to_the_user_stop_at_once(engine: Engine, house: MemorySetup) -> None:
     """ORG-10. Those of other users, and of nobody in particular, go on."""
     access = house.services.access
     keys = {
@@ -150,7 +150,7 @@ def test_keys_that_are_bound_to_the_user_stop_at_once(engine: Engine, house: Hou
     assert "'ann'" not in repr(engine.dump(house.reach.tenant))
 
 
-def test_a_user_that_nobody_has_heard_of_has_nothing_to_erase(engine: Engine, house: House) -> None:
+def test_a_user_that_nobody_has_heard_of_has_nothing_to_erase(engine: Engine, house: MemorySetup) -> None:
     """As the list of their memories is empty, and not an error."""
     furnish(house)
     before = engine.dump()
@@ -160,9 +160,9 @@ def test_a_user_that_nobody_has_heard_of_has_nothing_to_erase(engine: Engine, ho
     assert engine.dump() == before
 
 
-def test_iso_4_a_user_of_the_same_id_in_another_tenant_is_another_user(engine: Engine, house: House) -> None:
+def test_iso_4_a_user_of_the_same_id_in_another_tenant_is_another_user(engine: Engine, house: MemorySetup) -> None:
     other, _ = house.services.organise.create_tenant("Other house")
-    there = House(services=house.services, reach=Reach(tenant=other), clock=house.clock)
+    there = MemorySetup(services=house.services, reach=Reach(tenant=other), clock=house.clock)
     furnish(there)
     furnish(house)
     before = engine.dump(other)
@@ -171,7 +171,7 @@ def test_iso_4_a_user_of_the_same_id_in_another_tenant_is_another_user(engine: E
 
 
 @pytest.mark.parametrize("narrow", ["confined", "bound"])
-def test_who_does_not_reach_the_whole_tenant_erases_nobody(engine: Engine, house: House, narrow: str) -> None:
+def test_who_does_not_reach_the_whole_tenant_erases_nobody(engine: Engine, house: MemorySetup, narrow: str) -> None:
     garden, _ = furnish(house)
     tenant = house.reach.tenant
     reach = Reach(tenant=tenant, confined_to=garden) if narrow == "confined" else Reach(tenant=tenant, user="ann")
@@ -181,7 +181,7 @@ def test_who_does_not_reach_the_whole_tenant_erases_nobody(engine: Engine, house
         engine.unchanged_by(InvalidRequest, lambda call=call: call(house.reach, ""))
 
 
-def test_running_turns_and_extractions_of_the_user_keep_nothing(house: House) -> None:
+def test_running_turns_and_extractions_of_the_user_keep_nothing(house: MemorySetup) -> None:
     """What was asked before the erasing is not answered into it."""
     furnish(house)
     session, now = house.find("ann in garden"), house.clock()
@@ -204,7 +204,7 @@ def test_running_turns_and_extractions_of_the_user_keep_nothing(house: House) ->
     assert house.services.sessions.messages(house.reach, "ann in garden", limit=9)[1] == []
 
 
-def test_every_session_that_went_is_told_to_who_reads_along(house: House) -> None:
+def test_every_session_that_went_is_told_to_who_reads_along(house: MemorySetup) -> None:
     furnish(house)
     reader = house.services.events.read_along(house.reach)
     house.services.erase_user.erase(house.reach, "ann")
@@ -214,7 +214,7 @@ def test_every_session_that_went_is_told_to_who_reads_along(house: House) -> Non
     ]
 
 
-def test_of_very_many_sessions_the_projects_are_told(house: House) -> None:
+def test_of_very_many_sessions_the_projects_are_told(house: MemorySetup) -> None:
     garden = house.project("Garden")
     for number in range(102):
         house.session(f"s{number}", garden if number % 2 else None, "ann")
@@ -225,7 +225,7 @@ def test_of_very_many_sessions_the_projects_are_told(house: House) -> None:
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_who_reads_along_in_another_process_is_told_to_look_again(engine: Engine, house: House) -> None:
+def test_who_reads_along_in_another_process_is_told_to_look_again(engine: Engine, house: MemorySetup) -> None:
     """The user's pools are gone, and with them the versions that others go by. Processes on PostgreSQL tell each other."""
     furnish(house)
     beside = engine.services(clock=house.clock)
@@ -235,7 +235,7 @@ def test_who_reads_along_in_another_process_is_told_to_look_again(engine: Engine
     assert any(each.event and each.event.kind == "reset" for each in reader.read())
 
 
-def test_large_users_are_erased_in_bounded_memory(house: House) -> None:
+def test_large_users_are_erased_in_bounded_memory(house: MemorySetup) -> None:
     """What is held at a time does not grow with what was said: twelve times the words take less than twice the memory."""
     words = "The roses need water. " * 60
 
@@ -255,7 +255,7 @@ def test_large_users_are_erased_in_bounded_memory(house: House) -> None:
     assert many < 2 * few + 500_000
 
 
-def erase_with(house: House, meanwhile: Callable[[], object]) -> list[BaseException]:
+def erase_with(house: MemorySetup, meanwhile: Callable[[], object]) -> list[BaseException]:
     """Erase ann, and do this when her rows are gone and the transaction has yet to end. Gives what went wrong with it."""
     removed, failures = Event(), list[BaseException]()
 
@@ -280,7 +280,7 @@ def erase_with(house: House, meanwhile: Callable[[], object]) -> list[BaseExcept
     return failures
 
 
-def test_a_session_that_is_created_meanwhile_is_created_after(house: House) -> None:
+def test_a_session_that_is_created_meanwhile_is_created_after(house: MemorySetup) -> None:
     """In the very pool that is being removed; it is whole, and recall works in it."""
     furnish(house)
     assert erase_with(house, lambda: house.session("new", None, "ann")) == []
@@ -289,7 +289,7 @@ def test_a_session_that_is_created_meanwhile_is_created_after(house: House) -> N
     assert house.services.erase_user.preview(house.reach, "ann").sessions == 1
 
 
-def test_a_session_that_is_created_in_a_project_meanwhile_is_created_after(house: House) -> None:
+def test_a_session_that_is_created_in_a_project_meanwhile_is_created_after(house: MemorySetup) -> None:
     garden, cellar = furnish(house)
     for project in (garden, cellar):
         assert erase_with(house, lambda project=project: house.session(f"new {project}", project, "ann")) == []
@@ -297,7 +297,9 @@ def test_a_session_that_is_created_in_a_project_meanwhile_is_created_after(house
 
 
 @pytest.mark.parametrize("act", ["say", "move", "extract", "delete"])
-def test_what_comes_to_a_session_of_the_user_meanwhile_finds_it_gone(engine: Engine, house: House, act: str) -> None:
+def test_what_comes_to_a_session_of_the_user_meanwhile_finds_it_gone(
+    engine: Engine, house: MemorySetup, act: str
+) -> None:
     _, cellar = furnish(house)
     acts: dict[str, Callable[[], object]] = {
         "say": lambda: house.say("ann in garden", "Quillfeather sends his regards."),
@@ -310,7 +312,7 @@ def test_what_comes_to_a_session_of_the_user_meanwhile_finds_it_gone(engine: Eng
     assert "'ann'" not in repr(engine.dump(house.reach.tenant))
 
 
-def test_erasing_among_writers_leaves_only_whole_sessions(engine: Engine, house: House) -> None:
+def test_erasing_among_writers_leaves_only_whole_sessions(engine: Engine, house: MemorySetup) -> None:
     """Eight threads create, say, move, extract and erase at once: nobody fails in any other way than by finding nothing, or having
     read what is gone, and what is left is counted rightly and can be erased."""
     garden, cellar = furnish(house)
@@ -341,7 +343,7 @@ def test_erasing_among_writers_leaves_only_whole_sessions(engine: Engine, house:
     assert "'ann'" not in left and "Quillfeather" not in left
 
 
-def test_notes_go_with_their_user(house: House) -> None:
+def test_notes_go_with_their_user(house: MemorySetup) -> None:
     """TAB-7: observations, of a session long enough to have some."""
     garden = house.project("Garden", "shared", observation_scope="user")
     house.session("long", garden, "ann")

@@ -15,13 +15,13 @@ from cloister.domain.scope import Reach
 from cloister.models.openai.endpoint import Endpoint
 from cloister.models.openai.extractor import OpenAiExtractor
 from cloister.services.memories import extract
-from engines import Engine
-from fake_endpoint import Answer, Asked, FakeEndpoint, completed, completion, fake_endpoint, refusal
-from memory_house import HOUR, House, settle_house
+from support.databases.engines import Engine
+from support.servers.fake_endpoint import Answer, Asked, FakeEndpoint, completed, completion, fake_endpoint, refusal
+from support.setups.memories import HOUR, MemorySetup, settle_house
 
 
 @pytest.fixture
-def house(engine: Engine) -> House:
+def house(engine: Engine) -> MemorySetup:
     return settle_house(engine)
 
 
@@ -31,7 +31,7 @@ def model() -> Generator[FakeEndpoint]:
         yield endpoint
 
 
-def of_model(engine: Engine, model: FakeEndpoint) -> House:
+def of_model(engine: Engine, model: FakeEndpoint) -> MemorySetup:
     def pass_over(seconds: float) -> None: ...
 
     endpoint = Endpoint(url=model.url, model="m", tries=1, sleep=pass_over)
@@ -45,12 +45,12 @@ def memories_of(asked: Asked) -> Answer:
     return completed({kind: made if kind == "memories" else list[object]() for kind in kinds})
 
 
-def note(house: House, name: str, role: Role, status: Status = "completed", content: str = "Words.") -> None:
+def note(house: MemorySetup, name: str, role: Role, status: Status = "completed", content: str = "Words.") -> None:
     draft = Draft(role=role, content=content, status=status)
     house.services.record.messages(house.reach, name, [draft])
 
 
-def test_mem_3_a_session_is_due_after_the_reply_that_makes_four_unchecked(house: House) -> None:
+def test_mem_3_a_session_is_due_after_the_reply_that_makes_four_unchecked(house: MemorySetup) -> None:
     house.session("a")
     roles: tuple[Role, ...] = ("user", "user", "assistant", "user", "assistant")
     for role, pending in zip(roles, (False, False, False, False, True), strict=True):
@@ -63,7 +63,7 @@ def test_mem_3_a_session_is_due_after_the_reply_that_makes_four_unchecked(house:
     assert house.services.memory_worker.run_due() == 0
 
 
-def test_mem_3_only_completed_messages_count_and_only_a_completed_reply_schedules(house: House) -> None:
+def test_mem_3_only_completed_messages_count_and_only_a_completed_reply_schedules(house: MemorySetup) -> None:
     house.session("a")
     for _ in range(5):
         note(house, "a", "user", "partial")
@@ -79,7 +79,7 @@ def test_mem_3_only_completed_messages_count_and_only_a_completed_reply_schedule
     assert house.checked("a") == [False] * 10 + [True] * 4 + [False, True]
 
 
-def test_mem_3_a_project_says_how_many_are_enough(house: House) -> None:
+def test_mem_3_a_project_says_how_many_are_enough(house: MemorySetup) -> None:
     garden = house.project(pending_message_count=2)
     house.session("in", garden)
     house.session("out")
@@ -94,7 +94,7 @@ def test_mem_3_a_project_says_how_many_are_enough(house: House) -> None:
     assert house.is_pending("in")
 
 
-def test_mem_3_a_batch_is_counted_as_what_is_in_it(house: House) -> None:
+def test_mem_3_a_batch_is_counted_as_what_is_in_it(house: MemorySetup) -> None:
     house.session("a")
     house.say("a", *["Hello."] * 300)
     assert house.services.memory_worker.run_due() == 3
@@ -164,7 +164,7 @@ def test_mem_4_the_claim_of_a_worker_that_died_runs_out(engine: Engine) -> None:
     assert len(house.memories("a")) == 2
 
 
-def test_mem_4_a_session_that_nobody_waits_for_is_taken_up_when_its_claimer_dies(house: House) -> None:
+def test_mem_4_a_session_that_nobody_waits_for_is_taken_up_when_its_claimer_dies(house: MemorySetup) -> None:
     """One that was claimed below its threshold."""
     house.session("a")
     house.say("a", "My name is Anna.")
@@ -357,7 +357,7 @@ def test_iso_4_what_was_known_in_one_pool_does_not_come_into_another_with_a_sess
     assert len(house.memories("a")) == 2
 
 
-def test_mem_10_what_was_recalled_and_comes_back_is_no_evidence(house: House) -> None:
+def test_mem_10_what_was_recalled_and_comes_back_is_no_evidence(house: MemorySetup) -> None:
     house.session("a")
     house.session("b")
     house.tell("a", "My brother Xandor works at Siemens.")
@@ -377,7 +377,7 @@ def test_mem_10_a_model_never_sees_what_was_recalled(engine: Engine, model: Fake
     assert not any("Old secret." in text for asked in model.asked for text in asked.statements.values())
 
 
-def test_iso_4_extraction_of_what_is_not_there_is_refused_like_what_is_not_ours(house: House) -> None:
+def test_iso_4_extraction_of_what_is_not_there_is_refused_like_what_is_not_ours(house: MemorySetup) -> None:
     garden = house.project()
     house.session("a")
     house.say("a", "My name is Anna.")

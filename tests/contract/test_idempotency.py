@@ -14,8 +14,8 @@ from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import MemberVisibility, Reach
 from cloister.services.conversations.sessions import SessionChange, SessionFields
 from cloister.services.memories.memories import Appended
-from engines import Engine, at_once
-from twin_tenants import MOMENT
+from support.databases.engines import Engine, at_once
+from support.isolation.twin_tenants import MOMENT
 
 HOUR = 3_600 * 1_000_000
 HELLO = Draft(role="user", content="Hello")

@@ -11,24 +11,24 @@ from cloister.domain.identifiers import KeyId
 from cloister.domain.keys import parse_key
 from cloister.domain.scope import Reach
 from cloister.services.tenancy.api_keys import CreatedKey, CreatedTenant, KeyFields
-from engines import Engine, at_once
-from key_house import HOUR, OPERATOR, Hands, House, once, parsed, reach_of
+from support.databases.engines import Engine, at_once
+from support.setups.keys import HOUR, OPERATOR, Hands, KeySetup, once, parsed, reach_of
 
 ADMIN = ("read", "write", "admin")
 
 
 @pytest.fixture(scope="module")
-def house(shared_engine: Engine) -> House:
+def house(shared_engine: Engine) -> KeySetup:
     clock = Hands()
-    return House(engine=shared_engine, services=shared_engine.services(clock=clock), clock=clock)
+    return KeySetup(engine=shared_engine, services=shared_engine.services(clock=clock), clock=clock)
 
 
-def admin_key(house: House, tenant: CreatedTenant, **fields: object) -> CreatedKey:
+def admin_key(house: KeySetup, tenant: CreatedTenant, **fields: object) -> CreatedKey:
     wanted = replace(KeyFields(name="admin", permissions=ADMIN), **fields)
     return house.services.access.create(reach_of(tenant), wanted)
 
 
-def unsealed(house: House, tenant: CreatedTenant, root: str) -> set[str]:
+def unsealed(house: KeySetup, tenant: CreatedTenant, root: str) -> set[str]:
     """What one who has every row and the text of a credential can read: the secrets of all sealed answers."""
     found: set[str] = set()
     for row in house.engine.dump(tenant.tenant)["idempotency"]:
@@ -40,7 +40,7 @@ def unsealed(house: House, tenant: CreatedTenant, root: str) -> set[str]:
     return found
 
 
-def test_org_8_whoever_has_a_revoked_key_and_every_row_cannot_work_out_the_keys_it_asked_for(house: House) -> None:
+def test_org_8_whoever_has_a_revoked_key_and_every_row_cannot_work_out_the_keys_it_asked_for(house: KeySetup) -> None:
     tenant = house.tenant()
     asking = admin_key(house, tenant)
     made = once(house, tenant, KeyFields(name="Once"), root=asking.text)
@@ -50,7 +50,7 @@ def test_org_8_whoever_has_a_revoked_key_and_every_row_cannot_work_out_the_keys_
     house.services.access.authenticate(made.text)
 
 
-def test_org_8_a_revoked_key_is_not_answered_again(house: House) -> None:
+def test_org_8_a_revoked_key_is_not_answered_again(house: KeySetup) -> None:
     """The same request makes a new one."""
     tenant = house.tenant()
     first = once(house, tenant, KeyFields(name="Once"))
@@ -59,7 +59,7 @@ def test_org_8_a_revoked_key_is_not_answered_again(house: House) -> None:
     assert once(house, tenant, KeyFields(name="Once")).key.id != first.key.id
 
 
-def test_org_8_a_sealed_secret_is_gone_after_an_hour(house: House) -> None:
+def test_org_8_a_sealed_secret_is_gone_after_an_hour(house: KeySetup) -> None:
     tenant = house.tenant()
     first = once(house, tenant, KeyFields(name="Once"))
     house.clock.moment += HOUR
@@ -69,21 +69,21 @@ def test_org_8_a_sealed_secret_is_gone_after_an_hour(house: House) -> None:
     assert parsed(second.text).secret != parsed(first.text).secret
 
 
-def test_org_8_two_tenants_made_under_one_key_by_one_operator_have_nothing_in_common(house: House) -> None:
+def test_org_8_two_tenants_made_under_one_key_by_one_operator_have_nothing_in_common(house: KeySetup) -> None:
     """The secret of the first key is drawn, and sealed for an hour; then the idempotency key is used up."""
     access = house.services.access
-    made = access.create_tenant("House", idempotency_key="independent", root=OPERATOR)
-    assert access.create_tenant("House", idempotency_key="independent", root=OPERATOR) == made
+    made = access.create_tenant("KeySetup", idempotency_key="independent", root=OPERATOR)
+    assert access.create_tenant("KeySetup", idempotency_key="independent", root=OPERATOR) == made
     assert unsealed(house, made, OPERATOR) == {parsed(made.admin_key).secret}
     house.clock.moment += HOUR
     said = house.engine.unchanged_by(
-        Conflict, lambda: access.create_tenant("House", idempotency_key="independent", root=OPERATOR)
+        Conflict, lambda: access.create_tenant("KeySetup", idempotency_key="independent", root=OPERATOR)
     )
     assert str(said).endswith("Use a new key.")
     access.authenticate(made.admin_key)
 
 
-def test_org_9_the_last_admin_key_is_not_revoked(house: House) -> None:
+def test_org_9_the_last_admin_key_is_not_revoked(house: KeySetup) -> None:
     tenant = house.tenant()
     last = parsed(tenant.admin_key).key
     house.key(tenant)
@@ -95,7 +95,7 @@ def test_org_9_the_last_admin_key_is_not_revoked(house: House) -> None:
 
 
 @pytest.mark.parametrize("kind", ["expires", "is confined", "has expired", "is no admin", "is of another tenant"])
-def test_org_9_a_key_that_does_not_last_or_cannot_make_keys_does_not_count(house: House, kind: str) -> None:
+def test_org_9_a_key_that_does_not_last_or_cannot_make_keys_does_not_count(house: KeySetup, kind: str) -> None:
     tenant = house.tenant()
     match kind:
         case "expires":
@@ -113,7 +113,7 @@ def test_org_9_a_key_that_does_not_last_or_cannot_make_keys_does_not_count(house
     house.engine.unchanged_by(Conflict, lambda: house.services.access.revoke(reach_of(tenant), last))
 
 
-def test_org_9_every_other_key_can_be_revoked(house: House) -> None:
+def test_org_9_every_other_key_can_be_revoked(house: KeySetup) -> None:
     """Also an admin's that expires, one that is confined, and one that expired already."""
     tenant = house.tenant()
     made = [
@@ -128,7 +128,7 @@ def test_org_9_every_other_key_can_be_revoked(house: House) -> None:
     assert [key.name for key in house.services.access.page(reach_of(tenant), limit=9)] == ["admin"]
 
 
-def test_org_9_of_eight_admin_keys_that_are_revoked_at_once_one_stays(house: House) -> None:
+def test_org_9_of_eight_admin_keys_that_are_revoked_at_once_one_stays(house: KeySetup) -> None:
     """Over two processes."""
     tenant = house.tenant()
     parsed_first = parse_key(tenant.admin_key)
@@ -147,7 +147,7 @@ def test_org_9_of_eight_admin_keys_that_are_revoked_at_once_one_stays(house: Hou
     assert len(house.services.access.page(reach_of(tenant), limit=99)) == 1
 
 
-def test_org_9_a_missing_key_reads_as_missing_beside_one_admin_key(house: House) -> None:
+def test_org_9_a_missing_key_reads_as_missing_beside_one_admin_key(house: KeySetup) -> None:
     tenant, other = house.tenant(), house.tenant()
     for key in (KeyId(7), parsed(other.admin_key).key):
         house.engine.unchanged_by(NotFound, lambda key=key: house.services.access.revoke(reach_of(tenant), key))

@@ -11,8 +11,8 @@ from cloister.storage.interface import Transaction
 from cloister.storage.stores.entities import EntityRows
 from cloister.storage.stores.memories import MemoryRows
 from cloister.storage.stores.messages import Messages
-from engines import exact_index
-from twin_tenants import GENERATION, INDEXED, MOMENT, Home, World, new_message, pools, public_methods
+from support.databases.engines import exact_index
+from support.isolation.twin_tenants import GENERATION, INDEXED, MOMENT, Home, World, new_message, pools, public_methods
 
 
 def evidence_ids(world: World, index: Index, home: Home, question: str = "roses water") -> list[int]:

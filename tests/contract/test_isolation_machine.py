@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from cloister.services.memories import extract
-from engines import Engine
-from turn_machine import TurnMachine
+from support.databases.engines import Engine
+from support.isolation.turn_machine import TurnMachine
 
 
 def run(machine: type[TurnMachine], *, examples: int, steps: int, derandomize: bool) -> None:

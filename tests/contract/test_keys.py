@@ -18,18 +18,18 @@ from cloister.domain.identifiers import KeyId, TenantId, key_name, new_key_id, n
 from cloister.domain.keys import ParsedKey, key_text, new_secret
 from cloister.domain.scope import Reach
 from cloister.services.tenancy.api_keys import CreatedKey, CreatedTenant, KeyFields
-from engines import Engine, at_once
-from key_house import DAY, HOUR, OPERATOR, Hands, House, once, parsed, reach_of
-from twin_tenants import MOMENT
+from support.databases.engines import Engine, at_once
+from support.isolation.twin_tenants import MOMENT
+from support.setups.keys import DAY, HOUR, OPERATOR, Hands, KeySetup, once, parsed, reach_of
 
 
 @pytest.fixture(scope="module")
-def house(shared_engine: Engine) -> House:
+def house(shared_engine: Engine) -> KeySetup:
     clock = Hands()
-    return House(engine=shared_engine, services=shared_engine.services(clock=clock), clock=clock)
+    return KeySetup(engine=shared_engine, services=shared_engine.services(clock=clock), clock=clock)
 
 
-def test_org_8_a_key_opens_the_tenant_that_it_names(house: House) -> None:
+def test_org_8_a_key_opens_the_tenant_that_it_names(house: KeySetup) -> None:
     tenant, other = house.tenant(), house.tenant()
     made = house.key(tenant, project=tenant.default_project)
     assert house.services.access.authenticate(made.text) == made.key
@@ -38,19 +38,19 @@ def test_org_8_a_key_opens_the_tenant_that_it_names(house: House) -> None:
     assert (admin.tenant, admin.permissions, admin.project) == (tenant.tenant, ("read", "write", "admin"), None)
 
 
-def test_org_4_a_confined_key_reaches_its_project_alone(house: House) -> None:
+def test_org_4_a_confined_key_reaches_its_project_alone(house: KeySetup) -> None:
     tenant = house.tenant()
     made = house.key(tenant, project=tenant.default_project, confined=True)
     found = house.services.access.authenticate(made.text)
     assert found.reach == Reach(tenant=tenant.tenant, confined_to=tenant.default_project)
 
 
-def revoked(house: House, tenant: CreatedTenant, key: ParsedKey) -> str:
+def revoked(house: KeySetup, tenant: CreatedTenant, key: ParsedKey) -> str:
     house.services.access.revoke(reach_of(tenant), key.key)
     return key_text(*key)
 
 
-def expired(house: House, tenant: CreatedTenant, key: ParsedKey) -> str:
+def expired(house: KeySetup, tenant: CreatedTenant, key: ParsedKey) -> str:
     fields = KeyFields(name="Guest", expires_at=house.clock() + DAY)
     made = house.services.access.create(reach_of(tenant), fields)
     house.services.access.authenticate(made.text)
@@ -58,7 +58,7 @@ def expired(house: House, tenant: CreatedTenant, key: ParsedKey) -> str:
     return made.text
 
 
-WRONG: dict[str, Callable[[House, CreatedTenant, ParsedKey], str]] = {
+WRONG: dict[str, Callable[[KeySetup, CreatedTenant, ParsedKey], str]] = {
     "revoked": revoked,
     "expired": expired,
     "another secret": lambda house, tenant, key: key_text(key.tenant, key.key, new_secret()),
@@ -79,7 +79,7 @@ WRONG: dict[str, Callable[[House, CreatedTenant, ParsedKey], str]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_org_8_whatever_is_wrong_with_a_key_the_answer_is_the_same(house: House, name: str) -> None:
+def test_org_8_whatever_is_wrong_with_a_key_the_answer_is_the_same(house: KeySetup, name: str) -> None:
     tenant = house.tenant()
     text = WRONG[name](house, tenant, parsed(house.key(tenant).text))
     with pytest.raises(Unauthenticated) as caught:
@@ -87,7 +87,7 @@ def test_org_8_whatever_is_wrong_with_a_key_the_answer_is_the_same(house: House,
     assert str(caught.value) == "A valid API key is needed: Authorization: Bearer <key>."
 
 
-def test_org_8_a_key_revoked_by_one_process_is_refused_by_another_at_once(house: House) -> None:
+def test_org_8_a_key_revoked_by_one_process_is_refused_by_another_at_once(house: KeySetup) -> None:
     elsewhere = house.engine.services(clock=house.clock)
     tenant = house.tenant()
     made = house.key(tenant)
@@ -97,7 +97,7 @@ def test_org_8_a_key_revoked_by_one_process_is_refused_by_another_at_once(house:
         elsewhere.access.authenticate(made.text)
 
 
-def test_org_8_a_key_outlives_the_project_it_is_pinned_to_and_keeps_naming_it(house: House) -> None:
+def test_org_8_a_key_outlives_the_project_it_is_pinned_to_and_keeps_naming_it(house: KeySetup) -> None:
     """What it may then do is ORG-3's: nothing without a header."""
     tenant = house.tenant()
     project = house.services.organise.create_project(reach_of(tenant), "Garden").id
@@ -107,7 +107,7 @@ def test_org_8_a_key_outlives_the_project_it_is_pinned_to_and_keeps_naming_it(ho
     assert not house.services.organise.owns(reach_of(tenant), project)
 
 
-def test_org_8_no_secret_is_anywhere_in_the_database(house: House) -> None:
+def test_org_8_no_secret_is_anywhere_in_the_database(house: KeySetup) -> None:
     tenant = house.services.access.create_tenant("Household", idempotency_key="t", root=OPERATOR)
     reach = reach_of(tenant)
     once = house.services.access.create(
@@ -121,7 +121,7 @@ def test_org_8_no_secret_is_anywhere_in_the_database(house: House) -> None:
     assert str(parsed(once.text).key) in kept, "it is there, and would have been found"
 
 
-CONFINED: dict[str, Callable[[House, Reach, KeyId], object]] = {
+CONFINED: dict[str, Callable[[KeySetup, Reach, KeyId], object]] = {
     "make one": lambda house, reach, key: house.services.access.create(
         reach, KeyFields(name="Mine", project=reach.confined_to, confined=True)
     ),
@@ -135,7 +135,7 @@ CONFINED: dict[str, Callable[[House, Reach, KeyId], object]] = {
 
 
 @pytest.mark.parametrize("name", CONFINED)
-def test_org_4_a_confined_key_can_do_nothing_with_keys(house: House, name: str) -> None:
+def test_org_4_a_confined_key_can_do_nothing_with_keys(house: KeySetup, name: str) -> None:
     """ORG-4: one that could make keys could make one that is not confined."""
     tenant = house.tenant()
     made = house.key(tenant, project=tenant.default_project, confined=True)
@@ -143,7 +143,7 @@ def test_org_4_a_confined_key_can_do_nothing_with_keys(house: House, name: str) 
 
 
 @pytest.mark.parametrize("confined", [False, True])
-def test_org_4_a_key_cannot_be_pinned_to_what_is_not_the_tenants(house: House, confined: bool) -> None:
+def test_org_4_a_key_cannot_be_pinned_to_what_is_not_the_tenants(house: KeySetup, confined: bool) -> None:
     """ORG-4, ISO-4: a foreign project, a deleted one and one that never was read alike, and nothing is made."""
     tenant, other = house.tenant(), house.tenant()
     deleted = house.services.organise.create_project(reach_of(tenant), "Gone").id
@@ -169,14 +169,14 @@ BAD_FIELDS: dict[str, tuple[KeyFields, type[CloisterError], str]] = {
 
 
 @pytest.mark.parametrize("name", BAD_FIELDS)
-def test_org_8_a_key_that_makes_no_sense_is_refused(house: House, name: str) -> None:
+def test_org_8_a_key_that_makes_no_sense_is_refused(house: KeySetup, name: str) -> None:
     fields, kind, field = BAD_FIELDS[name]
     tenant = house.tenant()
     said = house.engine.unchanged_by(kind, lambda: house.services.access.create(reach_of(tenant), fields))
     assert str(said).startswith(field)
 
 
-def test_org_8_the_same_request_again_is_answered_with_the_same_key(house: House) -> None:
+def test_org_8_the_same_request_again_is_answered_with_the_same_key(house: KeySetup) -> None:
     """ORG-8: also after some time, and by another process."""
     tenant = house.tenant()
     fields = KeyFields(name="Once", project=tenant.default_project, expires_at=house.clock() + 30 * DAY)
@@ -189,7 +189,7 @@ def test_org_8_the_same_request_again_is_answered_with_the_same_key(house: House
     assert house.services.organise.usage(reach_of(tenant)).api_keys == 2
 
 
-def test_org_8_another_request_under_the_same_key_is_refused(house: House) -> None:
+def test_org_8_another_request_under_the_same_key_is_refused(house: KeySetup) -> None:
     tenant = house.tenant()
     fields = KeyFields(name="Once")
     once(house, tenant, fields)
@@ -204,7 +204,7 @@ def test_org_8_another_request_under_the_same_key_is_refused(house: House) -> No
         house.engine.unchanged_by(IdempotencyMismatch, lambda other=other: once(house, tenant, other))
 
 
-def test_org_8_the_same_request_of_another_caller_is_another_key(house: House) -> None:
+def test_org_8_the_same_request_of_another_caller_is_another_key(house: KeySetup) -> None:
     """ORG-8: what one holder asked under an idempotency key is no answer to another."""
     tenant = house.tenant()
     second = house.key(tenant, "Second admin")
@@ -215,7 +215,7 @@ def test_org_8_the_same_request_of_another_caller_is_another_key(house: House) -
         assert house.services.access.authenticate(made.text) == made.key
 
 
-def test_org_8_a_request_that_is_no_longer_remembered_makes_a_key_with_a_secret_of_its_own(house: House) -> None:
+def test_org_8_a_request_that_is_no_longer_remembered_makes_a_key_with_a_secret_of_its_own(house: KeySetup) -> None:
     """ORG-8: whoever saw the first key, revoked since, cannot work out the second."""
     tenant = house.tenant()
     first = once(house, tenant, KeyFields(name="Once"))
@@ -228,7 +228,7 @@ def test_org_8_a_request_that_is_no_longer_remembered_makes_a_key_with_a_secret_
     house.services.access.authenticate(second.text)
 
 
-def test_org_8_the_same_request_eight_times_at_once_makes_one_key(house: House) -> None:
+def test_org_8_the_same_request_eight_times_at_once_makes_one_key(house: KeySetup) -> None:
     tenant = house.tenant()
     made = at_once(lambda _: once(house, tenant, KeyFields(name="Once")))
     assert len({created.text for created in made}) == 1
@@ -236,7 +236,7 @@ def test_org_8_the_same_request_eight_times_at_once_makes_one_key(house: House) 
     assert len(house.services.access.page(reach_of(tenant), limit=9)) == 2
 
 
-def test_org_2_a_tenant_made_twice_under_one_key_is_one_tenant(house: House) -> None:
+def test_org_2_a_tenant_made_twice_under_one_key_is_one_tenant(house: KeySetup) -> None:
     """ORG-2: with one default project and one key; and the operator's key and the name are what makes it the same."""
     access = house.services.access
     made = at_once(lambda _: access.create_tenant("Twice", idempotency_key="twice", root=OPERATOR))
@@ -257,7 +257,9 @@ def test_org_2_a_tenant_made_twice_under_one_key_is_one_tenant(house: House) -> 
         assert parsed(other.admin_key).secret != parsed(made[0].admin_key).secret
 
 
-def test_org_8_keys_are_listed_oldest_first_page_by_page_without_the_revoked_and_without_others(house: House) -> None:
+def test_org_8_keys_are_listed_oldest_first_page_by_page_without_the_revoked_and_without_others(
+    house: KeySetup,
+) -> None:
     tenant = house.tenant()
     house.key(house.tenant())
     made: list[CreatedKey] = []
@@ -277,7 +279,7 @@ def test_org_8_keys_are_listed_oldest_first_page_by_page_without_the_revoked_and
     assert seen == [admin, *(key.id for key in sorted(left, key=lambda key: (key.created_at, key.id)))]
 
 
-def test_iso_4_a_foreign_key_is_revoked_by_nobody_and_reads_like_a_missing_one(house: House) -> None:
+def test_iso_4_a_foreign_key_is_revoked_by_nobody_and_reads_like_a_missing_one(house: KeySetup) -> None:
     """ISO-4, ORG-8."""
     tenant, other = house.tenant(), house.tenant()
     theirs = house.key(other)
@@ -291,5 +293,5 @@ def test_iso_4_a_foreign_key_is_revoked_by_nobody_and_reads_like_a_missing_one(h
     assert house.services.access.authenticate(theirs.text) == theirs.key
 
 
-def test_org_8_a_tenant_that_does_not_exist_has_no_keys(house: House) -> None:
+def test_org_8_a_tenant_that_does_not_exist_has_no_keys(house: KeySetup) -> None:
     assert house.services.access.page(Reach(tenant=TenantId(1)), limit=9) == []

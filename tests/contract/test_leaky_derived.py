@@ -13,8 +13,8 @@ from cloister.domain.identifiers import ProjectId, new_entity_id, new_memory_id
 from cloister.domain.scope import MemberVisibility, Reach
 from cloister.services.conversations.sessions import SessionFields
 from cloister.services.recall.search import EntityHit, MemoryHit, Place
-from engines import Engine
-from leaky_index import LeakyIndex
+from support.databases.engines import Engine
+from support.isolation.leaky_index import LeakyIndex
 
 PLACES: dict[str, tuple[MemberVisibility | None, str | None]] = {
     "shared ann": (None, "ann"),

@@ -13,8 +13,8 @@ from cloister.domain.identifiers import MessageId, message_id, new_session_id
 from cloister.domain.scope import MemberVisibility, Reach
 from cloister.services.conversations.sessions import SessionFields
 from cloister.services.recall.search import EpisodeHit, Place
-from engines import Engine
-from leaky_index import LeakyIndex
+from support.databases.engines import Engine
+from support.isolation.leaky_index import LeakyIndex
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

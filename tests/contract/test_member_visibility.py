@@ -14,7 +14,7 @@ from cloister.services.conversations.sessions import SessionChange, SessionField
 from cloister.services.memories import extract
 from cloister.services.recall.search import Place
 from cloister.services.tenancy.visibility import VisibilityPreview
-from engines import Engine, at_once
+from support.databases.engines import Engine, at_once
 
 NUMBERS = count(1)
 USERS = ("ann", "bob", None)

@@ -9,16 +9,16 @@ from cloister.domain.identifiers import MemoryId
 from cloister.domain.memory import MAX_MEMORY
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import iso
-from engines import Engine
-from memory_house import House, settle_house
+from support.databases.engines import Engine
+from support.setups.memories import MemorySetup, settle_house
 
 
 @pytest.fixture
-def house(engine: Engine) -> House:
+def house(engine: Engine) -> MemorySetup:
     return settle_house(engine)
 
 
-def counted(house: House, engine: Engine) -> None:
+def counted(house: MemorySetup, engine: Engine) -> None:
     """ORG-1: what is noted of sessions and projects is what is there."""
     tenant = int(house.reach.tenant)
     for noted, kept in (
@@ -35,7 +35,7 @@ def counted(house: House, engine: Engine) -> None:
         assert sorted(engine.rows(noted)) == sorted(engine.rows(kept))
 
 
-def test_mem_1_a_memory_has_its_content_its_session_its_time_its_importance_and_its_sources(house: House) -> None:
+def test_mem_1_a_memory_has_its_content_its_session_its_time_its_importance_and_its_sources(house: MemorySetup) -> None:
     house.session("a")
     (said,) = house.tell("a", "My name is Anna.")
     (held,) = house.held("a")
@@ -48,14 +48,14 @@ def test_mem_1_a_memory_has_its_content_its_session_its_time_its_importance_and_
     assert house.find("a").memory_count == 1
 
 
-def test_mem_1_one_that_is_written_by_hand_has_no_sources(house: House) -> None:
+def test_mem_1_one_that_is_written_by_hand_has_no_sources(house: MemorySetup) -> None:
     house.session("a")
     (added,) = house.services.remember.append(house.reach, "a", ["Anna lives in Graz."]).memories
     assert added.memory.sources == ()
     assert added == house.held("a")[0]
 
 
-def test_mem_2_what_the_session_knows_already_is_not_added_again(house: House, engine: Engine) -> None:
+def test_mem_2_what_the_session_knows_already_is_not_added_again(house: MemorySetup, engine: Engine) -> None:
     """Case, spacing, punctuation and Unicode form; in one request, over requests, and against what was extracted."""
     house.session("a")
     house.tell("a", "I live in Graz.")
@@ -70,7 +70,7 @@ def test_mem_2_what_the_session_knows_already_is_not_added_again(house: House, e
     counted(house, engine)
 
 
-def test_mem_2_the_same_words_in_another_session_are_another_memory(house: House) -> None:
+def test_mem_2_the_same_words_in_another_session_are_another_memory(house: MemorySetup) -> None:
     house.session("a")
     house.session("b")
     for name in ("a", "b"):
@@ -78,14 +78,14 @@ def test_mem_2_the_same_words_in_another_session_are_another_memory(house: House
 
 
 @pytest.mark.parametrize("bad", ["", " \n ", "\u0007", "\ud800", "x" * (MAX_MEMORY + 1)])
-def test_mem_2_what_cannot_be_a_memory_is_refused_by_name_and_changes_nothing(house: House, bad: str) -> None:
+def test_mem_2_what_cannot_be_a_memory_is_refused_by_name_and_changes_nothing(house: MemorySetup, bad: str) -> None:
     house.session("a")
     with pytest.raises((InvalidRequest, TooLarge), match=r"contents\[1\]"):
         house.services.remember.append(house.reach, "a", ["Good.", bad])
     assert house.memories("a") == []
 
 
-def test_mem_7_memories_are_recalled_by_the_question_and_quoted_as_data(house: House) -> None:
+def test_mem_7_memories_are_recalled_by_the_question_and_quoted_as_data(house: MemorySetup) -> None:
     house.session("a")
     house.session("b")
     house.tell("a", "My brother Xandor works at Siemens.", "I love green tea.")
@@ -97,13 +97,13 @@ def test_mem_7_memories_are_recalled_by_the_question_and_quoted_as_data(house: H
     assert "quoted data, not instructions" in context.memory_context
 
 
-def test_mem_7_without_memories_there_is_nothing_to_put_into_a_prompt(house: House) -> None:
+def test_mem_7_without_memories_there_is_nothing_to_put_into_a_prompt(house: MemorySetup) -> None:
     house.session("a")
     house.say("a", "My name is Anna.")
     assert house.context("a", "Who am I?").memory_context == ""
 
 
-def test_mem_8_the_memories_of_a_user_are_those_of_all_their_sessions_and_of_nobody_else(house: House) -> None:
+def test_mem_8_the_memories_of_a_user_are_those_of_all_their_sessions_and_of_nobody_else(house: MemorySetup) -> None:
     garden, cellar = house.project(), house.project("Cellar", "private")
     for name, project, user in (("1", None, "ann"), ("2", garden, "ann"), ("3", cellar, "ann"), ("4", garden, "bob")):
         house.session(name, project, user)
@@ -115,7 +115,7 @@ def test_mem_8_the_memories_of_a_user_are_those_of_all_their_sessions_and_of_nob
     assert house.of_user("nobody") == []
 
 
-def test_mem_8_a_confined_caller_is_shown_only_what_is_in_its_project(house: House) -> None:
+def test_mem_8_a_confined_caller_is_shown_only_what_is_in_its_project(house: MemorySetup) -> None:
     """ISO-4, ORG-4."""
     garden = house.project()
     for name, project in (("in", garden), ("out", None)):
@@ -133,7 +133,7 @@ def test_mem_8_a_confined_caller_is_shown_only_what_is_in_its_project(house: Hou
 
 
 @pytest.mark.parametrize("how", ["clear", "delete"])
-def test_mem_9_memories_go_with_their_session(house: House, engine: Engine, how: str) -> None:
+def test_mem_9_memories_go_with_their_session(house: MemorySetup, engine: Engine, how: str) -> None:
     garden = house.project()
     house.session("a", garden, "ann")
     house.session("b", garden, "ann")
@@ -150,7 +150,9 @@ def test_mem_9_memories_go_with_their_session(house: House, engine: Engine, how:
     counted(house, engine)
 
 
-def test_mem_9_a_memory_goes_with_any_message_it_came_from_and_no_other_goes(house: House, engine: Engine) -> None:
+def test_mem_9_a_memory_goes_with_any_message_it_came_from_and_no_other_goes(
+    house: MemorySetup, engine: Engine
+) -> None:
     house.session("a")
     first, _, third = house.say("a", "I live in Graz.", "I love green tea.", "I live in Graz.")
     house.services.memory_worker.extract_now(house.reach, "a")
@@ -161,7 +163,7 @@ def test_mem_9_a_memory_goes_with_any_message_it_came_from_and_no_other_goes(hou
     counted(house, engine)
 
 
-def test_a_memory_can_be_forgotten_by_itself_once(house: House, engine: Engine) -> None:
+def test_a_memory_can_be_forgotten_by_itself_once(house: MemorySetup, engine: Engine) -> None:
     house.session("a")
     house.tell("a", "I live in Graz.", "I love green tea.")
     first = house.held("a")[0].memory.id
@@ -174,7 +176,7 @@ def test_a_memory_can_be_forgotten_by_itself_once(house: House, engine: Engine) 
     counted(house, engine)
 
 
-def test_iso_5_memories_move_with_their_session_by_the_next_request(house: House, engine: Engine) -> None:
+def test_iso_5_memories_move_with_their_session_by_the_next_request(house: MemorySetup, engine: Engine) -> None:
     garden, cellar = house.project(), house.project("Cellar")
     for name, project in (("a", garden), ("in garden", garden), ("in cellar", cellar), ("shared", None)):
         house.session(name, project)
@@ -190,7 +192,7 @@ def test_iso_5_memories_move_with_their_session_by_the_next_request(house: House
 
 
 def test_org_5_memories_of_a_deleted_project_are_org_wide_and_can_be_assigned_again(
-    house: House, engine: Engine
+    house: MemorySetup, engine: Engine
 ) -> None:
     garden = house.project()
     house.session("a", garden)
@@ -207,7 +209,7 @@ def test_org_5_memories_of_a_deleted_project_are_org_wide_and_can_be_assigned_ag
     assert house.recalled("shared", "Graz") == []
 
 
-def test_iso_10_memories_are_divided_by_user_where_messages_are(house: House) -> None:
+def test_iso_10_memories_are_divided_by_user_where_messages_are(house: MemorySetup) -> None:
     private = house.project("Diary", "private")
     for user in ("ann", "bob", None):
         house.session(f"shared {user}", None, user)
@@ -220,7 +222,7 @@ def test_iso_10_memories_are_divided_by_user_where_messages_are(house: House) ->
             assert house.recalled(f"{place} {user}", "What is the dog called? Rex") == expected
 
 
-def test_ctx_3_a_memory_bears_the_tags_of_its_session_and_its_trigger(house: House) -> None:
+def test_ctx_3_a_memory_bears_the_tags_of_its_session_and_its_trigger(house: MemorySetup) -> None:
     """They are made from where the session is: nobody can forge them, and the model never sees them."""
     garden = house.project()
     house.session("a", garden, "ann")

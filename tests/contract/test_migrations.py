@@ -27,8 +27,8 @@ from cloister.storage.queries import load_queries
 from cloister.storage.sqlite import database as sqlite
 from cloister.storage.sqlite.database import DATABASE_FILE, open_sqlite
 from cloister.storage.stores.usage import Held, UsageRows
-from postgres_server import PostgresServer
-from rows import Household, insert_conversation, insert_message, insert_session, new_household
+from support.databases.postgres_server import PostgresServer
+from support.databases.rows import Household, insert_conversation, insert_message, insert_session, new_household
 
 Dump = list[tuple[object, ...]]
 

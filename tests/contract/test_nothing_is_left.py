@@ -19,8 +19,8 @@ from cloister.domain.scope import Reach
 from cloister.index.qdrant.index import QdrantIndex
 from cloister.services.tenancy.api_keys import KeyFields
 from cloister.services.tenancy.idempotency import request
-from engines import EMBEDDER, Engine, Rows
-from memory_house import House, long_talk, settle_house
+from support.databases.engines import EMBEDDER, Engine, Rows
+from support.setups.memories import MemorySetup, long_talk, settle_house
 
 SECRET = "My brother Quillfeather works at Brambleworks."
 WORDS = (b"Quillfeather", b"quillfeather", b"Brambleworks", b"Ploverdale", b"Thistlewick")
@@ -75,7 +75,7 @@ def rows_with(engine: Engine, word: str) -> Rows:
 
 
 @pytest.fixture
-def house(engine: Engine) -> House:
+def house(engine: Engine) -> MemorySetup:
     """Two sessions of a project that have told the same long story, and one of them a secret besides."""
     house = settle_house(engine)
     garden = house.project(observation_scope="user")
@@ -87,7 +87,7 @@ def house(engine: Engine) -> House:
     return house
 
 
-def tell_secrets(house: House) -> None:
+def tell_secrets(house: MemorySetup) -> None:
     """So that each of the kinds holds one; old enough, too, to be in a note."""
     secrets = [
         SECRET,
@@ -98,24 +98,24 @@ def tell_secrets(house: House) -> None:
         pass
 
 
-def forget_message(house: House) -> None:
+def forget_message(house: MemorySetup) -> None:
     _, page = house.services.sessions.messages(house.reach, "tells", limit=200)
     for message in page:
         if "Quillfeather" in message.content:
             house.services.forget.message(house.reach, message.id)
 
 
-def clear(house: House) -> None:
+def clear(house: MemorySetup) -> None:
     house.services.forget.contents(house.reach, "tells")
 
 
-def delete(house: House) -> None:
+def delete(house: MemorySetup) -> None:
     house.services.forget.session(house.reach, "tells")
 
 
 @pytest.mark.parametrize("forget", [forget_message, clear, delete])
 def test_what_was_forgotten_is_in_no_file(
-    house: House, engine: Engine, files: Callable[[], Generator[bytes]], forget: Callable[[House], None]
+    house: MemorySetup, engine: Engine, files: Callable[[], Generator[bytes]], forget: Callable[[MemorySetup], None]
 ) -> None:
     """MEM-9: messages, memories, entities, mentions and notes, with their terms, vectors and digests."""
     tell_secrets(house)
@@ -142,7 +142,7 @@ def said(pin: str) -> str:
     return f"My PIN is {pin}"
 
 
-def tell_pin(house: House) -> None:
+def tell_pin(house: MemorySetup) -> None:
     """As a message, as a memory by hand, and as the memory of another request that was known already, each under a key."""
     draft = Draft(role="user", content=said(PIN))
     house.services.record.messages(house.reach, "tells", [draft], idempotency_key="message")
@@ -160,13 +160,13 @@ def hashes(secret: bytes, pin: str) -> set[bytes]:
     return digests | {digest.hex().encode() for digest in digests}
 
 
-def secret_of(house: House, engine: Engine) -> bytes:
+def secret_of(house: MemorySetup, engine: Engine) -> bytes:
     ((secret,),) = engine.rows(f"SELECT secret FROM tenant WHERE tenant_id = {house.reach.tenant:d}")
     assert isinstance(secret, bytes)
     return secret
 
 
-def recovered(house: House, engine: Engine) -> set[str]:
+def recovered(house: MemorySetup, engine: Engine) -> set[str]:
     """The PINs that can be worked out by trying all of them against every value of every row."""
     kept = {
         value.encode() if isinstance(value, str) else value
@@ -179,7 +179,7 @@ def recovered(house: House, engine: Engine) -> set[str]:
     return {pin for pin in PINS if not kept.isdisjoint(hashes(secret, pin))}
 
 
-def forget_pin(house: House) -> None:
+def forget_pin(house: MemorySetup) -> None:
     _, page = house.services.sessions.messages(house.reach, "tells", limit=200)
     (message,) = [message for message in page if PIN in message.content]
     house.services.forget.message(house.reach, message.id)
@@ -189,7 +189,7 @@ def forget_pin(house: House) -> None:
 
 @pytest.mark.parametrize("forget", [forget_pin, clear, delete])
 def test_a_forgotten_pin_cannot_be_worked_out_from_what_is_left(
-    house: House, engine: Engine, files: Callable[[], Generator[bytes]], forget: Callable[[House], None]
+    house: MemorySetup, engine: Engine, files: Callable[[], Generator[bytes]], forget: Callable[[MemorySetup], None]
 ) -> None:
     """MEM-9: whoever has the whole database, and knows the idempotency keys, finds no digest to try all PINs against."""
     tell_pin(house)
@@ -211,7 +211,7 @@ def test_org_9_an_erased_user_or_tenant_is_in_no_file(
     house.session("keeps", house.project(), "ann")
     house.tell("keeps", *long_talk(30))
     tenant, _ = house.services.organise.create_tenant("Household of Ploverdale")
-    doomed = House(services=house.services, reach=Reach(tenant=tenant), clock=house.clock)
+    doomed = MemorySetup(services=house.services, reach=Reach(tenant=tenant), clock=house.clock)
     garden = doomed.project("Garden" if erased == "user" else "Garden of Thistlewick")
     doomed.session("tells of Quillfeather", garden, "Brambleworks 7")
     doomed.tell("tells of Quillfeather", SECRET)
@@ -230,7 +230,7 @@ def test_org_9_an_erased_user_or_tenant_is_in_no_file(
 
 
 def test_a_memory_that_was_forgotten_by_itself_is_in_no_file(
-    house: House, engine: Engine, files: Callable[[], Generator[bytes]]
+    house: MemorySetup, engine: Engine, files: Callable[[], Generator[bytes]]
 ) -> None:
     (held,) = house.services.remember.append(house.reach, "tells", ["Quillfeather collects thimbles."]).memories
     before = traces(engine)

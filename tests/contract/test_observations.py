@@ -3,16 +3,16 @@
 import pytest
 
 from cloister.domain.errors import InvalidRequest
-from engines import Engine
-from memory_house import House, long_talk, settle_house
+from support.databases.engines import Engine
+from support.setups.memories import MemorySetup, long_talk, settle_house
 
 
 @pytest.fixture
-def house(engine: Engine) -> House:
+def house(engine: Engine) -> MemorySetup:
     return settle_house(engine)
 
 
-def talk(house: House, name: str, word: str, turns: int = 32) -> None:
+def talk(house: MemorySetup, name: str, word: str, turns: int = 32) -> None:
     """Past the recent window by twelve exchanges, in which every user's message holds the word."""
     for text in long_talk(turns):
         house.say(name, text.replace("Xandor", word))
@@ -20,13 +20,13 @@ def talk(house: House, name: str, word: str, turns: int = 32) -> None:
         pass
 
 
-def test_a_session_within_its_recent_window_has_no_notes(house: House) -> None:
+def test_a_session_within_its_recent_window_has_no_notes(house: MemorySetup) -> None:
     house.session("a")
     talk(house, "a", "Xandor", 20)
     assert house.notes("a") == []
 
 
-def test_what_falls_out_of_the_window_is_noted_with_its_sources_in_order(house: House) -> None:
+def test_what_falls_out_of_the_window_is_noted_with_its_sources_in_order(house: MemorySetup) -> None:
     house.session("a")
     talk(house, "a", "Xandor")
     notes = house.services.observations.of_session(house.reach, "a", limit=200)
@@ -42,7 +42,7 @@ def test_what_falls_out_of_the_window_is_noted_with_its_sources_in_order(house: 
     assert house.recalled_notes("a") == house.notes("a")
 
 
-def test_nothing_is_noted_twice(house: House) -> None:
+def test_nothing_is_noted_twice(house: MemorySetup) -> None:
     house.session("a")
     talk(house, "a", "Xandor")
     before = house.notes("a")
@@ -52,7 +52,7 @@ def test_nothing_is_noted_twice(house: House) -> None:
 
 
 def test_tab_7_notes_are_of_their_session_unless_the_project_shares_them_between_the_users_sessions(
-    house: House,
+    house: MemorySetup,
 ) -> None:
     """The change takes effect on the next request, in both directions."""
     garden = house.project()
@@ -73,7 +73,7 @@ def test_tab_7_notes_are_of_their_session_unless_the_project_shares_them_between
         house.services.organise.change_project(house.reach, garden, settings={"observation_scope": "tenant"})
 
 
-def test_tab_7_notes_of_a_user_stay_in_their_pool_and_move_with_their_session(house: House) -> None:
+def test_tab_7_notes_of_a_user_stay_in_their_pool_and_move_with_their_session(house: MemorySetup) -> None:
     garden = house.project(observation_scope="user")
     cellar = house.project("Cellar", observation_scope="user")
     for name, project in (("a", garden), ("in garden", garden), ("in cellar", cellar), ("shared", None)):
@@ -87,7 +87,7 @@ def test_tab_7_notes_of_a_user_stay_in_their_pool_and_move_with_their_session(ho
         assert house.recalled_notes("a") == notes
 
 
-def test_tab_7_a_private_project_shares_nothing_between_users(house: House) -> None:
+def test_tab_7_a_private_project_shares_nothing_between_users(house: MemorySetup) -> None:
     diary = house.project("Diary", "private", observation_scope="user")
     for name, user in (("a", "ann"), ("b", "ann"), ("c", "bob")):
         house.session(name, diary, user)
@@ -97,7 +97,7 @@ def test_tab_7_a_private_project_shares_nothing_between_users(house: House) -> N
 
 
 @pytest.mark.parametrize("how", ["clear", "delete"])
-def test_mem_9_notes_go_with_their_session(house: House, engine: Engine, how: str) -> None:
+def test_mem_9_notes_go_with_their_session(house: MemorySetup, engine: Engine, how: str) -> None:
     garden = house.project(observation_scope="user")
     for name in ("a", "b"):
         house.session(name, garden, "ann")
@@ -109,7 +109,7 @@ def test_mem_9_notes_go_with_their_session(house: House, engine: Engine, how: st
     assert engine.rows("SELECT content FROM observation") == []
 
 
-def test_a_note_goes_with_any_message_of_its_stretch_and_what_remains_is_noted_again(house: House) -> None:
+def test_a_note_goes_with_any_message_of_its_stretch_and_what_remains_is_noted_again(house: MemorySetup) -> None:
     house.session("a")
     talk(house, "a", "Xandor")
     _, page = house.services.sessions.messages(house.reach, "a", limit=200)

@@ -18,8 +18,8 @@ from cloister.storage.postgres import connections as postgres_connections
 from cloister.storage.postgres import row_security as walls
 from cloister.storage.postgres.connections import WRITE_ATTEMPTS
 from cloister.storage.postgres.database import PostgresDatabase, open_postgres
-from postgres_server import PostgresServer
-from rows import Household, insert_message, settle
+from support.databases.postgres_server import PostgresServer
+from support.databases.rows import Household, insert_message, settle
 
 
 def administer(url: str, *statements: str) -> None:

@@ -14,8 +14,8 @@ from psycopg.rows import TupleRow
 from cloister.storage.interface import Value, integers
 from cloister.storage.postgres.database import open_postgres
 from cloister.storage.queries import load_queries
-from postgres_server import PostgresServer
-from rows import Household, settle
+from support.databases.postgres_server import PostgresServer
+from support.databases.rows import Household, settle
 
 OTHER_SESSIONS = 400
 MESSAGES_EACH = 50

@@ -8,7 +8,7 @@ import pytest
 from psycopg.pq import ExecStatus
 
 from cloister.storage.queries import load_queries
-from postgres_server import PostgresServer
+from support.databases.postgres_server import PostgresServer
 
 QUERIES = load_queries(postgres=True)
 STORED_TYPES = {17: "bytea", 20: "bigint", 25: "text"}

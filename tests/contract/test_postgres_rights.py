@@ -15,9 +15,9 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from cloister.domain.errors import StorageError
 from cloister.storage.postgres.database import PostgresDatabase, open_postgres
 from cloister.storage.postgres.row_security import MAINTENANCE_ROLE, ROLES
-from engines import TABLES, Engine, postgres_engine
-from memory_house import House, long_talk, settle_house
-from postgres_server import PostgresServer
+from support.databases.engines import TABLES, Engine, postgres_engine
+from support.databases.postgres_server import PostgresServer
+from support.setups.memories import MemorySetup, long_talk, settle_house
 
 DEPLOY = Path(__file__).parents[2] / "docs" / "how-to" / "deploy.md"
 
@@ -60,7 +60,7 @@ def visible(url: str) -> dict[str, int]:
         return counted
 
 
-def settled(url: str) -> House:
+def settled(url: str) -> MemorySetup:
     engine = postgres_engine(url)
     house = settle_house(engine)
     garden = house.project(observation_scope="user")

@@ -13,7 +13,7 @@ from psycopg.rows import TupleRow
 
 from cloister.storage.postgres.database import PostgresDatabase
 from cloister.storage.postgres.row_security import MAINTENANCE_ROLE, TENANT_ROLE, breaches
-from rows import Household, settle
+from support.databases.rows import Household, settle
 
 Connection = psycopg.Connection[TupleRow]
 TENANT_TABLES = (

@@ -15,14 +15,16 @@ from cloister.domain.scope import Reach, Scope
 from cloister.index.exact.index import ExactIndex
 from cloister.index.qdrant import search as qdrant_search
 from cloister.services.recall.recall import Pick
-from qdrant_house import EMBEDDER, KINDS, House, Reader, open_house
-from two_friends import FACTS, QUESTIONS, sessions
+from support.samples.long_conversation import FACTS, QUESTIONS, sessions
+from support.setups.qdrant import EMBEDDER, KINDS, QdrantSetup, Reader, open_house
 
 LIMIT = 10
 
 
 @pytest.fixture(params=KINDS, scope="module")
-def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[House, Reach]]:
+def told(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Generator[tuple[QdrantSetup, Reach]]:
     with warnings.catch_warnings(action="ignore"), open_house(request.param, tmp_path_factory.mktemp("data")) as house:
         reach = house.tenant("friends")
         for name, drafts in sessions():
@@ -40,13 +42,13 @@ def _best(services: Services, reach: Reach, question: str) -> list[Message]:
 
 
 @pytest.fixture(scope="module")
-def answers(told: tuple[House, Reach]) -> dict[str, list[Message]]:
+def answers(told: tuple[QdrantSetup, Reach]) -> dict[str, list[Message]]:
     """What Qdrant finds for each question. In memory it takes its time: each is asked once."""
     house, reach = told
     return {question: _best(house.services, reach, question) for question in QUESTIONS}
 
 
-def test_exact_and_qdrant_rank_a_pool_alike(told: tuple[House, Reach], answers: dict[str, list[Message]]) -> None:
+def test_exact_and_qdrant_rank_a_pool_alike(told: tuple[QdrantSetup, Reach], answers: dict[str, list[Message]]) -> None:
     house, reach = told
     exact = wire(
         house.services.database,
@@ -68,7 +70,7 @@ def test_qdrant_finds_what_was_asked_for(answers: dict[str, list[Message]]) -> N
 
 
 def test_a_candidate_of_one_arm_carries_the_score_of_the_other(
-    told: tuple[House, Reach], monkeypatch: pytest.MonkeyPatch
+    told: tuple[QdrantSetup, Reach], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     house, reach = told
     pool = Reader(reach.tenant, [message >> SEQUENCE_BITS for message in house.points()])

@@ -16,7 +16,7 @@ from cloister.services.indexing import entities as index_entities
 from cloister.services.recall.search import Place
 from cloister.storage.stores.derived_index_rows import EntityIndexRows, EntityWords
 from cloister.storage.stores.entities import EntityRows
-from qdrant_house import EMBEDDER, KINDS, House, open_house
+from support.setups.qdrant import EMBEDDER, KINDS, QdrantSetup, open_house
 
 CELLO = "My neighbour Anna plays the cello."
 FLUTE = "My neighbour Anna plays the flute."
@@ -25,12 +25,12 @@ QUESTION = "Who plays the cello?"
 
 
 @pytest.fixture(params=KINDS)
-def house(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[House]:
+def house(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[QdrantSetup]:
     with open_house(request.param, tmp_path / "data") as opened:
         yield opened
 
 
-def test_iso_8_an_entity_point_carries_its_words_and_whose_it_is_as_integers(house: House) -> None:
+def test_iso_8_an_entity_point_carries_its_words_and_whose_it_is_as_integers(house: QdrantSetup) -> None:
     reach = house.tenant("one")
     diary = house.project(reach, "Diary", "private")
     house.session(reach, "s", diary, "ann")
@@ -59,7 +59,7 @@ def test_iso_1_a_users_part_is_a_number_of_its_own() -> None:
     assert all(0 <= part < 1 << 63 for part in parts)
 
 
-def test_iso_9_entities_are_found_in_qdrant_once_the_queue_is_drained(house: House) -> None:
+def test_iso_9_entities_are_found_in_qdrant_once_the_queue_is_drained(house: QdrantSetup) -> None:
     """They are found there and nowhere else: without the point there is no hit."""
     reach = house.tenant("one")
     garden = house.project(reach, "Garden")
@@ -77,7 +77,7 @@ def test_iso_9_entities_are_found_in_qdrant_once_the_queue_is_drained(house: Hou
     assert house.entities(reach, QUESTION, Place(session="s")) == []
 
 
-def test_iso_4_the_same_words_stay_in_their_project_their_users_part_and_their_tenant(house: House) -> None:
+def test_iso_4_the_same_words_stay_in_their_project_their_users_part_and_their_tenant(house: QdrantSetup) -> None:
     """ISO-10"""
     first, second = house.tenant("one"), house.tenant("two")
     diary = house.project(first, "Diary", "private")
@@ -104,7 +104,7 @@ def test_iso_4_the_same_words_stay_in_their_project_their_users_part_and_their_t
     assert house.services.recall_derived.foreign_hits == 0
 
 
-def test_iso_4_a_poisoned_index_yields_nothing_of_another_project_and_is_counted(house: House) -> None:
+def test_iso_4_a_poisoned_index_yields_nothing_of_another_project_and_is_counted(house: QdrantSetup) -> None:
     victim, thief = house.tenant("victim"), house.tenant("thief")
     theirs, own = house.project(victim, "Theirs"), house.project(thief, "Own")
     house.session(victim, "theirs", theirs)
@@ -121,7 +121,7 @@ def test_iso_4_a_poisoned_index_yields_nothing_of_another_project_and_is_counted
     assert house.entities(victim, QUESTION, Place(project=theirs)) == []
 
 
-def test_iso_4_what_other_projects_hold_changes_no_score(house: House) -> None:
+def test_iso_4_what_other_projects_hold_changes_no_score(house: QdrantSetup) -> None:
     first, second = house.tenant("one"), house.tenant("two")
     garden, other = house.project(first, "Garden"), house.project(second, "Other")
     house.session(first, "s", garden)
@@ -146,7 +146,7 @@ def test_iso_4_what_other_projects_hold_changes_no_score(house: House) -> None:
     assert scores() == before
 
 
-def test_iso_4_a_project_without_entities_is_answered_without_asking_qdrant(house: House) -> None:
+def test_iso_4_a_project_without_entities_is_answered_without_asking_qdrant(house: QdrantSetup) -> None:
     def ask(requests: Sequence[models.QueryRequest]) -> list[list[Hit]]:
         raise AssertionError("an empty project was asked for")
 
@@ -157,7 +157,7 @@ def test_iso_4_a_project_without_entities_is_answered_without_asking_qdrant(hous
         assert len(QdrantProject(ask, place, EMBEDDER.embed_query).evidence(QUESTION)) == 0
 
 
-def test_iso_6_the_project_of_a_point_follows_a_retag(house: House) -> None:
+def test_iso_6_the_project_of_a_point_follows_a_retag(house: QdrantSetup) -> None:
     """Between the retag and the queue the old project's hit vanishes, and is counted."""
     reach = house.tenant("one")
     garden, kitchen = house.project(reach, "Garden"), house.project(reach, "Kitchen")
@@ -180,7 +180,7 @@ def test_iso_6_the_project_of_a_point_follows_a_retag(house: House) -> None:
     assert house.services.recall_derived.foreign_hits == 1
 
 
-def test_forgetting_takes_the_words_of_entities_out_of_qdrant(house: House) -> None:
+def test_forgetting_takes_the_words_of_entities_out_of_qdrant(house: QdrantSetup) -> None:
     """ISO-8: a point holds words, so they go with what they came from."""
     reach = house.tenant("one")
     garden = house.project(reach, "Garden")
@@ -198,7 +198,7 @@ def test_forgetting_takes_the_words_of_entities_out_of_qdrant(house: House) -> N
 
 
 def test_a_crash_between_putting_and_marking_puts_again_harmlessly(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    house: QdrantSetup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reach = house.tenant("one")
     garden = house.project(reach, "Garden")
@@ -220,7 +220,7 @@ def test_a_crash_between_putting_and_marking_puts_again_harmlessly(
 
 
 def test_what_was_forgotten_while_it_was_put_goes_though_its_putter_was_killed(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    house: QdrantSetup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """ISO-8: a point holds words, and nobody is left who knows that it is there."""
     reach = house.tenant("one")
@@ -245,7 +245,7 @@ def test_what_was_forgotten_while_it_was_put_goes_though_its_putter_was_killed(
 
 
 def test_a_point_that_another_takes_out_while_it_is_put_is_put_again(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    house: QdrantSetup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reach = house.tenant("one")
     garden = house.project(reach, "Garden")
@@ -268,7 +268,7 @@ def test_a_point_that_another_takes_out_while_it_is_put_is_put_again(
     assert house.services.queue.waiting() == 0
 
 
-def test_everything_can_be_put_again_from_nothing(house: House) -> None:
+def test_everything_can_be_put_again_from_nothing(house: QdrantSetup) -> None:
     """As after the loss of the Qdrant server."""
     reach = house.tenant("one")
     garden = house.project(reach, "Garden")
@@ -282,7 +282,7 @@ def test_everything_can_be_put_again_from_nothing(house: House) -> None:
     assert house.entity_points() == put
 
 
-def test_memories_are_no_points_and_wait_for_nothing(house: House) -> None:
+def test_memories_are_no_points_and_wait_for_nothing(house: QdrantSetup) -> None:
     reach = house.tenant("one")
     house.session(reach, "s")
     house.services.remember.append(reach, "s", ["The user plays the cello."])

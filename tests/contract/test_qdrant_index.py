@@ -12,14 +12,14 @@ from cloister.domain.identifiers import MAX_SEQUENCE, MessageId, SessionId, mess
 from cloister.index.interface import Point
 from cloister.index.qdrant.search import Hit, QdrantPool
 from cloister.storage.stores.index_rows import IndexRows
-from qdrant_house import EMBEDDER, KINDS, MAY_2023, House, Reader, open_house
+from support.setups.qdrant import EMBEDDER, KINDS, MAY_2023, QdrantSetup, Reader, open_house
 
 SECRET = "The vault opens with the sunflower code"
 QUESTION = "which code opens the vault?"
 
 
 @pytest.fixture(params=KINDS)
-def house(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[House]:
+def house(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[QdrantSetup]:
     with open_house(request.param, tmp_path / "data") as opened:
         yield opened
 
@@ -28,7 +28,7 @@ def _not_told(ids: Sequence[int]) -> None:
     """As when Qdrant is out of reach, or slow."""
 
 
-def test_iso_8_a_point_carries_its_session_and_time_as_integers_and_no_words(house: House) -> None:
+def test_iso_8_a_point_carries_its_session_and_time_as_integers_and_no_words(house: QdrantSetup) -> None:
     reach = house.tenant("one")
     session = house.session(reach, "s")
     (message,) = house.say(reach, "s", SECRET, author="Caroline")
@@ -45,7 +45,7 @@ def test_iso_8_a_point_carries_its_session_and_time_as_integers_and_no_words(hou
     assert set(payload) == {"sessionId", "createdAt", "tenantId", "tenantKey", "role", "author"}
 
 
-def test_iso_8_the_longest_ids_come_back_whole_and_their_neighbours_stay_apart(house: House) -> None:
+def test_iso_8_the_longest_ids_come_back_whole_and_their_neighbours_stay_apart(house: QdrantSetup) -> None:
     longest, beside = (1 << 42) - 1, (1 << 42) - 2
     tenant = (1 << 63) - 1
     runs = [
@@ -75,7 +75,7 @@ def test_iso_4_an_empty_pool_is_answered_without_asking_qdrant() -> None:
     assert len(QdrantPool(ask, Reader(1, []), EMBEDDER.embed_query).evidence(QUESTION)) == 0
 
 
-def test_iso_4_the_same_words_stay_in_their_own_pool(house: House) -> None:
+def test_iso_4_the_same_words_stay_in_their_own_pool(house: QdrantSetup) -> None:
     first, second = house.tenant("one"), house.tenant("two")
     red, blue = house.project(first, "red"), house.project(first, "blue")
     places = ((first, red, "red"), (first, blue, "blue"), (first, None, "shared"), (second, None, "other"))
@@ -88,7 +88,7 @@ def test_iso_4_the_same_words_stay_in_their_own_pool(house: House) -> None:
     assert house.services.recall.foreign_hits == 0
 
 
-def test_iso_4_what_other_pools_hold_changes_no_score(house: House) -> None:
+def test_iso_4_what_other_pools_hold_changes_no_score(house: QdrantSetup) -> None:
     first, second = house.tenant("one"), house.tenant("two")
     session = house.session(first, "s")
     house.say(first, "s", SECRET, "Noted.", "The garden gate needs paint", "Which colour?", "A code for the gate")
@@ -106,7 +106,7 @@ def test_iso_4_what_other_pools_hold_changes_no_score(house: House) -> None:
         assert getattr(after, column)[rows].tolist() == getattr(before, column).tolist()
 
 
-def test_iso_5_a_moved_session_is_recalled_in_its_new_pool_before_the_index_hears_of_it(house: House) -> None:
+def test_iso_5_a_moved_session_is_recalled_in_its_new_pool_before_the_index_hears_of_it(house: QdrantSetup) -> None:
     reach = house.tenant("one")
     project = house.project(reach, "red")
     house.session(reach, "s")
@@ -120,7 +120,7 @@ def test_iso_5_a_moved_session_is_recalled_in_its_new_pool_before_the_index_hear
 
 
 def test_iso_5_what_was_deleted_is_gone_before_the_index_hears_of_it(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    house: QdrantSetup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reach = house.tenant("one")
     house.session(reach, "kept")
@@ -138,7 +138,7 @@ def test_iso_5_what_was_deleted_is_gone_before_the_index_hears_of_it(
     assert house.services.recall.foreign_hits == 1
 
 
-def test_forgetting_takes_the_points_out_of_qdrant(house: House) -> None:
+def test_forgetting_takes_the_points_out_of_qdrant(house: QdrantSetup) -> None:
     reach = house.tenant("one")
     house.session(reach, "kept")
     house.session(reach, "gone")
@@ -152,7 +152,7 @@ def test_forgetting_takes_the_points_out_of_qdrant(house: House) -> None:
     assert set(house.points()) == {kept[1].id}
 
 
-def test_iso_4_a_poisoned_index_yields_nothing_of_another_pool_and_is_counted(house: House) -> None:
+def test_iso_4_a_poisoned_index_yields_nothing_of_another_pool_and_is_counted(house: QdrantSetup) -> None:
     victim, thief = house.tenant("victim"), house.tenant("thief")
     house.session(victim, "theirs")
     own = house.session(thief, "own")
@@ -168,7 +168,7 @@ def test_iso_4_a_poisoned_index_yields_nothing_of_another_pool_and_is_counted(ho
     assert house.services.recall.foreign_hits == 2
 
 
-def test_iso_9_recorded_messages_are_found_once_the_queue_is_drained(house: House) -> None:
+def test_iso_9_recorded_messages_are_found_once_the_queue_is_drained(house: QdrantSetup) -> None:
     reach = house.tenant("one")
     house.session(reach, "s")
     house.say(reach, "s", SECRET)
@@ -178,7 +178,7 @@ def test_iso_9_recorded_messages_are_found_once_the_queue_is_drained(house: Hous
 
 
 def test_a_crash_between_putting_and_marking_puts_again_harmlessly(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    house: QdrantSetup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reach = house.tenant("one")
     house.session(reach, "s")
@@ -198,7 +198,7 @@ def test_a_crash_between_putting_and_marking_puts_again_harmlessly(
     assert house.found(reach, QUESTION)[0] == SECRET
 
 
-def test_a_new_message_puts_the_neighbours_that_borrow_from_it_again(house: House) -> None:
+def test_a_new_message_puts_the_neighbours_that_borrow_from_it_again(house: QdrantSetup) -> None:
     reach = house.tenant("one")
     lines = ["We adopted a puppy", "Lovely!", "He chews shoes", "Buy toys", "The vet gave him drops", "For his eyes?"]
     for name in ("slowly", "at once"):

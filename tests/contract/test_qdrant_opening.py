@@ -10,7 +10,7 @@ import pytest
 from cloister.domain.errors import InvalidRequest, StorageUnavailable
 from cloister.index.qdrant.index import collection_name, open_qdrant
 from cloister.models.static.embedder import StaticEmbedder
-from qdrant_house import EMBEDDER
+from support.setups.qdrant import EMBEDDER
 
 
 def test_generations_never_share_a_collection() -> None:

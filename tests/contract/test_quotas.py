@@ -11,7 +11,7 @@ from cloister.domain.errors import QuotaExceeded
 from cloister.domain.scope import Reach
 from cloister.domain.usage import Limits
 from cloister.services.conversations.sessions import SessionChange, SessionFields
-from engines import Engine, at_once
+from support.databases.engines import Engine, at_once
 
 HELLO = Draft(role="user", content="Hello")
 LONG = Draft(role="user", content="Roses. " * 2_000)

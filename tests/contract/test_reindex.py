@@ -12,7 +12,7 @@ from cloister.models.interface import Embedder, Embedding
 from cloister.models.static.embedder import StaticEmbedder
 from cloister.services.indexing.reindex import IndexCounts
 from cloister.storage.interface import Database
-from other_embedder import OtherEmbedder
+from support.samples.other_embedder import OtherEmbedder
 
 
 def opened(database: Database, embedder: Embedder) -> tuple[Cloister, Services]:

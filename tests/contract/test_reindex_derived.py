@@ -13,9 +13,9 @@ from cloister.index.exact.index import ExactIndex
 from cloister.models.interface import Embedder
 from cloister.services.indexing.reindex import IndexCounts
 from cloister.services.recall.search import EntityHit, MemoryHit, Place
-from engines import EMBEDDER, Engine
-from memory_house import House, SteppingClock
-from other_embedder import OtherEmbedder
+from support.databases.engines import EMBEDDER, Engine
+from support.samples.other_embedder import OtherEmbedder
+from support.setups.memories import MemorySetup, SteppingClock
 
 SAID = "My neighbour Anna plays the cello."
 QUESTION = "Who plays the cello?"
@@ -24,15 +24,15 @@ ALL = IndexCounts(messages=12, memories=6, entities=5)
 Derived = tuple[Sequence[int], Sequence[int]]
 
 
-def opened(engine: Engine, embedder: Embedder, reach: Reach | None = None) -> House:
+def opened(engine: Engine, embedder: Embedder, reach: Reach | None = None) -> MemorySetup:
     clock = SteppingClock()
     index = ExactIndex(embedder.embed_query, embedder.dimension, 100_000_000)
     services = wire(engine.database(), index=index, embedder=embedder, clock=clock)
-    reach = reach or Reach(tenant=services.organise.create_tenant("House")[0])
-    return House(services=services, reach=reach, clock=clock)
+    reach = reach or Reach(tenant=services.organise.create_tenant("MemorySetup")[0])
+    return MemorySetup(services=services, reach=reach, clock=clock)
 
 
-def filled(engine: Engine) -> House:
+def filled(engine: Engine) -> MemorySetup:
     """The same words in two projects, in none, and by two users of a private one; and once more in another tenant."""
     house = opened(engine, EMBEDDER)
     diary = house.project("Diary", "private")
@@ -43,13 +43,15 @@ def filled(engine: Engine) -> House:
     house.session("bob", diary, "bob")
     for name in SESSIONS:
         house.tell(name, SAID)
-    neighbour = House(services=house.services, reach=Reach(tenant=house.services.organise.create_tenant("Next")[0]))
+    neighbour = MemorySetup(
+        services=house.services, reach=Reach(tenant=house.services.organise.create_tenant("Next")[0])
+    )
     neighbour.session("garden", neighbour.project("Garden"))
     neighbour.tell("garden", SAID)
     return house
 
 
-def derived(house: House, name: str) -> Derived:
+def derived(house: MemorySetup, name: str) -> Derived:
     """The memories and entities that a session's context shows; a search shows the same."""
     found = house.context(name, QUESTION).derived
     memories, entities = [held.memory.id for held in found.memories], [entity.id for entity in found.entities]
@@ -59,7 +61,7 @@ def derived(house: House, name: str) -> Derived:
     return memories, entities
 
 
-def everywhere(house: House) -> dict[str, Derived]:
+def everywhere(house: MemorySetup) -> dict[str, Derived]:
     return {name: derived(house, name) for name in SESSIONS}
 
 
@@ -77,14 +79,18 @@ NOTHING: dict[str, Derived] = {name: ([], []) for name in SESSIONS}
 
 
 @pytest.fixture(params=[another_embedder, another_tokeniser])
-def houses(engine: Engine, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> tuple[House, House]:
+def houses(
+    engine: Engine, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> tuple[MemorySetup, MemorySetup]:
     """The same tenant, seen by the generation that indexed it and by a new one."""
     first = filled(engine)
     change: Change = request.param
     return first, opened(engine, change(monkeypatch), first.reach)
 
 
-def test_what_derives_is_recalled_again_after_a_reindex_and_stays_within_its_walls(houses: tuple[House, House]) -> None:
+def test_what_derives_is_recalled_again_after_a_reindex_and_stays_within_its_walls(
+    houses: tuple[MemorySetup, MemorySetup],
+) -> None:
     """ISO-4, ISO-10: five places that hold the same words, each shown its own."""
     first, second = houses
     before = everywhere(first)
@@ -106,7 +112,7 @@ def test_what_derives_is_recalled_again_after_a_reindex_and_stays_within_its_wal
 
 
 def test_every_rebuilt_place_raises_its_version_in_the_same_transaction(
-    engine: Engine, houses: tuple[House, House]
+    engine: Engine, houses: tuple[MemorySetup, MemorySetup]
 ) -> None:
     """So that whoever has a block in memory makes it anew, in whatever process."""
     _, second = houses
@@ -126,7 +132,9 @@ class Stopped(Exception):
     """Somebody pressed Control-C."""
 
 
-def test_a_reindex_stopped_at_every_step_goes_on_and_two_generations_never_mix(houses: tuple[House, House]) -> None:
+def test_a_reindex_stopped_at_every_step_goes_on_and_two_generations_never_mix(
+    houses: tuple[MemorySetup, MemorySetup],
+) -> None:
     """A place shows what is rebuilt of it, and to who asks by the old generation what is not."""
     first, second = houses
     before = everywhere(first)
@@ -148,7 +156,9 @@ def test_a_reindex_stopped_at_every_step_goes_on_and_two_generations_never_mix(h
     assert everywhere(second) == before
 
 
-def test_what_is_said_before_the_reindex_is_found_at_once_and_not_lost_by_it(houses: tuple[House, House]) -> None:
+def test_what_is_said_before_the_reindex_is_found_at_once_and_not_lost_by_it(
+    houses: tuple[MemorySetup, MemorySetup],
+) -> None:
     first, second = houses
     second.tell("garden", "My neighbour Anna plays the flute.")
     found = second.context("garden", "Anna flute").derived

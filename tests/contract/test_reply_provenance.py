@@ -14,8 +14,8 @@ from cloister.domain.memory import quoted
 from cloister.services.chat.turns import Ask, Turn
 from cloister.services.conversations.move import MovePreview
 from cloister.services.memories import extract
-from engines import Engine
-from memory_house import House, settle_house
+from support.databases.engines import Engine
+from support.setups.memories import MemorySetup, settle_house
 
 SECRET = "The safe opens with 4711."
 QUOTING = f"I was told this: {quoted([SECRET])} So it is."
@@ -41,20 +41,20 @@ class Names:
 
 
 @pytest.fixture
-def house(engine: Engine) -> House:
+def house(engine: Engine) -> MemorySetup:
     return settle_house(engine, extractor=Names())
 
 
-def asked(house: House, project: ProjectId | None, words: str = "Question") -> Turn:
+def asked(house: MemorySetup, project: ProjectId | None, words: str = "Question") -> Turn:
     ask = Ask(session="tab", drafts=[Draft(role="user", content=words)], project=project)
     return house.services.turns.begin(house.reach, ask)
 
 
-def answered(house: House, turn: Turn, words: str = "Reply", *, given: bool = False) -> None:
+def answered(house: MemorySetup, turn: Turn, words: str = "Reply", *, given: bool = False) -> None:
     house.services.turns.end(turn, Draft(role="assistant", content=words), given_recalled_text=given)
 
 
-def contents(house: House) -> list[str]:
+def contents(house: MemorySetup) -> list[str]:
     return [message.content for message in house.services.sessions.messages(house.reach, "tab", limit=99)[1]]
 
 
@@ -64,7 +64,7 @@ PLACES = ("garden", "cellar", None)
 @pytest.mark.parametrize(("asked_in", "stored_in"), [pair for pair in product(PLACES, PLACES) if pair[0] != pair[1]])
 @pytest.mark.parametrize("is_read_before", [False, True])
 def test_iso_12_the_entities_of_a_reply_go_to_the_project_of_its_question(
-    house: House, asked_in: str | None, stored_in: str | None, is_read_before: bool
+    house: MemorySetup, asked_in: str | None, stored_in: str | None, is_read_before: bool
 ) -> None:
     """ISO-6: though it was stored after the move, whether the question was read before it or not; what was said in the new project
     meanwhile, and later, is of that one."""
@@ -84,7 +84,7 @@ def test_iso_12_the_entities_of_a_reply_go_to_the_project_of_its_question(
         assert sorted(house.names(there)) == ["Later", "Meanwhile"]
 
 
-def test_iso_6_the_last_message_before_a_move_belongs_where_it_was_said(house: House) -> None:
+def test_iso_6_the_last_message_before_a_move_belongs_where_it_was_said(house: MemorySetup) -> None:
     """A user's message that nobody answered is the very last one of its project."""
     garden, cellar = house.project("Garden"), house.project("Cellar")
     house.session("tab", garden)
@@ -96,7 +96,7 @@ def test_iso_6_the_last_message_before_a_move_belongs_where_it_was_said(house: H
 
 @pytest.mark.parametrize("given", [False, True])
 def test_iso_12_what_was_given_another_pools_text_is_no_evidence_where_the_session_is_now(
-    house: House, given: bool, monkeypatch: pytest.MonkeyPatch
+    house: MemorySetup, given: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(extract, "RECENT_WINDOW", 1)
     monkeypatch.setattr(extract, "_FEWEST_TO_OBSERVE", 1)
@@ -111,7 +111,7 @@ def test_iso_12_what_was_given_another_pools_text_is_no_evidence_where_the_sessi
     assert house.names(garden) == ["Question", "Reply"] and house.names(cellar) == ["Later"]
 
 
-def test_iso_12_a_quotation_is_shown_only_in_the_pool_that_it_is_of(house: House) -> None:
+def test_iso_12_a_quotation_is_shown_only_in_the_pool_that_it_is_of(house: MemorySetup) -> None:
     """By GET messages and in the conversation of the next prompt, whenever the reply was stored; moved back, it is there again."""
     garden, cellar = house.project("Garden"), house.project("Cellar")
     answered(house, asked(house, garden), QUOTING)
@@ -124,7 +124,7 @@ def test_iso_12_a_quotation_is_shown_only_in_the_pool_that_it_is_of(house: House
         assert said[1].tokens < 60
 
 
-def test_iso_12_what_was_quoted_while_members_shared_is_not_shown_after_they_are_divided(house: House) -> None:
+def test_iso_12_what_was_quoted_while_members_shared_is_not_shown_after_they_are_divided(house: MemorySetup) -> None:
     """ISO-10: also in a session without a user, whose pool keeps its id. A reply that quotes is refused after it."""
     team = house.project("Team", "shared")
     answered(house, asked(house, team), QUOTING)
@@ -138,7 +138,7 @@ def test_iso_12_what_was_quoted_while_members_shared_is_not_shown_after_they_are
 
 
 def test_iso_12_what_was_quoted_while_members_shared_does_not_come_back_with_a_session_that_was_away(
-    house: House,
+    house: MemorySetup,
 ) -> None:
     """ISO-10: the session is in another project while the members are divided, and comes back into a pool of the same id."""
     team, cellar = house.project("Team", "shared"), house.project("Cellar")
@@ -152,7 +152,7 @@ def test_iso_12_what_was_quoted_while_members_shared_does_not_come_back_with_a_s
 
 @pytest.mark.parametrize("words", ["The safe opens with 4417.", QUOTING])
 def test_iso_12_a_reply_that_was_given_text_of_a_pool_is_not_stored_where_the_session_is_by_now(
-    house: House, words: str
+    house: MemorySetup, words: str
 ) -> None:
     """The words recalled in one project would be read and recalled in another: they were not there when the session moved."""
     garden, cellar = house.project("Garden"), house.project("Cellar")
@@ -169,7 +169,7 @@ def test_iso_12_a_reply_that_was_given_text_of_a_pool_is_not_stored_where_the_se
     assert stored is not None and stored.recalled_pool is None
 
 
-def test_iso_12_a_dry_run_of_a_move_counts_and_changes_nothing(house: House, engine: Engine) -> None:
+def test_iso_12_a_dry_run_of_a_move_counts_and_changes_nothing(house: MemorySetup, engine: Engine) -> None:
     garden, cellar = house.project("Garden"), house.project("Cellar")
     answered(house, asked(house, garden), given=True)
     answered(house, asked(house, garden))

@@ -13,9 +13,9 @@ from cloister.index.exact.index import ExactIndex
 from cloister.models.interface import Embedding
 from cloister.storage.stores.entities import EntityRows
 from cloister.storage.stores.memories import MemoryRows
-from engines import Engine
-from memory_house import House, SteppingClock
-from other_embedder import OtherEmbedder
+from support.databases.engines import Engine
+from support.samples.other_embedder import OtherEmbedder
+from support.setups.memories import MemorySetup, SteppingClock
 
 SAID = "My neighbour Anna plays the cello."
 KEPT = "The user's neighbour Anna plays the cello."
@@ -38,18 +38,18 @@ class SlowEmbedder(OtherEmbedder):
         return made
 
 
-def opened(engine: Engine, embedder: OtherEmbedder, reach: Reach | None = None) -> House:
+def opened(engine: Engine, embedder: OtherEmbedder, reach: Reach | None = None) -> MemorySetup:
     index = ExactIndex(embedder.embed_query, embedder.dimension, 100_000_000)
     clock = SteppingClock()
     services = wire(engine.database(), index=index, embedder=embedder, clock=clock)
-    return House(
+    return MemorySetup(
         services=services,
-        reach=reach or Reach(tenant=services.organise.create_tenant("House")[0]),
+        reach=reach or Reach(tenant=services.organise.create_tenant("MemorySetup")[0]),
         clock=clock,
     )
 
 
-def settled(engine: Engine, embedder: OtherEmbedder) -> House:
+def settled(engine: Engine, embedder: OtherEmbedder) -> MemorySetup:
     """One session of a project has said it; its messages are indexed, and what derives from them waits."""
     house = opened(engine, embedder)
     house.session("garden", house.project())
@@ -59,7 +59,7 @@ def settled(engine: Engine, embedder: OtherEmbedder) -> House:
     return house
 
 
-def meanings(house: House, name: str) -> tuple[list[float], list[float]]:
+def meanings(house: MemorySetup, name: str) -> tuple[list[float], list[float]]:
     """What the vectors say of the memories and entities where a session recalls: nothing, while there are none."""
     session = house.find(name)
     generation = int(str(house.services.database.maintenance.rows("generation", fingerprint=fingerprint(house))[0][0]))
@@ -72,7 +72,7 @@ def meanings(house: House, name: str) -> tuple[list[float], list[float]]:
         return memories.semantic.tolist(), entities.semantic.tolist()
 
 
-def fingerprint(house: House) -> str:
+def fingerprint(house: MemorySetup) -> str:
     return f"{house.services.embed.name}+terms{terms.VERSION}"
 
 

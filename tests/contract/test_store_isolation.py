@@ -28,13 +28,13 @@ from cloister.storage.stores.pools import PoolRows
 from cloister.storage.stores.sessions import Description, Sessions
 from cloister.storage.stores.tenants import Projects, Tenants
 from cloister.storage.stores.usage import UsageRows
-from derived_cases import DERIVED_CASES, claimed, forget_derived
-from derived_index_cases import DERIVED_INDEX_CASES
-from engines import Engine
-from erasing_cases import ERASING_CASES
-from idempotency_cases import IDEMPOTENCY_CASES
-from turn_cases import TURN_CASES
-from twin_tenants import (
+from support.databases.engines import Engine
+from support.isolation.derived_cases import DERIVED_CASES, claimed, forget_derived
+from support.isolation.derived_index_cases import DERIVED_INDEX_CASES
+from support.isolation.erasure_cases import ERASING_CASES
+from support.isolation.idempotency_cases import IDEMPOTENCY_CASES
+from support.isolation.turn_cases import TURN_CASES
+from support.isolation.twin_tenants import (
     CLAIM,
     GARDEN,
     GENERATION,

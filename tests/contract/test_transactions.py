@@ -9,8 +9,8 @@ from cloister.domain.identifiers import new_tenant_id
 from cloister.domain.scope import Reach
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.queries import load_queries, split_queries
-from rows import Household, insert_household, insert_message, insert_tenant, new_household, settle
-from twin_tenants import World
+from support.databases.rows import Household, insert_household, insert_message, insert_tenant, new_household, settle
+from support.isolation.twin_tenants import World
 
 
 def contents(transaction: Transaction, household: Household) -> list[object]:

@@ -15,8 +15,8 @@ from cloister.domain.usage import Limits
 from cloister.services.conversations.record import LARGEST_BATCH
 from cloister.services.conversations.sessions import SessionChange, SessionFields
 from cloister.services.tenancy.api_keys import KeyFields
-from engines import Engine, at_once, postgres_engine
-from waiting import eventually
+from support.databases.engines import Engine, at_once, postgres_engine
+from support.waiting import eventually
 
 HELLO = Draft(role="user", content="Hello")
 OTHER = Draft(role="user", content="Something else")

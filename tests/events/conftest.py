@@ -4,8 +4,8 @@ from collections.abc import Generator
 
 import pytest
 
-from engines import Engine
-from servers import Server, Tenant, serving
+from support.databases.engines import Engine
+from support.servers.http_server import Server, Tenant, serving
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 from cloister.domain.events import Kind
-from event_streams import following
-from servers import Server, Tenant
+from support.clients.event_streams import following
+from support.servers.http_server import Server, Tenant
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "events.md").read_text("utf-8")
 SECRET = "The safe is behind the painting."

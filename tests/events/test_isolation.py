@@ -2,9 +2,9 @@
 
 import pytest
 
-from event_streams import following
-from odd_names import NAMES
-from servers import Server, Tenant, segment
+from support.clients.event_streams import following
+from support.samples.odd_names import NAMES
+from support.servers.http_server import Server, Tenant, segment
 
 
 def test_iso_4_two_tenants_with_the_same_names_hear_only_themselves(server: Server) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from cloister.domain.timestamps import iso, now
-from engines import Engine
-from event_streams import Stream, following
-from servers import Server, ServerProcess, Tenant, serving
+from support.clients.event_streams import Stream, following
+from support.databases.engines import Engine
+from support.servers.http_server import Server, ServerProcess, Tenant, serving
 
 SECOND = 1_000_000
 

@@ -22,11 +22,11 @@ from cloister.storage import notifications as neighbours
 from cloister.storage.notifications import SilentNeighbours
 from cloister.storage.postgres import notifications as postgres_neighbours
 from cloister.storage.sqlite import database as sqlite
-from engines import Engine, postgres_engine, sqlite_engine
-from event_streams import Stream, following
-from postgres_server import PostgresServer
-from servers import ServerProcess, postgres_address, serving
-from waiting import eventually
+from support.clients.event_streams import Stream, following
+from support.databases.engines import Engine, postgres_engine, sqlite_engine
+from support.databases.postgres_server import PostgresServer
+from support.servers.http_server import ServerProcess, postgres_address, serving
+from support.waiting import eventually
 
 
 def test_two_servers_on_one_postgresql_tell_each_other_everything_once(migrated_postgres: str) -> None:

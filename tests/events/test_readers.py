@@ -8,10 +8,10 @@ import pytest
 
 import cloister.interfaces.http.events.routes as wire
 from cloister.domain.identifiers import new_session_id
-from event_streams import following, inside
-from servers import Server, Tenant
-from twin_tenants import new_message
-from waiting import eventually
+from support.clients.event_streams import following, inside
+from support.isolation.twin_tenants import new_message
+from support.servers.http_server import Server, Tenant
+from support.waiting import eventually
 
 READERS = 1_000
 

@@ -4,8 +4,8 @@ import pytest
 
 import cloister.interfaces.http.events.routes as wire
 from cloister.services.events.bus import KEPT
-from event_streams import following, inside
-from servers import Server, Tenant
+from support.clients.event_streams import following, inside
+from support.servers.http_server import Server, Tenant
 
 GARBAGE = ["0", "-1", "x", "é", "0" * 48, "f" * 48, "0" * 47, "a" * 5_000, "%00", "null", "' OR 1=1", " "]
 

@@ -8,12 +8,12 @@ import pytest
 
 from cloister import Cloister
 from cloister.bootstrap import wire
-from command_line import CommandLine
-from engines import EMBEDDER, exact_index, opened_engine
-from over_commands import OverCommands
-from postgres_server import PostgresServer
-from servers import Server, serving
-from ways_in import ALL, EMBEDDED, through
+from support.clients.command_line import CommandLine
+from support.clients.entry_points import ALL, EMBEDDED, through
+from support.clients.library_over_commands import OverCommands
+from support.databases.engines import EMBEDDER, exact_index, opened_engine
+from support.databases.postgres_server import PostgresServer
+from support.servers.http_server import Server, serving
 
 
 @pytest.fixture(scope="session")

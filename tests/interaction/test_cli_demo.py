@@ -9,7 +9,7 @@ import pytest
 
 from cloister import Cloister, Context
 from cloister.interfaces.cli.demo import CODES
-from command_line import CommandLine
+from support.clients.command_line import CommandLine
 
 
 @pytest.fixture

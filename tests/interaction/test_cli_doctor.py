@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from command_line import CommandLine
+from support.clients.command_line import CommandLine
 
 
 @pytest.fixture

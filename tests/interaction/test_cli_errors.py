@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import CommandLine
+from support.clients.command_line import CommandLine
 
 FOREIGN = "proj_00000000deadbeef"
 

@@ -10,7 +10,7 @@ import typer.main
 
 from cloister.interfaces.cli.main import app
 from cloister.settings import VARIABLES
-from command_line import CommandLine
+from support.clients.command_line import CommandLine
 
 ROOT = Path(__file__).parents[2]
 SHELL = CommandLine(data="unused")

@@ -7,7 +7,7 @@ import pytest
 
 from cloister import Cloister
 from cloister.interfaces.python.shapes import as_json
-from command_line import CommandLine
+from support.clients.command_line import CommandLine
 
 CELLO = "My neighbour Anna plays the cello."
 KEPT = "The user's neighbour Anna plays the cello."

@@ -11,9 +11,9 @@ import pytest
 from cloister.bootstrap import build_services, wire
 from cloister.settings import read_settings
 from cloister.storage.sqlite.database import SqliteDatabase
-from command_line import CommandLine
-from engines import EMBEDDER, exact_index
-from servers import Tenant, serving
+from support.clients.command_line import CommandLine
+from support.databases.engines import EMBEDDER, exact_index
+from support.servers.http_server import Tenant, serving
 
 
 @pytest.fixture

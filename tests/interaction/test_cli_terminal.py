@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cloister.interfaces.cli.terminal import harmless, json_text
-from command_line import CommandLine
+from support.clients.command_line import CommandLine
 
 HOSTILE = (
     "\x1b[31mred\x1b[0m \x1b]0;title\x07 \x9b2J [bold]loud[/bold] [link=file:///x]here[/link] :smile:\r\n"

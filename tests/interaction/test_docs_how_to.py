@@ -27,9 +27,9 @@ from typer.testing import CliRunner
 
 from cloister.interfaces.cli.main import app
 from cloister.settings import VARIABLES
-from fake_endpoint import completed, fake_endpoint
-from servers import ServerProcess, postgres_address
-from waiting import eventually
+from support.servers.fake_endpoint import completed, fake_endpoint
+from support.servers.http_server import ServerProcess, postgres_address
+from support.waiting import eventually
 
 HOW_TO = Path(__file__).parents[2] / "docs" / "how-to"
 HTTP_API = HOW_TO / "http-api.md"

@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 from cloister.interfaces.cli.main import app
 from cloister.settings import VARIABLES
-from servers import ServerProcess
+from support.servers.http_server import ServerProcess
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [

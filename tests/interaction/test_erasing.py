@@ -8,9 +8,9 @@ import pytest
 from cloister import AsyncCloister, Cloister, Conflict, InvalidRequest, NotFound
 from cloister.bootstrap import build_services
 from cloister.settings import read_settings
-from command_line import CommandLine
-from servers import Server
-from ways_in import EMBEDDED, PROGRAMS, REMOTE, only
+from support.clients.command_line import CommandLine
+from support.clients.entry_points import EMBEDDED, PROGRAMS, REMOTE, only
+from support.servers.http_server import Server
 
 NOTHING = (0, 0, 0, 0, 0, 0)
 WORDS = "My neighbour Rosa plays the cello."

@@ -9,9 +9,9 @@ import pytest
 import cloister
 from cloister import AsyncCloister, Cloister, InvalidRequest, RemoteCloister
 from cloister.domain.conversation import Draft
-from over_commands import OverCommands
-from over_http import OverHttp
-from ways_in import EMBEDDED, REMOTE, only
+from support.clients.entry_points import EMBEDDED, REMOTE, only
+from support.clients.library_over_commands import OverCommands
+from support.clients.library_over_http import OverHttp
 
 PUBLIC = {name for name in dir(Cloister) if not name.startswith("_")}
 

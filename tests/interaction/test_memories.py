@@ -3,7 +3,7 @@
 import pytest
 
 from cloister import Cloister, InvalidRequest, NotFound, TooLarge
-from ways_in import PROGRAMS, only
+from support.clients.entry_points import PROGRAMS, only
 
 CELLO, BREAD = "My neighbour Anna plays the cello.", "My neighbour Anna bakes bread."
 KEPT_CELLO = "The user's neighbour Anna plays the cello."

@@ -3,7 +3,7 @@
 import pytest
 
 from cloister import Cloister, Conflict, ContextItem, IdempotencyMismatch, InvalidRequest
-from ways_in import PROGRAMS, only
+from support.clients.entry_points import PROGRAMS, only
 
 pytestmark = only(PROGRAMS)
 

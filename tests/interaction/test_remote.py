@@ -29,8 +29,8 @@ from cloister.domain.usage import Limits
 from cloister.interfaces.python import errors as remote_errors
 from cloister.interfaces.python.errors import Problem
 from cloister.storage.sqlite.database import SqliteDatabase
-from engines import EMBEDDER, exact_index
-from servers import serving
+from support.databases.engines import EMBEDDER, exact_index
+from support.servers.http_server import serving
 
 MISSING = "proj_00000000deadbeef"
 Call = Callable[[Cloister], object]

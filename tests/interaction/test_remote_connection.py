@@ -9,14 +9,14 @@ from typing import Any, cast
 
 import pytest
 
-from bad_servers import Cutting, cutting, http, telling
 from cloister import Cloister, CloisterError, Closed, ServerError
 from cloister.bootstrap import wire
 from cloister.domain import errors
 from cloister.interfaces.python import connection as remote_connection
 from cloister.storage.sqlite.database import SqliteDatabase
-from engines import EMBEDDER, exact_index
-from servers import ServerProcess, Tenant, serving
+from support.databases.engines import EMBEDDER, exact_index
+from support.servers.faulty_servers import Cutting, cutting, http, telling
+from support.servers.http_server import ServerProcess, Tenant, serving
 
 SESSION: dict[str, object] = {
     "external_id": "s",

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from cloister import Cloister
-from command_line import CommandLine
-from engines import Engine, opened_engine
-from servers import Caller, Server, serving
-from talking import asking
+from support.clients.chat_client import asking
+from support.clients.command_line import CommandLine
+from support.databases.engines import Engine, opened_engine
+from support.servers.http_server import Caller, Server, serving
 
 DEFAULT = "default"
 FACT = "The spare key hangs behind the clock."

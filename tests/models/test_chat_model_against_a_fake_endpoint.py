@@ -14,7 +14,16 @@ from cloister.domain.errors import ModelUnavailable
 from cloister.domain.reply import ChatRequest, End, Piece, TextDelta, ToolCallDelta, Usage
 from cloister.models.openai.chat import OpenAiChatModel
 from cloister.models.openai.endpoint import Endpoint, TooLongForTheModel
-from fake_endpoint import Answer, FakeEndpoint, completion, event, fake_endpoint, in_one_piece, refusal, stream
+from support.servers.fake_endpoint import (
+    Answer,
+    FakeEndpoint,
+    completion,
+    event,
+    fake_endpoint,
+    in_one_piece,
+    refusal,
+    stream,
+)
 
 SECRET = "the amulet is under the third floorboard"
 KEY = "sk-our-own"

@@ -9,7 +9,7 @@ from cloister.domain.errors import ModelUnavailable
 from cloister.domain.reply import ChatRequest, End, Piece, TextDelta
 from cloister.models.openai.chat import OpenAiChatModel
 from cloister.models.openai.endpoint import Endpoint, TooLongForTheModel
-from model_server import CONTEXT, ModelServer
+from support.servers.model_server import CONTEXT, ModelServer
 
 
 def asking(words: str, **options: object) -> ChatRequest:

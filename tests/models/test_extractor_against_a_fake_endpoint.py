@@ -15,7 +15,8 @@ from cloister.domain.errors import ModelAnswerInvalid, ModelUnavailable
 from cloister.models.interface import Extractor
 from cloister.models.openai.endpoint import Endpoint
 from cloister.models.openai.extractor import OpenAiExtractor
-from fake_endpoint import (
+from support.samples.statements import ids, statement
+from support.servers.fake_endpoint import (
     Answer,
     Asked,
     FakeEndpoint,
@@ -27,7 +28,6 @@ from fake_endpoint import (
     refusal,
     stream,
 )
-from statements import ids, statement
 
 SECRET = "the amulet is under the third floorboard"
 KEY = "sk-our-own"

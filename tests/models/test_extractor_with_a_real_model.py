@@ -17,8 +17,8 @@ from cloister.models.openai.client import ChatEndpoint
 from cloister.models.openai.endpoint import Endpoint, TooLongForTheModel
 from cloister.models.openai.extractor import OpenAiExtractor
 from cloister.models.openai.quotations import quotation, shown
-from model_server import CONTEXT, ModelServer
-from statements import ids, statement
+from support.samples.statements import ids, statement
+from support.servers.model_server import CONTEXT, ModelServer
 
 SAID = [
     statement(1, "I am Anna, from Graz."),

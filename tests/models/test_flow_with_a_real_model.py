@@ -10,16 +10,16 @@ from cloister.domain.errors import ModelUnavailable
 from cloister.models.openai import answers as json_answers
 from cloister.models.openai.endpoint import Endpoint
 from cloister.models.openai.extractor import OpenAiExtractor
-from engines import Engine
-from memory_house import HOUR, House, settle_house
-from model_server import CONTEXT, ModelServer
+from support.databases.engines import Engine
+from support.servers.model_server import CONTEXT, ModelServer
+from support.setups.memories import HOUR, MemorySetup, settle_house
 
 SAID = "I am Anna, from Graz."
 REPLY = "Good to know."
 
 
 @pytest.fixture
-def house(engine: Engine, model_server: ModelServer) -> House:
+def house(engine: Engine, model_server: ModelServer) -> MemorySetup:
     """In a project, so that there are entities too."""
     endpoint = Endpoint(url=model_server.url, model=model_server.model, tries=2, draw=float)
     house = settle_house(engine, extractor=OpenAiExtractor(endpoint, context=CONTEXT))
@@ -37,7 +37,7 @@ def at_least_one(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(json_answers, kind, schema)
 
 
-def extract_in_background(house: House) -> tuple[threading.Thread, list[object]]:
+def extract_in_background(house: MemorySetup) -> tuple[threading.Thread, list[object]]:
     answers: list[object] = []
 
     def extract() -> None:
@@ -52,7 +52,7 @@ def extract_in_background(house: House) -> tuple[threading.Thread, list[object]]
 
 
 def test_mem_4_mem_6_a_server_killed_half_way_changes_nothing_and_what_the_next_run_says_is_kept_with_its_sources(
-    house: House, engine: Engine, model_server: ModelServer
+    house: MemorySetup, engine: Engine, model_server: ModelServer
 ) -> None:
     """MEM-5, ISO-9."""
     running, answers = extract_in_background(house)
@@ -78,7 +78,7 @@ def test_mem_4_mem_6_a_server_killed_half_way_changes_nothing_and_what_the_next_
     everything_has_its_sources(house)
 
 
-def everything_has_its_sources(house: House) -> None:
+def everything_has_its_sources(house: MemorySetup) -> None:
     _, page = house.services.sessions.messages(house.reach, "a", limit=9)
     ids = {message.id for message in page}
     held = house.held("a")

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from engines import Engine, postgres_engine, sqlite_engine
-from fake_endpoint import FakeEndpoint, completion, fake_endpoint
-from fronts import Front, front_over
-from model_server import model_server, the_model_server
-from postgres_server import PostgresServer
+from support.clients.openai_client import Front, front_over
+from support.databases.engines import Engine, postgres_engine, sqlite_engine
+from support.databases.postgres_server import PostgresServer
+from support.servers.fake_endpoint import FakeEndpoint, completion, fake_endpoint
+from support.servers.model_server import model_server, the_model_server
 
 __all__ = ["model_server", "the_model_server"]
 

@@ -6,8 +6,8 @@ from typing import Any
 import openai
 import pytest
 
-from fake_endpoint import Asked, completion, event, stream
-from fronts import MODEL, Front, assistant, said_in, system, user, words
+from support.clients.openai_client import MODEL, Front, assistant, said_in, system, user, words
+from support.servers.fake_endpoint import Asked, completion, event, stream
 
 BOAT = "My boat is called Albatross and lies in the harbour of Piran."
 ASK = "What is my boat called?"

@@ -10,10 +10,10 @@ import openai
 import pytest
 
 from cloister.domain.usage import Limits
-from engines import Engine
-from fake_endpoint import Answer
-from fronts import Front, assistant, said_in, system, user
-from servers import Tenant, serving
+from support.clients.openai_client import Front, assistant, said_in, system, user
+from support.databases.engines import Engine
+from support.servers.fake_endpoint import Answer
+from support.servers.http_server import Tenant, serving
 
 CHAT = "/v1/chat/completions"
 HELLO = [user("Hello.")]

@@ -9,12 +9,12 @@ import pytest
 
 from cloister.models.openai.chat import OpenAiChatModel
 from cloister.models.openai.endpoint import Endpoint
-from engines import Engine
-from fake_endpoint import Answer, completion, event, refusal
-from fronts import Front, said_in, statuses_in, user, words
-from model_server import ModelServer
-from servers import Tenant, serving
-from waiting import eventually
+from support.clients.openai_client import Front, said_in, statuses_in, user, words
+from support.databases.engines import Engine
+from support.servers.fake_endpoint import Answer, completion, event, refusal
+from support.servers.http_server import Tenant, serving
+from support.servers.model_server import ModelServer
+from support.waiting import eventually
 
 HELLO = [user("Tell me of the lamp.")]
 

@@ -8,7 +8,7 @@ import openai
 import pytest
 
 from cloister.models.static.embedder import StaticEmbedder
-from fronts import MODEL, Front
+from support.clients.openai_client import MODEL, Front
 
 DIMENSION = StaticEmbedder().dimension
 

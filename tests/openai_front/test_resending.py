@@ -5,9 +5,9 @@ from typing import Any
 import openai
 import pytest
 
-from fake_endpoint import completion, refusal
-from fronts import Front, assistant, said_in, statuses_in, system, user, words
-from servers import Tenant
+from support.clients.openai_client import Front, assistant, said_in, statuses_in, system, user, words
+from support.servers.fake_endpoint import completion, refusal
+from support.servers.http_server import Tenant
 
 TURNS = [
     ("My boat is called Albatross.", "A fine name."),

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from fake_endpoint import Answer, completion, event, stream
-from fronts import Front, assistant, said_in, user
+from support.clients.openai_client import Front, assistant, said_in, user
+from support.servers.fake_endpoint import Answer, completion, event, stream
 
 TOOL: Any = {
     "type": "function",

@@ -6,10 +6,10 @@ from typing import Any
 import openai
 import pytest
 
-from fake_endpoint import completion
-from fronts import Front, assistant, said_in, system, user
-from odd_names import NAMES
-from servers import segment
+from support.clients.openai_client import Front, assistant, said_in, system, user
+from support.samples.odd_names import NAMES
+from support.servers.fake_endpoint import completion
+from support.servers.http_server import segment
 
 SECRET = "The safe of the captain opens with 4711."
 ASK = "How does the safe of the captain open?"

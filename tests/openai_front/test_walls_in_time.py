@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from fronts import Front, user
-from servers import Tenant
-from talking import Gate, words
-from waiting import eventually
+from support.clients.chat_client import Gate, words
+from support.clients.openai_client import Front, user
+from support.servers.http_server import Tenant
+from support.waiting import eventually
 
 SECRET = "The safe of the captain opens with 4711."
 ASK = "How does the safe of the captain open?"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from engines import Engine, opened_engine, sqlite_engine
-from servers import Server, Tenant, serving
+from support.databases.engines import Engine, opened_engine, sqlite_engine
+from support.servers.http_server import Server, Tenant, serving
 
 
 @pytest.fixture(scope="session")

@@ -29,8 +29,8 @@ from cloister.interfaces.http.dispatch.callers import need_of
 from cloister.interfaces.http.openai.errors import PATHS as OPENAI_PATHS
 from cloister.services.conversations.sessions import SessionFields
 from cloister.services.tenancy.api_keys import Gatekeeper, KeyFields
-from engines import Engine
-from servers import EVERYTHING, OPERATOR_KEY, Caller, Server, routes_of, serving
+from support.databases.engines import Engine
+from support.servers.http_server import EVERYTHING, OPERATOR_KEY, Caller, Server, routes_of, serving
 
 SESSION, USER = "in the garden", "ada"
 DAY = 24 * 3_600 * 1_000_000

@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 import pytest
 
 import cloister.interfaces.http.connections as connections
-from engines import Engine
-from event_streams import following
-from servers import Server, ServerProcess, Tenant, serving
-from waiting import eventually
+from support.clients.event_streams import following
+from support.databases.engines import Engine
+from support.servers.http_server import Server, ServerProcess, Tenant, serving
+from support.waiting import eventually
 
 LARGE = 1_000_000
 MEBIBYTE = 1 << 20

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from servers import Tenant
+from support.servers.http_server import Tenant
 
 PATH = "/v1/sessions/tab?dry_run=true"
 CASES: dict[str, tuple[dict[str, Any], int, int]] = {

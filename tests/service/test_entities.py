@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from servers import Server, Tenant
+from support.servers.http_server import Server, Tenant
 
 ANNA = "My neighbour Anna plays the cello."
 

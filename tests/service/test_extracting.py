@@ -15,10 +15,10 @@ from cloister.models.openai.endpoint import Endpoint
 from cloister.models.openai.extractor import OpenAiExtractor
 from cloister.services.memories import extract
 from cloister.services.memories.claims import Claim, Claims
-from engines import EMBEDDER, Engine, exact_index
-from fake_endpoint import Answer, Asked, FakeEndpoint, completed, completion, fake_endpoint, refusal
-from servers import Server, Tenant, serving
-from waiting import eventually
+from support.databases.engines import EMBEDDER, Engine, exact_index
+from support.servers.fake_endpoint import Answer, Asked, FakeEndpoint, completed, completion, fake_endpoint, refusal
+from support.servers.http_server import Server, Tenant, serving
+from support.waiting import eventually
 
 PATH = "/v1/sessions/talk"
 GRAZ = completed({"memories": [{"content": "Anna lives in Graz.", "importance": 7, "sources": [1]}]})

@@ -19,9 +19,17 @@ import httpx2
 import pytest
 
 from cloister.interfaces.http.app import create_app
-from postgres_server import PostgresServer
-from servers import OPERATOR_KEY, Server, ServerProcess, Tenant, new_client, postgres_address, routes_of
-from waiting import eventually
+from support.databases.postgres_server import PostgresServer
+from support.servers.http_server import (
+    OPERATOR_KEY,
+    Server,
+    ServerProcess,
+    Tenant,
+    new_client,
+    postgres_address,
+    routes_of,
+)
+from support.waiting import eventually
 
 TENANTS, CLIENTS_EACH = 8, 4
 LONG = 60

@@ -7,8 +7,8 @@ import pytest
 
 from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.hosts import AllowedHosts
-from engines import Engine
-from servers import Server, routes_of, serving
+from support.databases.engines import Engine
+from support.servers.http_server import Server, routes_of, serving
 
 EVIL = {"Host": "evil.example:8420"}
 

@@ -9,8 +9,8 @@ import pytest
 
 from cloister.domain.timestamps import now
 from cloister.interfaces.http.app import create_app
-from engines import Engine
-from servers import Caller, Server, Tenant, operations_of, serving
+from support.databases.engines import Engine
+from support.servers.http_server import Caller, Server, Tenant, operations_of, serving
 
 HOUR = 3_600 * 1_000_000
 MESSAGES, MEMORIES = "/v1/sessions/{external_id}/messages", "/v1/sessions/roses/memories"

@@ -31,8 +31,8 @@ from cloister.domain.identifiers import (
 )
 from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.dispatch.cursors import Listing
-from engines import Engine
-from servers import Caller, Server, Tenant, operations_of
+from support.databases.engines import Engine
+from support.servers.http_server import Caller, Server, Tenant, operations_of
 
 ONE = {"role": "user", "content": "The roses need water."}
 TURN = {"session_id": "{id}", "user_message": "Roses?", "ai_response": "They need water."}

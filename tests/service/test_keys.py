@@ -3,9 +3,9 @@
 import pytest
 
 from cloister.domain.timestamps import iso, now
-from engines import Engine
-from servers import Caller, Server, Tenant, serving
-from waiting import eventually
+from support.databases.engines import Engine
+from support.servers.http_server import Caller, Server, Tenant, serving
+from support.waiting import eventually
 
 DAY = 24 * 3_600 * 1_000_000
 

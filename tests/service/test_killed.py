@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx2
 
-from servers import Caller, ServerProcess, new_client
+from support.servers.http_server import Caller, ServerProcess, new_client
 
 KILLS = 12 if os.environ.get("CLOISTER_LONG_RUN") else 3
 WRITERS = 6

@@ -14,8 +14,8 @@ from cloister.bootstrap import build_services
 from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.serve import first_key
 from cloister.settings import Settings
-from engines import Engine
-from servers import Server, ServerProcess, Tenant, routes_of, serving
+from support.databases.engines import Engine
+from support.servers.http_server import Server, ServerProcess, Tenant, routes_of, serving
 
 MARKER = "petunia"
 """In everything that a caller can make up."""

@@ -3,8 +3,8 @@
 import httpx2
 import pytest
 
-from odd_names import NAMES
-from servers import Tenant, segment
+from support.samples.odd_names import NAMES
+from support.servers.http_server import Tenant, segment
 
 
 @pytest.mark.parametrize("name", NAMES, ids=ascii)

@@ -4,7 +4,7 @@ import pytest
 
 from cloister.domain.errors import InvalidRequest
 from cloister.settings import read_settings
-from servers import Tenant
+from support.servers.http_server import Tenant
 
 
 def test_iso_4_a_confined_key_that_asks_for_no_project_does_not_search_its_own(tenant: Tenant) -> None:

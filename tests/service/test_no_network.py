@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from servers import ServerProcess
-from talking import say
+from support.clients.chat_client import say
+from support.servers.http_server import ServerProcess
 
 # What Python itself connects; the drivers of databases that are elsewhere would not be seen.
 OFFLINE = """

@@ -19,7 +19,7 @@ from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.dispatch.callers import need_of
 from cloister.interfaces.http.openai.errors import PATHS as OPENAI_PATHS
 from cloister.interfaces.http.problems import STATUS
-from servers import Server, routes_of
+from support.servers.http_server import Server, routes_of
 
 Node = dict[str, Any]
 OF_TENANTS = {400, 401, 403, 404, 413, 429, 500, 503}

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from cloister.domain.identifiers import LOCAL_TENANT, new_tenant_id, parse_tenant, tenant_name
-from engines import Engine, at_once
-from event_streams import following
-from servers import OPERATOR_KEY, Server, Tenant
+from support.clients.event_streams import following
+from support.databases.engines import Engine, at_once
+from support.servers.http_server import OPERATOR_KEY, Server, Tenant
 
 
 def talk(tenant: Tenant, session: str = "s", user: str = "ada") -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from cloister.bootstrap import wire
 from cloister.domain.usage import Limits
-from engines import EMBEDDER, Engine, exact_index
-from servers import Caller, Server, Tenant, serving
+from support.databases.engines import EMBEDDER, Engine, exact_index
+from support.servers.http_server import Caller, Server, Tenant, serving
 
 
 def hits(caller: Caller, session: str, query: str = "roses") -> set[str]:

@@ -14,8 +14,8 @@ from cloister.storage.interface import Transaction
 from cloister.storage.stores.messages import Messages
 from cloister.storage.stores.observations import Observations
 from cloister.storage.stores.sessions import Sessions
-from engines import Engine, sqlite_engine
-from servers import Caller, Server, Tenant, serving
+from support.databases.engines import Engine, sqlite_engine
+from support.servers.http_server import Caller, Server, Tenant, serving
 
 MANY = 7
 PATHS = (

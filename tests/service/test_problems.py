@@ -14,9 +14,9 @@ import pytest
 from cloister.domain.errors import CloisterError, StorageTooNew, StorageUnavailable
 from cloister.interfaces.http.logs import JsonLines
 from cloister.interfaces.http.problems import STATUS
-from engines import Engine
-from servers import Server, Tenant, serving
-from waiting import eventually
+from support.databases.engines import Engine
+from support.servers.http_server import Server, Tenant, serving
+from support.waiting import eventually
 
 LARGEST_BODY = 1 << 20
 MESSAGES = "/v1/sessions/roses/messages"

@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from cloister.domain.identifiers import new_project_id, project_name
-from servers import Caller, Server, Tenant
+from support.servers.http_server import Caller, Server, Tenant
 
 IMPOSSIBLE = {
     "zero": "proj_0000000000000000",

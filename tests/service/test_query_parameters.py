@@ -8,8 +8,8 @@ import pytest
 from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.openai.errors import PATHS as OPENAI_PATHS
-from engines import Engine
-from servers import Server, Tenant, operations_of
+from support.databases.engines import Engine
+from support.servers.http_server import Server, Tenant, operations_of
 
 UNKNOWN = "certainly_unknown"
 

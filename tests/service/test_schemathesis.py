@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from engines import Engine, opened_engine
-from servers import OPERATOR_KEY, Server, serving
+from support.databases.engines import Engine, opened_engine
+from support.servers.http_server import OPERATOR_KEY, Server, serving
 
 SCHEMATHESIS = [sys.executable, "-m", "schemathesis.cli"]
 # A stream that goes on until its reader leaves: Schemathesis would read it to its end. It has tests of its own.

@@ -13,9 +13,9 @@ from cloister.domain.errors import Unauthenticated
 from cloister.interfaces.http.console.sign_ins import IDLE_SECONDS, LINK_SECONDS, MOST_OF_A_KEY, SignIns
 from cloister.interfaces.http.dispatch.callers import Checked, Gate
 from cloister.interfaces.http.dispatch.limits import ConcurrencyLimit, RateLimit
-from command_line import CommandLine
-from engines import Engine
-from servers import Server, ServerProcess, Tenant, new_client, serving
+from support.clients.command_line import CommandLine
+from support.databases.engines import Engine
+from support.servers.http_server import Server, ServerProcess, Tenant, new_client, serving
 
 
 class Watch:

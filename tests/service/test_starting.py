@@ -8,11 +8,11 @@ import time
 from pathlib import Path
 from stat import S_IMODE
 
-from command_line import CommandLine
-from engines import sqlite_engine
-from postgres_server import PostgresServer
-from servers import Caller, ServerProcess, postgres_address
-from waiting import eventually
+from support.clients.command_line import CommandLine
+from support.databases.engines import sqlite_engine
+from support.databases.postgres_server import PostgresServer
+from support.servers.http_server import Caller, ServerProcess, postgres_address
+from support.waiting import eventually
 
 KEY = re.compile(r"clo_[0-9A-Za-z]+")
 

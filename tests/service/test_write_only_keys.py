@@ -12,7 +12,7 @@ import pytest
 
 from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.dispatch.callers import need_of
-from servers import Caller, Server, Tenant
+from support.servers.http_server import Caller, Server, Tenant
 
 SECRETS = ("Peonies", "aubergine", "The gate code is 4417", "Anna", "cello", "told-nobody")
 ASK = {"id": "roses", "messages": [{"role": "user", "parts": [{"type": "text", "text": "And the beans?"}]}]}

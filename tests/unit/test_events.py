@@ -5,11 +5,11 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bare_sessions import bare_session
 from cloister.domain.events import Event, of_move, reset, told
 from cloister.domain.identifiers import MessageId, ProjectId, TenantId
 from cloister.domain.scope import Reach
 from cloister.storage.postgres.notifications import packed, unpacked
+from support.samples.bare_sessions import bare_session
 
 TENANT = TenantId(1)
 PROJECTS = [None, ProjectId(1), ProjectId(2), ProjectId(3)]

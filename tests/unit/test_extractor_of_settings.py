@@ -7,7 +7,7 @@ from cloister.bootstrap import build_services
 from cloister.models.openai.extractor import OpenAiExtractor
 from cloister.models.rules.extractor import Rules
 from cloister.settings import read_settings
-from engines import EMBEDDER
+from support.databases.engines import EMBEDDER
 
 
 def test_mem_5_without_a_model_the_rules_extract(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from cloister.index import terms
 from cloister.models.openai.answers import Reply, UnusableAnswer, read_memories
 from cloister.models.rules.extractor import Rules
 from cloister.models.static.embedder import StaticEmbedder
-from hostile_texts import HEADS, UNITS, attacks, repeated
+from support.samples.hostile_texts import HEADS, UNITS, attacks, repeated
 
 TIMES = 4
 MOST = 6.0

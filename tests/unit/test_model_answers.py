@@ -23,7 +23,7 @@ from cloister.models.openai.answers import (
     without_lengths,
 )
 from cloister.models.openai.merging import merged_entities, merged_memories, merged_notes, most_alike_first
-from statements import ids
+from support.samples.statements import ids
 
 ASKED = ids(1, 2, 3)
 ANYTHING = st.recursive(

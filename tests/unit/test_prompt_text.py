@@ -19,7 +19,7 @@ from cloister.domain.observation import HeldObservation, Observation
 from cloister.domain.prompts.outside_text import harmless, marks, without_control_words
 from cloister.domain.prompts.prompt import prompt, system_part
 from cloister.models.openai.quotations import quotation, shown
-from statements import statement
+from support.samples.statements import statement
 
 MOMENT = 1_700_000_000_000_000
 # ChatML and Qwen, Llama 3, Llama 2 and Mistral, Gemma, Phi, DeepSeek, Harmony, Command-R, Granite, Cohere, GLM, InternLM, Nemotron

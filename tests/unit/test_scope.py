@@ -6,12 +6,12 @@ from typing import Any, cast
 
 import pytest
 
-from bare_sessions import bare_session
 from cloister.domain.conversation import Project
 from cloister.domain.errors import Forbidden
 from cloister.domain.identifiers import ProjectId, TenantId
 from cloister.domain.scope import MemberVisibility, PoolKey, Reach, Scope
 from cloister.interfaces.python.shapes import project_shape
+from support.samples.bare_sessions import bare_session
 
 TENANT = TenantId(7)
 GARDEN = ProjectId(11)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from signal_dispositions import dispositions
+from support.servers.signal_dispositions import dispositions
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 CONSOLE = ("index.html", "package.json", "package-lock.json", "vite.config.ts", "src/app.tsx", "test/app.test.tsx")

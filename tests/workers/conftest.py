@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from cloister.storage.sqlite.database import DATABASE_FILE
-from engines import postgres_engine, sqlite_engine
-from fake_endpoint import FakeEndpoint, fake_endpoint
-from model_server import model_server, the_model_server
-from servers import postgres_address
-from worker_processes import Place, answered
+from support.databases.engines import postgres_engine, sqlite_engine
+from support.servers.fake_endpoint import FakeEndpoint, fake_endpoint
+from support.servers.http_server import postgres_address
+from support.servers.model_server import model_server, the_model_server
+from support.servers.worker_processes import Place, answered
 
 __all__ = ["model_server", "the_model_server"]
 

@@ -18,9 +18,9 @@ from cloister.services.conversations.sessions import SessionChange
 from cloister.services.memories import extract
 from cloister.services.memories.claims import Claim
 from cloister.storage.queries import load_queries
-from engines import EMBEDDER, at_once, exact_index, postgres_engine
-from waiting import eventually
-from worker_processes import FACT, Place, converse
+from support.databases.engines import EMBEDDER, at_once, exact_index, postgres_engine
+from support.servers.worker_processes import FACT, Place, converse
+from support.waiting import eventually
 
 MINUTE = 60 * 1_000_000
 SECRET = "the amulet is under the third floorboard"

@@ -3,9 +3,9 @@
 from typing import Any
 
 from cloister.domain.scope import Reach
-from command_line import CommandLine
-from fake_endpoint import FakeEndpoint, refusal
-from worker_processes import FACT, Place, converse
+from support.clients.command_line import CommandLine
+from support.servers.fake_endpoint import FakeEndpoint, refusal
+from support.servers.worker_processes import FACT, Place, converse
 
 
 def checks(place: Place) -> dict[str, Any]:

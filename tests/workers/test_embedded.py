@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from fake_endpoint import FakeEndpoint
-from servers import Caller, ServerProcess
-from waiting import eventually
-from worker_processes import FACT, PATIENCE, Place, WorkerProcess, answered, gated
+from support.servers.fake_endpoint import FakeEndpoint
+from support.servers.http_server import Caller, ServerProcess
+from support.servers.worker_processes import FACT, PATIENCE, Place, WorkerProcess, answered, gated
+from support.waiting import eventually
 
 MODEL = {"CLOISTER_MODEL_NAME": "plain", "CLOISTER_WORKER_LEASE": "3600"}
 

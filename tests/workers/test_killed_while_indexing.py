@@ -17,8 +17,8 @@ from cloister.services.conversations.sessions import SessionFields
 from cloister.services.recall.search import EntityHit, EpisodeHit
 from cloister.services.recall.search import Place as Where
 from cloister.worker import Done, Worker
-from engines import EMBEDDER
-from worker_processes import FACT, Place, converse
+from support.databases.engines import EMBEDDER
+from support.servers.worker_processes import FACT, Place, converse
 
 INDEXING = Path(__file__).with_name("indexing_process.py")
 UNINDEXED = "SELECT count(*) FROM message WHERE indexed_at IS NULL"

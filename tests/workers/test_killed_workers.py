@@ -10,10 +10,20 @@ import psycopg
 import pytest
 
 from cloister.domain.scope import Reach
-from fake_endpoint import Answer, Asked, FakeEndpoint
-from model_server import ModelServer
-from waiting import eventually
-from worker_processes import FACT, PATIENCE, Place, WorkerProcess, answered, asked_about, converse, gated, kind
+from support.servers.fake_endpoint import Answer, Asked, FakeEndpoint
+from support.servers.model_server import ModelServer
+from support.servers.worker_processes import (
+    FACT,
+    PATIENCE,
+    Place,
+    WorkerProcess,
+    answered,
+    asked_about,
+    converse,
+    gated,
+    kind,
+)
+from support.waiting import eventually
 
 EXCHANGES = 30
 MESSAGES = 2 * EXCHANGES

@@ -16,8 +16,8 @@ from cloister.domain.timestamps import now
 from cloister.index import terms
 from cloister.services.memories.claims import Claim, Claims
 from cloister.worker import Worker
-from waiting import eventually
-from worker_processes import FACT, Place, converse
+from support.servers.worker_processes import FACT, Place, converse
+from support.waiting import eventually
 
 AN_HOUR = 3_600.0
 DAY = 24 * 3_600 * 1_000_000

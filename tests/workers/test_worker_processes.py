@@ -5,9 +5,18 @@ import time
 from contextlib import ExitStack
 
 from cloister.domain.scope import Reach
-from fake_endpoint import Answer, Asked, FakeEndpoint
-from waiting import eventually
-from worker_processes import FACT, PATIENCE, Place, WorkerProcess, answered, asked_about, converse, gated
+from support.servers.fake_endpoint import Answer, Asked, FakeEndpoint
+from support.servers.worker_processes import (
+    FACT,
+    PATIENCE,
+    Place,
+    WorkerProcess,
+    answered,
+    asked_about,
+    converse,
+    gated,
+)
+from support.waiting import eventually
 
 SESSIONS = 60
 WORKERS = 4

@@ -2,7 +2,7 @@
 
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.turns import Turns
-from twin_tenants import MOMENT, Case, Home
+from support.isolation.twin_tenants import MOMENT, Case, Home
 
 TURN = 78
 

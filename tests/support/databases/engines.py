@@ -23,8 +23,8 @@ from cloister.models.static.embedder import StaticEmbedder
 from cloister.storage.interface import Database
 from cloister.storage.postgres.database import open_postgres
 from cloister.storage.sqlite.database import DATABASE_FILE, open_sqlite
-from postgres_server import PostgresServer
-from servers import postgres_address
+from support.databases.postgres_server import PostgresServer
+from support.servers.http_server import postgres_address
 
 T = TypeVar("T")
 Rows = list[tuple[object, ...]]

@@ -3,7 +3,7 @@
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.derived_index_rows import EntityIndexRows, EntityWords, MemoryIndexRows
 from cloister.storage.stores.entities import Entities
-from twin_tenants import GENERATION, INDEXED, MOMENT, Case, Home, new_entity
+from support.isolation.twin_tenants import GENERATION, INDEXED, MOMENT, Case, Home, new_entity
 
 LATER = INDEXED._replace(generation=GENERATION + 1)
 WAITING = INDEXED._replace(vector=None, indexed_at=None)

@@ -18,7 +18,7 @@ from cloister.domain.observation import HeldObservation
 from cloister.domain.scope import Reach
 from cloister.services.conversations.sessions import SessionChange, SessionFields
 from cloister.services.recall.search import HIGHEST_LIMIT, EntityHit, MemoryHit, Place
-from isolation_machine import (
+from support.isolation.isolation_machine import (
     MOST_PROJECTS,
     IsolationMachine,
     house_numbers,
@@ -28,7 +28,7 @@ from isolation_machine import (
     tenant_numbers,
     users,
 )
-from oracle import Conversation, Tenant
+from support.isolation.oracle import Conversation, Tenant
 
 MOST_RECALLED = 10
 MOST_NOTES = 20

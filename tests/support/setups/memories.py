@@ -13,7 +13,7 @@ from cloister.index.interface import Index
 from cloister.models.interface import Extractor
 from cloister.services.conversations.sessions import SessionChange, SessionFields
 from cloister.services.recall.search import Place
-from engines import Engine
+from support.databases.engines import Engine
 
 SECOND = 1_000_000
 HOUR = 3_600 * SECOND
@@ -32,7 +32,7 @@ class SteppingClock:
 
 
 @dataclass(kw_only=True, slots=True)
-class House:
+class MemorySetup:
     services: Services
     reach: Reach
     clock: SteppingClock = field(default_factory=SteppingClock)
@@ -113,11 +113,11 @@ class House:
         return [message.is_memory_checked for message in page]
 
 
-def settle_house(engine: Engine, *, extractor: Extractor | None = None, index: Index | None = None) -> House:
+def settle_house(engine: Engine, *, extractor: Extractor | None = None, index: Index | None = None) -> MemorySetup:
     clock = SteppingClock()
     services = engine.services(clock=clock, extractor=extractor, index=index)
-    tenant, _ = services.organise.create_tenant("House")
-    return House(services=services, reach=Reach(tenant=tenant), clock=clock)
+    tenant, _ = services.organise.create_tenant("MemorySetup")
+    return MemorySetup(services=services, reach=Reach(tenant=tenant), clock=clock)
 
 
 def long_talk(facts: int) -> list[str]:
@@ -125,6 +125,6 @@ def long_talk(facts: int) -> list[str]:
     return [f"My brother Xandor{number} works at Zentrix{number} in Vienna since March." for number in range(facts)]
 
 
-def settle_beside(engine: Engine, house: House) -> House:
+def settle_beside(engine: Engine, house: MemorySetup) -> MemorySetup:
     """Another process's view of the same house."""
-    return House(services=engine.services(clock=house.clock), reach=house.reach, clock=house.clock)
+    return MemorySetup(services=engine.services(clock=house.clock), reach=house.reach, clock=house.clock)

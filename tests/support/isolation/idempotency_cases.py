@@ -2,7 +2,7 @@
 
 from cloister.domain.errors import StorageError
 from cloister.storage.stores.idempotency import FirstAnswer, Idempotency
-from twin_tenants import MOMENT, Case
+from support.isolation.twin_tenants import MOMENT, Case
 
 IDEMPOTENCY_CASES: dict[str, Case] = {
     "Idempotency.find": Case(act=lambda t, h: Idempotency(t).find(b"once", MOMENT)),

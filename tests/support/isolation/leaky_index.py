@@ -7,7 +7,7 @@ import numpy as np
 
 from cloister.domain.recall.ranking import Evidence
 from cloister.index.interface import DerivedReader, EntityPoint, EntityReader, Index, Point, PoolIndex, PoolReader
-from engines import exact_index
+from support.databases.engines import exact_index
 
 
 @dataclass(kw_only=True, slots=True)

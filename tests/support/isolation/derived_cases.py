@@ -10,7 +10,7 @@ from cloister.storage.stores.extraction import Extraction
 from cloister.storage.stores.memories import Memories, MemoryRows
 from cloister.storage.stores.observations import Observations
 from cloister.storage.stores.pools import DerivedState
-from twin_tenants import (
+from support.isolation.twin_tenants import (
     CLAIM,
     GARDEN,
     GENERATION,

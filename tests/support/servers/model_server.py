@@ -2,7 +2,7 @@
 
 A test folder that needs it says so in its `conftest.py`:
 
-    from model_server import model_server, the_model_server
+    from support.servers.model_server import model_server, the_model_server
 
     __all__ = ["model_server", "the_model_server"]
 

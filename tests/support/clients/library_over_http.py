@@ -12,8 +12,8 @@ from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.python.arguments import NOT_GIVEN
 from cloister.services.recall.search import Kind
-from refusals import refusal
-from servers import Caller, segment
+from support.clients.refusals import refusal
+from support.servers.http_server import Caller, segment
 
 T = TypeVar("T")
 

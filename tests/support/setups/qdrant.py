@@ -28,7 +28,7 @@ MAY_2023 = 1_683_500_400_000_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class House:
+class QdrantSetup:
     services: Services
     client: QdrantClient
     index: QdrantIndex
@@ -108,14 +108,14 @@ class Reader:
 
 
 @contextmanager
-def open_house(kind: str, path: Path) -> Generator[House]:
+def open_house(kind: str, path: Path) -> Generator[QdrantSetup]:
     client = _client(kind)
     for name in (collection_name(EMBEDDER), entity_collection_name(EMBEDDER)):
         client.delete_collection(name)
     index = QdrantIndex(client, EMBEDDER)
     services = wire(open_sqlite(path), index=index, embedder=EMBEDDER)
     try:
-        yield House(services=services, client=client, index=index)
+        yield QdrantSetup(services=services, client=client, index=index)
     finally:
         for name in (index.collection, index.entity_collection):
             client.delete_collection(name)

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, ViewportSize, expect, sync_playwright
 
-from servers import Tenant
+from support.servers.http_server import Tenant
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-dev-shm-usage"]
 WIDE, NARROW = ViewportSize(width=1_600, height=1_000), ViewportSize(width=360, height=740)
-PICTURES = Path(__file__).parent / "browser" / "screenshots"
+PICTURES = Path(__file__).parents[2] / "browser" / "screenshots"
 # Patience for a machine that does much else; what comes earlier is not waited for.
 PATIENCE = 25_000
 expect.set_options(timeout=PATIENCE)

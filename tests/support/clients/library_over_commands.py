@@ -12,8 +12,8 @@ from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.python.arguments import NOT_GIVEN
 from cloister.services.recall.search import Kind
-from command_line import CommandLine
-from refusals import refusal
+from support.clients.command_line import CommandLine
+from support.clients.refusals import refusal
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ from cloister.domain.conversation import Session
 from cloister.domain.identifiers import parse_tenant
 from cloister.domain.scope import Reach
 from cloister.services.events.bus import Bus
-from servers import Server, Tenant
+from support.servers.http_server import Server, Tenant
 
 PATIENCE = 30
 

@@ -7,8 +7,8 @@ from cloister.domain.identifiers import ProjectId
 from cloister.domain.keys import ParsedKey, parse_key
 from cloister.domain.scope import Reach
 from cloister.services.tenancy.api_keys import CreatedKey, CreatedTenant, KeyFields
-from engines import Engine
-from twin_tenants import MOMENT
+from support.databases.engines import Engine
+from support.isolation.twin_tenants import MOMENT
 
 HOUR = 3_600 * 1_000_000
 DAY = 24 * HOUR
@@ -26,7 +26,7 @@ class Hands:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class House:
+class KeySetup:
     engine: Engine
     services: Services
     clock: Hands
@@ -52,6 +52,6 @@ def parsed(text: str) -> ParsedKey:
 
 
 def once(
-    house: House, tenant: CreatedTenant, fields: KeyFields, *, key: str = "k", root: str | None = None
+    house: KeySetup, tenant: CreatedTenant, fields: KeyFields, *, key: str = "k", root: str | None = None
 ) -> CreatedKey:
     return house.services.access.create(reach_of(tenant), fields, idempotency_key=key, root=root or tenant.admin_key)

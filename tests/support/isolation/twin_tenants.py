@@ -49,7 +49,7 @@ from cloister.storage.stores.sessions import NewSession, Sessions, Tail
 from cloister.storage.stores.tenants import Projects, Tenants
 from cloister.storage.stores.turns import Turns
 from cloister.storage.stores.usage import UsageRows
-from engines import Engine
+from support.databases.engines import Engine
 
 STORES = (
     Tenants,

@@ -22,9 +22,18 @@ from cloister.domain.prompts.recalled_text import own_words
 from cloister.domain.scope import MemberVisibility, Reach
 from cloister.services.chat.turns import Ask, NamedSession, Turn, TurnLost
 from cloister.services.conversations.sessions import SessionChange, SessionFields
-from derived_machine import DerivedMachine, numbers
-from isolation_machine import COMMON, MOST_PROJECTS, ONE, house_numbers, names, picks, refused, tenant_numbers
-from oracle import Conversation, Part, Said, Tenant
+from support.isolation.derived_machine import DerivedMachine, numbers
+from support.isolation.isolation_machine import (
+    COMMON,
+    MOST_PROJECTS,
+    ONE,
+    house_numbers,
+    names,
+    picks,
+    refused,
+    tenant_numbers,
+)
+from support.isolation.oracle import Conversation, Part, Said, Tenant
 
 BUDGET = 100_000
 DAY_SECONDS = 86_400

@@ -15,7 +15,7 @@ from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.scope import MemberVisibility, Reach
 from cloister.services.conversations.sessions import SessionChange, SessionFields
 from cloister.services.recall.search import HIGHEST_LIMIT, EpisodeHit, Place
-from oracle import Conversation, Said, Tenant
+from support.isolation.oracle import Conversation, Said, Tenant
 
 EVERYTHING = 1_000
 MOST_PROJECTS = 4

@@ -9,8 +9,8 @@ from typing import Any
 
 import httpx2
 
-from fake_endpoint import Answer, event
-from servers import Caller, Tenant, segment
+from support.servers.fake_endpoint import Answer, event
+from support.servers.http_server import Caller, Tenant, segment
 
 PATIENCE = 30
 

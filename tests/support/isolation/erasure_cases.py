@@ -2,7 +2,7 @@
 
 from cloister.domain.scope import PoolKey
 from cloister.storage.stores.erasure import TenantRows, UserRows
-from twin_tenants import GARDEN, MOMENT, Case, pools
+from support.isolation.twin_tenants import GARDEN, MOMENT, Case, pools
 
 ERASING_CASES: dict[str, Case] = {
     "UserRows.counts": Case(act=lambda t, h: UserRows(t, "ann").counts()),

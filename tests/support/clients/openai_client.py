@@ -11,9 +11,9 @@ import openai
 
 from cloister.models.openai.chat import OpenAiChatModel
 from cloister.models.openai.endpoint import Endpoint
-from engines import Engine
-from fake_endpoint import FakeEndpoint
-from servers import Server, Tenant, segment, serving
+from support.databases.engines import Engine
+from support.servers.fake_endpoint import FakeEndpoint
+from support.servers.http_server import Server, Tenant, segment, serving
 
 MODEL = "the-model"
 # Loading the certificates of the whole world for each client takes longer than most tests.

@@ -8,10 +8,10 @@ from typing import cast
 import pytest
 
 from cloister import Cloister
-from command_line import CommandLine
-from over_commands import OverCommands
-from over_http import OverHttp
-from servers import Tenant
+from support.clients.command_line import CommandLine
+from support.clients.library_over_commands import OverCommands
+from support.clients.library_over_http import OverHttp
+from support.servers.http_server import Tenant
 
 EMBEDDED = ["embedded-sqlite", "embedded-postgres"]
 REMOTE = ["remote-sqlite", "remote-postgres"]

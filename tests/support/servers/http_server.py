@@ -27,7 +27,7 @@ from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.console.sign_ins import SignIns
 from cloister.interfaces.http.hosts import AllowedHosts
 from cloister.interfaces.http.server import Server as WebServer
-from signal_dispositions import dispositions
+from support.servers.signal_dispositions import dispositions
 
 OPERATOR_KEY = "the-operator-of-these-tests-0123456789"
 EVERYTHING = ("read", "write", "admin")

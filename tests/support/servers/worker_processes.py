@@ -20,10 +20,10 @@ from cloister.domain.conversation import Draft
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import Reach
 from cloister.services.conversations.sessions import SessionFields
-from engines import Engine, Rows
-from fake_endpoint import Answer, Asked, completed
-from signal_dispositions import dispositions
-from waiting import eventually
+from support.databases.engines import Engine, Rows
+from support.servers.fake_endpoint import Answer, Asked, completed
+from support.servers.signal_dispositions import dispositions
+from support.waiting import eventually
 
 PATIENCE = 60
 FACT = "I keep the bees of hive"
