@@ -14,7 +14,7 @@ from cloister.domain.conversation import stamps
 from cloister.domain.errors import InvalidRequest, TooLarge
 from cloister.domain.identifiers import MemoryId, MessageId, ProjectId, SessionId
 from cloister.domain.patterns import linear
-from cloister.domain.prompts.outside_text import MARK, harmless, marks, without_control_words
+from cloister.domain.prompts.outside_text import MARK, harmless, is_plain, marks, without_control_words
 from cloister.domain.text import checked_content
 
 MAX_MEMORY = 2_000
@@ -60,6 +60,8 @@ class HeldMemory:
 
 def normalised(content: str) -> str:
     """One line, one Unicode form, single spaces, without control characters: as a memory is stored."""
+    if content.isascii() and content.isprintable():
+        return " ".join(content.split())
     return _SPACES.sub(" ", _UNPRINTABLE.sub("", unicodedata.normalize("NFC", content))).strip()
 
 
@@ -129,6 +131,8 @@ def without_recalled(content: str) -> str:
 def spoken(content: str) -> str:
     """A message as a model is shown it in its conversation, with its role. What it quotes stands in one block, which is closed and
     cannot be left, so that no message can begin or end a block of another."""
+    if is_plain(content):
+        return content
     before, recalled, after = parted(content)
     if recalled is None:
         return without_control_words(content)

@@ -92,6 +92,12 @@ _MARK = linear(
 )
 
 
+def is_plain(text: str) -> bool:
+    """Whether there is nothing in a text that could be a mark or a control word: most have none."""
+    has_brackets = "<" in text or "[" in text or ":" in text
+    return not has_brackets and text.isascii() and "recalled" not in text.lower()
+
+
 def marks(text: str) -> Iterator[Match[str]]:
     """What a reader may take for one of our marks, in order; the group `closes` is empty for one that opens a block."""
     if text.isascii() and "recalled" not in text.lower():

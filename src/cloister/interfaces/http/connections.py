@@ -5,6 +5,7 @@ Uvicorn's protocol on httptools has none of these: it collects a header of any s
 body that nobody asked for, and waits for ever for the rest of a request.
 """
 
+import asyncio
 import secrets
 import socket
 import weakref
@@ -66,6 +67,38 @@ class Peers:
                 del self._open[connection.peer]
 
 
+class _OneWrite:
+    """A connection's transport for answers: all that is written in one turn of the event loop is sent by one system call, as the
+    head and the body of most answers are. Uvicorn writes them apart."""
+
+    def __init__(self, transport: Any, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._waiting: list[bytes] = []
+        self.is_closing = transport.is_closing
+        self.get_write_buffer_size = transport.get_write_buffer_size
+        self.set_protocol = transport.set_protocol
+        self.abort = transport.abort
+
+    def write(self, data: bytes) -> None:
+        if not self._waiting:
+            self._loop.call_soon(self._send)
+        self._waiting.append(data)
+
+    def close(self) -> None:
+        self._send()
+        self._transport.close()
+
+    def write_eof(self) -> None:
+        self._send()
+        self._transport.write_eof()
+
+    def _send(self) -> None:
+        if self._waiting:
+            waiting, self._waiting = self._waiting, []
+            self._transport.write(b"".join(waiting))
+
+
 class _Refused(Exception):
     """Raised out of a callback of the parser, which then stops."""
 
@@ -92,6 +125,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: Any) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         super().connection_made(transport)
+        self.transport = _OneWrite(transport, self.loop)  # pyright: ignore[reportAttributeAccessIssue]
         self.since = self.loop.time()
         self.peer = _peer(self.client)
         if not self._peers.add(self):

@@ -103,7 +103,7 @@ def chat(body: ChatRequest, caller: Caller, request: Request) -> Response:
         turn = keeper.begin_again(caller.reach, named)
     else:
         turn = keeper.begin(caller.reach, Ask(drafts=[_said(body)], **asdict(named)))
-    return StartedTurn(_running(request), turn, turn_guard(turn, caller, request))
+    return StartedTurn(_running(request), turn, turn_guard(turn, caller, request, has_asked=True))
 
 
 @router.get(
@@ -131,15 +131,15 @@ def stop_chat(external_id: SessionId, caller: Caller, request: Request, _: NoBod
     return answer(Stopped(stopped=running is not None))
 
 
-def turn_guard(turn: Turn, caller: CallerInfo, request: Request) -> StreamGuard:
-    """Lets a turn be shown to a caller as long as its key, its project and the session allow it."""
+def turn_guard(turn: Turn, caller: CallerInfo, request: Request, *, has_asked: bool = False) -> StreamGuard:
+    """Lets a turn be shown to a caller as long as its key, its project and the session allow it. `has_asked`: with this request."""
 
     def may_read(now: CallerInfo) -> bool:
         now.chosen_project()
         return now.services.follow.admits(now.reach, turn)
 
     recheck = cast(AccessRecheck, request.app.state.access_recheck)
-    return recheck.guard(caller, ("turn", turn.session.id, turn.number), may_read)
+    return recheck.guard(caller, ("turn", turn.session.id, turn.number), may_read, just_checked=has_asked)
 
 
 def _named(body: ChatRequest, caller: CallerInfo) -> NamedSession:

@@ -61,10 +61,12 @@ class RunningTurn:
             while True:
                 news, ended = self._news, self.ended
                 fresh = self._happened[seen:]
-                if not await guard.admits():
+                if guard.seconds_left <= 0 and not await guard.admits():
                     yield [Finished(status="failed", message=None, finish_reason="error", error=AccessEnded())]
                     return
-                shown = await self._shown(guard, fresh, late=seen < before)
+                shown = fresh
+                if seen < before or self._now() - self._recalled_at >= CHECK_SECONDS:
+                    shown = await self._read_recalled_again(guard, fresh)
                 seen += len(fresh)
                 if shown or self._now() - quiet_since >= _QUIET_SECONDS:
                     yield shown
@@ -80,10 +82,8 @@ class RunningTurn:
         while not self.ended:
             await self._news.wait()
 
-    async def _shown(self, guard: StreamGuard, fresh: Sequence[Happening], *, late: bool) -> list[Happening]:
+    async def _read_recalled_again(self, guard: StreamGuard, fresh: Sequence[Happening]) -> list[Happening]:
         """What was recalled some time ago is read again for who is shown it only now: it may be forgotten since."""
-        if not late and self._now() - self._recalled_at < CHECK_SECONDS:
-            return list(fresh)
         return [
             Recalled(context=await self._read_again(guard.reach, self.turn, happening.context))
             if isinstance(happening, Recalled)
@@ -177,7 +177,8 @@ class _Elsewhere:
 
 async def _wait(news: asyncio.Event, seconds: float) -> None:
     with suppress(TimeoutError):
-        await asyncio.wait_for(news.wait(), max(0.0, seconds))
+        async with asyncio.timeout(max(0.0, seconds)):  # not `wait_for`, which makes a task of every wait
+            await news.wait()
 
 
 def _place(turn: Turn) -> tuple[TenantId, SessionId]:

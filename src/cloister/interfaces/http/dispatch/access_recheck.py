@@ -30,6 +30,7 @@ class AccessRecheck:
         self._answers: dict[tuple[TenantId, Hashable], tuple[float, asyncio.Task[bool]]] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._leave_bus: Callable[[], None] = lambda: None
+        self.last_change = object()
 
     def open(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -38,9 +39,12 @@ class AccessRecheck:
     def close(self) -> None:
         self._leave_bus()
 
-    def guard(self, caller: CallerInfo, what: Hashable, may_read: MayRead) -> "StreamGuard":
-        """For one answer; `what` names all that `may_read` depends on beside the caller's credential, header and the database."""
-        return StreamGuard(self, caller, what, may_read)
+    def guard(
+        self, caller: CallerInfo, what: Hashable, may_read: MayRead, *, just_checked: bool = False
+    ) -> "StreamGuard":
+        """For one answer; `what` names all that `may_read` depends on beside the caller's credential, header and the database.
+        `just_checked`: this very request has shown that its caller may read."""
+        return StreamGuard(self, caller, what, may_read, self.last_change if just_checked else None)
 
     def enter(self, guard: "StreamGuard") -> None:
         self._guards.setdefault(guard.tenant, set()).add(guard)
@@ -64,6 +68,7 @@ class AccessRecheck:
         return asked, await asyncio.shield(answer)
 
     def _pass_on(self, tenant: TenantId) -> None:
+        self.last_change = object()
         if self._loop is None or tenant not in self._guards:
             return
         try:
@@ -80,8 +85,16 @@ class AccessRecheck:
 class StreamGuard:
     """Of one answer: whether its caller may still read it. Between two checks it costs a look at the clock."""
 
-    def __init__(self, recheck: AccessRecheck, caller: CallerInfo, what: Hashable, may_read: MayRead) -> None:
+    def __init__(
+        self,
+        recheck: AccessRecheck,
+        caller: CallerInfo,
+        what: Hashable,
+        may_read: MayRead,
+        checked_after: object | None,
+    ) -> None:
         self._recheck = recheck
+        self._checked_after = checked_after
         self._caller = caller
         self._may_read = may_read
         self._checked: float | None = None
@@ -93,6 +106,8 @@ class StreamGuard:
 
     def __enter__(self) -> "StreamGuard":
         self._recheck.enter(self)
+        if self._checked_after is self._recheck.last_change:
+            self._checked = asyncio.get_running_loop().time()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -110,8 +125,8 @@ class StreamGuard:
         return max(0.0, self._checked + CHECK_SECONDS - asyncio.get_running_loop().time())
 
     async def admits(self) -> bool:
-        """Asks the database only where a check is due. The first one always is: between the request and the first byte anything may
-        have happened."""
+        """Asks the database only where a check is due. The first one is, unless the request itself was that check and nothing has
+        changed in this process since: between the request and the first byte anything may have happened."""
         for _ in range(_MOST_LOOKS):
             if self.seconds_left > 0:
                 return True

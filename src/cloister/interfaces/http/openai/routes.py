@@ -131,7 +131,7 @@ def complete_chat(
         model=lambda: services.converse.model.name,
         stream=bool(body.stream),
         usage=body.wants_usage,
-        guard=turn_guard(turn, caller, request),
+        guard=turn_guard(turn, caller, request, has_asked=True),
     )
     return TurnReply(cast(RunningTurns, request.app.state.turns), answering)
 
