@@ -54,7 +54,7 @@ def main() -> None:
     given = arguments.parse_args()
     with open_engine("postgres") as url:
         services = build_services(Settings(data=url))
-        reaches = [Reach(tenant=services.organise.create_tenant(f"tenant {at}")[0]) for at in range(TENANTS)]
+        reaches = [Reach(tenant=services.projects.create_tenant(f"tenant {at}")[0]) for at in range(TENANTS)]
         with sleeping_model(given.latency) as (address, asked):
             model = {"CLOISTER_MODEL_URL": address, "CLOISTER_MODEL_NAME": "sleeper"}
             runs: list[Run] = []

@@ -14,40 +14,40 @@ from cloister.models.interface import ChatModel, Embedder, Extractor
 from cloister.models.recall_only import RecallOnly
 from cloister.models.rules.extractor import Rules
 from cloister.models.static.embedder import StaticEmbedder
-from cloister.services.chat.converse import CONTEXT_TOKENS, Converser
-from cloister.services.chat.follow import Follower
-from cloister.services.chat.turns import TurnKeeper
-from cloister.services.conversations.erase_user import UserEraser
-from cloister.services.conversations.forget import Forgetter
+from cloister.services.chat.converse import CONTEXT_TOKENS, Chat
+from cloister.services.chat.follow import TurnReaders
+from cloister.services.chat.turns import Turns
+from cloister.services.conversations.erase_user import UserErasure
+from cloister.services.conversations.forget import Forgetting
 from cloister.services.conversations.record import Recorder
-from cloister.services.conversations.sessions import SessionKeeper
-from cloister.services.events.bus import Bus
-from cloister.services.health import Diagnoser
+from cloister.services.conversations.sessions import Sessions
+from cloister.services.events.bus import EventBus
+from cloister.services.health import Health
 from cloister.services.indexing.entities import EntityIndexing
 from cloister.services.indexing.indexer import Indexer
 from cloister.services.indexing.memories import MemoryIndexing
 from cloister.services.indexing.queue import IndexQueue
 from cloister.services.indexing.reindex import Reindexer
 from cloister.services.memories.claims import LEASE_SECONDS, Claims
-from cloister.services.memories.entities import EntityKeeper
-from cloister.services.memories.extract import MemoryWorker
-from cloister.services.memories.memories import Rememberer
-from cloister.services.memories.observations import ObservationReader
+from cloister.services.memories.entities import Entities
+from cloister.services.memories.extract import Extraction
+from cloister.services.memories.memories import Memories
+from cloister.services.memories.observations import Observations
 from cloister.services.recall.build_context import ContextBuilder
 from cloister.services.recall.embed import TextEmbedder
-from cloister.services.recall.recall import Recaller
-from cloister.services.recall.recall_derived import DerivedRecaller
-from cloister.services.recall.search import Searcher
-from cloister.services.tenancy.api_keys import Gatekeeper
-from cloister.services.tenancy.idempotency_expiry import ExpiredAnswers
-from cloister.services.tenancy.projects import Organiser
-from cloister.services.tenancy.tenants import TenantDirectory
+from cloister.services.recall.recall import Recall
+from cloister.services.recall.recall_derived import DerivedRecall
+from cloister.services.recall.search import Search
+from cloister.services.tenancy.api_keys import ApiKeys
+from cloister.services.tenancy.idempotency_expiry import IdempotencyExpiry
+from cloister.services.tenancy.projects import Projects
+from cloister.services.tenancy.tenants import Tenants
 from cloister.services.tenancy.visibility import VisibilityChange
-from cloister.services.wakeup import Bell
+from cloister.services.wakeup import WakeUp
 from cloister.settings import Settings
 from cloister.storage.interface import Database
 from cloister.storage.sqlite.database import open_sqlite
-from cloister.storage.stores.tenants import Tenants
+from cloister.storage.stores.tenants import TenantStore
 
 LOCAL_NAME = "local"
 
@@ -58,33 +58,33 @@ class Services:
 
     database: Database
     index: Index
-    organise: Organiser
-    sessions: SessionKeeper
+    projects: Projects
+    sessions: Sessions
     record: Recorder
-    recall: Recaller
-    recall_derived: DerivedRecaller
+    recall: Recall
+    recall_derived: DerivedRecall
     context: ContextBuilder
-    search: Searcher
-    forget: Forgetter
-    erase_user: UserEraser
-    tenants: TenantDirectory
+    search: Search
+    forgetting: Forgetting
+    erase_user: UserErasure
+    tenants: Tenants
     queue: IndexQueue
     reindex: Reindexer
-    diagnose: Diagnoser
-    access: Gatekeeper
-    remember: Rememberer
-    entities: EntityKeeper
-    observations: ObservationReader
-    memory_worker: MemoryWorker
+    health: Health
+    api_keys: ApiKeys
+    memories: Memories
+    entities: Entities
+    observations: Observations
+    extraction: Extraction
     claims: Claims
-    turns: TurnKeeper
-    converse: Converser
-    follow: Follower
+    turns: Turns
+    chat: Chat
+    turn_readers: TurnReaders
     embed: TextEmbedder
-    bell: Bell
-    events: Bus
+    wake_up: WakeUp
+    events: EventBus
     extractor: Extractor
-    expired_answers: ExpiredAnswers
+    idempotency_expiry: IdempotencyExpiry
     immediate: bool
     """Whether what was recorded can be recalled at once, with no queue to drain."""
 
@@ -135,56 +135,56 @@ def wire(
     """Services over parts that are already open; `limits` hold for tenants without limits of their own."""
     limits = limits or Limits()
     extractor = extractor or Rules()
-    claims, bell = Claims(database, clock, lease_seconds=lease_seconds), Bell()
-    events = Bus(database, clock)
+    claims, wake_up = Claims(database, clock, lease_seconds=lease_seconds), WakeUp()
+    events = EventBus(database, clock)
     indexer = Indexer(database, embedder, immediate_index=index.immediate)
     generation = indexer.generation
-    recaller = Recaller(index, generation)
+    recall = Recall(index, generation)
     memory_indexing = MemoryIndexing(database, indexer, clock)
     entity_indexing = EntityIndexing(database, index, indexer, clock)
     queue = IndexQueue(database, index, indexer, memory_indexing, entity_indexing, clock)
-    derived = DerivedRecaller(index, generation)
-    rememberer = Rememberer(database, memory_indexing, clock)
-    entities = EntityKeeper(database, entity_indexing, clock)
+    derived = DerivedRecall(index, generation)
+    memories = Memories(database, memory_indexing, clock)
+    entities = Entities(database, entity_indexing, clock)
     visibility = VisibilityChange(entity_indexing, generation, clock)
-    organiser = Organiser(database, generation, clock, limits, events, visibility)
+    projects = Projects(database, generation, clock, limits, events, visibility)
     reindexer = Reindexer(database, indexer, memory_indexing, entity_indexing, queue, clock)
-    sessions = SessionKeeper(database, generation, clock, limits, events)
-    recorder = Recorder(database, indexer, clock, limits, bell, events)
-    contexts = ContextBuilder(database, recaller, derived, generation)
-    forgetter = Forgetter(database, index, queue, entity_indexing, generation, events)
-    access = Gatekeeper(database, organiser, clock)
-    turns = TurnKeeper(database, sessions, recorder, clock, events, lease_seconds=lease_seconds)
+    sessions = Sessions(database, generation, clock, limits, events)
+    recorder = Recorder(database, indexer, clock, limits, wake_up, events)
+    contexts = ContextBuilder(database, recall, derived, generation)
+    forgetting = Forgetting(database, index, queue, entity_indexing, generation, events)
+    access = ApiKeys(database, projects, clock)
+    turns = Turns(database, sessions, recorder, clock, events, lease_seconds=lease_seconds)
     return Services(
         database=database,
         index=index,
-        organise=organiser,
+        projects=projects,
         sessions=sessions,
         record=recorder,
-        recall=recaller,
+        recall=recall,
         recall_derived=derived,
         context=contexts,
-        search=Searcher(database, recaller, derived),
-        forget=forgetter,
-        erase_user=UserEraser(database, forgetter, entity_indexing, generation, events),
-        tenants=TenantDirectory(database, index, forgetter, access, generation, clock, events),
+        search=Search(database, recall, derived),
+        forgetting=forgetting,
+        erase_user=UserErasure(database, forgetting, entity_indexing, generation, events),
+        tenants=Tenants(database, index, forgetting, access, generation, clock, events),
         queue=queue,
         reindex=reindexer,
-        diagnose=Diagnoser(database, queue, reindexer, claims, clock, embedder=embedder.name, extractor=extractor.name),
-        access=access,
-        remember=rememberer,
+        health=Health(database, queue, reindexer, claims, clock, embedder=embedder.name, extractor=extractor.name),
+        api_keys=access,
+        memories=memories,
         entities=entities,
-        observations=ObservationReader(database),
-        memory_worker=MemoryWorker(database, rememberer, entities, extractor, clock, claims),
+        observations=Observations(database),
+        extraction=Extraction(database, memories, entities, extractor, clock, claims),
         claims=claims,
         turns=turns,
-        converse=Converser(turns, contexts, forgetter, chat_model or RecallOnly(), context_tokens=context_tokens),
-        follow=Follower(database, generation),
+        chat=Chat(turns, contexts, forgetting, chat_model or RecallOnly(), context_tokens=context_tokens),
+        turn_readers=TurnReaders(database, generation),
         embed=TextEmbedder(embedder),
-        bell=bell,
+        wake_up=wake_up,
         events=events,
         extractor=extractor,
-        expired_answers=ExpiredAnswers(database, clock),
+        idempotency_expiry=IdempotencyExpiry(database, clock),
         immediate=embedder.immediate and index.immediate,
     )
 
@@ -199,9 +199,9 @@ def ensure_local_tenant(services: Services) -> Reach:
     """The local tenant and its default project, made at the first start; several processes may start at once."""
     reach = Reach(tenant=LOCAL_TENANT)
     with services.database.read(reach) as transaction:
-        known = Tenants(transaction).exists()
+        known = TenantStore(transaction).exists()
     if not known:
-        services.organise.create_tenant(LOCAL_NAME, tenant=LOCAL_TENANT)
+        services.projects.create_tenant(LOCAL_NAME, tenant=LOCAL_TENANT)
     return reach
 
 

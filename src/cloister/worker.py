@@ -81,7 +81,7 @@ class Worker:
         """All that is due now, and no more, unless asked to stop. A session that fails is left for another time; where the database
         or an index cannot be used, that is raised."""
         self._begin("index", lambda: self._once(self._index))
-        self._begin("expire", lambda: self._once(self._services.expired_answers.drop))
+        self._begin("expire", lambda: self._once(self._services.idempotency_expiry.drop))
         for number in range(self._at_once):
             self._begin(f"extract-{number}", lambda: self._once(self._until_nothing_is_due))
         for thread in self._threads:
@@ -103,7 +103,7 @@ class Worker:
         """Begin nothing new, and wait a moment for what is under way. Sessions that a model still thinks about are let go, for
         another worker to have at once; gives how many. Their threads may go on, and will keep nothing."""
         self._stopping.set()
-        self._services.bell.wake_all()
+        self._services.wake_up.wake_all()
         deadline = time.monotonic() + grace_seconds
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
@@ -113,7 +113,7 @@ class Worker:
         while not self._stopping.is_set():
             spent = self._in_peace(self._extract_next, after_trouble=0.0)
             if spent is None:
-                self._services.bell.wait(self._stopping.is_set)
+                self._services.wake_up.wait(self._stopping.is_set)
                 self._stopping.wait(_GATHER_SECONDS)
             else:
                 self._stopping.wait(self._rest * spent)
@@ -124,9 +124,9 @@ class Worker:
         while not self._stopping.wait(_LOOK_EVERY_SECONDS):
             if time.monotonic() >= next_expiry:
                 next_expiry = time.monotonic() + _EXPIRE_EVERY_SECONDS
-                self._in_peace(self._services.expired_answers.drop, after_trouble=0)
+                self._in_peace(self._services.idempotency_expiry.drop, after_trouble=0)
             if self._in_peace(self._services.claims.is_any_due, after_trouble=True):
-                self._services.bell.ring()
+                self._services.wake_up.notify()
 
     def _keep_indexing(self) -> None:
         """What another process or a slow embedder left in the queue; with the defaults there is never anything in it."""
@@ -145,9 +145,9 @@ class Worker:
         claim = self._services.claims.claim_due()
         if claim is None:
             return None
-        self._services.bell.ring()
+        self._services.wake_up.notify()
         began = time.monotonic()
-        outcome = self._services.memory_worker.run(claim)
+        outcome = self._services.extraction.run(claim)
         with self._lock:
             self._done[outcome.result] += 1
             self._done["checked_messages"] += outcome.extracted.checked_messages

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from cloister.domain.identifiers import parse_tenant
+from cloister.domain.identifiers import parse_tenant_id
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import now
-from cloister.services.tenancy.api_keys import Gatekeeper, KeyFields
+from cloister.services.tenancy.api_keys import ApiKeys, KeyFields
 from support.clients.chat_client import Gate, asking, messages, streaming, words
 from support.servers.fake_endpoint import FakeEndpoint
 from support.servers.http_server import Server, Tenant
@@ -111,9 +111,9 @@ class House:
 def expired(server: Server, tenant: Tenant) -> str:
     assert server.services is not None
     services = server.services
-    then = Gatekeeper(services.database, services.organise, lambda: now() - 2 * DAY)
+    then = ApiKeys(services.database, services.projects, lambda: now() - 2 * DAY)
     fields = KeyFields(name="expired", permissions=("read", "write"), expires_at=now() - DAY)
-    return then.create(Reach(tenant=parse_tenant(tenant.tenant_id)), fields).text
+    return then.create(Reach(tenant=parse_tenant_id(tenant.tenant_id)), fields).text
 
 
 @pytest.fixture(scope="module")

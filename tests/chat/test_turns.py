@@ -12,7 +12,7 @@ from cloister.domain.errors import QuotaExceeded, TurnInProgress, TurnMoved
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import now
 from cloister.domain.usage import Limits
-from cloister.services.chat.converse import Finished, Happening, Recalled
+from cloister.services.chat.converse import Finished, Recalled, TurnEvent
 from cloister.services.chat.turns import Ask, Turn, TurnLost
 from cloister.services.conversations.sessions import SessionChange, SessionFields
 from support.databases.engines import Engine, at_once
@@ -47,15 +47,15 @@ def asked(words: str = "Is it so?", session: str = "tab") -> Ask:
 
 
 def tenant_of(services: Services) -> Reach:
-    tenant, _ = services.organise.create_tenant("Household")
+    tenant, _ = services.projects.create_tenant("Household")
     return Reach(tenant=tenant)
 
 
-def told(services: Services, turn: Turn) -> list[Happening]:
-    happened: list[Happening] = []
+def told(services: Services, turn: Turn) -> list[TurnEvent]:
+    happened: list[TurnEvent] = []
 
     async def run() -> None:
-        await services.converse.reply(turn, happened.append, stop=asyncio.Event(), elsewhere=Threads())
+        await services.chat.reply(turn, happened.append, stop=asyncio.Event(), threads=Threads())
 
     asyncio.run(run())
     return happened
@@ -115,11 +115,11 @@ def test_what_answers_something_forgotten_is_not_kept(engine: Engine, what: str)
     reach = tenant_of(services)
     turn = services.turns.begin(reach, asked())
     if what == "session":
-        services.forget.session(reach, "tab")
+        services.forgetting.session(reach, "tab")
     elif what == "contents":
-        services.forget.contents(reach, "tab")
+        services.forgetting.contents(reach, "tab")
     else:
-        services.forget.message(reach, turn.question.id)
+        services.forgetting.message(reach, turn.question.id)
     with pytest.raises(TurnLost):
         services.turns.end(turn, REPLY)
     again = services.turns.begin(reach, asked("Again?"))
@@ -132,8 +132,8 @@ def test_a_session_that_moves_before_it_recalls_recalls_nothing(engine: Engine, 
     """ISO-4, ISO-12, ORG-4: between the two transactions of a turn the session moved to where another project's words are."""
     services = engine.services()
     wide = tenant_of(services)
-    garden = services.organise.create_project(wide, "Garden").id
-    vault = services.organise.create_project(wide, "Vault").id
+    garden = services.projects.create_project(wide, "Garden").id
+    vault = services.projects.create_project(wide, "Vault").id
     services.sessions.create(wide, SessionFields(external_id="secret", project=vault))
     services.record.messages(wide, "secret", [Draft(role="user", content="It is so: the code is marigold.")])
     reach = Reach(tenant=wide.tenant, confined_to=garden) if is_confined else wide
@@ -143,7 +143,7 @@ def test_a_session_that_moves_before_it_recalls_recalls_nothing(engine: Engine, 
 
     happened = told(services, turn)
 
-    assert not [happening for happening in happened if isinstance(happening, Recalled)]
+    assert not [event for event in happened if isinstance(event, Recalled)]
     assert "marigold" not in repr(happened)
     finished = happened[-1]
     assert isinstance(finished, Finished) and isinstance(finished.error, TurnMoved)

@@ -12,7 +12,7 @@ from cloister import Cloister, CloisterError, Conflict, InvalidRequest, NotFound
 from cloister.bootstrap import Services
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import InvalidProjectId
-from cloister.domain.identifiers import MAX_SEQUENCE, message_name, project_name
+from cloister.domain.identifiers import MAX_SEQUENCE, format_message_id, format_project_id
 from cloister.domain.scope import Reach
 from cloister.domain.text import MAX_CONTENT
 from cloister.services.conversations.record import LARGEST_BATCH
@@ -58,11 +58,11 @@ def house(shared_engine: Engine) -> Generator[House]:
 
 
 def _another_tenant(services: Services) -> dict[str, str]:
-    reach = Reach(tenant=services.organise.create_tenant("Others")[0])
-    project = services.organise.create_project(reach, "Garden").id
+    reach = Reach(tenant=services.projects.create_tenant("Others")[0])
+    project = services.projects.create_project(reach, "Garden").id
     services.sessions.create(reach, SessionFields(external_id="theirs", project=project))
     (message,) = services.record.messages(reach, "theirs", [Draft(role="user", content="Roses")]).messages
-    return {"session": "theirs", "project": project_name(project), "message": message_name(message.id)}
+    return {"session": "theirs", "project": format_project_id(project), "message": format_message_id(message.id)}
 
 
 BY_ID: dict[str, tuple[str, Callable[[Cloister, str], object]]] = {

@@ -14,7 +14,7 @@ from cloister.domain.scope import PoolKey, Reach
 from cloister.services.conversations import move
 from cloister.services.conversations import sessions as keep_sessions
 from cloister.services.conversations.sessions import SessionChange, SessionFields
-from cloister.storage.stores.pools import Pools
+from cloister.storage.stores.pools import PoolStore
 from support.databases.engines import Engine
 
 PATIENCE = 0.2
@@ -25,8 +25,8 @@ class Scene:
 
     def __init__(self, engine: Engine) -> None:
         self.writer, self.reader = engine.services(), engine.services()
-        self.reach = Reach(tenant=self.writer.organise.create_tenant("Scene")[0])
-        self.garden = self.writer.organise.create_project(self.reach, "Garden").id
+        self.reach = Reach(tenant=self.writer.projects.create_tenant("Scene")[0])
+        self.garden = self.writer.projects.create_project(self.reach, "Garden").id
         for name in ("asking", "changing"):
             self.create(name)
         self.say("asking", "What of the roses?")
@@ -61,7 +61,7 @@ def test_a_session_that_left_was_cleared_and_came_back_is_known_as_it_is_now(sce
     scene.say("changing", "one", "two", "three")
     assert {"one", "two", "three"} <= set(scene.recalled())
     scene.move(scene.garden)
-    scene.writer.forget.contents(scene.reach, "changing")
+    scene.writer.forgetting.contents(scene.reach, "changing")
     scene.say("changing", "four")
     scene.move(None)
     assert {"one", "two", "three", "four"} & set(scene.recalled()) == {"four"}
@@ -75,7 +75,7 @@ def test_a_message_deleted_while_its_session_was_away_stays_deleted(scene: Scene
     scene.recalled()
     _, (first, _) = scene.writer.sessions.messages(scene.reach, "changing", limit=10)
     scene.move(scene.garden)
-    scene.writer.forget.message(scene.reach, first.id)
+    scene.writer.forgetting.message(scene.reach, first.id)
     scene.move(None)
     assert {"one", "two"} & set(scene.recalled()) == {"two"}
 
@@ -86,10 +86,10 @@ def test_what_is_deleted_is_gone_from_the_index_of_every_cloister_at_once(scene:
     for services in (scene.writer, scene.reader):
         assert scene.recalled(services=services) == ["one", "three", "two"]
     _, (_, second, _) = scene.writer.sessions.messages(scene.reach, "changing", limit=10)
-    scene.writer.forget.message(scene.reach, second.id)
+    scene.writer.forgetting.message(scene.reach, second.id)
     for services in (scene.writer, scene.reader):
         assert scene.recalled(services=services) == ["one", "three"]
-    scene.writer.forget.contents(scene.reach, "changing")
+    scene.writer.forgetting.contents(scene.reach, "changing")
     for services in (scene.writer, scene.reader):
         assert scene.recalled(services=services) == []
 
@@ -98,7 +98,7 @@ def test_a_session_made_again_under_its_old_name_brings_nothing_back(scene: Scen
     """ISO-5."""
     scene.say("changing", "one")
     assert scene.recalled() == ["one"]
-    scene.writer.forget.session(scene.reach, "changing")
+    scene.writer.forgetting.session(scene.reach, "changing")
     scene.create("changing")
     assert scene.recalled() == []
     scene.say("changing", "two")
@@ -146,9 +146,9 @@ def test_after_its_project_was_deleted_a_session_is_in_the_shared_pool_of_its_us
         fields = SessionFields(external_id=name, project=scene.garden, user_id=user)
         scene.writer.sessions.create(scene.reach, fields)
         scene.say(name, f"word {name}")
-    scene.writer.organise.change_project(scene.reach, scene.garden, member_visibility="shared")
+    scene.writer.projects.change_project(scene.reach, scene.garden, member_visibility="shared")
     assert scene.recalled("of ann") == ["word of bob"]
-    assert scene.writer.organise.delete_project(scene.reach, scene.garden).sessions == 2
+    assert scene.writer.projects.delete_project(scene.reach, scene.garden).sessions == 2
     assert scene.recalled("of ann") == []
     assert scene.recalled() == []
     scene.writer.sessions.create(scene.reach, SessionFields(external_id="ann again", user_id="ann"))
@@ -188,7 +188,7 @@ def meeting(
     """Run `act`, and `meanwhile` when it has looked at its project but not yet written; a lock may make either wait."""
     looked, done = threading.Event(), threading.Event()
 
-    class Hesitant(Pools):
+    class Hesitant(PoolStore):
         def ensure(self, key: PoolKey) -> PoolId:
             if not looked.is_set():
                 looked.set()
@@ -216,7 +216,7 @@ def test_a_session_made_while_its_project_is_deleted_is_refused_or_returned_to_t
         scene,
         monkeypatch,
         lambda: scene.create("gardener", scene.garden),
-        lambda: scene.reader.organise.delete_project(scene.reach, scene.garden),
+        lambda: scene.reader.projects.delete_project(scene.reach, scene.garden),
     )
     assert failure is None
     assert refusal is None or isinstance(refusal, NotFound)
@@ -233,7 +233,7 @@ def test_a_session_moved_while_its_new_project_is_deleted_is_refused_or_returned
         scene,
         monkeypatch,
         lambda: scene.move(scene.garden),
-        lambda: scene.reader.organise.delete_project(scene.reach, scene.garden),
+        lambda: scene.reader.projects.delete_project(scene.reach, scene.garden),
     )
     assert failure is None
     assert refusal is None or isinstance(refusal, NotFound)

@@ -53,8 +53,8 @@ class Ticking:
 def house(shared_engine: Engine) -> House:
     clock = Ticking()
     services = shared_engine.services(clock=clock)
-    reach = Reach(tenant=services.organise.create_tenant("House")[0])
-    garden = services.organise.create_project(reach, "Garden").id
+    reach = Reach(tenant=services.projects.create_tenant("House")[0])
+    garden = services.projects.create_project(reach, "Garden").id
     for name in NAMES:
         fields = SessionFields(external_id=name, title="Roses", tags=("red",), metadata={"beds": 1})
         services.sessions.create(reach, fields)

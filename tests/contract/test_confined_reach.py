@@ -37,9 +37,9 @@ def services(shared_engine: Engine) -> Services:
 
 @pytest.fixture
 def walled(shared_engine: Engine, services: Services) -> Walled:
-    reach = Reach(tenant=services.organise.create_tenant("Walled")[0])
-    garden = services.organise.create_project(reach, "Same", allow_duplicate_name=True).id
-    cellar = services.organise.create_project(reach, "Same", allow_duplicate_name=True).id
+    reach = Reach(tenant=services.projects.create_tenant("Walled")[0])
+    garden = services.projects.create_project(reach, "Same", allow_duplicate_name=True).id
+    cellar = services.projects.create_project(reach, "Same", allow_duplicate_name=True).id
     messages: dict[str, MessageId] = {}
     for name, project in (("inside", garden), ("cellar", cellar), ("shared", None)):
         services.sessions.create(reach, SessionFields(external_id=name, project=project))
@@ -70,13 +70,13 @@ BY_SESSION: dict[str, Callable[[Walled, str], object]] = {
     "record.episode": lambda w, name: w.services.record.episode(w.key, name, DRAFTS[0], DRAFTS[0]),
     "context.build": lambda w, name: w.services.context.build(w.key, name, question="roses"),
     "search.search": lambda w, name: w.services.search.search(w.key, "roses", Place(session=name), 9),
-    "forget.session": lambda w, name: w.services.forget.session(w.key, name),
-    "forget.contents": lambda w, name: w.services.forget.contents(w.key, name),
-    "forget.message": lambda w, name: w.services.forget.message(w.key, w.messages[name]),
+    "forget.session": lambda w, name: w.services.forgetting.session(w.key, name),
+    "forget.contents": lambda w, name: w.services.forgetting.contents(w.key, name),
+    "forget.message": lambda w, name: w.services.forgetting.message(w.key, w.messages[name]),
 }
 BY_PROJECT: dict[str, Callable[[Walled, ProjectId], object]] = {
-    "organise.project": lambda w, project: w.services.organise.project(w.key, project),
-    "organise.change_project": lambda w, project: w.services.organise.change_project(w.key, project, name="Mine"),
+    "organise.project": lambda w, project: w.services.projects.project(w.key, project),
+    "organise.change_project": lambda w, project: w.services.projects.change_project(w.key, project, name="Mine"),
     "sessions.page": lambda w, project: w.services.sessions.page(w.key, limit=9, project=project, any_project=False),
     "sessions.create": lambda w, project: w.services.sessions.create(w.key, SessionFields(project=project)),
     "sessions.change": lambda w, project: w.services.sessions.change(
@@ -87,12 +87,12 @@ BY_PROJECT: dict[str, Callable[[Walled, ProjectId], object]] = {
 REACHING_OUT: dict[str, Callable[[Walled], object]] = {
     "take a session out": lambda w: w.services.sessions.change(w.key, "inside", SessionChange(move=True)),
     "make a session outside": lambda w: w.services.sessions.create(w.key, SessionFields(external_id="new")),
-    "add a project": lambda w: w.services.organise.create_project(w.key, "New"),
-    "delete its own project": lambda w: w.services.organise.delete_project(w.key, w.garden),
-    "delete another": lambda w: w.services.organise.delete_project(w.key, w.cellar),
-    "take the default": lambda w: w.services.organise.change_project(w.key, w.garden, is_default=True),
-    "count what the tenant keeps": lambda w: w.services.organise.usage(w.key),
-    "raise the tenant's limits": lambda w: w.services.organise.set_limits(w.key, Limits(messages=1)),
+    "add a project": lambda w: w.services.projects.create_project(w.key, "New"),
+    "delete its own project": lambda w: w.services.projects.delete_project(w.key, w.garden),
+    "delete another": lambda w: w.services.projects.delete_project(w.key, w.cellar),
+    "take the default": lambda w: w.services.projects.change_project(w.key, w.garden, is_default=True),
+    "count what the tenant keeps": lambda w: w.services.projects.usage(w.key),
+    "raise the tenant's limits": lambda w: w.services.projects.set_limits(w.key, Limits(messages=1)),
 }
 
 
@@ -129,7 +129,7 @@ def test_lists_and_searches_hold_the_project_alone(walled: Walled) -> None:
     """ISO-4. What is in no project cannot be searched with a confined key, and is not taken for its own project either."""
     services, key = walled.services, walled.key
     assert [session.external_id for session in services.sessions.page(key, limit=9)] == ["inside"]
-    assert [project.id for project in services.organise.projects(key, limit=9)] == [walled.garden]
+    assert [project.id for project in services.projects.projects(key, limit=9)] == [walled.garden]
     hits = services.search.search(key, "roses", Place(project=walled.garden), 9)
     assert [hit.item.message.content for hit in hits if isinstance(hit, EpisodeHit)] == ["Roses of inside"]
     with pytest.raises(Forbidden, match="confined"):
@@ -148,7 +148,7 @@ MAKING: dict[str, Callable[[Walled, Reach, str], object]] = {
         reach, Ask(session=name, drafts=DRAFTS, project=w.garden, must_be_in=True)
     ),
     "turns.begin, resent": lambda w, reach, name: w.services.turns.begin(
-        reach, Ask(session=name, drafts=DRAFTS, project=w.garden, must_be_in=True, resent=True)
+        reach, Ask(session=name, drafts=DRAFTS, project=w.garden, must_be_in=True, has_whole_history=True)
     ),
 }
 

@@ -10,63 +10,68 @@ from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import ProjectId, SessionId
 from cloister.domain.scope import Reach
 from cloister.storage.interface import Transaction
-from cloister.storage.stores.changes import Changes
-from cloister.storage.stores.derived_index_rows import EntityIndexRows, MemoryIndexRows
-from cloister.storage.stores.entities import Entities, EntityRows
-from cloister.storage.stores.extraction import Extraction
-from cloister.storage.stores.memories import Memories, MemoryRows
-from cloister.storage.stores.messages import Messages
-from cloister.storage.stores.observations import Observations
-from cloister.storage.stores.pools import PoolRows
-from cloister.storage.stores.sessions import Sessions
-from cloister.storage.stores.tenants import Projects
-from cloister.storage.stores.turns import Turns
+from cloister.storage.stores.changes import ChangeStore
+from cloister.storage.stores.derived_index_rows import EntityIndexStore, MemoryIndexStore
+from cloister.storage.stores.entities import EntityStore, StoredEntities
+from cloister.storage.stores.extraction import ExtractionStore
+from cloister.storage.stores.memories import MemoryStore, StoredMemories
+from cloister.storage.stores.messages import MessageStore
+from cloister.storage.stores.observations import ObservationStore
+from cloister.storage.stores.pools import StoredPool
+from cloister.storage.stores.sessions import SessionStore
+from cloister.storage.stores.tenants import ProjectStore
+from cloister.storage.stores.turns import TurnStore
 from support.isolation.derived_index_cases import WAITING
 from support.isolation.erasure_cases import ERASING_CASES
 from support.isolation.twin_tenants import GARDEN, GENERATION, MOMENT, Case, Home, World, methods_of_stores, pools
 
 CONFINED: dict[str, Case] = {
-    "Projects.find": Case(act=lambda t, h: Projects(t).find(h.cellar), nothing=None),
-    "Projects.default": Case(act=lambda t, h: Projects(t).default(), nothing=GARDEN),
-    "Projects.get": Case(act=lambda t, h: Projects(t).get(h.cellar), nothing=NotFound),
-    "Projects.hold": Case(act=lambda t, h: Projects(t).hold(h.cellar), nothing=NotFound),
-    "Projects.page": Case(act=lambda t, h: [project.id for project in Projects(t).page(limit=9)], nothing=[GARDEN]),
-    "Projects.names": Case(act=lambda t, h: [project for project, _ in Projects(t).names()], nothing=[GARDEN]),
-    "Sessions.find": Case(
-        act=lambda t, h: [Sessions(t).find(name) for name in ("second", "third")], nothing=[None] * 2
+    "ProjectStore.find": Case(act=lambda t, h: ProjectStore(t).find(h.cellar), nothing=None),
+    "ProjectStore.default": Case(act=lambda t, h: ProjectStore(t).default(), nothing=GARDEN),
+    "ProjectStore.get": Case(act=lambda t, h: ProjectStore(t).get(h.cellar), nothing=NotFound),
+    "ProjectStore.hold": Case(act=lambda t, h: ProjectStore(t).hold(h.cellar), nothing=NotFound),
+    "ProjectStore.page": Case(
+        act=lambda t, h: [project.id for project in ProjectStore(t).page(limit=9)], nothing=[GARDEN]
     ),
-    "Sessions.get": Case(act=lambda t, h: Sessions(t).get("second"), nothing=NotFound),
-    "Sessions.lock": Case(act=lambda t, h: Sessions(t).lock("third"), nothing=NotFound),
-    "Sessions.page": Case(
+    "ProjectStore.names": Case(act=lambda t, h: [project for project, _ in ProjectStore(t).names()], nothing=[GARDEN]),
+    "SessionStore.find": Case(
+        act=lambda t, h: [SessionStore(t).find(name) for name in ("second", "third")], nothing=[None] * 2
+    ),
+    "SessionStore.get": Case(act=lambda t, h: SessionStore(t).get("second"), nothing=NotFound),
+    "SessionStore.lock": Case(act=lambda t, h: SessionStore(t).lock("third"), nothing=NotFound),
+    "SessionStore.page": Case(
         act=lambda t, h: [
             session.external_id
             for project, any_project in ((None, True), (h.cellar, False), (None, False))
-            for session in Sessions(t).page(limit=9, project=project, any_project=any_project)
+            for session in SessionStore(t).page(limit=9, project=project, any_project=any_project)
         ],
         nothing=["first"],
     ),
-    "Messages.session_name": Case(act=lambda t, h: Messages(t).session_name(h.second.messages[0]), nothing=NotFound),
-    "Pools.rows": Case(act=lambda t, h: pools(t).rows(h.scope(h.second)), nothing=ValueError),
-    "Changes.versions": Case(act=lambda t, h: list(Changes(t).versions()) == [h.first.pool], nothing=True),
-    "Changes.sessions": Case(
-        act=lambda t, h: [Changes(t).sessions(place.pool, since=-1, limit=9) for place in (h.second, h.places[2])],
+    "MessageStore.session_name": Case(
+        act=lambda t, h: MessageStore(t).session_name(h.second.messages[0]), nothing=NotFound
+    ),
+    "PoolStore.rows": Case(act=lambda t, h: pools(t).rows(h.scope(h.second)), nothing=ValueError),
+    "ChangeStore.versions": Case(act=lambda t, h: list(ChangeStore(t).versions()) == [h.first.pool], nothing=True),
+    "ChangeStore.sessions": Case(
+        act=lambda t, h: [ChangeStore(t).sessions(place.pool, since=-1, limit=9) for place in (h.second, h.places[2])],
         nothing=[[], []],
     ),
-    "Memories.get": Case(act=lambda t, h: Memories(t).get(h.second.memory), nothing=NotFound),
-    "Memories.of_user": Case(
-        act=lambda t, h: [held.session for held in Memories(t).of_user("ann", limit=9)], nothing=["first"]
+    "MemoryStore.get": Case(act=lambda t, h: MemoryStore(t).get(h.second.memory), nothing=NotFound),
+    "MemoryStore.of_user": Case(
+        act=lambda t, h: [held.session for held in MemoryStore(t).of_user("ann", limit=9)], nothing=["first"]
     ),
-    "Entities.get": Case(act=lambda t, h: Entities(t).get(h.second.entity), nothing=NotFound),
-    "Sessions.reached_memories": Case(act=lambda t, h: Sessions(t).reached_memories(h.cellar), nothing=0),
-    "Extraction.claim": Case(
+    "EntityStore.get": Case(act=lambda t, h: EntityStore(t).get(h.second.entity), nothing=NotFound),
+    "SessionStore.reached_memories": Case(act=lambda t, h: SessionStore(t).reached_memories(h.cellar), nothing=0),
+    "ExtractionStore.claim": Case(
         act=lambda t, h: [
-            Extraction(t).claim(place.session, 1, now=MOMENT, until=MOMENT + 1) for place in (h.second, h.places[2])
+            ExtractionStore(t).claim(place.session, 1, now=MOMENT, until=MOMENT + 1)
+            for place in (h.second, h.places[2])
         ],
         nothing=[False, False],
     ),
-    "Turns.take": Case(
+    "TurnStore.take": Case(
         act=lambda t, h: [
-            Turns(t).take(place.session, 1, now=MOMENT, until=MOMENT + 1) for place in (h.second, h.places[2])
+            TurnStore(t).take(place.session, 1, now=MOMENT, until=MOMENT + 1) for place in (h.second, h.places[2])
         ],
         nothing=[False, False],
     ),
@@ -74,26 +79,26 @@ CONFINED: dict[str, Case] = {
     **{name: Case(act=case.act, nothing=ValueError) for name, case in ERASING_CASES.items()},
 }
 # A pool's rows are one pool's by construction; what is asked of them here is another pool's.
-ONE_POOL: dict[str, Callable[[PoolRows, Home], Any]] = {
-    "PoolRows.size": lambda rows, h: rows.size() == len(h.first.messages),
-    "PoolRows.members": lambda rows, h: rows.members() == [h.first.session],
-    "PoolRows.changes": lambda rows, h: [session for session, _ in rows.changes(-1)] == [h.first.session],
-    "PoolRows.all_rows": lambda rows, h: [row[0] for row in rows.all_rows()] == h.first.messages,
-    "PoolRows.session_rows": lambda rows, h: rows.session_rows(h.second.session, 0) == [],
-    "PoolRows.messages": lambda rows, h: (
+ONE_POOL: dict[str, Callable[[StoredPool, Home], Any]] = {
+    "StoredPool.size": lambda rows, h: rows.size() == len(h.first.messages),
+    "StoredPool.members": lambda rows, h: rows.members() == [h.first.session],
+    "StoredPool.changes": lambda rows, h: [session for session, _ in rows.changes(-1)] == [h.first.session],
+    "StoredPool.all_rows": lambda rows, h: [row[0] for row in rows.all_rows()] == h.first.messages,
+    "StoredPool.session_rows": lambda rows, h: rows.session_rows(h.second.session, 0) == [],
+    "StoredPool.messages": lambda rows, h: (
         list(rows.messages([*h.first.messages, *h.second.messages])) == h.first.messages
     ),
-    "PoolRows.recent": lambda rows, h: [found.message.id for found in rows.recent("user", 9)] == h.first.messages[:1],
+    "StoredPool.recent": lambda rows, h: [found.message.id for found in rows.recent("user", 9)] == h.first.messages[:1],
 }
 # The same for what derives: of one pool the memories, of one project, or a user's part of it, the entities.
 ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
-    "MemoryRows.all_rows": lambda t, h: [row[0] for row in garden_memories(t, h).all_rows()] == [h.first.memory],
-    "MemoryRows.found": lambda t, h: (
+    "StoredMemories.all_rows": lambda t, h: [row[0] for row in garden_memories(t, h).all_rows()] == [h.first.memory],
+    "StoredMemories.found": lambda t, h: (
         list(garden_memories(t, h).found([place.memory for place in h.places])) == [h.first.memory]
     ),
-    "EntityRows.all_rows": lambda t, h: (
+    "StoredEntities.all_rows": lambda t, h: (
         [
-            [row[0] for row in EntityRows(t, project, user, GENERATION).all_rows()]
+            [row[0] for row in StoredEntities(t, project, user, GENERATION).all_rows()]
             for project, user in (
                 (GARDEN, None),
                 (h.cellar, "ann"),
@@ -104,9 +109,9 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
         ]
         == [[h.first.entity], [h.second.entity], [], [], []]
     ),
-    "EntityRows.size": lambda t, h: (
+    "StoredEntities.size": lambda t, h: (
         [
-            EntityRows(t, project, user, GENERATION).size()
+            StoredEntities(t, project, user, GENERATION).size()
             for project, user in (
                 (GARDEN, None),
                 (h.cellar, "ann"),
@@ -117,202 +122,202 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
         ]
         == [1, 1, 0, 0, 0]
     ),
-    "MemoryIndexRows.waiting": lambda t, h: (
-        [words.id for words in MemoryIndexRows(t, GENERATION).waiting(waiting_memory(t, h), limit=9)]
+    "MemoryIndexStore.waiting": lambda t, h: (
+        [words.id for words in MemoryIndexStore(t, GENERATION).waiting(waiting_memory(t, h), limit=9)]
         == [h.first.memory]
     ),
-    "MemoryIndexRows.words": lambda t, h: (
+    "MemoryIndexStore.words": lambda t, h: (
         [
             words.id
-            for words in MemoryIndexRows(t, GENERATION).words(h.first.session, after=0, limit=9, all_generations=True)
+            for words in MemoryIndexStore(t, GENERATION).words(h.first.session, after=0, limit=9, all_generations=True)
         ]
         == [h.first.memory]
     ),
-    "EntityIndexRows.waiting": lambda t, h: (
-        [words.entity.id for words in EntityIndexRows(t, GENERATION).waiting(waiting_entity(t, h), limit=9)]
+    "EntityIndexStore.waiting": lambda t, h: (
+        [words.entity.id for words in EntityIndexStore(t, GENERATION).waiting(waiting_entity(t, h), limit=9)]
         == [h.first.entity]
     ),
-    "EntityIndexRows.words": lambda t, h: (
+    "EntityIndexStore.words": lambda t, h: (
         [
             words.entity.id
-            for words in EntityIndexRows(t, GENERATION).words(GARDEN, after=0, limit=9, all_generations=True)
+            for words in EntityIndexStore(t, GENERATION).words(GARDEN, after=0, limit=9, all_generations=True)
         ]
         == [h.first.entity]
     ),
-    "EntityRows.found": lambda t, h: (
+    "StoredEntities.found": lambda t, h: (
         [
-            list(EntityRows(t, project, user, GENERATION).found([h.first.entity, h.second.entity]))
+            list(StoredEntities(t, project, user, GENERATION).found([h.first.entity, h.second.entity]))
             for project, user in ((GARDEN, None), (h.cellar, "ann"), (h.cellar, "bob"), (h.cellar, None))
         ]
         == [[h.first.entity], [h.second.entity], [], []]
     ),
-    "Entities.page": lambda t, h: (
+    "EntityStore.page": lambda t, h: (
         [
-            [entity.id for entity in Entities(t).page(project, user, limit=9)]
+            [entity.id for entity in EntityStore(t).page(project, user, limit=9)]
             for project, user in ((GARDEN, None), (h.cellar, "ann"), (h.cellar, "bob"), (h.cellar, None))
         ]
         == [[h.first.entity], [h.second.entity], [], []]
     ),
-    "Entities.find": lambda t, h: (
+    "EntityStore.find": lambda t, h: (
         [
             None if found is None else found.id
             for found in (
-                Entities(t).find(project, user, same_name("Rosa"))
+                EntityStore(t).find(project, user, same_name("Rosa"))
                 for project, user in ((GARDEN, None), (h.cellar, "ann"), (h.cellar, "bob"), (h.cellar, None))
             )
         ]
         == [h.first.entity, h.second.entity, None, None]
     ),
-    "Observations.recent": lambda t, h: Observations(t).recent(h.first.session, h.second.pool, limit=9) == [],
-    "Observations.recent_of_user": lambda t, h: (
-        [held.session for held in Observations(t).recent_of_user("ann", h.first.pool, limit=9)] == ["first"]
+    "ObservationStore.recent": lambda t, h: ObservationStore(t).recent(h.first.session, h.second.pool, limit=9) == [],
+    "ObservationStore.recent_of_user": lambda t, h: (
+        [held.session for held in ObservationStore(t).recent_of_user("ann", h.first.pool, limit=9)] == ["first"]
     ),
-    "Memories.known": lambda t, h: Memories(t).known(h.first.session, h.second.pool, "bob", 9) == ([], []),
+    "MemoryStore.known": lambda t, h: MemoryStore(t).known(h.first.session, h.second.pool, "bob", 9) == ([], []),
 }
 # These take the integer id of a session, project or pool that the caller found under its own reach, or name the tenant's own;
 # keys and usage are the whole tenant's, and their services refuse a confined caller.
 BY_FOUND_ID = {
-    "Tenants.exists",
-    "Tenants.name",
-    "Tenants.add",
-    "Projects.add",
-    "Projects.lock",
-    "Projects.rename",
-    "Projects.set_settings",
-    "Projects.set_visibility",
-    "Projects.make_default",
-    "Projects.soft_delete",
-    "Tenants.share",
-    "Tenants.lock_names",
-    "Tenants.lock",
-    "Sessions.add",
-    "Sessions.make_due",
-    "Sessions.note_appends",
-    "Sessions.note_removal",
-    "Sessions.describe",
-    "Sessions.place",
-    "Sessions.count_of_project",
-    "Sessions.lock_of_project",
-    "Sessions.remove",
-    "Turns.renew",
-    "Turns.end",
-    "Turns.revoke",
-    "Turns.is_of",
-    "Messages.append",
-    "Messages.page",
-    "Messages.recent",
-    "Messages.count_episodes",
-    "Messages.count_given_recalled_text",
-    "Messages.part_from_pool",
-    "Messages.remove",
-    "Messages.remove_all",
-    "Pools.find",
-    "Pools.ensure",
-    "Pools.raise_version",
-    "Pools.note_departure",
-    "PoolRows.state",
-    "Idempotency.find",
-    "Idempotency.drop_expired",
-    "Idempotency.keep",
-    "Idempotency.forget_session",
-    "Idempotency.forget_contents",
-    "Idempotency.forget_message",
-    "Idempotency.forget_memories",
-    "Idempotency.forget_key",
-    "IndexRows.members",
-    "IndexRows.words",
-    "IndexRows.waiting",
-    "IndexRows.set_indexed",
-    "IndexRows.mark_indexed",
-    "IndexRows.points",
-    "IndexRows.wait_again",
-    "IndexRows.note_removal",
-    "IndexRows.settle_removal",
-    "IndexRows.settle",
-    "ApiKeys.add",
-    "ApiKeys.find",
-    "ApiKeys.page",
-    "ApiKeys.lock_admins",
-    "ApiKeys.revoke",
-    "UsageRows.limits",
-    "UsageRows.held",
-    "UsageRows.add_messages",
-    "UsageRows.add_session",
-    "UsageRows.remove_session",
-    "UsageRows.projects",
-    "UsageRows.api_keys",
-    "UsageRows.set_limits",
-    "Pools.derived",
-    "Memories.add",
-    "Memories.count",
-    "Memories.note_change",
-    "Memories.move",
-    "Memories.of_session",
-    "Memories.derived_from",
-    "Memories.ids",
-    "Memories.remove",
-    "Memories.held",
-    "MemoryRows.version",
-    "Entities.add",
-    "Entities.mention",
-    "Entities.set_index",
-    "Entities.note_change",
-    "Entities.of_project",
-    "Entities.users_of",
-    "Entities.give_mentions",
-    "Entities.set_user",
-    "Entities.forget_session",
-    "Entities.forget_message",
-    "Entities.retag",
-    "Entities.found",
-    "Entities.hold",
-    "EntityRows.version",
-    "MemoryIndexRows.set_indexed",
-    "EntityIndexRows.set_indexed",
-    "EntityIndexRows.mark_indexed",
-    "EntityIndexRows.mark_put",
-    "EntityIndexRows.settle_removal",
-    "EntityIndexRows.note_removal",
-    "Observations.add",
-    "Observations.of_session",
-    "Observations.count",
-    "Observations.place",
-    "Observations.forget_session",
-    "Observations.forget_message",
-    "Extraction.renew",
-    "Extraction.release",
-    "Extraction.claimed",
-    "Extraction.hold",
-    "Extraction.unchecked",
-    "Extraction.mark_checked",
-    "Extraction.present",
-    "Extraction.finish",
-    "Extraction.failures",
-    "Extraction.fail",
-    "Extraction.note_past",
-    "Extraction.past",
-    "Extraction.unobserved",
-    "Extraction.count_again",
-    "Extraction.forget_past",
+    "TenantStore.exists",
+    "TenantStore.name",
+    "TenantStore.add",
+    "ProjectStore.add",
+    "ProjectStore.lock",
+    "ProjectStore.rename",
+    "ProjectStore.set_settings",
+    "ProjectStore.set_visibility",
+    "ProjectStore.make_default",
+    "ProjectStore.soft_delete",
+    "TenantStore.share",
+    "TenantStore.lock_names",
+    "TenantStore.lock",
+    "SessionStore.add",
+    "SessionStore.make_due",
+    "SessionStore.note_appends",
+    "SessionStore.note_removal",
+    "SessionStore.describe",
+    "SessionStore.place",
+    "SessionStore.count_of_project",
+    "SessionStore.lock_of_project",
+    "SessionStore.remove",
+    "TurnStore.renew",
+    "TurnStore.end",
+    "TurnStore.revoke",
+    "TurnStore.is_of",
+    "MessageStore.append",
+    "MessageStore.page",
+    "MessageStore.recent",
+    "MessageStore.count_episodes",
+    "MessageStore.count_given_recalled_text",
+    "MessageStore.part_from_pool",
+    "MessageStore.remove",
+    "MessageStore.remove_all",
+    "PoolStore.find",
+    "PoolStore.ensure",
+    "PoolStore.raise_version",
+    "PoolStore.note_departure",
+    "StoredPool.state",
+    "IdempotencyStore.find",
+    "IdempotencyStore.drop_expired",
+    "IdempotencyStore.keep",
+    "IdempotencyStore.forget_session",
+    "IdempotencyStore.forget_contents",
+    "IdempotencyStore.forget_message",
+    "IdempotencyStore.forget_memories",
+    "IdempotencyStore.forget_key",
+    "IndexStore.members",
+    "IndexStore.words",
+    "IndexStore.waiting",
+    "IndexStore.set_indexed",
+    "IndexStore.mark_indexed",
+    "IndexStore.points",
+    "IndexStore.wait_again",
+    "IndexStore.note_removal",
+    "IndexStore.settle_removal",
+    "IndexStore.settle",
+    "ApiKeyStore.add",
+    "ApiKeyStore.find",
+    "ApiKeyStore.page",
+    "ApiKeyStore.lock_admins",
+    "ApiKeyStore.revoke",
+    "UsageStore.limits",
+    "UsageStore.held",
+    "UsageStore.add_messages",
+    "UsageStore.add_session",
+    "UsageStore.remove_session",
+    "UsageStore.projects",
+    "UsageStore.api_keys",
+    "UsageStore.set_limits",
+    "PoolStore.derived",
+    "MemoryStore.add",
+    "MemoryStore.count",
+    "MemoryStore.note_change",
+    "MemoryStore.move",
+    "MemoryStore.of_session",
+    "MemoryStore.derived_from",
+    "MemoryStore.ids",
+    "MemoryStore.remove",
+    "MemoryStore.held",
+    "StoredMemories.version",
+    "EntityStore.add",
+    "EntityStore.mention",
+    "EntityStore.set_index",
+    "EntityStore.note_change",
+    "EntityStore.of_project",
+    "EntityStore.users_of",
+    "EntityStore.give_mentions",
+    "EntityStore.set_user",
+    "EntityStore.forget_session",
+    "EntityStore.forget_message",
+    "EntityStore.retag",
+    "EntityStore.found",
+    "EntityStore.hold",
+    "StoredEntities.version",
+    "MemoryIndexStore.set_indexed",
+    "EntityIndexStore.set_indexed",
+    "EntityIndexStore.mark_indexed",
+    "EntityIndexStore.mark_put",
+    "EntityIndexStore.settle_removal",
+    "EntityIndexStore.note_removal",
+    "ObservationStore.add",
+    "ObservationStore.of_session",
+    "ObservationStore.count",
+    "ObservationStore.place",
+    "ObservationStore.forget_session",
+    "ObservationStore.forget_message",
+    "ExtractionStore.renew",
+    "ExtractionStore.release",
+    "ExtractionStore.claimed",
+    "ExtractionStore.hold",
+    "ExtractionStore.unchecked",
+    "ExtractionStore.mark_checked",
+    "ExtractionStore.present",
+    "ExtractionStore.finish",
+    "ExtractionStore.failures",
+    "ExtractionStore.fail",
+    "ExtractionStore.note_past",
+    "ExtractionStore.past",
+    "ExtractionStore.unobserved",
+    "ExtractionStore.count_again",
+    "ExtractionStore.forget_past",
 }
 
 
 def waiting_memory(transaction: Transaction, home: Home) -> SessionId:
     """Every session's memory waits; of the first it is asked."""
     for place in home.places:
-        MemoryIndexRows(transaction, GENERATION).set_indexed(place.session, [(place.memory, WAITING)])
+        MemoryIndexStore(transaction, GENERATION).set_indexed(place.session, [(place.memory, WAITING)])
     return home.first.session
 
 
 def waiting_entity(transaction: Transaction, home: Home) -> ProjectId:
     """Every project's entity waits; of the garden's it is asked."""
     for place in (home.first, home.second):
-        Entities(transaction).set_index(place.entity, WAITING)
+        EntityStore(transaction).set_index(place.entity, WAITING)
     return GARDEN
 
 
-def garden_memories(transaction: Transaction, home: Home) -> MemoryRows:
-    return MemoryRows(transaction, home.first.pool, GENERATION)
+def garden_memories(transaction: Transaction, home: Home) -> StoredMemories:
+    return StoredMemories(transaction, home.first.pool, GENERATION)
 
 
 def test_every_method_is_known_to_be_confined_or_to_take_found_ids() -> None:
@@ -338,7 +343,7 @@ def test_a_default_project_outside_the_reach_is_not_there(world: World) -> None:
     """ISO-4, ORG-4: the garden is the default; a key confined to the cellar does not learn its id."""
     confined = Reach(tenant=world.ours.tenant, confined_to=world.ours.cellar)
     with pytest.raises(NotFound) as caught, world.database.read(confined) as transaction:
-        Projects(transaction).default()
+        ProjectStore(transaction).default()
     assert str(caught.value) == "There is no project 'default' here."
 
 

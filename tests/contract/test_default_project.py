@@ -23,13 +23,13 @@ class Home:
     first: ProjectId
 
     def add(self) -> ProjectId:
-        return self.services.organise.create_project(self.reach, "Same name", allow_duplicate_name=True).id
+        return self.services.projects.create_project(self.reach, "Same name", allow_duplicate_name=True).id
 
     def choose(self, project: ProjectId) -> None:
-        self.services.organise.change_project(self.reach, project, is_default=True)
+        self.services.projects.change_project(self.reach, project, is_default=True)
 
     def delete(self, project: ProjectId) -> None:
-        self.services.organise.delete_project(self.reach, project)
+        self.services.projects.delete_project(self.reach, project)
 
     @property
     def default(self) -> ProjectId:
@@ -38,10 +38,10 @@ class Home:
             f"SELECT project_id, deleted_at FROM project WHERE tenant_id = {self.reach.tenant:d} AND is_default = 1"
         )
         assert found[1] is None
-        assert found[0] == self.services.organise.default_project(self.reach)
-        listed = self.services.organise.projects(self.reach, limit=200)
+        assert found[0] == self.services.projects.default_project(self.reach)
+        listed = self.services.projects.projects(self.reach, limit=200)
         assert [project.id for project in listed if project.is_default] == [found[0]]
-        return self.services.organise.default_project(self.reach)
+        return self.services.projects.default_project(self.reach)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def houses(shared_engine: Engine) -> tuple[Services, Services]:
 
 
 def settle(engine: Engine, services: Services) -> Home:
-    tenant, default = services.organise.create_tenant("Household")
+    tenant, default = services.projects.create_tenant("Household")
     return Home(engine=engine, services=services, reach=Reach(tenant=tenant), first=default)
 
 
@@ -62,7 +62,7 @@ def home(shared_engine: Engine, houses: tuple[Services, Services]) -> Home:
 
 def test_org_2_a_new_tenant_has_one_project_and_it_is_the_default(home: Home) -> None:
     assert home.default == home.first
-    assert [project.id for project in home.services.organise.projects(home.reach, limit=9)] == [home.first]
+    assert [project.id for project in home.services.projects.projects(home.reach, limit=9)] == [home.first]
 
 
 def test_org_2_the_default_moves_and_is_never_two_or_none(home: Home) -> None:
@@ -91,7 +91,7 @@ def test_org_2_what_is_not_the_tenants_cannot_become_its_default(home: Home) -> 
     home.delete(deleted)
     for project in (other.first, deleted, new_project_id()):
         home.engine.unchanged_by(NotFound, lambda project=project: home.choose(project))
-    organise = home.services.organise
+    organise = home.services.projects
     home.engine.unchanged_by(InvalidRequest, lambda: organise.change_project(home.reach, home.first, is_default=False))
     assert (home.default, other.default) == (home.first, other.first)
 
@@ -109,7 +109,7 @@ def test_org_2_exactly_one_default_whatever_eight_threads_change(home: Home, hou
     projects = [home.first, *(home.add() for _ in range(7))]
 
     def change(number: int) -> None:
-        organise = houses[number % 2].organise
+        organise = houses[number % 2].projects
         for turn in range(ROUNDS):
             with suppress(NotFound):
                 organise.change_project(home.reach, projects[(number + turn) % 8], is_default=True)
@@ -120,13 +120,13 @@ def test_org_2_exactly_one_default_whatever_eight_threads_change(home: Home, hou
             ).id
 
     def look_on(number: int) -> None:
-        organise = houses[number % 2].organise
+        organise = houses[number % 2].projects
         for _ in range(ROUNDS * 4):
             organise.default_project(home.reach)
             assert [one.is_default for one in organise.projects(home.reach, limit=200)].count(True) == 1
 
     at_once(lambda number: look_on(number) if number < 2 else change(number))
-    assert home.default in [project.id for project in home.services.organise.projects(home.reach, limit=200)]
+    assert home.default in [project.id for project in home.services.projects.projects(home.reach, limit=200)]
 
 
 def test_org_2_a_project_that_is_chosen_and_deleted_at_once_is_one_of_the_two(
@@ -139,7 +139,7 @@ def test_org_2_a_project_that_is_chosen_and_deleted_at_once_is_one_of_the_two(
         home.services.sessions.create(home.reach, SessionFields(external_id=f"session {turn}", project=contested))
 
         def attempt(number: int, contested: ProjectId = contested) -> bool:
-            organise = houses[number % 2].organise
+            organise = houses[number % 2].projects
             with suppress(NotFound, Conflict):
                 if number < 4:
                     organise.change_project(home.reach, contested, is_default=True)

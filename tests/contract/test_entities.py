@@ -15,8 +15,8 @@ from cloister.index import terms
 from cloister.services.indexing.entities import EntityIndexing
 from cloister.services.recall.search import Place
 from cloister.storage.interface import Transaction
-from cloister.storage.stores.entities import Entities
-from cloister.storage.stores.tenants import Projects
+from cloister.storage.stores.entities import EntityStore
+from cloister.storage.stores.tenants import ProjectStore
 from support.databases.engines import Engine
 from support.setups.memories import MemorySetup, settle_beside, settle_house
 from support.waiting import eventually
@@ -80,7 +80,7 @@ def test_iso_6_what_was_said_before_a_move_and_is_read_after_it_belongs_where_it
         house.say("a", f"My sister {name} plays chess.")
     house.move("a", cellar)
     house.move("a", attic)
-    house.services.memory_worker.extract_now(house.reach, "a")
+    house.services.extraction.extract_now(house.reach, "a")
     assert house.names(garden) == ["Dora"]
     assert house.names(cellar) == ["Berta"]
     assert house.names(attic) == ["Clara"]
@@ -93,7 +93,7 @@ def test_iso_6_a_confined_caller_extracts_each_word_to_the_project_it_was_said_i
     house.say("a", "My sister Berta plays chess.")
     house.move("a", cellar)
     house.say("a", "My sister Clara plays chess.")
-    house.services.memory_worker.extract_now(Reach(tenant=house.reach.tenant, confined_to=cellar), "a")
+    house.services.extraction.extract_now(Reach(tenant=house.reach.tenant, confined_to=cellar), "a")
     assert house.names(garden) == ["Berta"]
     assert house.names(cellar) == ["Clara"]
 
@@ -103,8 +103,8 @@ def test_iso_6_what_was_said_in_a_project_that_is_gone_has_no_entities(house: Me
     garden = house.project()
     house.session("a", garden)
     house.say("a", BROTHER)
-    house.services.organise.delete_project(house.reach, garden)
-    house.services.memory_worker.extract_now(house.reach, "a")
+    house.services.projects.delete_project(house.reach, garden)
+    house.services.extraction.extract_now(house.reach, "a")
     assert engine.rows("SELECT name FROM entity") == []
     assert house.memories("a") == [HIRED]
 
@@ -114,7 +114,7 @@ def test_org_5_the_entities_of_a_deleted_project_are_shown_nowhere(house: Memory
     house.session("a", garden)
     house.session("b")
     house.tell("a", BROTHER)
-    house.services.organise.delete_project(house.reach, garden)
+    house.services.projects.delete_project(house.reach, garden)
     for name in ("a", "b"):
         assert house.recalled_entities(name, "Xandor") == []
         assert "Xandor" not in repr(
@@ -144,7 +144,7 @@ def test_an_entity_loses_what_was_forgotten_and_goes_with_its_last_mention(
         house.session(name, garden)
     (said,) = house.tell("a", BROTHER)
     house.tell("b", "My brother Xandor lives in Oslo.")
-    forget = house.services.forget
+    forget = house.services.forgetting
     if how == "message":
         forget.message(house.reach, said.id)
     else:
@@ -165,7 +165,7 @@ def test_what_two_messages_tell_of_an_entity_together_goes_with_either(house: Me
     first, second = house.tell("a", BROTHER, "My sister Berta works at Zentrix.")
     zentrix = next(entity for entity in house.entities(garden) if entity.name == "Zentrix")
     assert zentrix.sources == (first.id, second.id)
-    house.services.forget.message(house.reach, first.id)
+    house.services.forgetting.message(house.reach, first.id)
     assert house.names(garden) == ["Berta"]
     assert "Xandor" not in repr(engine.rows("SELECT notes FROM mention"))
 
@@ -216,7 +216,7 @@ def test_iso_4_retagging_reaches_no_foreign_entity_and_no_foreign_project(house:
     house.session("a", garden)
     house.tell("a", BROTHER)
     xandor = house.entities(garden)[0]
-    other, theirs = house.services.organise.create_tenant("Other")
+    other, theirs = house.services.projects.create_tenant("Other")
     for reach, project in (
         (Reach(tenant=other), theirs),
         (house.reach, theirs),
@@ -240,7 +240,7 @@ def test_iso_6_a_confined_key_can_forget_what_its_session_said_in_another_projec
     house.tell("b", "My brother Xandor lives in Oslo.")
     house.move("a", cellar)
     confined = Reach(tenant=house.reach.tenant, confined_to=cellar)
-    forget = house.services.forget
+    forget = house.services.forgetting
     if what == "message":
         forget.message(confined, said.id)
     else:
@@ -285,7 +285,7 @@ def _mention(house: MemorySetup, session: str, notes: str, meanwhile: Callable[[
     held = house.find(session)
 
     def work(transaction: Transaction) -> None:
-        project = Projects(transaction).get(held.project or ProjectId(0))
+        project = ProjectStore(transaction).get(held.project or ProjectId(0))
         house.services.entities.mention(transaction, project, None, held.id, found)
         meanwhile()
 
@@ -333,7 +333,7 @@ def test_what_is_said_while_something_is_forgotten_brings_no_word_of_it_back(
             _begin_and_wait_for_it(engine, say_more, begun)
 
     monkeypatch.setattr(EntityIndexing, "index_again", and_hesitate)
-    house.services.forget.session(house.reach, "a")
+    house.services.forgetting.session(house.reach, "a")
     begun[0].result(10)
     held = cast(bytes, engine.rows("SELECT terms FROM entity")[0][0])
     assert terms.encode("walnuts") in held and terms.encode("amber") not in held
@@ -346,7 +346,7 @@ def test_a_thing_that_is_spoken_of_while_its_only_mention_is_forgotten_stays(
     mention = partial(_mention, other, "b", "Xandor collects walnuts.")
 
     def work(transaction: Transaction) -> None:
-        Entities(transaction).forget_session(house.find("a").id)
+        EntityStore(transaction).forget_session(house.find("a").id)
         _begin_and_wait_for_it(engine, mention, begun)
 
     house.services.database.write(house.reach, work)

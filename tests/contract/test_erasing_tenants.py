@@ -9,7 +9,7 @@ import pytest
 
 from cloister.domain.erasure import TenantCounts
 from cloister.domain.errors import Conflict, NotFound, Unauthenticated
-from cloister.domain.identifiers import LOCAL_TENANT, TenantId, new_tenant_id, tenant_name
+from cloister.domain.identifiers import LOCAL_TENANT, TenantId, format_tenant_id, new_tenant_id
 from cloister.domain.scope import Reach
 from cloister.services.conversations.sessions import SessionFields
 from cloister.services.tenancy.api_keys import CreatedTenant, KeyFields
@@ -25,7 +25,7 @@ BARE = {"tenant", "session"}
 
 def made_tenant(house: MemorySetup, name: str = "Doomed") -> tuple[MemorySetup, CreatedTenant]:
     """A tenant with a shared and a divided project, in which two users and nobody talk; everything is extracted."""
-    created = house.services.access.create_tenant(name)
+    created = house.services.api_keys.create_tenant(name)
     there = MemorySetup(services=house.services, reach=Reach(tenant=created.tenant), clock=house.clock)
     projects = (there.project("Garden", "shared"), there.project("Cellar", "private"), None)
     for user in ("ann", "bob", None):
@@ -75,7 +75,7 @@ def test_a_dry_run_changes_nothing(engine: Engine, house: MemorySetup) -> None:
 
 def test_its_keys_are_refused_at_once(house: MemorySetup) -> None:
     doomed, created = made_tenant(house)
-    access = house.services.access
+    access = house.services.api_keys
     bound = access.create(doomed.reach, KeyFields(name="browser", user_id="ann"))
     house.services.tenants.erase(doomed.reach.tenant)
     for text in (created.admin_key, bound.text):
@@ -89,23 +89,23 @@ def test_an_erased_tenant_is_as_one_that_never_was(engine: Engine, house: Memory
     """ISO-4: every call is answered in the same words but for the id."""
     doomed, _ = made_tenant(house)
     house.services.tenants.erase(doomed.reach.tenant)
-    tenants, organise = house.services.tenants, house.services.organise
+    tenants, organise = house.services.tenants, house.services.projects
     calls: list[Callable[[TenantId], object]] = [
         lambda tenant: tenants.erase(tenant),
         lambda tenant: tenants.preview_erasing(tenant),
         lambda tenant: tenants.create_key(tenant),
-        lambda tenant: tenants.find(tenant_name(tenant)),
+        lambda tenant: tenants.find(format_tenant_id(tenant)),
         lambda tenant: organise.create_project(Reach(tenant=tenant), "New"),
         lambda tenant: organise.default_project(Reach(tenant=tenant)),
         lambda tenant: house.services.sessions.create(Reach(tenant=tenant), SessionFields(external_id="new")),
         lambda tenant: house.services.sessions.get(Reach(tenant=tenant), "ann in None"),
-        lambda tenant: house.services.access.create(Reach(tenant=tenant), KeyFields(name="new")),
+        lambda tenant: house.services.api_keys.create(Reach(tenant=tenant), KeyFields(name="new")),
     ]
     never = new_tenant_id()
     for call in calls:
         told = {
             str(engine.unchanged_by(NotFound, lambda call=call, tenant=tenant: call(tenant))).replace(
-                tenant_name(tenant), "…"
+                format_tenant_id(tenant), "…"
             )
             for tenant in (doomed.reach.tenant, never)
         }
@@ -114,7 +114,7 @@ def test_an_erased_tenant_is_as_one_that_never_was(engine: Engine, house: Memory
 
 def test_the_tenant_of_the_installation_is_not_erased(engine: Engine, house: MemorySetup) -> None:
     """It would be made again at the next start, under the same id."""
-    house.services.organise.create_tenant("local", tenant=LOCAL_TENANT)
+    house.services.projects.create_tenant("local", tenant=LOCAL_TENANT)
     for call in (house.services.tenants.erase, house.services.tenants.preview_erasing):
         said = engine.unchanged_by(Conflict, lambda call=call: call(LOCAL_TENANT))
         assert "Erase its users" in str(said)
@@ -134,14 +134,14 @@ def test_tenants_are_listed_oldest_first_in_pages_without_those_that_are_erased(
 
 def test_a_tenant_is_found_by_its_id_or_its_only_name(house: MemorySetup) -> None:
     tenants = house.services.tenants
-    one, _ = house.services.organise.create_tenant("One")
-    first, _ = house.services.organise.create_tenant("Two")
-    house.services.organise.create_tenant("Two")
-    assert tenants.find("One") == tenants.find(tenant_name(one)) == one
-    assert tenants.find(tenant_name(first)) == first
+    one, _ = house.services.projects.create_tenant("One")
+    first, _ = house.services.projects.create_tenant("Two")
+    house.services.projects.create_tenant("Two")
+    assert tenants.find("One") == tenants.find(format_tenant_id(one)) == one
+    assert tenants.find(format_tenant_id(first)) == first
     with pytest.raises(Conflict, match="by its id"):
         tenants.find("Two")
-    for unknown in ("Three", "one", tenant_name(new_tenant_id()), "ten_x", "ten_0000000000000000"):
+    for unknown in ("Three", "one", format_tenant_id(new_tenant_id()), "ten_x", "ten_0000000000000000"):
         with pytest.raises(NotFound):
             tenants.find(unknown)
 
@@ -150,7 +150,7 @@ def test_a_tenant_that_lost_its_keys_gets_an_admin_key(house: MemorySetup) -> No
     """No tenant is ever locked out."""
     doomed, _ = made_tenant(house)
     made = house.services.tenants.create_key(doomed.reach.tenant)
-    key = house.services.access.authenticate(made.text)
+    key = house.services.api_keys.authenticate(made.text)
     assert (key.tenant, key.permissions, key.project, key.user) == (
         doomed.reach.tenant,
         ("read", "write", "admin"),
@@ -199,13 +199,13 @@ def erase_with(house: MemorySetup, tenant: TenantId, meanwhile: Callable[[], obj
 @pytest.mark.parametrize("act", ["session", "session of a new user", "project", "key", "say", "move", "rename"])
 def test_nothing_is_added_to_a_tenant_that_is_being_erased(engine: Engine, house: MemorySetup, act: str) -> None:
     doomed, _ = made_tenant(house)
-    garden = doomed.services.organise.find_project(doomed.reach, "Garden").id
-    organise = house.services.organise
+    garden = doomed.services.projects.find_project(doomed.reach, "Garden").id
+    organise = house.services.projects
     acts: dict[str, Callable[[], object]] = {
         "session": lambda: doomed.session("new", None, "ann"),
         "session of a new user": lambda: doomed.session("new", None, "zoe"),
         "project": lambda: organise.create_project(doomed.reach, "New"),
-        "key": lambda: house.services.access.create(doomed.reach, KeyFields(name="new")),
+        "key": lambda: house.services.api_keys.create(doomed.reach, KeyFields(name="new")),
         "say": lambda: doomed.say("ann in None", "Quillfeather again."),
         "move": lambda: doomed.move("ann in None", garden),
         "rename": lambda: organise.change_project(doomed.reach, garden, name="New"),

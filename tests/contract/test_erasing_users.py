@@ -15,8 +15,8 @@ from cloister.domain.scope import Reach
 from cloister.services.conversations.sessions import SessionFields
 from cloister.services.tenancy.api_keys import KeyFields
 from cloister.storage.interface import Transaction
-from cloister.storage.stores.extraction import Extraction
-from cloister.storage.stores.turns import Turns
+from cloister.storage.stores.extraction import ExtractionStore
+from cloister.storage.stores.turns import TurnStore
 from support.databases.engines import Engine, at_once
 from support.setups.memories import MemorySetup, long_talk, settle_house
 
@@ -94,7 +94,7 @@ def test_a_dry_run_counts_the_same_whatever_was_said_moved_and_forgotten(engine:
     for project in projects[:2]:
         assert project is not None
         if chance.random() < 0.5:
-            house.services.organise.change_project(
+            house.services.projects.change_project(
                 house.reach, project, member_visibility=chance.choice(["shared", "private"])
             )
     for user in chance.sample(users, 2):
@@ -103,7 +103,7 @@ def test_a_dry_run_counts_the_same_whatever_was_said_moved_and_forgotten(engine:
             assert erased.preview(house.reach, user) == erased.erase(house.reach, user)
             left = engine.dump(house.reach.tenant)
             assert f"'{user}'" not in repr(left)
-    usage = house.services.organise.usage(house.reach)
+    usage = house.services.projects.usage(house.reach)
     kept = engine.rows(
         "SELECT count(*), CAST(coalesce(sum(message_count), 0) AS BIGINT) FROM session "
         f"WHERE tenant_id = {house.reach.tenant:d} AND pool_id IS NOT NULL"
@@ -139,7 +139,7 @@ def test_an_entity_that_was_moved_into_the_users_part_goes_with_it(engine: Engin
 
 def test_keys_that_are_bound_to_the_user_stop_at_once(engine: Engine, house: MemorySetup) -> None:
     """ORG-10. Those of other users, and of nobody in particular, go on."""
-    access = house.services.access
+    access = house.services.api_keys
     keys = {
         user: access.create(house.reach, KeyFields(name="browser", user_id=user)).text for user in ("ann", "bob", None)
     }
@@ -161,7 +161,7 @@ def test_a_user_that_nobody_has_heard_of_has_nothing_to_erase(engine: Engine, ho
 
 
 def test_iso_4_a_user_of_the_same_id_in_another_tenant_is_another_user(engine: Engine, house: MemorySetup) -> None:
-    other, _ = house.services.organise.create_tenant("Other house")
+    other, _ = house.services.projects.create_tenant("Other house")
     there = MemorySetup(services=house.services, reach=Reach(tenant=other), clock=house.clock)
     furnish(there)
     furnish(house)
@@ -188,17 +188,17 @@ def test_running_turns_and_extractions_of_the_user_keep_nothing(house: MemorySet
 
     def begin(transaction: Transaction) -> bool:
         until = now + 1_000_000_000
-        turn = Turns(transaction).take(session.id, 5, now=now, until=until)
-        return turn and Extraction(transaction).claim(session.id, 7, now=now, until=until)
+        turn = TurnStore(transaction).take(session.id, 5, now=now, until=until)
+        return turn and ExtractionStore(transaction).claim(session.id, 7, now=now, until=until)
 
     assert house.services.database.write(house.reach, begin)
     house.services.erase_user.erase(house.reach, "ann")
-    assert house.services.database.write(house.reach, lambda t: Turns(t).end(session.id, 5)) is None
-    assert not house.services.database.write(house.reach, lambda t: Extraction(t).renew(session.id, 7, until=now))
+    assert house.services.database.write(house.reach, lambda t: TurnStore(t).end(session.id, 5)) is None
+    assert not house.services.database.write(house.reach, lambda t: ExtractionStore(t).renew(session.id, 7, until=now))
     with pytest.raises(NotFound):
         house.say("ann in garden", "One more thing.")
     with pytest.raises(NotFound):
-        house.services.memory_worker.extract_now(house.reach, "ann in garden")
+        house.services.extraction.extract_now(house.reach, "ann in garden")
     house.session("ann in garden", None, "ann")
     assert house.find("ann in garden").id != session.id
     assert house.services.sessions.messages(house.reach, "ann in garden", limit=9)[1] == []
@@ -304,8 +304,8 @@ def test_what_comes_to_a_session_of_the_user_meanwhile_finds_it_gone(
     acts: dict[str, Callable[[], object]] = {
         "say": lambda: house.say("ann in garden", "Quillfeather sends his regards."),
         "move": lambda: house.move("ann in garden", cellar),
-        "extract": lambda: house.services.memory_worker.extract_now(house.reach, "ann in garden"),
-        "delete": lambda: house.services.forget.session(house.reach, "ann in garden"),
+        "extract": lambda: house.services.extraction.extract_now(house.reach, "ann in garden"),
+        "delete": lambda: house.services.forgetting.session(house.reach, "ann in garden"),
     }
     (failure,) = erase_with(house, acts[act])
     assert isinstance(failure, NotFound)
@@ -330,12 +330,12 @@ def test_erasing_among_writers_leaves_only_whole_sessions(engine: Engine, house:
                 )
                 house.say(name, *ANNS)
                 house.move(name, (cellar, None, garden)[turn % 3])
-                house.services.memory_worker.extract_now(house.reach, name)
+                house.services.extraction.extract_now(house.reach, name)
             except (NotFound, Conflict):
                 continue
 
     at_once(live, 6)
-    usage = house.services.organise.usage(house.reach)
+    usage = house.services.projects.usage(house.reach)
     preview = house.services.erase_user.preview(house.reach, "ann")
     assert usage.sessions == preview.sessions + 6
     assert house.services.erase_user.erase(house.reach, "ann") == preview
@@ -348,7 +348,7 @@ def test_notes_go_with_their_user(house: MemorySetup) -> None:
     garden = house.project("Garden", "shared", observation_scope="user")
     house.session("long", garden, "ann")
     house.say("long", *long_talk(60))
-    while house.services.memory_worker.run_due():
+    while house.services.extraction.run_due():
         pass
     assert house.notes("long")
     preview = house.services.erase_user.preview(house.reach, "ann")

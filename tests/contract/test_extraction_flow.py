@@ -57,10 +57,10 @@ def test_mem_3_a_session_is_due_after_the_reply_that_makes_four_unchecked(house:
         note(house, "a", role)
         assert house.is_pending("a") == pending
     assert house.checked("a") == [False] * 5
-    assert house.services.memory_worker.run_due() == 1
+    assert house.services.extraction.run_due() == 1
     assert house.checked("a") == [True] * 5
     assert not house.is_pending("a")
-    assert house.services.memory_worker.run_due() == 0
+    assert house.services.extraction.run_due() == 0
 
 
 def test_mem_3_only_completed_messages_count_and_only_a_completed_reply_schedules(house: MemorySetup) -> None:
@@ -75,7 +75,7 @@ def test_mem_3_only_completed_messages_count_and_only_a_completed_reply_schedule
     assert not house.is_pending("a")
     note(house, "a", "assistant")
     assert house.is_pending("a")
-    house.services.memory_worker.run_due()
+    house.services.extraction.run_due()
     assert house.checked("a") == [False] * 10 + [True] * 4 + [False, True]
 
 
@@ -86,8 +86,8 @@ def test_mem_3_a_project_says_how_many_are_enough(house: MemorySetup) -> None:
     for name in ("in", "out"):
         house.say(name, "Hello.")
     assert (house.is_pending("in"), house.is_pending("out")) == (True, False)
-    house.services.organise.change_project(house.reach, garden, settings={"pending_message_count": 3})
-    house.services.memory_worker.run_due()
+    house.services.projects.change_project(house.reach, garden, settings={"pending_message_count": 3})
+    house.services.extraction.run_due()
     house.say("in", "Hello.")
     assert not house.is_pending("in")
     house.say("in", "Hello.")
@@ -97,7 +97,7 @@ def test_mem_3_a_project_says_how_many_are_enough(house: MemorySetup) -> None:
 def test_mem_3_a_batch_is_counted_as_what_is_in_it(house: MemorySetup) -> None:
     house.session("a")
     house.say("a", *["Hello."] * 300)
-    assert house.services.memory_worker.run_due() == 3
+    assert house.services.extraction.run_due() == 3
     assert all(house.checked("a"))
 
 
@@ -110,7 +110,7 @@ def test_mem_4_who_asks_while_a_worker_is_at_it_goes_on_after_it(engine: Engine,
     done: list[int] = []
 
     def ask() -> None:
-        done.append(house.services.memory_worker.extract_now(house.reach, "a").checked_messages)
+        done.append(house.services.extraction.extract_now(house.reach, "a").checked_messages)
 
     waiting = Thread(target=ask)
 
@@ -121,7 +121,7 @@ def test_mem_4_who_asks_while_a_worker_is_at_it_goes_on_after_it(engine: Engine,
         return memories_of(asked)
 
     model.follows(while_asked)
-    house.services.memory_worker.extract_now(house.reach, "a")
+    house.services.extraction.extract_now(house.reach, "a")
     waiting.join(30)
     assert done == [len(house.checked("a")) - before]
     assert all(house.checked("a"))
@@ -139,13 +139,13 @@ def test_mem_4_one_extraction_at_a_time_and_everyone_can_see_it(
     def while_asked(asked: Asked) -> Answer:
         seen.append(house.is_pending("a"))
         with pytest.raises(Conflict, match="running already"):
-            house.services.memory_worker.extract_now(house.reach, "a")
-        assert house.services.memory_worker.run_due() == 0
+            house.services.extraction.extract_now(house.reach, "a")
+        assert house.services.extraction.run_due() == 0
         return memories_of(asked)
 
     model.follows(while_asked)
     assert not house.is_pending("a")
-    house.services.memory_worker.extract_now(house.reach, "a")
+    house.services.extraction.extract_now(house.reach, "a")
     assert seen == [True]
     assert not house.is_pending("a")
 
@@ -156,11 +156,11 @@ def test_mem_4_the_claim_of_a_worker_that_died_runs_out(engine: Engine) -> None:
     house.say("a", "My name is Anna.", "I live in Graz.")
     dead = house.services.claims.claim_due()
     assert dead is not None
-    assert house.services.memory_worker.run_due() == 0
+    assert house.services.extraction.run_due() == 0
     house.clock.moment += HOUR
-    assert house.services.memory_worker.run_due() == 1
+    assert house.services.extraction.run_due() == 1
     assert len(house.memories("a")) == 2
-    assert house.services.memory_worker.run(dead).result == "lost"
+    assert house.services.extraction.run(dead).result == "lost"
     assert len(house.memories("a")) == 2
 
 
@@ -172,7 +172,7 @@ def test_mem_4_a_session_that_nobody_waits_for_is_taken_up_when_its_claimer_dies
     assert claim is not None
     assert house.is_pending("a")
     house.clock.moment += HOUR
-    assert house.services.memory_worker.run_due() == 1
+    assert house.services.extraction.run_due() == 1
     assert house.memories("a") == ["The user's name is Anna."]
 
 
@@ -189,14 +189,14 @@ def test_mem_5_the_assistant_is_shown_what_is_new_and_what_is_known_in_the_same_
         ("another pool", None, "ann"),
     ):
         house.session(name, project, user)
-        house.services.remember.append(house.reach, name, [f"Known in {name}."])
+        house.services.memories.append(house.reach, name, [f"Known in {name}."])
     house.say("a", "First words.")
-    house.services.remember.append(house.reach, "a", ["Known here."])
+    house.services.memories.append(house.reach, "a", ["Known here."])
     model.follows(memories_of)
-    house.services.memory_worker.extract_now(house.reach, "a")
+    house.services.extraction.extract_now(house.reach, "a")
     house.say("a", "Second words.")
     model.asked.clear()
-    house.services.memory_worker.extract_now(house.reach, "a")
+    house.services.extraction.extract_now(house.reach, "a")
     question = next(asked.question for asked in model.asked if asked.statements)
     assert "Second words." in question
     assert "First words." not in question.replace("Noted First words.", "")
@@ -211,7 +211,7 @@ def test_mem_6_memories_and_flags_come_together(engine: Engine, model: FakeEndpo
     house.session("a")
     (said,) = house.say("a", "Hello.")
     model.follows(memories_of)
-    extracted = house.services.memory_worker.extract_now(house.reach, "a")
+    extracted = house.services.extraction.extract_now(house.reach, "a")
     assert (extracted.memories, extracted.checked_messages) == (1, 2)
     assert house.memories("a") == ["Noted Hello."]
     assert house.held("a")[0].memory.sources == (said.id,)
@@ -237,20 +237,20 @@ def test_mem_6_a_failure_changes_nothing_shows_on_the_session_and_is_tried_again
     house.say("a", "My secret word is xyzzy.", "Hello.")
     before = tables(engine)
     model.answers(failure)
-    assert house.services.memory_worker.run_due() == 1
+    assert house.services.extraction.run_due() == 1
     assert tables(engine) == before
     session = house.find("a")
     assert session.last_extraction_error
     assert "xyzzy" not in session.last_extraction_error
     assert session.memory_job_pending
     assert house.services.claims.failing() == 1
-    assert house.services.memory_worker.run_due() == 0
+    assert house.services.extraction.run_due() == 0
     with pytest.raises(ModelUnavailable):
-        house.services.memory_worker.extract_now(house.reach, "a")
+        house.services.extraction.extract_now(house.reach, "a")
 
     model.follows(memories_of)
     house.clock.moment += HOUR
-    assert house.services.memory_worker.run_due() == 1
+    assert house.services.extraction.run_due() == 1
     assert house.memories("a") == ["Noted My secret word is xyzzy.", "Noted Hello."]
     session = house.find("a")
     assert (session.last_extraction_error, session.memory_job_pending) == (None, False)
@@ -264,7 +264,7 @@ def test_mem_6_every_failure_waits_longer_up_to_an_hour(engine: Engine, model: F
     model.answers(refusal(503, "no"))
     waits: list[int] = []
     for _ in range(14):
-        assert house.services.memory_worker.run_due() == 1
+        assert house.services.extraction.run_due() == 1
         ((due,),) = engine.rows("SELECT due_at FROM session")
         assert isinstance(due, int)
         waits.append(due - house.clock.moment)
@@ -295,10 +295,10 @@ def test_mem_6_what_is_said_while_the_model_thinks_is_read_the_next_time(engine:
     house.session("a")
     house.say("a", "Hello.")
     with meanwhile(model, lambda: house.say("a", "Late.", "Later.")):
-        house.services.memory_worker.extract_now(house.reach, "a")
+        house.services.extraction.extract_now(house.reach, "a")
     assert house.memories("a") == ["Noted Hello."]
     assert house.checked("a") == [True, True, False, False, False, False]
-    assert house.services.memory_worker.run_due() == 1
+    assert house.services.extraction.run_due() == 1
     assert "Noted Late." in house.memories("a")
 
 
@@ -306,8 +306,8 @@ def test_iso_4_a_message_forgotten_while_the_model_thinks_leaves_nothing(engine:
     house = of_model(engine, model)
     house.session("a")
     first, second = house.say("a", "Hello.", "Goodbye.")
-    with meanwhile(model, lambda: house.services.forget.message(house.reach, first.id)):
-        house.services.memory_worker.extract_now(house.reach, "a")
+    with meanwhile(model, lambda: house.services.forgetting.message(house.reach, first.id)):
+        house.services.extraction.extract_now(house.reach, "a")
     assert house.memories("a") == ["Noted Goodbye."]
     assert house.find("a").memory_count == 1
     sources = engine.rows("SELECT message_id FROM memory_source")
@@ -319,8 +319,8 @@ def test_iso_4_a_session_cleared_while_the_model_thinks_stays_empty(engine: Engi
     house = of_model(engine, model)
     house.session("a")
     house.say("a", "Hello.", "Goodbye.")
-    with meanwhile(model, lambda: house.services.forget.contents(house.reach, "a")):
-        house.services.memory_worker.extract_now(house.reach, "a")
+    with meanwhile(model, lambda: house.services.forgetting.contents(house.reach, "a")):
+        house.services.extraction.extract_now(house.reach, "a")
     assert house.memories("a") == []
     assert house.find("a").memory_count == 0
     assert not house.is_pending("a")
@@ -330,10 +330,10 @@ def test_iso_4_a_session_deleted_while_the_model_thinks_stays_deleted(engine: En
     house = of_model(engine, model)
     house.session("a")
     house.say("a", "Hello.", "Goodbye.")
-    with meanwhile(model, lambda: house.services.forget.session(house.reach, "a")), pytest.raises(Conflict):
-        house.services.memory_worker.extract_now(house.reach, "a")
+    with meanwhile(model, lambda: house.services.forgetting.session(house.reach, "a")), pytest.raises(Conflict):
+        house.services.extraction.extract_now(house.reach, "a")
     assert engine.rows("SELECT content FROM memory") == []
-    assert house.services.memory_worker.run_due() == 0
+    assert house.services.extraction.run_due() == 0
 
 
 def test_iso_4_what_was_known_in_one_pool_does_not_come_into_another_with_a_session_that_moves(
@@ -344,15 +344,15 @@ def test_iso_4_what_was_known_in_one_pool_does_not_come_into_another_with_a_sess
     garden = house.project()
     house.session("a", garden, "ann")
     house.session("b", garden, "ann")
-    house.services.remember.append(house.reach, "b", ["Garden secret."])
+    house.services.memories.append(house.reach, "b", ["Garden secret."])
     house.say("a", "Hello.", "Hello again.")
     with meanwhile(model, lambda: house.move("a", None)), pytest.raises(Conflict, match="moved"):
-        house.services.memory_worker.extract_now(house.reach, "a")
+        house.services.extraction.extract_now(house.reach, "a")
     assert house.memories("a") == []
     assert not any(house.checked("a"))
     assert house.is_pending("a")
     model.asked.clear()
-    assert house.services.memory_worker.run_due() == 1
+    assert house.services.extraction.run_due() == 1
     assert not any("Garden secret." in asked.question for asked in model.asked)
     assert len(house.memories("a")) == 2
 
@@ -381,10 +381,10 @@ def test_iso_4_extraction_of_what_is_not_there_is_refused_like_what_is_not_ours(
     garden = house.project()
     house.session("a")
     house.say("a", "My name is Anna.")
-    other, _ = house.services.organise.create_tenant("Other")
+    other, _ = house.services.projects.create_tenant("Other")
     for reach in (Reach(tenant=other), Reach(tenant=house.reach.tenant, confined_to=garden)):
         with pytest.raises(NotFound):
-            house.services.memory_worker.extract_now(reach, "a")
+            house.services.extraction.extract_now(reach, "a")
     assert house.memories("a") == []
 
 

@@ -34,7 +34,7 @@ class Home:
         return self.services.sessions.create(self.reach, SessionFields(**fields), idempotency_key=key)
 
     def project(self, key: str, name: str = "Garden", visibility: MemberVisibility = "shared") -> Project:
-        return self.services.organise.create_project(self.reach, name, visibility, idempotency_key=key)
+        return self.services.projects.create_project(self.reach, name, visibility, idempotency_key=key)
 
     def message(self, key: str, session: str = "first", draft: Draft = HELLO) -> Message:
         return self.services.record.messages(self.reach, session, [draft], idempotency_key=key).messages[0]
@@ -51,7 +51,7 @@ def services(shared_engine: Engine) -> Services:
 
 
 def settle(engine: Engine, services: Services) -> Home:
-    tenant, default = services.organise.create_tenant("Household")
+    tenant, default = services.projects.create_tenant("Household")
     home = Home(engine=engine, services=services, reach=Reach(tenant=tenant), default=default)
     services.sessions.create(home.reach, SessionFields(external_id="first", project=default))
     return home
@@ -174,7 +174,7 @@ def test_iso_4_the_keys_of_two_tenants_do_not_meet(home: Home) -> None:
 
 def test_iso_4_the_keys_of_a_confined_caller_are_its_own(home: Home) -> None:
     """ORG-4: it neither meets what the whole tenant asked, nor what another project's caller did."""
-    cellar = home.services.organise.create_project(home.reach, "Cellar").id
+    cellar = home.services.projects.create_project(home.reach, "Cellar").id
     confined = [
         replace(home, reach=Reach(tenant=home.reach.tenant, confined_to=project)) for project in (home.default, cellar)
     ]
@@ -245,7 +245,7 @@ def test_a_request_that_failed_is_not_remembered(home: Home) -> None:
 def test_a_project_is_answered_as_it_was_made_though_it_changed_since(home: Home) -> None:
     """The first answer again."""
     first = home.project("k")
-    home.services.organise.change_project(home.reach, first.id, name="Orchard", is_default=True)
+    home.services.projects.change_project(home.reach, first.id, name="Orchard", is_default=True)
     assert home.project("k") == first
 
 
@@ -279,15 +279,15 @@ def test_what_has_expired_is_dropped_though_nobody_writes_again(shared_engine: E
     moment[0] += 12 * HOUR
     homes[0].project("later", "Cellar")
     moment[0] += 12 * HOUR
-    assert homes[1].services.expired_answers.drop() >= 2 * len(REQUESTS) - 1
+    assert homes[1].services.idempotency_expiry.drop() >= 2 * len(REQUESTS) - 1
     assert [home.count("idempotency") for home in homes] == [1, 0]
-    assert homes[1].services.expired_answers.drop() == 0
+    assert homes[1].services.idempotency_expiry.drop() == 0
 
 
 def test_a_key_used_in_a_deleted_session_is_free_in_another_of_the_same_outside_id(home: Home) -> None:
     """ISO-1: a key belongs to the session itself, so that what is said in the new one is stored."""
     first = home.message("k")
-    home.services.forget.session(home.reach, "first")
+    home.services.forgetting.session(home.reach, "first")
     home.services.sessions.create(home.reach, SessionFields(external_id="first", project=home.default))
     second = home.message("k")
     assert second.session != first.session
@@ -299,18 +299,18 @@ def test_a_key_used_in_a_deleted_session_is_free_in_another_of_the_same_outside_
 def test_a_key_is_not_shared_by_sessions_that_had_one_outside_id_after_the_other(home: Home) -> None:
     """ISO-1: also for memories, and for the request that makes the session."""
     made, _ = home.session("k", external_id="again")
-    appended = home.services.remember.append(home.reach, "again", ["Ann likes tea."], idempotency_key="k")
-    home.services.forget.session(home.reach, "again")
+    appended = home.services.memories.append(home.reach, "again", ["Ann likes tea."], idempotency_key="k")
+    home.services.forgetting.session(home.reach, "again")
     assert home.count("idempotency") == 0
     second, is_new = home.session("k", external_id="again")
     assert is_new and second.id != made.id
-    anew = home.services.remember.append(home.reach, "again", ["Ann likes tea."], idempotency_key="k")
+    anew = home.services.memories.append(home.reach, "again", ["Ann likes tea."], idempotency_key="k")
     assert anew.memories[0].memory.id != appended.memories[0].memory.id
 
 
 FORGETTING: dict[str, Callable[[Home, Message], object]] = {
-    "the message": lambda home, message: home.services.forget.message(home.reach, message.id),
-    "all that was said": lambda home, message: home.services.forget.contents(home.reach, "first"),
+    "the message": lambda home, message: home.services.forgetting.message(home.reach, message.id),
+    "all that was said": lambda home, message: home.services.forgetting.contents(home.reach, "first"),
 }
 
 
@@ -335,7 +335,7 @@ def test_forgetting_one_message_of_a_batch_ends_its_request_and_no_other(home: H
         return list(home.services.record.messages(home.reach, "first", drafts, idempotency_key="batch").messages)
 
     before, said, after = home.message("before"), batch(), home.message("after")
-    home.services.forget.message(home.reach, said[1].id)
+    home.services.forgetting.message(home.reach, said[1].id)
     home.engine.unchanged_by(Conflict, batch)
     assert (home.message("before"), home.message("after")) == (before, after)
 
@@ -344,11 +344,11 @@ def test_a_memory_that_was_forgotten_is_not_brought_back_by_its_key(home: Home) 
     """MEM-2, MEM-9."""
 
     def append() -> Appended:
-        return home.services.remember.append(home.reach, "first", ["Ann likes tea."], idempotency_key="k")
+        return home.services.memories.append(home.reach, "first", ["Ann likes tea."], idempotency_key="k")
 
     first = append()
     assert append() == first
-    home.services.remember.forget(home.reach, first.memories[0].memory.id)
+    home.services.memories.forget(home.reach, first.memories[0].memory.id)
     home.engine.unchanged_by(Conflict, append)
 
 

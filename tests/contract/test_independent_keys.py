@@ -25,7 +25,7 @@ def house(shared_engine: Engine) -> KeySetup:
 
 def admin_key(house: KeySetup, tenant: CreatedTenant, **fields: object) -> CreatedKey:
     wanted = replace(KeyFields(name="admin", permissions=ADMIN), **fields)
-    return house.services.access.create(reach_of(tenant), wanted)
+    return house.services.api_keys.create(reach_of(tenant), wanted)
 
 
 def unsealed(house: KeySetup, tenant: CreatedTenant, root: str) -> set[str]:
@@ -33,7 +33,7 @@ def unsealed(house: KeySetup, tenant: CreatedTenant, root: str) -> set[str]:
     found: set[str] = set()
     for row in house.engine.dump(tenant.tenant)["idempotency"]:
         for sealed in [part for part in json.loads(str(row[7])) if isinstance(part, str)]:
-            for key in house.services.access.page(Reach(tenant=tenant.tenant), limit=99):
+            for key in house.services.api_keys.page(Reach(tenant=tenant.tenant), limit=99):
                 secret = opened(root.encode(), f"secret of key_{key.id:016x}", bytes.fromhex(sealed))
                 if secret is not None:
                     found.add(secret.decode())
@@ -45,16 +45,16 @@ def test_org_8_whoever_has_a_revoked_key_and_every_row_cannot_work_out_the_keys_
     asking = admin_key(house, tenant)
     made = once(house, tenant, KeyFields(name="Once"), root=asking.text)
     assert unsealed(house, tenant, asking.text) == {parsed(made.text).secret}, "while it can be answered again"
-    house.services.access.revoke(reach_of(tenant), asking.key.id)
+    house.services.api_keys.revoke(reach_of(tenant), asking.key.id)
     assert house.engine.dump(tenant.tenant)["idempotency"] == []
-    house.services.access.authenticate(made.text)
+    house.services.api_keys.authenticate(made.text)
 
 
 def test_org_8_a_revoked_key_is_not_answered_again(house: KeySetup) -> None:
     """The same request makes a new one."""
     tenant = house.tenant()
     first = once(house, tenant, KeyFields(name="Once"))
-    house.services.access.revoke(reach_of(tenant), first.key.id)
+    house.services.api_keys.revoke(reach_of(tenant), first.key.id)
     assert unsealed(house, tenant, tenant.admin_key) == set()
     assert once(house, tenant, KeyFields(name="Once")).key.id != first.key.id
 
@@ -63,7 +63,7 @@ def test_org_8_a_sealed_secret_is_gone_after_an_hour(house: KeySetup) -> None:
     tenant = house.tenant()
     first = once(house, tenant, KeyFields(name="Once"))
     house.clock.moment += HOUR
-    house.services.expired_answers.drop()
+    house.services.idempotency_expiry.drop()
     assert house.engine.dump(tenant.tenant)["idempotency"] == []
     second = once(house, tenant, KeyFields(name="Once"))
     assert parsed(second.text).secret != parsed(first.text).secret
@@ -71,7 +71,7 @@ def test_org_8_a_sealed_secret_is_gone_after_an_hour(house: KeySetup) -> None:
 
 def test_org_8_two_tenants_made_under_one_key_by_one_operator_have_nothing_in_common(house: KeySetup) -> None:
     """The secret of the first key is drawn, and sealed for an hour; then the idempotency key is used up."""
-    access = house.services.access
+    access = house.services.api_keys
     made = access.create_tenant("KeySetup", idempotency_key="independent", root=OPERATOR)
     assert access.create_tenant("KeySetup", idempotency_key="independent", root=OPERATOR) == made
     assert unsealed(house, made, OPERATOR) == {parsed(made.admin_key).secret}
@@ -87,11 +87,11 @@ def test_org_9_the_last_admin_key_is_not_revoked(house: KeySetup) -> None:
     tenant = house.tenant()
     last = parsed(tenant.admin_key).key
     house.key(tenant)
-    said = house.engine.unchanged_by(Conflict, lambda: house.services.access.revoke(reach_of(tenant), last))
+    said = house.engine.unchanged_by(Conflict, lambda: house.services.api_keys.revoke(reach_of(tenant), last))
     assert "Make a new admin key without expires_at first" in str(said)
     second = admin_key(house, tenant)
-    house.services.access.revoke(reach_of(tenant), last)
-    house.engine.unchanged_by(Conflict, lambda: house.services.access.revoke(reach_of(tenant), second.key.id))
+    house.services.api_keys.revoke(reach_of(tenant), last)
+    house.engine.unchanged_by(Conflict, lambda: house.services.api_keys.revoke(reach_of(tenant), second.key.id))
 
 
 @pytest.mark.parametrize("kind", ["expires", "is confined", "has expired", "is no admin", "is of another tenant"])
@@ -110,7 +110,7 @@ def test_org_9_a_key_that_does_not_last_or_cannot_make_keys_does_not_count(house
         case _:
             admin_key(house, house.tenant())
     last = parsed(tenant.admin_key).key
-    house.engine.unchanged_by(Conflict, lambda: house.services.access.revoke(reach_of(tenant), last))
+    house.engine.unchanged_by(Conflict, lambda: house.services.api_keys.revoke(reach_of(tenant), last))
 
 
 def test_org_9_every_other_key_can_be_revoked(house: KeySetup) -> None:
@@ -124,8 +124,8 @@ def test_org_9_every_other_key_can_be_revoked(house: KeySetup) -> None:
     ]
     house.clock.moment += 1
     for key in made:
-        house.services.access.revoke(reach_of(tenant), key.key.id)
-    assert [key.name for key in house.services.access.page(reach_of(tenant), limit=9)] == ["admin"]
+        house.services.api_keys.revoke(reach_of(tenant), key.key.id)
+    assert [key.name for key in house.services.api_keys.page(reach_of(tenant), limit=9)] == ["admin"]
 
 
 def test_org_9_of_eight_admin_keys_that_are_revoked_at_once_one_stays(house: KeySetup) -> None:
@@ -138,16 +138,16 @@ def test_org_9_of_eight_admin_keys_that_are_revoked_at_once_one_stays(house: Key
 
     def revoke(number: int) -> str:
         try:
-            processes[number % 2].access.revoke(reach_of(tenant), keys[number])
+            processes[number % 2].api_keys.revoke(reach_of(tenant), keys[number])
         except Conflict:
             return "refused"
         return "revoked"
 
     assert sorted(at_once(revoke)) == ["refused"] + ["revoked"] * 7
-    assert len(house.services.access.page(reach_of(tenant), limit=99)) == 1
+    assert len(house.services.api_keys.page(reach_of(tenant), limit=99)) == 1
 
 
 def test_org_9_a_missing_key_reads_as_missing_beside_one_admin_key(house: KeySetup) -> None:
     tenant, other = house.tenant(), house.tenant()
     for key in (KeyId(7), parsed(other.admin_key).key):
-        house.engine.unchanged_by(NotFound, lambda key=key: house.services.access.revoke(reach_of(tenant), key))
+        house.engine.unchanged_by(NotFound, lambda key=key: house.services.api_keys.revoke(reach_of(tenant), key))

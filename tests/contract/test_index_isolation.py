@@ -8,9 +8,9 @@ from cloister.domain.identifiers import MessageId
 from cloister.index.exact.index import ExactIndex
 from cloister.index.interface import EntityPoint, Index, Point, PoolIndex
 from cloister.storage.interface import Transaction
-from cloister.storage.stores.entities import EntityRows
-from cloister.storage.stores.memories import MemoryRows
-from cloister.storage.stores.messages import Messages
+from cloister.storage.stores.entities import StoredEntities
+from cloister.storage.stores.memories import StoredMemories
+from cloister.storage.stores.messages import MessageStore
 from support.databases.engines import exact_index
 from support.isolation.twin_tenants import GENERATION, INDEXED, MOMENT, Home, World, new_message, pools, public_methods
 
@@ -25,8 +25,8 @@ def evidence_ids(world: World, index: Index, home: Home, question: str = "roses 
 def derived_ids(world: World, index: Index, home: Home, question: str = "roses water") -> tuple[list[int], list[int]]:
     """The memories of the first session's pool, and the entities of the second's part of the private cellar."""
     with world.database.read(home.reach) as transaction:
-        memories = index.memories_within(MemoryRows(transaction, home.first.pool, GENERATION))
-        entities = index.entities_within(EntityRows(transaction, home.cellar, "ann", GENERATION))
+        memories = index.memories_within(StoredMemories(transaction, home.first.pool, GENERATION))
+        entities = index.entities_within(StoredEntities(transaction, home.cellar, "ann", GENERATION))
         found = memories.evidence(question), entities.evidence(question)
         return found[0].ids.tolist(), found[1].ids.tolist()
 
@@ -100,7 +100,7 @@ def test_the_statistics_of_a_pool_are_its_own(world: World) -> None:
 
     def fill(transaction: Transaction) -> None:
         for sequence in range(3, 60):
-            Messages(transaction).append([(new_message(world.theirs.first.session, sequence), INDEXED)])
+            MessageStore(transaction).append([(new_message(world.theirs.first.session, sequence), INDEXED)])
         pools(transaction).raise_version(world.theirs.first.pool)
 
     alone = scores()

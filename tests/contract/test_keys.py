@@ -14,7 +14,7 @@ from cloister.domain.errors import (
     TooLarge,
     Unauthenticated,
 )
-from cloister.domain.identifiers import KeyId, TenantId, key_name, new_key_id, new_project_id, new_tenant_id
+from cloister.domain.identifiers import KeyId, TenantId, format_key_id, new_key_id, new_project_id, new_tenant_id
 from cloister.domain.keys import ParsedKey, key_text, new_secret
 from cloister.domain.scope import Reach
 from cloister.services.tenancy.api_keys import CreatedKey, CreatedTenant, KeyFields
@@ -32,28 +32,28 @@ def house(shared_engine: Engine) -> KeySetup:
 def test_org_8_a_key_opens_the_tenant_that_it_names(house: KeySetup) -> None:
     tenant, other = house.tenant(), house.tenant()
     made = house.key(tenant, project=tenant.default_project)
-    assert house.services.access.authenticate(made.text) == made.key
+    assert house.services.api_keys.authenticate(made.text) == made.key
     assert made.key.reach == reach_of(tenant) != reach_of(other)
-    admin = house.services.access.authenticate(tenant.admin_key)
+    admin = house.services.api_keys.authenticate(tenant.admin_key)
     assert (admin.tenant, admin.permissions, admin.project) == (tenant.tenant, ("read", "write", "admin"), None)
 
 
 def test_org_4_a_confined_key_reaches_its_project_alone(house: KeySetup) -> None:
     tenant = house.tenant()
     made = house.key(tenant, project=tenant.default_project, confined=True)
-    found = house.services.access.authenticate(made.text)
+    found = house.services.api_keys.authenticate(made.text)
     assert found.reach == Reach(tenant=tenant.tenant, confined_to=tenant.default_project)
 
 
 def revoked(house: KeySetup, tenant: CreatedTenant, key: ParsedKey) -> str:
-    house.services.access.revoke(reach_of(tenant), key.key)
+    house.services.api_keys.revoke(reach_of(tenant), key.key)
     return key_text(*key)
 
 
 def expired(house: KeySetup, tenant: CreatedTenant, key: ParsedKey) -> str:
     fields = KeyFields(name="Guest", expires_at=house.clock() + DAY)
-    made = house.services.access.create(reach_of(tenant), fields)
-    house.services.access.authenticate(made.text)
+    made = house.services.api_keys.create(reach_of(tenant), fields)
+    house.services.api_keys.authenticate(made.text)
     house.clock.moment += DAY
     return made.text
 
@@ -72,7 +72,7 @@ WRONG: dict[str, Callable[[KeySetup, CreatedTenant, ParsedKey], str]] = {
         key.tenant, house.key(house.tenant()).key.id, key.secret
     ),
     "a typing error": lambda house, tenant, key: key_text(*key)[:-1] + "_",
-    "the id alone": lambda house, tenant, key: key_name(key.key),
+    "the id alone": lambda house, tenant, key: format_key_id(key.key),
     "garbage": lambda house, tenant, key: "'; DROP TABLE api_key; --",
     "nothing": lambda house, tenant, key: "",
 }
@@ -83,7 +83,7 @@ def test_org_8_whatever_is_wrong_with_a_key_the_answer_is_the_same(house: KeySet
     tenant = house.tenant()
     text = WRONG[name](house, tenant, parsed(house.key(tenant).text))
     with pytest.raises(Unauthenticated) as caught:
-        house.services.access.authenticate(text)
+        house.services.api_keys.authenticate(text)
     assert str(caught.value) == "A valid API key is needed: Authorization: Bearer <key>."
 
 
@@ -91,26 +91,26 @@ def test_org_8_a_key_revoked_by_one_process_is_refused_by_another_at_once(house:
     elsewhere = house.engine.services(clock=house.clock)
     tenant = house.tenant()
     made = house.key(tenant)
-    assert elsewhere.access.authenticate(made.text) == made.key
-    house.services.access.revoke(reach_of(tenant), made.key.id)
+    assert elsewhere.api_keys.authenticate(made.text) == made.key
+    house.services.api_keys.revoke(reach_of(tenant), made.key.id)
     with pytest.raises(Unauthenticated):
-        elsewhere.access.authenticate(made.text)
+        elsewhere.api_keys.authenticate(made.text)
 
 
 def test_org_8_a_key_outlives_the_project_it_is_pinned_to_and_keeps_naming_it(house: KeySetup) -> None:
     """What it may then do is ORG-3's: nothing without a header."""
     tenant = house.tenant()
-    project = house.services.organise.create_project(reach_of(tenant), "Garden").id
+    project = house.services.projects.create_project(reach_of(tenant), "Garden").id
     made = house.key(tenant, project=project)
-    house.services.organise.delete_project(reach_of(tenant), project)
-    assert house.services.access.authenticate(made.text).project == project
-    assert not house.services.organise.owns(reach_of(tenant), project)
+    house.services.projects.delete_project(reach_of(tenant), project)
+    assert house.services.api_keys.authenticate(made.text).project == project
+    assert not house.services.projects.owns(reach_of(tenant), project)
 
 
 def test_org_8_no_secret_is_anywhere_in_the_database(house: KeySetup) -> None:
-    tenant = house.services.access.create_tenant("Household", idempotency_key="t", root=OPERATOR)
+    tenant = house.services.api_keys.create_tenant("Household", idempotency_key="t", root=OPERATOR)
     reach = reach_of(tenant)
-    once = house.services.access.create(
+    once = house.services.api_keys.create(
         reach, KeyFields(name="Once"), idempotency_key="unique k", root=tenant.admin_key
     )
     kept = repr(house.engine.dump())
@@ -122,15 +122,15 @@ def test_org_8_no_secret_is_anywhere_in_the_database(house: KeySetup) -> None:
 
 
 CONFINED: dict[str, Callable[[KeySetup, Reach, KeyId], object]] = {
-    "make one": lambda house, reach, key: house.services.access.create(
+    "make one": lambda house, reach, key: house.services.api_keys.create(
         reach, KeyFields(name="Mine", project=reach.confined_to, confined=True)
     ),
-    "make one once": lambda house, reach, key: house.services.access.create(
+    "make one once": lambda house, reach, key: house.services.api_keys.create(
         reach, KeyFields(name="Mine"), idempotency_key="k", root="r"
     ),
-    "list them": lambda house, reach, key: house.services.access.page(reach, limit=9),
-    "revoke one": lambda house, reach, key: house.services.access.revoke(reach, key),
-    "revoke one that is not there": lambda house, reach, key: house.services.access.revoke(reach, new_key_id()),
+    "list them": lambda house, reach, key: house.services.api_keys.page(reach, limit=9),
+    "revoke one": lambda house, reach, key: house.services.api_keys.revoke(reach, key),
+    "revoke one that is not there": lambda house, reach, key: house.services.api_keys.revoke(reach, new_key_id()),
 }
 
 
@@ -146,8 +146,8 @@ def test_org_4_a_confined_key_can_do_nothing_with_keys(house: KeySetup, name: st
 def test_org_4_a_key_cannot_be_pinned_to_what_is_not_the_tenants(house: KeySetup, confined: bool) -> None:
     """ORG-4, ISO-4: a foreign project, a deleted one and one that never was read alike, and nothing is made."""
     tenant, other = house.tenant(), house.tenant()
-    deleted = house.services.organise.create_project(reach_of(tenant), "Gone").id
-    house.services.organise.delete_project(reach_of(tenant), deleted)
+    deleted = house.services.projects.create_project(reach_of(tenant), "Gone").id
+    house.services.projects.delete_project(reach_of(tenant), deleted)
     texts: set[str] = set()
     for project in (other.default_project, deleted, new_project_id()):
         said = house.engine.unchanged_by(
@@ -172,7 +172,7 @@ BAD_FIELDS: dict[str, tuple[KeyFields, type[CloisterError], str]] = {
 def test_org_8_a_key_that_makes_no_sense_is_refused(house: KeySetup, name: str) -> None:
     fields, kind, field = BAD_FIELDS[name]
     tenant = house.tenant()
-    said = house.engine.unchanged_by(kind, lambda: house.services.access.create(reach_of(tenant), fields))
+    said = house.engine.unchanged_by(kind, lambda: house.services.api_keys.create(reach_of(tenant), fields))
     assert str(said).startswith(field)
 
 
@@ -184,9 +184,9 @@ def test_org_8_the_same_request_again_is_answered_with_the_same_key(house: KeySe
     house.clock.moment += HOUR - 1
     elsewhere = replace(house, services=house.engine.services(clock=house.clock))
     assert once(elsewhere, tenant, fields) == first
-    assert house.services.access.authenticate(first.text) == first.key
-    assert {key.name for key in house.services.access.page(reach_of(tenant), limit=9)} == {"admin", "Once"}
-    assert house.services.organise.usage(reach_of(tenant)).api_keys == 2
+    assert house.services.api_keys.authenticate(first.text) == first.key
+    assert {key.name for key in house.services.api_keys.page(reach_of(tenant), limit=9)} == {"admin", "Once"}
+    assert house.services.projects.usage(reach_of(tenant)).api_keys == 2
 
 
 def test_org_8_another_request_under_the_same_key_is_refused(house: KeySetup) -> None:
@@ -212,37 +212,37 @@ def test_org_8_the_same_request_of_another_caller_is_another_key(house: KeySetup
     assert mine.key.id != theirs.key.id
     assert parsed(mine.text).secret != parsed(theirs.text).secret
     for made in (mine, theirs):
-        assert house.services.access.authenticate(made.text) == made.key
+        assert house.services.api_keys.authenticate(made.text) == made.key
 
 
 def test_org_8_a_request_that_is_no_longer_remembered_makes_a_key_with_a_secret_of_its_own(house: KeySetup) -> None:
     """ORG-8: whoever saw the first key, revoked since, cannot work out the second."""
     tenant = house.tenant()
     first = once(house, tenant, KeyFields(name="Once"))
-    house.services.access.revoke(reach_of(tenant), first.key.id)
+    house.services.api_keys.revoke(reach_of(tenant), first.key.id)
     house.clock.moment += 2 * DAY
     once(house, tenant, KeyFields(name="Sweeper"), key="another")
     second = once(house, tenant, KeyFields(name="Once"))
     assert second.key.id != first.key.id
     assert parsed(second.text).secret != parsed(first.text).secret
-    house.services.access.authenticate(second.text)
+    house.services.api_keys.authenticate(second.text)
 
 
 def test_org_8_the_same_request_eight_times_at_once_makes_one_key(house: KeySetup) -> None:
     tenant = house.tenant()
     made = at_once(lambda _: once(house, tenant, KeyFields(name="Once")))
     assert len({created.text for created in made}) == 1
-    assert house.services.access.authenticate(made[0].text) == made[0].key
-    assert len(house.services.access.page(reach_of(tenant), limit=9)) == 2
+    assert house.services.api_keys.authenticate(made[0].text) == made[0].key
+    assert len(house.services.api_keys.page(reach_of(tenant), limit=9)) == 2
 
 
 def test_org_2_a_tenant_made_twice_under_one_key_is_one_tenant(house: KeySetup) -> None:
     """ORG-2: with one default project and one key; and the operator's key and the name are what makes it the same."""
-    access = house.services.access
+    access = house.services.api_keys
     made = at_once(lambda _: access.create_tenant("Twice", idempotency_key="twice", root=OPERATOR))
     assert len(set(made)) == 1
     assert access.authenticate(made[0].admin_key).tenant == made[0].tenant
-    assert [project.id for project in house.services.organise.projects(reach_of(made[0]), limit=9)] == [
+    assert [project.id for project in house.services.projects.projects(reach_of(made[0]), limit=9)] == [
         made[0].default_project
     ]
     house.engine.unchanged_by(
@@ -267,10 +267,10 @@ def test_org_8_keys_are_listed_oldest_first_page_by_page_without_the_revoked_and
     for number in range(7):
         house.clock.moment += number % 2
         made.append(house.key(tenant, f"key {number}"))
-    house.services.access.revoke(reach_of(tenant), made[3].key.id)
+    house.services.api_keys.revoke(reach_of(tenant), made[3].key.id)
     seen: list[KeyId] = []
     after = None
-    while page := house.services.access.page(reach_of(tenant), limit=3, after=after):
+    while page := house.services.api_keys.page(reach_of(tenant), limit=3, after=after):
         assert len(page) <= 3
         seen += [key.id for key in page]
         after = page[-1].created_at, page[-1].id
@@ -284,14 +284,16 @@ def test_iso_4_a_foreign_key_is_revoked_by_nobody_and_reads_like_a_missing_one(h
     tenant, other = house.tenant(), house.tenant()
     theirs = house.key(other)
     gone = house.key(tenant).key.id
-    house.services.access.revoke(reach_of(tenant), gone)
+    house.services.api_keys.revoke(reach_of(tenant), gone)
     texts: set[str] = set()
     for key in (theirs.key.id, new_key_id(), gone):
-        said = house.engine.unchanged_by(NotFound, lambda key=key: house.services.access.revoke(reach_of(tenant), key))
-        texts.add(str(said).replace(key_name(key), "…"))
+        said = house.engine.unchanged_by(
+            NotFound, lambda key=key: house.services.api_keys.revoke(reach_of(tenant), key)
+        )
+        texts.add(str(said).replace(format_key_id(key), "…"))
     assert texts == {"There is no API key '…' here."}
-    assert house.services.access.authenticate(theirs.text) == theirs.key
+    assert house.services.api_keys.authenticate(theirs.text) == theirs.key
 
 
 def test_org_8_a_tenant_that_does_not_exist_has_no_keys(house: KeySetup) -> None:
-    assert house.services.access.page(Reach(tenant=TenantId(1)), limit=9) == []
+    assert house.services.api_keys.page(Reach(tenant=TenantId(1)), limit=9) == []

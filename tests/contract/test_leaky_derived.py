@@ -53,8 +53,8 @@ def town(engine: Engine) -> Town:
         services=services,
         index=index,
         reaches=(
-            Reach(tenant=services.organise.create_tenant("Town")[0]),
-            Reach(tenant=services.organise.create_tenant("Town")[0]),
+            Reach(tenant=services.projects.create_tenant("Town")[0]),
+            Reach(tenant=services.projects.create_tenant("Town")[0]),
         ),
         memories={},
         entities={},
@@ -62,15 +62,15 @@ def town(engine: Engine) -> Town:
     for number, reach in enumerate(town.reaches):
         visibilities: tuple[MemberVisibility, ...] = ("shared", "private")
         projects = {
-            one: services.organise.create_project(reach, "Same", one, allow_duplicate_name=True).id
+            one: services.projects.create_project(reach, "Same", one, allow_duplicate_name=True).id
             for one in visibilities
         }
         for name, (visibility, user) in PLACES.items():
             project = None if visibility is None else projects[visibility]
             services.sessions.create(reach, SessionFields(external_id=name, project=project, user_id=user))
             services.record.messages(reach, name, [Draft(role="user", content=SAID)])
-            services.memory_worker.extract_now(reach, name)
-            held = services.remember.of_session(reach, name, limit=9)
+            services.extraction.extract_now(reach, name)
+            held = services.memories.of_session(reach, name, limit=9)
             town.memories[number, name] = [one.memory.id for one in held]
             found = [] if project is None else services.entities.page(reach, project, user_id=user, limit=9)
             town.entities[number, name] = [entity.id for entity in found]
@@ -113,10 +113,10 @@ def test_an_index_that_is_late_shows_nothing_that_was_retagged_or_forgotten(town
     """ISO-6."""
     services, reach = town.services, town.reaches[0]
     (anna,) = town.entities[0, "garden"]
-    (held,) = services.remember.of_session(reach, "garden", limit=9)
-    other = services.organise.create_project(reach, "Other").id
+    (held,) = services.memories.of_session(reach, "garden", limit=9)
+    other = services.projects.create_project(reach, "Other").id
     services.entities.retag(reach, services.entities.page(reach, _project(town, "garden"), limit=1)[0].id, other)
-    services.remember.forget(reach, held.memory.id)
+    services.memories.forget(reach, held.memory.id)
     town.index.of_entities[:], town.index.of_memories[:] = [anna], [held.memory.id]
     assert asked(town, "garden") == (set(), set())
     assert services.recall_derived.foreign_hits > 0

@@ -48,11 +48,11 @@ def town(engine: Engine) -> Town:
     said: dict[tuple[int, str], list[MessageId]] = {}
     reaches: list[Reach] = []
     for number in (0, 1):
-        reach = Reach(tenant=services.organise.create_tenant("Town")[0])
+        reach = Reach(tenant=services.projects.create_tenant("Town")[0])
         reaches.append(reach)
         visibilities: tuple[MemberVisibility, ...] = ("shared", "private")
         projects = {
-            one: services.organise.create_project(reach, "Same", one, allow_duplicate_name=True).id
+            one: services.projects.create_project(reach, "Same", one, allow_duplicate_name=True).id
             for one in visibilities
         }
         for name, (visibility, user) in PLACES.items():
@@ -109,7 +109,7 @@ def test_an_index_that_is_late_shows_nothing_that_was_forgotten_or_moved(town: T
         for message in services.record.messages(reach, "late", [Draft(role="user", content="Roses")]).messages
     ]
     town.index.lies[:] = [*late, *town.said[0, "shared bob"]]
-    services.forget.session(reach, "late")
+    services.forgetting.session(reach, "late")
     in_context, in_search = asked(town, "shared ann")
     assert in_context == town.said[0, "shared ann"]
     assert set(in_search) <= set(in_context)

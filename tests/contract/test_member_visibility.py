@@ -28,7 +28,7 @@ class Home:
 
     def add(self, visibility: MemberVisibility | None = None) -> ProjectId:
         """Without a visibility it is made with a name only."""
-        create, name = self.services.organise.create_project, f"Garden {next(NUMBERS)}"
+        create, name = self.services.projects.create_project, f"Garden {next(NUMBERS)}"
         return (create(self.reach, name) if visibility is None else create(self.reach, name, visibility)).id
 
     def tell(self, session: str, project: ProjectId, user: str | None, *words: str) -> None:
@@ -40,7 +40,7 @@ class Home:
             for draft in (Draft(role="user", content=text), Draft(role="assistant", content="Noted."))
         ]
         self.services.record.messages(self.reach, session, said)
-        self.services.memory_worker.extract_now(self.reach, session)
+        self.services.extraction.extract_now(self.reach, session)
 
     def fill(self, project: ProjectId) -> None:
         """Each user tells of a neighbour who is called the same."""
@@ -51,7 +51,7 @@ class Home:
             )
 
     def change(self, project: ProjectId, visibility: MemberVisibility) -> None:
-        changed = self.services.organise.change_project(self.reach, project, member_visibility=visibility)
+        changed = self.services.projects.change_project(self.reach, project, member_visibility=visibility)
         assert changed.member_visibility == visibility
 
     def seen(self, project: ProjectId, user: str | None) -> dict[str, set[str]]:
@@ -87,13 +87,13 @@ def services(shared_engine: Engine) -> Services:
 
 @pytest.fixture
 def home(services: Services) -> Home:
-    tenant, default = services.organise.create_tenant("Household")
+    tenant, default = services.projects.create_tenant("Household")
     return Home(services=services, reach=Reach(tenant=tenant), default=default)
 
 
 def test_every_project_is_divided_by_user_unless_somebody_asks_to_share(home: Home) -> None:
     """ISO-10: the default project of a new tenant, and a project made with a name only."""
-    listed = home.services.organise.projects(home.reach, limit=9)
+    listed = home.services.projects.projects(home.reach, limit=9)
     assert [project.member_visibility for project in listed] == ["private"]
     home.fill(home.default)
     for user in USERS:
@@ -137,10 +137,10 @@ def test_counts_survive_a_change(home: Home, shared_engine: Engine) -> None:
     project = home.add("private")
     home.fill(project)
     mentions = f"SELECT count(*) FROM mention WHERE tenant_id = {home.reach.tenant:d}"
-    before, mentioned = home.services.organise.project(home.reach, project).memory_count, shared_engine.rows(mentions)
+    before, mentioned = home.services.projects.project(home.reach, project).memory_count, shared_engine.rows(mentions)
     for visibility in ("shared", "private"):
         home.change(project, visibility)
-        assert home.services.organise.project(home.reach, project).memory_count == before == 3
+        assert home.services.projects.project(home.reach, project).memory_count == before == 3
         assert shared_engine.rows(mentions) == mentioned
 
 
@@ -159,7 +159,7 @@ def test_notes_of_a_user_stay_with_the_user(home: Home, monkeypatch: pytest.Monk
     monkeypatch.setattr(extract, "RECENT_WINDOW", 2)
     monkeypatch.setattr(extract, "_FEWEST_TO_OBSERVE", 1)
     project = home.add("shared")
-    home.services.organise.change_project(home.reach, project, settings={"observation_scope": "user"})
+    home.services.projects.change_project(home.reach, project, settings={"observation_scope": "user"})
     for user in USERS:
         words = [f"In week {week} {user} planted peas in Lisbon." for week in range(6)]
         home.tell(f"told by {user}", project, user, *words)
@@ -178,7 +178,7 @@ def test_a_change_can_be_tried_first(home: Home, shared_engine: Engine) -> None:
     project = home.add("private")
     home.fill(project)
     before = shared_engine.dump(home.reach.tenant)
-    preview = home.services.organise.preview_visibility
+    preview = home.services.projects.preview_visibility
     assert preview(home.reach, project, "shared") == VisibilityPreview(sessions=6, users=2)
     assert preview(home.reach, project, "private") == VisibilityPreview(sessions=0, users=0)
     assert shared_engine.dump(home.reach.tenant) == before
@@ -189,7 +189,7 @@ def test_a_change_can_be_tried_first(home: Home, shared_engine: Engine) -> None:
 
 def test_who_may_not_change_it_changes_nothing(home: Home, shared_engine: Engine) -> None:
     project, other = home.add("private"), home.add("shared")
-    organise, tenant = home.services.organise, home.reach.tenant
+    organise, tenant = home.services.projects, home.reach.tenant
     elsewhere = Reach(tenant=tenant, confined_to=other)
     bound = Reach(tenant=tenant, user="ann")
     for reach, refusal in ((elsewhere, NotFound), (bound, Forbidden)):

@@ -50,7 +50,7 @@ def test_mem_1_a_memory_has_its_content_its_session_its_time_its_importance_and_
 
 def test_mem_1_one_that_is_written_by_hand_has_no_sources(house: MemorySetup) -> None:
     house.session("a")
-    (added,) = house.services.remember.append(house.reach, "a", ["Anna lives in Graz."]).memories
+    (added,) = house.services.memories.append(house.reach, "a", ["Anna lives in Graz."]).memories
     assert added.memory.sources == ()
     assert added == house.held("a")[0]
 
@@ -59,7 +59,7 @@ def test_mem_2_what_the_session_knows_already_is_not_added_again(house: MemorySe
     """Case, spacing, punctuation and Unicode form; in one request, over requests, and against what was extracted."""
     house.session("a")
     house.tell("a", "I live in Graz.")
-    append = house.services.remember.append
+    append = house.services.memories.append
     same = ["the user lives in GRAZ", "The user  lives in Graz!", "The user lives in\u00a0Ｇraz."]
     appended = append(house.reach, "a", [*same, "Anna likes café au lait.", "anna likes cafe\u0301 au lait"])
     assert [held.memory.content for held in appended.memories] == ["Anna likes café au lait."]
@@ -74,14 +74,14 @@ def test_mem_2_the_same_words_in_another_session_are_another_memory(house: Memor
     house.session("a")
     house.session("b")
     for name in ("a", "b"):
-        assert len(house.services.remember.append(house.reach, name, ["Anna lives in Graz."]).memories) == 1
+        assert len(house.services.memories.append(house.reach, name, ["Anna lives in Graz."]).memories) == 1
 
 
 @pytest.mark.parametrize("bad", ["", " \n ", "\u0007", "\ud800", "x" * (MAX_MEMORY + 1)])
 def test_mem_2_what_cannot_be_a_memory_is_refused_by_name_and_changes_nothing(house: MemorySetup, bad: str) -> None:
     house.session("a")
     with pytest.raises((InvalidRequest, TooLarge), match=r"contents\[1\]"):
-        house.services.remember.append(house.reach, "a", ["Good.", bad])
+        house.services.memories.append(house.reach, "a", ["Good.", bad])
     assert house.memories("a") == []
 
 
@@ -122,14 +122,14 @@ def test_mem_8_a_confined_caller_is_shown_only_what_is_in_its_project(house: Mem
         house.session(name, project, "ann")
         house.tell(name, f"My dog is called Rex{name}.")
     confined = Reach(tenant=house.reach.tenant, confined_to=garden)
-    found = house.services.remember.of_user(confined, "ann", limit=9)
+    found = house.services.memories.of_user(confined, "ann", limit=9)
     assert [held.session for held in found] == ["in"]
     with pytest.raises(NotFound):
-        house.services.remember.of_session(confined, "out", limit=9)
+        house.services.memories.of_session(confined, "out", limit=9)
     with pytest.raises(NotFound):
-        house.services.remember.forget(confined, house.held("out")[0].memory.id)
+        house.services.memories.forget(confined, house.held("out")[0].memory.id)
     with pytest.raises(NotFound):
-        house.services.remember.append(confined, "out", ["Mine."])
+        house.services.memories.append(confined, "out", ["Mine."])
 
 
 @pytest.mark.parametrize("how", ["clear", "delete"])
@@ -138,8 +138,8 @@ def test_mem_9_memories_go_with_their_session(house: MemorySetup, engine: Engine
     house.session("a", garden, "ann")
     house.session("b", garden, "ann")
     house.tell("a", "I live in Graz.", "I love green tea.")
-    house.services.remember.append(house.reach, "a", ["Anna has a bicycle."])
-    forget = house.services.forget
+    house.services.memories.append(house.reach, "a", ["Anna has a bicycle."])
+    forget = house.services.forgetting
     gone = (forget.contents if how == "clear" else forget.session)(house.reach, "a")
     assert gone.memories == 3
     assert house.recalled("b", "Graz tea bicycle") == []
@@ -155,10 +155,10 @@ def test_mem_9_a_memory_goes_with_any_message_it_came_from_and_no_other_goes(
 ) -> None:
     house.session("a")
     first, _, third = house.say("a", "I live in Graz.", "I love green tea.", "I live in Graz.")
-    house.services.memory_worker.extract_now(house.reach, "a")
+    house.services.extraction.extract_now(house.reach, "a")
     both = next(held for held in house.held("a") if "Graz" in held.memory.content)
     assert both.memory.sources == (first.id, third.id)
-    house.services.forget.message(house.reach, third.id)
+    house.services.forgetting.message(house.reach, third.id)
     assert house.memories("a") == ["The user loves green tea."]
     counted(house, engine)
 
@@ -167,12 +167,12 @@ def test_a_memory_can_be_forgotten_by_itself_once(house: MemorySetup, engine: En
     house.session("a")
     house.tell("a", "I live in Graz.", "I love green tea.")
     first = house.held("a")[0].memory.id
-    house.services.remember.forget(house.reach, first)
+    house.services.memories.forget(house.reach, first)
     assert house.memories("a") == ["The user loves green tea."]
     assert house.recalled("a", "Graz") == ["The user loves green tea."]
     for missing in (first, MemoryId(7)):
         with pytest.raises(NotFound):
-            house.services.remember.forget(house.reach, missing)
+            house.services.memories.forget(house.reach, missing)
     counted(house, engine)
 
 
@@ -186,7 +186,7 @@ def test_iso_5_memories_move_with_their_session_by_the_next_request(house: Memor
         house.move("a", project)
         found = {name: house.recalled(name, "Graz") for name in ("in garden", "in cellar", "shared")}
         assert found == {name: expected if name == where else [] for name in found}
-        counts = {one.id: one.memory_count for one in house.services.organise.projects(house.reach, limit=9)}
+        counts = {one.id: one.memory_count for one in house.services.projects.projects(house.reach, limit=9)}
         assert [counts[garden], counts[cellar]] == [int(project == garden), int(project == cellar)]
         counted(house, engine)
 
@@ -199,13 +199,13 @@ def test_org_5_memories_of_a_deleted_project_are_org_wide_and_can_be_assigned_ag
     house.session("shared")
     house.tell("a", "I live in Graz.", "I love green tea.")
     assert house.recalled("shared", "Graz") == []
-    moved = house.services.organise.delete_project(house.reach, garden)
+    moved = house.services.projects.delete_project(house.reach, garden)
     assert (moved.sessions, moved.memories) == (1, 2)
     assert house.recalled("shared", "Graz")[0] == "The user lives in Graz."
     counted(house, engine)
     cellar = house.project("Cellar")
     house.move("a", cellar)
-    assert house.services.organise.project(house.reach, cellar).memory_count == 2
+    assert house.services.projects.project(house.reach, cellar).memory_count == 2
     assert house.recalled("shared", "Graz") == []
 
 
@@ -231,7 +231,7 @@ def test_ctx_3_a_memory_bears_the_tags_of_its_session_and_its_trigger(house: Mem
     project = house.services.sessions.get(house.reach, "a").stamped_tags[2]
     assert held.tags == ("session:a", "user:ann", project)
     assert held.trigger == said.id
-    (by_hand,) = house.services.remember.append(house.reach, "a", ["user:bob project:none session:b"]).memories
+    (by_hand,) = house.services.memories.append(house.reach, "a", ["user:bob project:none session:b"]).memories
     assert by_hand.tags == held.tags
     assert by_hand.trigger is None
     house.move("a", None)

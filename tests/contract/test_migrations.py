@@ -26,7 +26,7 @@ from cloister.storage.postgres.row_security import ROLES
 from cloister.storage.queries import load_queries
 from cloister.storage.sqlite import database as sqlite
 from cloister.storage.sqlite.database import DATABASE_FILE, open_sqlite
-from cloister.storage.stores.usage import Held, UsageRows
+from cloister.storage.stores.usage import Counts, UsageStore
 from support.databases.postgres_server import PostgresServer
 from support.databases.rows import Household, insert_conversation, insert_message, insert_session, new_household
 
@@ -265,14 +265,14 @@ def with_version(past: pytest.MonkeyPatch, place: Place, version: int) -> None:
         past.setattr(module, "load_queries", with_old_queries)
 
 
-def counts_after(place: Place, households: list[Household]) -> list[Held]:
+def counts_after(place: Place, households: list[Household]) -> list[Counts]:
     database = place.open()
     try:
         assert database.maintenance.check() == []
-        found: list[Held] = []
+        found: list[Counts] = []
         for household in households:
             with database.read(household.reach) as transaction:
-                found.append(UsageRows(transaction).held())
+                found.append(UsageStore(transaction).held())
         return found
     finally:
         database.close()
@@ -291,7 +291,7 @@ def old_households(place: Place, monkeypatch: pytest.MonkeyPatch) -> list[Househ
 
 
 COUNTS = [
-    Held(messages=messages, sessions=sessions, limits=Limits()) for messages, sessions in ((3, 3), (3, 3), (0, 0))
+    Counts(messages=messages, sessions=sessions, limits=Limits()) for messages, sessions in ((3, 3), (3, 3), (0, 0))
 ]
 
 

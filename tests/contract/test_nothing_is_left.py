@@ -82,7 +82,7 @@ def house(engine: Engine) -> MemorySetup:
     for name in ("keeps", "tells"):
         house.session(name, garden, "ann")
         house.say(name, *[text.replace("Xandor", f"Xandor{name}") for text in long_talk(30)])
-    while house.services.memory_worker.run_due():
+    while house.services.extraction.run_due():
         pass
     return house
 
@@ -94,7 +94,7 @@ def tell_secrets(house: MemorySetup) -> None:
         "My sister Ploverdale, who has known Quillfeather since 1987, lives in Thistlewick with eleven parrots.",
     ]
     house.say("tells", *secrets, *[text.replace("Zentrix", "Zentrixlater") for text in long_talk(32)])
-    while house.services.memory_worker.run_due():
+    while house.services.extraction.run_due():
         pass
 
 
@@ -102,15 +102,15 @@ def forget_message(house: MemorySetup) -> None:
     _, page = house.services.sessions.messages(house.reach, "tells", limit=200)
     for message in page:
         if "Quillfeather" in message.content:
-            house.services.forget.message(house.reach, message.id)
+            house.services.forgetting.message(house.reach, message.id)
 
 
 def clear(house: MemorySetup) -> None:
-    house.services.forget.contents(house.reach, "tells")
+    house.services.forgetting.contents(house.reach, "tells")
 
 
 def delete(house: MemorySetup) -> None:
-    house.services.forget.session(house.reach, "tells")
+    house.services.forgetting.session(house.reach, "tells")
 
 
 @pytest.mark.parametrize("forget", [forget_message, clear, delete])
@@ -147,7 +147,7 @@ def tell_pin(house: MemorySetup) -> None:
     draft = Draft(role="user", content=said(PIN))
     house.services.record.messages(house.reach, "tells", [draft], idempotency_key="message")
     for key in ("memory", "known memory"):
-        house.services.remember.append(house.reach, "tells", [said(PIN)], idempotency_key=key)
+        house.services.memories.append(house.reach, "tells", [said(PIN)], idempotency_key=key)
 
 
 def hashes(secret: bytes, pin: str) -> set[bytes]:
@@ -182,9 +182,9 @@ def recovered(house: MemorySetup, engine: Engine) -> set[str]:
 def forget_pin(house: MemorySetup) -> None:
     _, page = house.services.sessions.messages(house.reach, "tells", limit=200)
     (message,) = [message for message in page if PIN in message.content]
-    house.services.forget.message(house.reach, message.id)
+    house.services.forgetting.message(house.reach, message.id)
     (memory,) = [held.memory for held in house.held("tells") if PIN in held.memory.content]
-    house.services.remember.forget(house.reach, memory.id)
+    house.services.memories.forget(house.reach, memory.id)
 
 
 @pytest.mark.parametrize("forget", [forget_pin, clear, delete])
@@ -210,12 +210,12 @@ def test_org_9_an_erased_user_or_tenant_is_in_no_file(
     # PostgreSQL keeps samples of what it analysed, and takes new ones only where there is something.
     house.session("keeps", house.project(), "ann")
     house.tell("keeps", *long_talk(30))
-    tenant, _ = house.services.organise.create_tenant("Household of Ploverdale")
+    tenant, _ = house.services.projects.create_tenant("Household of Ploverdale")
     doomed = MemorySetup(services=house.services, reach=Reach(tenant=tenant), clock=house.clock)
     garden = doomed.project("Garden" if erased == "user" else "Garden of Thistlewick")
     doomed.session("tells of Quillfeather", garden, "Brambleworks 7")
     doomed.tell("tells of Quillfeather", SECRET)
-    keys = house.services.access
+    keys = house.services.api_keys
     keys.create(doomed.reach, KeyFields(name="Brambleworks browser", user_id="Brambleworks 7"))
     before = traces(engine)
     if erased == "user":
@@ -232,9 +232,9 @@ def test_org_9_an_erased_user_or_tenant_is_in_no_file(
 def test_a_memory_that_was_forgotten_by_itself_is_in_no_file(
     house: MemorySetup, engine: Engine, files: Callable[[], Generator[bytes]]
 ) -> None:
-    (held,) = house.services.remember.append(house.reach, "tells", ["Quillfeather collects thimbles."]).memories
+    (held,) = house.services.memories.append(house.reach, "tells", ["Quillfeather collects thimbles."]).memories
     before = traces(engine)
-    house.services.remember.forget(house.reach, held.memory.id)
+    house.services.memories.forget(house.reach, held.memory.id)
     gone = before - traces(engine)
     assert len(gone) == 4
     kept = list(files())
@@ -260,7 +260,7 @@ def test_qdrant_is_told_no_words_but_those_of_entities_and_keeps_nothing_of_what
     of_messages, of_entities = (folder / "collection" / name for name in (index.collection, index.entity_collection))
     assert everything_in(of_messages) == set()
     assert everything_in(of_entities) == {b"Quillfeather", b"Brambleworks"}
-    house.services.forget.session(house.reach, "tells")
+    house.services.forgetting.session(house.reach, "tells")
     assert tells not in {int(record.id) >> 21 for record in client.scroll(index.collection)[0]}
     client.close()
     left = {}

@@ -16,7 +16,7 @@ def talk(house: MemorySetup, name: str, word: str, turns: int = 32) -> None:
     """Past the recent window by twelve exchanges, in which every user's message holds the word."""
     for text in long_talk(turns):
         house.say(name, text.replace("Xandor", word))
-    while house.services.memory_worker.run_due():
+    while house.services.extraction.run_due():
         pass
 
 
@@ -64,13 +64,13 @@ def test_tab_7_notes_are_of_their_session_unless_the_project_shares_them_between
     own, others, nobodys = (house.notes(name) for name in ("first", "other user", "nobody"))
     assert own and others and nobodys
     for scope, seen in (("session", []), ("user", own), ("session", []), ("user", own)):
-        house.services.organise.change_project(house.reach, garden, settings={"observation_scope": scope})
+        house.services.projects.change_project(house.reach, garden, settings={"observation_scope": scope})
         assert house.recalled_notes("second") == seen
         assert house.recalled_notes("first") == own
         assert house.recalled_notes("other user") == others
         assert house.recalled_notes("nobody") == nobodys
     with pytest.raises(InvalidRequest, match="observation_scope"):
-        house.services.organise.change_project(house.reach, garden, settings={"observation_scope": "tenant"})
+        house.services.projects.change_project(house.reach, garden, settings={"observation_scope": "tenant"})
 
 
 def test_tab_7_notes_of_a_user_stay_in_their_pool_and_move_with_their_session(house: MemorySetup) -> None:
@@ -103,7 +103,7 @@ def test_mem_9_notes_go_with_their_session(house: MemorySetup, engine: Engine, h
         house.session(name, garden, "ann")
     talk(house, "a", "Xandor")
     count = len(house.notes("a"))
-    forget = house.services.forget
+    forget = house.services.forgetting
     assert (forget.contents if how == "clear" else forget.session)(house.reach, "a").observations == count > 0
     assert house.recalled_notes("b") == []
     assert engine.rows("SELECT content FROM observation") == []
@@ -113,8 +113,8 @@ def test_a_note_goes_with_any_message_of_its_stretch_and_what_remains_is_noted_a
     house.session("a")
     talk(house, "a", "Xandor")
     _, page = house.services.sessions.messages(house.reach, "a", limit=200)
-    house.services.forget.message(house.reach, page[0].id)
+    house.services.forgetting.message(house.reach, page[0].id)
     assert house.notes("a") == []
-    house.services.memory_worker.extract_now(house.reach, "a")
+    house.services.extraction.extract_now(house.reach, "a")
     assert house.notes("a")
     assert not any("Xandor0 " in note for note in house.notes("a"))

@@ -7,7 +7,7 @@ import pytest
 from cloister import Cloister
 from cloister.bootstrap import Services, wire
 from cloister.domain.errors import StorageUnavailable
-from cloister.domain.identifiers import ProjectId, parse_message, project_name, tenant_name
+from cloister.domain.identifiers import ProjectId, format_project_id, format_tenant_id, parse_message_id
 from cloister.index.exact.index import ExactIndex
 from cloister.index.interface import (
     NEIGHBOURS,
@@ -91,7 +91,7 @@ def house(database: Database) -> House:
 
 
 def say(memory: Cloister, count: int) -> list[int]:
-    return [parse_message(memory.record("s", "user", f"Word number {number}.").id) for number in range(count)]
+    return [parse_message_id(memory.record("s", "user", f"Word number {number}.").id) for number in range(count)]
 
 
 def windows(ids: list[int]) -> dict[int, set[int]]:
@@ -141,7 +141,7 @@ def test_org_9_what_is_erased_while_the_index_is_down_leaves_it_later(house: Hou
     """A user or a whole tenant: messages and entities."""
     memory, services, index = house
     ids = say(memory, 3)
-    doomed = Cloister(services=services, tenant=tenant_name(services.organise.create_tenant("Doomed")[0]))
+    doomed = Cloister(services=services, tenant=format_tenant_id(services.projects.create_tenant("Doomed")[0]))
     doomed.create_session("of ann", user_id="ann")
     doomed.record("of ann", "user", "My neighbour Rosa plays the cello.")
     doomed.extract("of ann")
@@ -210,7 +210,7 @@ def tell(memory: Cloister, session: str, project: str | None, *words: str) -> No
 
 
 def points(index: OutsideIndex) -> set[tuple[str, str, str]]:
-    return {(project_name(ProjectId(one.project)), one.name, one.notes) for one in index.entities.values()}
+    return {(format_project_id(ProjectId(one.project)), one.name, one.notes) for one in index.entities.values()}
 
 
 def test_iso_8_entities_are_put_kept_and_removed_by_the_queue(house: House) -> None:

@@ -15,7 +15,7 @@ from psycopg.conninfo import make_conninfo
 from cloister.domain.errors import StorageBusy, StorageError, StorageFull, StorageUnavailable
 from cloister.storage.interface import Transaction
 from cloister.storage.postgres import connections as postgres_connections
-from cloister.storage.postgres import row_security as walls
+from cloister.storage.postgres import row_security
 from cloister.storage.postgres.connections import WRITE_ATTEMPTS
 from cloister.storage.postgres.database import PostgresDatabase, open_postgres
 from support.databases.postgres_server import PostgresServer
@@ -233,8 +233,8 @@ def test_a_login_without_rights_is_told_what_an_administrator_must_run(empty_pos
 
 
 def test_the_administrator_is_asked_only_for_roles_that_are_missing() -> None:
-    asked = walls.administration(
-        login='"app"', owner=None, schema="public", existing={walls.TENANT_ROLE}, version=180_000
+    asked = row_security.administration(
+        login='"app"', owner=None, schema="public", existing={row_security.TENANT_ROLE}, version=180_000
     )
     assert "CREATE ROLE cloister_maintenance NOLOGIN;" in asked
     assert "CREATE ROLE cloister_tenant" not in asked

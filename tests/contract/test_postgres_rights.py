@@ -73,7 +73,7 @@ def test_a_login_that_inherits_sees_all_and_doctor_says_so(owned: str, empty_pos
     """An administrator granted the roles in the old way, and only an administrator can change that."""
     house = settled(owned)
     assert visible(owned)["message"] > 0
-    advice = house.services.diagnose.health().excess_rights
+    advice = house.services.health.health().excess_rights
     assert advice is not None and f"TO {login} WITH INHERIT FALSE, SET TRUE;" in advice
     house.services.close()
     granted_without_inheriting(empty_postgres, login)
@@ -98,8 +98,8 @@ def test_a_login_that_grants_itself_the_roles_inherits_nothing(
     url = make_conninfo(empty_postgres, user=login)
     house = settled(url)
     assert set(visible(url).values()) == {0}
-    assert house.services.diagnose.health().excess_rights is None
-    assert house.services.diagnose.health().messages == 24
+    assert house.services.health.health().excess_rights is None
+    assert house.services.health.health().messages == 24
     house.services.close()
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(MAINTENANCE_ROLE)))
@@ -192,6 +192,6 @@ def test_the_refused_backup_names_the_documented_command(postgres_database: Post
 
 def test_doctor_says_what_forgetting_leaves(engine: Engine) -> None:
     """MEM-9: on SQLite nothing, on PostgreSQL dead rows and the log."""
-    remains = settle_house(engine).services.diagnose.health().remains
+    remains = settle_house(engine).services.health.health().remains
     assert (remains is None) == (engine.name == "sqlite")
     assert remains is None or "VACUUM" in remains

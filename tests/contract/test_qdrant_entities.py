@@ -14,8 +14,8 @@ from cloister.index.qdrant.points import user_part
 from cloister.index.qdrant.search import Hit, QdrantProject
 from cloister.services.indexing import entities as index_entities
 from cloister.services.recall.search import Place
-from cloister.storage.stores.derived_index_rows import EntityIndexRows, EntityWords
-from cloister.storage.stores.entities import EntityRows
+from cloister.storage.stores.derived_index_rows import EntityIndexStore, EntityWords
+from cloister.storage.stores.entities import StoredEntities
 from support.setups.qdrant import EMBEDDER, KINDS, QdrantSetup, open_house
 
 CELLO = "My neighbour Anna plays the cello."
@@ -131,7 +131,7 @@ def test_iso_4_what_other_projects_hold_changes_no_score(house: QdrantSetup) -> 
 
     def scores() -> dict[int, tuple[float, float]]:
         with house.services.database.read(first) as transaction:
-            place = house.index.entities_within(EntityRows(transaction, garden, None, 1))
+            place = house.index.entities_within(StoredEntities(transaction, garden, None, 1))
             found = place.evidence(QUESTION)
         return dict(
             zip(found.ids.tolist(), zip(found.lexical.tolist(), found.semantic.tolist(), strict=True), strict=True)
@@ -153,7 +153,7 @@ def test_iso_4_a_project_without_entities_is_answered_without_asking_qdrant(hous
     reach = house.tenant("one")
     garden = house.project(reach, "Garden")
     with house.services.database.read(reach) as transaction:
-        place = EntityRows(transaction, garden, None, 1)
+        place = StoredEntities(transaction, garden, None, 1)
         assert len(QdrantProject(ask, place, EMBEDDER.embed_query).evidence(QUESTION)) == 0
 
 
@@ -190,9 +190,9 @@ def test_forgetting_takes_the_words_of_entities_out_of_qdrant(house: QdrantSetup
     house.drain()
     ((anna, payload),) = house.entity_points().items()
     assert "cello" in payload["notes"] and "flute" in payload["notes"]
-    house.services.forget.session(reach, "one")
+    house.services.forgetting.session(reach, "one")
     assert "cello" not in house.entity_points()[anna]["notes"]
-    house.services.forget.contents(reach, "two")
+    house.services.forgetting.contents(reach, "two")
     assert house.entity_points() == {}
     assert house.services.queue.waiting() == 0
 
@@ -205,11 +205,11 @@ def test_a_crash_between_putting_and_marking_puts_again_harmlessly(
     house.session(reach, "s", garden)
     house.tell(reach, "s", CELLO)
 
-    def crash(rows: EntityIndexRows, entries: Sequence[EntityWords], removals: Sequence[int], now: int) -> None:
+    def crash(rows: EntityIndexStore, entries: Sequence[EntityWords], removals: Sequence[int], now: int) -> None:
         raise RuntimeError("the power went")
 
     with monkeypatch.context() as crashing:
-        crashing.setattr(EntityIndexRows, "mark_put", crash)
+        crashing.setattr(EntityIndexStore, "mark_put", crash)
         with pytest.raises(RuntimeError):
             house.drain()
     put = house.entity_points()
@@ -229,7 +229,7 @@ def test_what_was_forgotten_while_it_was_put_goes_though_its_putter_was_killed(
     put = house.index.put_entities
 
     def put_and_die(entities: Sequence[EntityPoint]) -> None:
-        house.services.forget.session(reach, "s")
+        house.services.forgetting.session(reach, "s")
         put(entities)
         raise RuntimeError("the power went")
 
@@ -285,7 +285,7 @@ def test_everything_can_be_put_again_from_nothing(house: QdrantSetup) -> None:
 def test_memories_are_no_points_and_wait_for_nothing(house: QdrantSetup) -> None:
     reach = house.tenant("one")
     house.session(reach, "s")
-    house.services.remember.append(reach, "s", ["The user plays the cello."])
+    house.services.memories.append(reach, "s", ["The user plays the cello."])
     assert house.services.queue.waiting() == 0
     (held,) = house.services.context.build(reach, "s", question=QUESTION).derived.memories
     assert held.memory.content == "The user plays the cello."

@@ -11,7 +11,7 @@ from cloister.domain.conversation import Message
 from cloister.domain.identifiers import MAX_SEQUENCE, MessageId, SessionId, message_id
 from cloister.index.interface import Point
 from cloister.index.qdrant.search import Hit, QdrantPool
-from cloister.storage.stores.index_rows import IndexRows
+from cloister.storage.stores.index_rows import IndexStore
 from support.setups.qdrant import EMBEDDER, KINDS, MAY_2023, QdrantSetup, Reader, open_house
 
 SECRET = "The vault opens with the sunflower code"
@@ -131,8 +131,8 @@ def test_iso_5_what_was_deleted_is_gone_before_the_index_hears_of_it(
     with monkeypatch.context() as deaf:
         for method in ("forget_sessions", "forget_messages"):
             deaf.setattr(house.index, method, _not_told)
-        house.services.forget.session(reach, "gone")
-        house.services.forget.message(reach, said[0].id)
+        house.services.forgetting.session(reach, "gone")
+        house.services.forgetting.message(reach, said[0].id)
     assert len(house.points()) == 3
     assert house.found(reach, QUESTION) == ["The gate is green"]
     assert house.services.recall.foreign_hits == 1
@@ -145,8 +145,8 @@ def test_forgetting_takes_the_points_out_of_qdrant(house: QdrantSetup) -> None:
     kept = house.say(reach, "kept", SECRET, "The gate is green")
     house.say(reach, "gone", SECRET)
     house.drain()
-    house.services.forget.session(reach, "gone")
-    house.services.forget.message(reach, kept[0].id)
+    house.services.forgetting.session(reach, "gone")
+    house.services.forgetting.message(reach, kept[0].id)
     house.index.forget_sessions([])
     house.index.forget_messages([])
     assert set(house.points()) == {kept[1].id}
@@ -184,11 +184,11 @@ def test_a_crash_between_putting_and_marking_puts_again_harmlessly(
     house.session(reach, "s")
     house.say(reach, "s", SECRET, "Noted.", "The gate is green")
 
-    def crash(rows: IndexRows, messages: Sequence[MessageId], now: int) -> None:
+    def crash(rows: IndexStore, messages: Sequence[MessageId], now: int) -> None:
         raise RuntimeError("the power went")
 
     with monkeypatch.context() as crashing:
-        crashing.setattr(IndexRows, "mark_indexed", crash)
+        crashing.setattr(IndexStore, "mark_indexed", crash)
         with pytest.raises(RuntimeError):
             house.drain()
     put = house.points(with_vectors=True)

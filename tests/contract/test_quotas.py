@@ -33,12 +33,12 @@ class Home:
         return self.services.sessions.create(self.reach, SessionFields(external_id=name))[1]
 
     def project(self, once: str | None = None) -> int:
-        return self.services.organise.create_project(
+        return self.services.projects.create_project(
             self.reach, "Garden", idempotency_key=once, allow_duplicate_name=True
         ).id
 
     def limit(self, **limits: int) -> None:
-        self.services.organise.set_limits(self.reach, Limits(**limits))
+        self.services.projects.set_limits(self.reach, Limits(**limits))
 
     def refuses(self, call: Callable[[], object]) -> str:
         before = self.engine.dump()
@@ -49,7 +49,7 @@ class Home:
 
     @property
     def held(self) -> tuple[int, int, int]:
-        usage = self.services.organise.usage(self.reach)
+        usage = self.services.projects.usage(self.reach)
         return usage.messages, usage.sessions, usage.projects
 
 
@@ -64,7 +64,7 @@ def home(shared_engine: Engine, services: Services) -> Home:
 
 
 def settle(engine: Engine, services: Services) -> Home:
-    home = Home(engine=engine, services=services, reach=Reach(tenant=services.organise.create_tenant("Household")[0]))
+    home = Home(engine=engine, services=services, reach=Reach(tenant=services.projects.create_tenant("Household")[0]))
     home.create("first")
     home.record(HELLO, HELLO)
     return home
@@ -96,7 +96,7 @@ def test_org_7_an_episode_needs_room_for_both_sides(home: Home) -> None:
 def test_org_7_a_refused_request_can_be_made_again_under_its_key_when_there_is_room(home: Home) -> None:
     home.record(*[HELLO] * 3)
     home.refuses(lambda: home.record(HELLO, once="k"))
-    home.services.forget.contents(home.reach, "first")
+    home.services.forgetting.contents(home.reach, "first")
     assert [home.record(HELLO, once="k") for _ in range(2)] == [1, 1]
     assert home.held == (1, 1, 1)
 
@@ -113,16 +113,16 @@ def test_org_7_sessions_have_a_limit_and_one_that_is_there_needs_no_room(home: H
     said = home.refuses(lambda: home.create("fourth"))
     assert said == "The quota of 3 sessions is reached (3 kept): forget some, or have the limit raised."
     assert not home.create("third")
-    home.services.forget.session(home.reach, "second")
+    home.services.forgetting.session(home.reach, "second")
     assert home.create("fourth")
 
 
 def test_org_7_projects_have_a_limit_and_the_default_is_one_of_them(home: Home) -> None:
-    garden = home.services.organise.create_project(home.reach, "Garden").id
+    garden = home.services.projects.create_project(home.reach, "Garden").id
     said = home.refuses(home.project)
     assert said == "The quota of 2 projects is reached (2 kept): forget some, or have the limit raised."
     home.refuses(lambda: home.project(once="k"))
-    home.services.organise.delete_project(home.reach, garden)
+    home.services.projects.delete_project(home.reach, garden)
     home.project()
 
 
@@ -130,12 +130,12 @@ def test_org_7_what_is_kept_can_be_read_moved_and_described_at_the_limit(home: H
     """ORG-7: nothing is lost, and nothing but more of it is refused."""
     home.limit(messages=0, sessions=0, projects=0)
     home.services.sessions.change(home.reach, "first", SessionChange(title="Roses"))
-    default = home.services.organise.default_project(home.reach)
+    default = home.services.projects.default_project(home.reach)
     assert home.services.sessions.change(home.reach, "first", SessionChange(move=True, project=default)).title
     assert len(home.services.sessions.messages(home.reach, "first", limit=9)[1]) == 2
     for call in (lambda: home.record(HELLO), lambda: home.create("new"), home.project):
         home.refuses(call)
-    home.services.forget.session(home.reach, "first")
+    home.services.forgetting.session(home.reach, "first")
     assert home.held == (0, 0, 1)
 
 
@@ -153,14 +153,14 @@ def test_org_7_the_limits_of_one_tenant_are_not_anothers(home: Home) -> None:
 def test_org_7_a_tenants_own_limits_go_before_the_servers(home: Home) -> None:
     """ORG-7: each by itself, up or down, and gone again when they are taken away."""
     home.limit(messages=9)
-    assert home.services.organise.usage(home.reach).limits == Limits(messages=9, sessions=3, projects=2)
+    assert home.services.projects.usage(home.reach).limits == Limits(messages=9, sessions=3, projects=2)
     home.record(*[HELLO] * 7)
     home.refuses(lambda: home.record(HELLO))
     home.limit(messages=1, sessions=5)
     home.refuses(lambda: home.record(HELLO))
     assert [home.create(f"session {number}") for number in range(4)] == [True] * 4
     home.limit()
-    assert home.services.organise.usage(home.reach).limits == SERVERS
+    assert home.services.projects.usage(home.reach).limits == SERVERS
     home.refuses(lambda: home.create("one more"))
     assert home.held == (9, 5, 1)
 
@@ -169,7 +169,7 @@ def test_org_7_without_any_limit_there_is_none(shared_engine: Engine) -> None:
     home = settle(shared_engine, shared_engine.services())
     home.record(*[HELLO] * 500)
     assert [home.create(f"session {number}") for number in range(20)] == [True] * 20
-    assert home.services.organise.usage(home.reach).limits == Limits()
+    assert home.services.projects.usage(home.reach).limits == Limits()
 
 
 def test_org_7_one_that_does_not_fit_takes_no_other_with_it(home: Home) -> None:

@@ -28,7 +28,7 @@ def opened(engine: Engine, embedder: Embedder, reach: Reach | None = None) -> Me
     clock = SteppingClock()
     index = ExactIndex(embedder.embed_query, embedder.dimension, 100_000_000)
     services = wire(engine.database(), index=index, embedder=embedder, clock=clock)
-    reach = reach or Reach(tenant=services.organise.create_tenant("MemorySetup")[0])
+    reach = reach or Reach(tenant=services.projects.create_tenant("MemorySetup")[0])
     return MemorySetup(services=services, reach=reach, clock=clock)
 
 
@@ -44,7 +44,7 @@ def filled(engine: Engine) -> MemorySetup:
     for name in SESSIONS:
         house.tell(name, SAID)
     neighbour = MemorySetup(
-        services=house.services, reach=Reach(tenant=house.services.organise.create_tenant("Next")[0])
+        services=house.services, reach=Reach(tenant=house.services.projects.create_tenant("Next")[0])
     )
     neighbour.session("garden", neighbour.project("Garden"))
     neighbour.tell("garden", SAID)
@@ -105,7 +105,7 @@ def test_what_derives_is_recalled_again_after_a_reindex_and_stays_within_its_wal
     assert everywhere(second) == before
     assert everywhere(first) == NOTHING, "nothing is left of the old generation"
     assert second.services.reindex.stale() == second.services.reindex.run() == IndexCounts()
-    assert second.services.diagnose.health().stale == IndexCounts()
+    assert second.services.health.health().stale == IndexCounts()
     assert second.services.reindex.run(everything=True) == rebuilt
     assert everywhere(second) == before
     assert second.services.queue.waiting() == 0

@@ -72,12 +72,12 @@ def test_iso_12_the_entities_of_a_reply_go_to_the_project_of_its_question(
     here, there = projects.get(asked_in), projects.get(stored_in)
     turn = asked(house, here)
     if is_read_before:
-        house.services.memory_worker.extract_now(house.reach, "tab")
+        house.services.extraction.extract_now(house.reach, "tab")
     house.move("tab", there)
     house.services.record.messages(house.reach, "tab", [Draft(role="user", content="Meanwhile")])
     answered(house, turn)
     house.services.record.messages(house.reach, "tab", [Draft(role="user", content="Later")])
-    house.services.memory_worker.extract_now(house.reach, "tab")
+    house.services.extraction.extract_now(house.reach, "tab")
     if here is not None:
         assert house.names(here) == ["Question", "Reply"]
     if there is not None:
@@ -90,7 +90,7 @@ def test_iso_6_the_last_message_before_a_move_belongs_where_it_was_said(house: M
     house.session("tab", garden)
     house.services.record.messages(house.reach, "tab", [Draft(role="user", content="Unanswered")])
     house.move("tab", cellar)
-    house.services.memory_worker.extract_now(house.reach, "tab")
+    house.services.extraction.extract_now(house.reach, "tab")
     assert (house.names(garden), house.names(cellar)) == (["Unanswered"], [])
 
 
@@ -104,7 +104,7 @@ def test_iso_12_what_was_given_another_pools_text_is_no_evidence_where_the_sessi
     answered(house, asked(house, garden), given=given)
     house.move("tab", cellar)
     house.services.record.messages(house.reach, "tab", [Draft(role="user", content="Later")])
-    house.services.memory_worker.extract_now(house.reach, "tab")
+    house.services.extraction.extract_now(house.reach, "tab")
     if given:
         assert "Reply" not in house.memories("tab")
     assert house.notes("tab") == (["Question"] if given else ["Question", "Reply"])
@@ -130,7 +130,7 @@ def test_iso_12_what_was_quoted_while_members_shared_is_not_shown_after_they_are
     answered(house, asked(house, team), QUOTING)
     turn = asked(house, team)
     assert SECRET in contents(house)[1]
-    house.services.organise.change_project(house.reach, team, member_visibility="private")
+    house.services.projects.change_project(house.reach, team, member_visibility="private")
     with pytest.raises(TurnMoved):
         answered(house, turn, QUOTING)
     assert SECRET not in repr(contents(house))
@@ -144,7 +144,7 @@ def test_iso_12_what_was_quoted_while_members_shared_does_not_come_back_with_a_s
     team, cellar = house.project("Team", "shared"), house.project("Cellar")
     answered(house, asked(house, team), QUOTING)
     house.move("tab", cellar)
-    house.services.organise.change_project(house.reach, team, member_visibility="private")
+    house.services.projects.change_project(house.reach, team, member_visibility="private")
     house.move("tab", team)
     assert SECRET not in repr(contents(house))
     assert SECRET not in repr(house.context("tab", "safe").current_conversation)
@@ -174,7 +174,7 @@ def test_iso_12_a_dry_run_of_a_move_counts_and_changes_nothing(house: MemorySetu
     answered(house, asked(house, garden), given=True)
     answered(house, asked(house, garden))
     answered(house, asked(house, garden), QUOTING)
-    house.services.memory_worker.extract_now(house.reach, "tab")
+    house.services.extraction.extract_now(house.reach, "tab")
     before = engine.dump()
     sessions = house.services.sessions
     preview = sessions.preview_move(house.reach, "tab", cellar)

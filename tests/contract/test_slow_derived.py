@@ -11,8 +11,8 @@ from cloister.domain.scope import Reach
 from cloister.index import terms
 from cloister.index.exact.index import ExactIndex
 from cloister.models.interface import Embedding
-from cloister.storage.stores.entities import EntityRows
-from cloister.storage.stores.memories import MemoryRows
+from cloister.storage.stores.entities import StoredEntities
+from cloister.storage.stores.memories import StoredMemories
 from support.databases.engines import Engine
 from support.samples.other_embedder import OtherEmbedder
 from support.setups.memories import MemorySetup, SteppingClock
@@ -32,9 +32,9 @@ class SlowEmbedder(OtherEmbedder):
     meanwhile: Callable[[], object] = field(default=lambda: None)
 
     def embed(self, passages: Sequence[Passage]) -> list[Embedding]:
-        happening, self.meanwhile = self.meanwhile, lambda: None
+        event, self.meanwhile = self.meanwhile, lambda: None
         made = super().embed(passages)
-        happening()
+        event()
         return made
 
 
@@ -44,7 +44,7 @@ def opened(engine: Engine, embedder: OtherEmbedder, reach: Reach | None = None) 
     services = wire(engine.database(), index=index, embedder=embedder, clock=clock)
     return MemorySetup(
         services=services,
-        reach=reach or Reach(tenant=services.organise.create_tenant("MemorySetup")[0]),
+        reach=reach or Reach(tenant=services.projects.create_tenant("MemorySetup")[0]),
         clock=clock,
     )
 
@@ -55,7 +55,7 @@ def settled(engine: Engine, embedder: OtherEmbedder) -> MemorySetup:
     house.session("garden", house.project())
     house.say("garden", SAID)
     house.services.queue.drain()
-    house.services.memory_worker.extract_now(house.reach, "garden")
+    house.services.extraction.extract_now(house.reach, "garden")
     return house
 
 
@@ -65,10 +65,12 @@ def meanings(house: MemorySetup, name: str) -> tuple[list[float], list[float]]:
     generation = int(str(house.services.database.maintenance.rows("generation", fingerprint=fingerprint(house))[0][0]))
     with house.services.database.read(house.reach) as transaction:
         index = house.services.index
-        memories = index.memories_within(MemoryRows(transaction, session.pool, generation)).evidence("cello")
+        memories = index.memories_within(StoredMemories(transaction, session.pool, generation)).evidence("cello")
         if session.project is None:
             return memories.semantic.tolist(), []
-        entities = index.entities_within(EntityRows(transaction, session.project, None, generation)).evidence("cello")
+        entities = index.entities_within(StoredEntities(transaction, session.project, None, generation)).evidence(
+            "cello"
+        )
         return memories.semantic.tolist(), entities.semantic.tolist()
 
 
@@ -82,7 +84,7 @@ def test_what_derives_is_found_by_its_words_at_once_and_by_its_meaning_after_the
     house = settled(engine, embedder)
     assert KEPT not in embedder.seen
     assert (house.services.queue.waiting(), engine.rows(WITHOUT_VECTORS)) == (2, [(1, 1)])
-    assert house.services.diagnose.health().waiting == 2
+    assert house.services.health.health().waiting == 2
     assert (house.recalled("garden", "cello"), house.recalled_entities("garden", "cello")) == ([KEPT], ["Anna"])
     assert meanings(house, "garden") == ([0.0], [0.0])
     assert house.services.queue.drain() == 2
@@ -166,7 +168,7 @@ def test_what_is_forgotten_while_it_is_embedded_stays_forgotten(engine: Engine) 
     """MEM-9"""
     embedder = SlowEmbedder()
     house = settled(engine, embedder)
-    embedder.meanwhile = lambda: house.services.forget.session(house.reach, "garden")
+    embedder.meanwhile = lambda: house.services.forgetting.session(house.reach, "garden")
     house.services.queue.drain()
     counts = engine.rows("SELECT (SELECT count(*) FROM memory), (SELECT count(*) FROM entity)")
     assert counts == [(0, 0)]

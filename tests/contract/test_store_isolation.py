@@ -20,14 +20,14 @@ from cloister.domain.prompts.recalled_text import NO_POOL
 from cloister.domain.scope import PoolKey, Reach
 from cloister.domain.usage import Limits
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.changes import Changes
-from cloister.storage.stores.index_rows import IndexRows
-from cloister.storage.stores.keys import ApiKeys
-from cloister.storage.stores.messages import Messages
-from cloister.storage.stores.pools import PoolRows
-from cloister.storage.stores.sessions import Description, Sessions
-from cloister.storage.stores.tenants import Projects, Tenants
-from cloister.storage.stores.usage import UsageRows
+from cloister.storage.stores.changes import ChangeStore
+from cloister.storage.stores.index_rows import IndexStore
+from cloister.storage.stores.keys import ApiKeyStore
+from cloister.storage.stores.messages import MessageStore
+from cloister.storage.stores.pools import StoredPool
+from cloister.storage.stores.sessions import Description, SessionStore
+from cloister.storage.stores.tenants import ProjectStore, TenantStore
+from cloister.storage.stores.usage import UsageStore
 from support.databases.engines import Engine
 from support.isolation.derived_cases import DERIVED_CASES, claimed, forget_derived
 from support.isolation.derived_index_cases import DERIVED_INDEX_CASES
@@ -60,181 +60,193 @@ def fresh(home: Home) -> SessionId:
     return SessionId(max(place.session for place in home.places) ^ 1 or new_session_id())
 
 
-def pool_rows(transaction: Transaction, home: Home) -> PoolRows:
+def pool_rows(transaction: Transaction, home: Home) -> StoredPool:
     """As nobody gets it: through `Pools.rows` there is no way to a foreign pool."""
-    return PoolRows(transaction, home.first.pool, GENERATION)
+    return StoredPool(transaction, home.first.pool, GENERATION)
 
 
-def index_rows(transaction: Transaction) -> IndexRows:
-    return IndexRows(transaction, GENERATION)
+def index_rows(transaction: Transaction) -> IndexStore:
+    return IndexStore(transaction, GENERATION)
 
 
 CASES: dict[str, Case] = {
-    "Tenants.exists": Case(act=lambda t, h: Tenants(t).exists()),
-    "Tenants.name": Case(act=lambda t, h: Tenants(t).name()),
-    "Tenants.share": Case(act=lambda t, h: Tenants(t).share()),
-    "Tenants.lock_names": Case(act=lambda t, h: Tenants(t).lock_names()),
-    "Tenants.lock": Case(act=lambda t, h: Tenants(t).lock()),
-    "Tenants.add": Case(act=lambda t, h: Tenants(t).add("Taken over", 1), writes=True),
-    "Projects.add": Case(
-        act=lambda t, h: Projects(t).add(
+    "TenantStore.exists": Case(act=lambda t, h: TenantStore(t).exists()),
+    "TenantStore.name": Case(act=lambda t, h: TenantStore(t).name()),
+    "TenantStore.share": Case(act=lambda t, h: TenantStore(t).share()),
+    "TenantStore.lock_names": Case(act=lambda t, h: TenantStore(t).lock_names()),
+    "TenantStore.lock": Case(act=lambda t, h: TenantStore(t).lock()),
+    "TenantStore.add": Case(act=lambda t, h: TenantStore(t).add("Taken over", 1), writes=True),
+    "ProjectStore.add": Case(
+        act=lambda t, h: ProjectStore(t).add(
             h.cellar, name="Mine", is_default=False, member_visibility="shared", created_at=1
         ),
         writes=True,
     ),
-    "Projects.find": Case(act=lambda t, h: Projects(t).find(h.cellar), nothing=None),
-    "Projects.get": Case(act=lambda t, h: Projects(t).get(h.cellar), nothing=NotFound),
-    "Projects.default": Case(act=lambda t, h: Projects(t).default()),
-    "Projects.hold": Case(act=lambda t, h: Projects(t).hold(h.cellar), nothing=NotFound),
-    "Projects.page": Case(act=lambda t, h: Projects(t).page(limit=100)),
-    "Projects.names": Case(act=lambda t, h: Projects(t).names()),
-    "Projects.lock": Case(act=lambda t, h: Projects(t).lock()),
-    "Projects.rename": Case(act=lambda t, h: Projects(t).rename(h.cellar, "Mine"), writes=True),
-    "Projects.set_settings": Case(act=lambda t, h: Projects(t).set_settings(h.cellar, {"a": 1}), writes=True),
-    "Projects.set_visibility": Case(act=lambda t, h: Projects(t).set_visibility(h.cellar, "shared"), writes=True),
-    "Projects.make_default": Case(act=lambda t, h: Projects(t).make_default(h.cellar), writes=True),
-    "Projects.soft_delete": Case(act=lambda t, h: Projects(t).soft_delete(h.cellar, 1), writes=True),
-    "Changes.versions": Case(act=lambda t, h: Changes(t).versions()),
-    "Changes.sessions": Case(act=lambda t, h: Changes(t).sessions(h.first.pool, since=0, limit=9), nothing=[]),
-    "Sessions.find": Case(act=lambda t, h: Sessions(t).find("first")),
-    "Sessions.get": Case(act=lambda t, h: Sessions(t).get("first")),
-    "Sessions.lock": Case(act=lambda t, h: Sessions(t).lock("first")),
-    "Sessions.page": Case(
+    "ProjectStore.find": Case(act=lambda t, h: ProjectStore(t).find(h.cellar), nothing=None),
+    "ProjectStore.get": Case(act=lambda t, h: ProjectStore(t).get(h.cellar), nothing=NotFound),
+    "ProjectStore.default": Case(act=lambda t, h: ProjectStore(t).default()),
+    "ProjectStore.hold": Case(act=lambda t, h: ProjectStore(t).hold(h.cellar), nothing=NotFound),
+    "ProjectStore.page": Case(act=lambda t, h: ProjectStore(t).page(limit=100)),
+    "ProjectStore.names": Case(act=lambda t, h: ProjectStore(t).names()),
+    "ProjectStore.lock": Case(act=lambda t, h: ProjectStore(t).lock()),
+    "ProjectStore.rename": Case(act=lambda t, h: ProjectStore(t).rename(h.cellar, "Mine"), writes=True),
+    "ProjectStore.set_settings": Case(act=lambda t, h: ProjectStore(t).set_settings(h.cellar, {"a": 1}), writes=True),
+    "ProjectStore.set_visibility": Case(
+        act=lambda t, h: ProjectStore(t).set_visibility(h.cellar, "shared"), writes=True
+    ),
+    "ProjectStore.make_default": Case(act=lambda t, h: ProjectStore(t).make_default(h.cellar), writes=True),
+    "ProjectStore.soft_delete": Case(act=lambda t, h: ProjectStore(t).soft_delete(h.cellar, 1), writes=True),
+    "ChangeStore.versions": Case(act=lambda t, h: ChangeStore(t).versions()),
+    "ChangeStore.sessions": Case(act=lambda t, h: ChangeStore(t).sessions(h.first.pool, since=0, limit=9), nothing=[]),
+    "SessionStore.find": Case(act=lambda t, h: SessionStore(t).find("first")),
+    "SessionStore.get": Case(act=lambda t, h: SessionStore(t).get("first")),
+    "SessionStore.lock": Case(act=lambda t, h: SessionStore(t).lock("first")),
+    "SessionStore.page": Case(
         act=lambda t, h: [
-            *Sessions(t).page(limit=100),
-            *Sessions(t).page(limit=100, user_id="ann"),
-            *Sessions(t).page(limit=100, project=GARDEN, any_project=False),
-            *Sessions(t).page(limit=100, project=None, any_project=False),
+            *SessionStore(t).page(limit=100),
+            *SessionStore(t).page(limit=100, user_id="ann"),
+            *SessionStore(t).page(limit=100, project=GARDEN, any_project=False),
+            *SessionStore(t).page(limit=100, project=None, any_project=False),
         ]
     ),
-    "Sessions.add": Case(
-        act=lambda t, h: Sessions(t).add(new_session(new_session_id(), "fourth", h.cellar, h.second.pool)),
+    "SessionStore.add": Case(
+        act=lambda t, h: SessionStore(t).add(new_session(new_session_id(), "fourth", h.cellar, h.second.pool)),
         nothing=StorageError,
         writes=True,
     ),
-    "Sessions.note_appends": Case(
-        act=lambda t, h: Sessions(t).note_appends([(h.tail(h.first).grown(5, h.first.messages[0]), 9)], MOMENT + 9),
+    "SessionStore.note_appends": Case(
+        act=lambda t, h: SessionStore(t).note_appends([(h.tail(h.first).grown(5, h.first.messages[0]), 9)], MOMENT + 9),
         writes=True,
     ),
-    "Sessions.make_due": Case(act=lambda t, h: (undue(t, h), Sessions(t).make_due(h.first.session, 7)), writes=True),
-    "Sessions.note_removal": Case(
-        act=lambda t, h: Sessions(t).note_removal(h.first.session, removed=2, version=9), writes=True
+    "SessionStore.make_due": Case(
+        act=lambda t, h: (undue(t, h), SessionStore(t).make_due(h.first.session, 7)), writes=True
     ),
-    "Sessions.describe": Case(
-        act=lambda t, h: Sessions(t).describe(h.first.session, Description(title="Mine", tags=(), metadata="{}"), 1),
+    "SessionStore.note_removal": Case(
+        act=lambda t, h: SessionStore(t).note_removal(h.first.session, removed=2, version=9), writes=True
+    ),
+    "SessionStore.describe": Case(
+        act=lambda t, h: SessionStore(t).describe(
+            h.first.session, Description(title="Mine", tags=(), metadata="{}"), 1
+        ),
         writes=True,
     ),
-    "Sessions.place": Case(
-        act=lambda t, h: Sessions(t).place(
+    "SessionStore.place": Case(
+        act=lambda t, h: SessionStore(t).place(
             h.first.session, project=h.cellar, pool=h.second.pool, version=9, now=MOMENT
         ),
         writes=True,
     ),
-    "Sessions.count_of_project": Case(act=lambda t, h: Sessions(t).count_of_project(h.cellar), nothing=(0, 0)),
-    "Sessions.reached_memories": Case(act=lambda t, h: Sessions(t).reached_memories(h.cellar), nothing=0),
-    "Sessions.lock_of_project": Case(act=lambda t, h: Sessions(t).lock_of_project(h.cellar), nothing=[]),
-    "Sessions.remove": Case(
+    "SessionStore.count_of_project": Case(act=lambda t, h: SessionStore(t).count_of_project(h.cellar), nothing=(0, 0)),
+    "SessionStore.reached_memories": Case(act=lambda t, h: SessionStore(t).reached_memories(h.cellar), nothing=0),
+    "SessionStore.lock_of_project": Case(act=lambda t, h: SessionStore(t).lock_of_project(h.cellar), nothing=[]),
+    "SessionStore.remove": Case(
         act=lambda t, h: (
             forget_derived(t, h),
-            Messages(t).remove_all(h.first.session),
-            Sessions(t).remove(h.first.session, messages=2),
+            MessageStore(t).remove_all(h.first.session),
+            SessionStore(t).remove(h.first.session, messages=2),
         ),
         writes=True,
     ),
-    "Messages.append": Case(
-        act=lambda t, h: Messages(t).append([(new_message(h.first.session, 3), INDEXED)]),
+    "MessageStore.append": Case(
+        act=lambda t, h: MessageStore(t).append([(new_message(h.first.session, 3), INDEXED)]),
         nothing=StorageError,
         writes=True,
     ),
-    "Messages.page": Case(act=lambda t, h: Messages(t).page(h.first.session, h.first.pool, limit=100), nothing=[]),
-    "Messages.recent": Case(
-        act=lambda t, h: Messages(t).recent(h.first.session, h.first.pool, "user", 100), nothing=[]
+    "MessageStore.page": Case(
+        act=lambda t, h: MessageStore(t).page(h.first.session, h.first.pool, limit=100), nothing=[]
     ),
-    "Messages.count_given_recalled_text": Case(
-        act=lambda t, h: Messages(t).count_given_recalled_text(h.first.session, h.first.pool), nothing=0
+    "MessageStore.recent": Case(
+        act=lambda t, h: MessageStore(t).recent(h.first.session, h.first.pool, "user", 100), nothing=[]
     ),
-    "Messages.part_from_pool": Case(
+    "MessageStore.count_given_recalled_text": Case(
+        act=lambda t, h: MessageStore(t).count_given_recalled_text(h.first.session, h.first.pool), nothing=0
+    ),
+    "MessageStore.part_from_pool": Case(
         act=lambda t, h: (
-            Messages(t).part_from_pool(h.first.pool),
-            Messages(t).count_given_recalled_text(h.first.session, NO_POOL),
+            MessageStore(t).part_from_pool(h.first.pool),
+            MessageStore(t).count_given_recalled_text(h.first.session, NO_POOL),
         )[1],
         nothing=0,
         writes=True,
     ),
-    "Messages.session_name": Case(act=lambda t, h: Messages(t).session_name(h.first.messages[0]), nothing=NotFound),
-    "Messages.count_episodes": Case(act=lambda t, h: Messages(t).count_episodes(h.first.session), nothing=0),
-    "Messages.remove": Case(
-        act=lambda t, h: Messages(t).remove(h.first.session, h.first.messages), nothing=0, writes=True
+    "MessageStore.session_name": Case(
+        act=lambda t, h: MessageStore(t).session_name(h.first.messages[0]), nothing=NotFound
     ),
-    "Messages.remove_all": Case(act=lambda t, h: Messages(t).remove_all(h.first.session), nothing=0, writes=True),
-    "Pools.find": Case(act=lambda t, h: pools(t).find(PoolKey(project=h.cellar, user="ann")), nothing=None),
-    "Pools.ensure": Case(
+    "MessageStore.count_episodes": Case(act=lambda t, h: MessageStore(t).count_episodes(h.first.session), nothing=0),
+    "MessageStore.remove": Case(
+        act=lambda t, h: MessageStore(t).remove(h.first.session, h.first.messages), nothing=0, writes=True
+    ),
+    "MessageStore.remove_all": Case(
+        act=lambda t, h: MessageStore(t).remove_all(h.first.session), nothing=0, writes=True
+    ),
+    "PoolStore.find": Case(act=lambda t, h: pools(t).find(PoolKey(project=h.cellar, user="ann")), nothing=None),
+    "PoolStore.ensure": Case(
         act=lambda t, h: pools(t).ensure(PoolKey(project=h.cellar, user="bob")), nothing=StorageError, writes=True
     ),
-    "Pools.raise_version": Case(
+    "PoolStore.raise_version": Case(
         act=lambda t, h: pools(t).raise_version(h.first.pool), nothing=StorageBusy, writes=True
     ),
-    "Pools.note_departure": Case(act=lambda t, h: pools(t).note_departure(h.first.pool), writes=True),
-    "Pools.rows": Case(act=lambda t, h: pools(t).rows(h.scope(h.first)), nothing=ValueError),
-    "PoolRows.state": Case(act=lambda t, h: pool_rows(t, h).state(), nothing=None),
-    "PoolRows.size": Case(act=lambda t, h: pool_rows(t, h).size(), nothing=0),
-    "PoolRows.members": Case(act=lambda t, h: pool_rows(t, h).members(), nothing=[]),
-    "PoolRows.changes": Case(act=lambda t, h: pool_rows(t, h).changes(-1), nothing=[]),
-    "PoolRows.all_rows": Case(act=lambda t, h: list(pool_rows(t, h).all_rows()), nothing=[]),
-    "PoolRows.session_rows": Case(act=lambda t, h: pool_rows(t, h).session_rows(h.first.session, 0), nothing=[]),
-    "PoolRows.messages": Case(act=lambda t, h: pool_rows(t, h).messages(h.first.messages), nothing={}),
-    "PoolRows.recent": Case(act=lambda t, h: pool_rows(t, h).recent("user", 100), nothing=[]),
-    "IndexRows.members": Case(act=lambda t, h: index_rows(t).members(h.first.pool), nothing=[]),
-    "IndexRows.words": Case(
+    "PoolStore.note_departure": Case(act=lambda t, h: pools(t).note_departure(h.first.pool), writes=True),
+    "PoolStore.rows": Case(act=lambda t, h: pools(t).rows(h.scope(h.first)), nothing=ValueError),
+    "StoredPool.state": Case(act=lambda t, h: pool_rows(t, h).state(), nothing=None),
+    "StoredPool.size": Case(act=lambda t, h: pool_rows(t, h).size(), nothing=0),
+    "StoredPool.members": Case(act=lambda t, h: pool_rows(t, h).members(), nothing=[]),
+    "StoredPool.changes": Case(act=lambda t, h: pool_rows(t, h).changes(-1), nothing=[]),
+    "StoredPool.all_rows": Case(act=lambda t, h: list(pool_rows(t, h).all_rows()), nothing=[]),
+    "StoredPool.session_rows": Case(act=lambda t, h: pool_rows(t, h).session_rows(h.first.session, 0), nothing=[]),
+    "StoredPool.messages": Case(act=lambda t, h: pool_rows(t, h).messages(h.first.messages), nothing={}),
+    "StoredPool.recent": Case(act=lambda t, h: pool_rows(t, h).recent("user", 100), nothing=[]),
+    "IndexStore.members": Case(act=lambda t, h: index_rows(t).members(h.first.pool), nothing=[]),
+    "IndexStore.words": Case(
         act=lambda t, h: index_rows(t).words(h.first.session, after=None, limit=100, all_generations=True), nothing=[]
     ),
-    "IndexRows.waiting": Case(
+    "IndexStore.waiting": Case(
         act=lambda t, h: (unindex(t, h), index_rows(t).waiting(h.first.session, limit=100))[1], nothing=[], writes=True
     ),
-    "IndexRows.set_indexed": Case(
+    "IndexStore.set_indexed": Case(
         act=lambda t, h: index_rows(t).set_indexed(
             h.first.session, [(message, INDEXED) for message in h.first.messages]
         ),
         writes=True,
     ),
-    "IndexRows.mark_indexed": Case(
+    "IndexStore.mark_indexed": Case(
         act=lambda t, h: (unindex(t, h), index_rows(t).mark_indexed(h.first.messages, MOMENT + 7)), writes=True
     ),
-    "IndexRows.points": Case(
+    "IndexStore.points": Case(
         act=lambda t, h: index_rows(t).points(
             h.first.session, first=h.first.messages[0], last=h.first.messages[-1], around=3
         ),
         nothing=[],
     ),
-    "IndexRows.wait_again": Case(
+    "IndexStore.wait_again": Case(
         act=lambda t, h: index_rows(t).wait_again(h.first.session, h.first.messages[0], 3), writes=True
     ),
-    "IndexRows.note_removal": Case(
+    "IndexStore.note_removal": Case(
         act=lambda t, h: index_rows(t).note_removal(h.first.session, h.first.messages[0]), writes=True
     ),
-    "IndexRows.settle_removal": Case(
+    "IndexStore.settle_removal": Case(
         act=lambda t, h: index_rows(t).settle_removal(1, h.first.session, whole_session=True), writes=True
     ),
-    "IndexRows.settle": Case(
-        act=lambda t, h: (reindex(t, h), IndexRows(t, GENERATION + 1).settle(h.first.pool)), writes=True
+    "IndexStore.settle": Case(
+        act=lambda t, h: (reindex(t, h), IndexStore(t, GENERATION + 1).settle(h.first.pool)), writes=True
     ),
-    "ApiKeys.add": Case(
-        act=lambda t, h: ApiKeys(t).add(new_key(h.tenant, h.cellar), bytes(32)), nothing=StorageError, writes=True
+    "ApiKeyStore.add": Case(
+        act=lambda t, h: ApiKeyStore(t).add(new_key(h.tenant, h.cellar), bytes(32)), nothing=StorageError, writes=True
     ),
-    "ApiKeys.find": Case(act=lambda t, h: ApiKeys(t).find(h.key), nothing=None),
-    "ApiKeys.page": Case(act=lambda t, h: ApiKeys(t).page(limit=100)),
-    "ApiKeys.lock_admins": Case(act=lambda t, h: ApiKeys(t).lock_admins()),
-    "ApiKeys.revoke": Case(act=lambda t, h: ApiKeys(t).revoke(h.key, MOMENT), nothing=False, writes=True),
-    "UsageRows.limits": Case(act=lambda t, h: UsageRows(t).limits()),
-    "UsageRows.held": Case(act=lambda t, h: UsageRows(t).held()),
-    "UsageRows.add_messages": Case(
-        act=lambda t, h: UsageRows(t).add_messages([(h.first.session, 3), (h.second.session, -1)]), writes=True
+    "ApiKeyStore.find": Case(act=lambda t, h: ApiKeyStore(t).find(h.key), nothing=None),
+    "ApiKeyStore.page": Case(act=lambda t, h: ApiKeyStore(t).page(limit=100)),
+    "ApiKeyStore.lock_admins": Case(act=lambda t, h: ApiKeyStore(t).lock_admins()),
+    "ApiKeyStore.revoke": Case(act=lambda t, h: ApiKeyStore(t).revoke(h.key, MOMENT), nothing=False, writes=True),
+    "UsageStore.limits": Case(act=lambda t, h: UsageStore(t).limits()),
+    "UsageStore.held": Case(act=lambda t, h: UsageStore(t).held()),
+    "UsageStore.add_messages": Case(
+        act=lambda t, h: UsageStore(t).add_messages([(h.first.session, 3), (h.second.session, -1)]), writes=True
     ),
-    "UsageRows.add_session": Case(act=lambda t, h: UsageRows(t).add_session(h.first.session), writes=True),
-    "UsageRows.remove_session": Case(act=lambda t, h: UsageRows(t).remove_session(h.first.session), writes=True),
-    "UsageRows.projects": Case(act=lambda t, h: UsageRows(t).projects()),
-    "UsageRows.api_keys": Case(act=lambda t, h: UsageRows(t).api_keys()),
-    "UsageRows.set_limits": Case(act=lambda t, h: UsageRows(t).set_limits(Limits(messages=1)), writes=True),
+    "UsageStore.add_session": Case(act=lambda t, h: UsageStore(t).add_session(h.first.session), writes=True),
+    "UsageStore.remove_session": Case(act=lambda t, h: UsageStore(t).remove_session(h.first.session), writes=True),
+    "UsageStore.projects": Case(act=lambda t, h: UsageStore(t).projects()),
+    "UsageStore.api_keys": Case(act=lambda t, h: UsageStore(t).api_keys()),
+    "UsageStore.set_limits": Case(act=lambda t, h: UsageStore(t).set_limits(Limits(messages=1)), writes=True),
     **DERIVED_CASES,
     **DERIVED_INDEX_CASES,
     **TURN_CASES,
@@ -254,7 +266,7 @@ def undue(transaction: Transaction, home: Home) -> None:
 
 def reindex(transaction: Transaction, home: Home) -> None:
     later = INDEXED._replace(generation=GENERATION + 1)
-    rows = IndexRows(transaction, GENERATION + 1)
+    rows = IndexStore(transaction, GENERATION + 1)
     rows.set_indexed(home.first.session, [(message, later) for message in home.first.messages])
 
 
@@ -283,7 +295,7 @@ def counted(world: World, home: Home) -> tuple[set[Any], set[Any]]:
 
 
 def all_is_counted(world: World, name: str) -> bool:
-    """What changes a session changes the count with it, and a foreign id changes neither. `UsageRows` may say anything."""
+    """What changes a session changes the count with it, and a foreign id changes neither. `UsageStore` may say anything."""
     if name.startswith("UsageRows."):
         return True
     return all(noted == kept for noted, kept in (counted(world, home) for home in (world.ours, world.theirs)))
@@ -332,7 +344,7 @@ def test_the_same_call_with_our_own_ids_does_something(world: World, name: str) 
     case = CASES[name]
     theirs, ours = world.engine.dump(world.theirs.tenant), world.engine.dump(world.ours.tenant)
     answers: list[Any] = []
-    if name in ("Tenants.add", "Projects.add"):
+    if name in ("TenantStore.add", "ProjectStore.add"):
         return  # ours is there already; the twin tenants themselves show that both work
 
     world.database.write(world.ours.reach, lambda transaction: answers.append(case.act(transaction, world.ours)))
@@ -347,7 +359,7 @@ def test_the_same_call_with_our_own_ids_does_something(world: World, name: str) 
 def test_a_session_that_is_removed_twice_is_counted_once(world: World) -> None:
     """ORG-7."""
     for _ in range(2):
-        world.database.write(world.ours.reach, lambda t: Sessions(t).remove(world.ours.first.session, messages=2))
+        world.database.write(world.ours.reach, lambda t: SessionStore(t).remove(world.ours.first.session, messages=2))
     noted, kept = counted(world, world.ours)
     assert noted == kept
 
@@ -356,7 +368,7 @@ def test_a_key_cannot_take_the_id_of_a_foreign_key(world: World) -> None:
     """ISO-4, ORG-8: nothing is added, and the foreign key keeps its tenant and its secret."""
     before = world.engine.dump()
     stolen = replace(new_key(world.ours.tenant, None), id=world.theirs.key)
-    assert not world.database.write(world.ours.reach, lambda transaction: ApiKeys(transaction).add(stolen, b"mine"))
+    assert not world.database.write(world.ours.reach, lambda transaction: ApiKeyStore(transaction).add(stolen, b"mine"))
     assert world.engine.dump() == before
 
 
@@ -364,13 +376,15 @@ def test_a_session_and_its_project_and_pool_are_always_of_one_tenant(world: Worl
     """ISO-4: the schema itself refuses a row that points across tenants."""
     ours, theirs = world.ours, world.theirs
     crossings: list[Act] = [
-        lambda t, h: Sessions(t).place(
+        lambda t, h: SessionStore(t).place(
             ours.first.session, project=theirs.cellar, pool=ours.first.pool, version=9, now=MOMENT
         ),
-        lambda t, h: Sessions(t).place(ours.first.session, project=None, pool=theirs.first.pool, version=9, now=MOMENT),
-        lambda t, h: Sessions(t).add(new_session(fresh(ours), "x", theirs.cellar, ours.first.pool)),
-        lambda t, h: Sessions(t).add(new_session(fresh(ours), "x", None, theirs.first.pool)),
-        lambda t, h: Messages(t).append([(new_message(theirs.first.session, 9), INDEXED)]),
+        lambda t, h: SessionStore(t).place(
+            ours.first.session, project=None, pool=theirs.first.pool, version=9, now=MOMENT
+        ),
+        lambda t, h: SessionStore(t).add(new_session(fresh(ours), "x", theirs.cellar, ours.first.pool)),
+        lambda t, h: SessionStore(t).add(new_session(fresh(ours), "x", None, theirs.first.pool)),
+        lambda t, h: MessageStore(t).append([(new_message(theirs.first.session, 9), INDEXED)]),
     ]
     before = world.engine.dump()
     for crossing in crossings:
@@ -429,10 +443,10 @@ def test_a_tenant_that_does_not_exist_is_an_empty_one(world: World) -> None:
     for tenant in (0, -1, 1, (1 << 63) - 1):
         nobody = Reach(tenant=tenant)  # pyright: ignore[reportArgumentType]
         with world.database.read(nobody) as transaction:
-            assert Sessions(transaction).page(limit=100) == []
-            assert Projects(transaction).page(limit=100) == []
-            assert Messages(transaction).page(world.ours.first.session, world.ours.first.pool, limit=100) == []
-            assert not Tenants(transaction).exists()
+            assert SessionStore(transaction).page(limit=100) == []
+            assert ProjectStore(transaction).page(limit=100) == []
+            assert MessageStore(transaction).page(world.ours.first.session, world.ours.first.pool, limit=100) == []
+            assert not TenantStore(transaction).exists()
 
 
 def test_refusals_are_ours(world: World) -> None:
@@ -441,6 +455,6 @@ def test_refusals_are_ours(world: World) -> None:
     texts: list[str] = []
     for identity in (message_id(missing, 1), world.theirs.first.messages[0]):
         with pytest.raises(CloisterError) as caught, world.database.read(world.ours.reach) as transaction:
-            Messages(transaction).session_name(identity)
+            MessageStore(transaction).session_name(identity)
         texts.append(re.sub(r"msg_[0-9a-f]{16}", "…", str(caught.value)))
     assert texts[0] == texts[1]

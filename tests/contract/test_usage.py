@@ -44,10 +44,10 @@ class Home:
         self.services.sessions.change(self.reach, name, SessionChange(move=True, project=project))
 
     def project(self) -> ProjectId:
-        return self.services.organise.create_project(self.reach, "Cellar", allow_duplicate_name=True).id
+        return self.services.projects.create_project(self.reach, "Cellar", allow_duplicate_name=True).id
 
     def noted(self) -> tuple[int, int]:
-        usage = self.services.organise.usage(self.reach)
+        usage = self.services.projects.usage(self.reach)
         return usage.messages, usage.sessions
 
     def kept(self) -> tuple[int, int]:
@@ -63,8 +63,8 @@ class Home:
 
 
 def settle(engine: Engine, services: Services) -> Home:
-    reach = Reach(tenant=services.organise.create_tenant("Household")[0])
-    garden = services.organise.create_project(reach, "Garden").id
+    reach = Reach(tenant=services.projects.create_tenant("Household")[0])
+    garden = services.projects.create_project(reach, "Garden").id
     home = Home(engine=engine, services=services, reach=reach, garden=garden, messages=())
     home.create("first", garden)
     home.create("second")
@@ -96,18 +96,18 @@ CHANGES: dict[str, tuple[Callable[[Home], object], int, int]] = {
     "into a project": (lambda home: home.move("second", home.garden), 0, 0),
     "out of one": (lambda home: home.move("first", None), 0, 0),
     "from one to another": (lambda home: home.move("first", home.project()), 0, 0),
-    "a project deleted": (lambda home: home.services.organise.delete_project(home.reach, home.garden), 0, 0),
-    "a message forgotten": (lambda home: home.services.forget.message(home.reach, home.messages[1]), -1, 0),
-    "a session cleared": (lambda home: home.services.forget.contents(home.reach, "first"), -3, 0),
+    "a project deleted": (lambda home: home.services.projects.delete_project(home.reach, home.garden), 0, 0),
+    "a message forgotten": (lambda home: home.services.forgetting.message(home.reach, home.messages[1]), -1, 0),
+    "a session cleared": (lambda home: home.services.forgetting.contents(home.reach, "first"), -3, 0),
     "a session cleared twice": (
-        lambda home: [home.services.forget.contents(home.reach, "first") for _ in range(2)],
+        lambda home: [home.services.forgetting.contents(home.reach, "first") for _ in range(2)],
         -3,
         0,
     ),
-    "a session deleted": (lambda home: home.services.forget.session(home.reach, "first"), -3, -1),
+    "a session deleted": (lambda home: home.services.forgetting.session(home.reach, "first"), -3, -1),
     "and made again": (
         lambda home: (
-            home.services.forget.session(home.reach, "first"),
+            home.services.forgetting.session(home.reach, "first"),
             home.create("first"),
             home.record("first", HELLO),
         ),
@@ -116,8 +116,8 @@ CHANGES: dict[str, tuple[Callable[[Home], object], int, int]] = {
     ),
     "forgotten, then deleted": (
         lambda home: (
-            home.services.forget.message(home.reach, home.messages[0]),
-            home.services.forget.session(home.reach, "first"),
+            home.services.forgetting.message(home.reach, home.messages[0]),
+            home.services.forgetting.session(home.reach, "first"),
         ),
         -3,
         -1,
@@ -142,9 +142,9 @@ REFUSED: dict[str, tuple[Callable[[Home], object], type[CloisterError]]] = {
     "a session under a taken name": (lambda home: home.create("first"), Conflict),
     "a session in no known project": (lambda home: home.create("new", ProjectId(9)), NotFound),
     "a move to no known project": (lambda home: home.move("first", ProjectId(9)), NotFound),
-    "a message that is not there": (lambda home: home.services.forget.message(home.reach, NOWHERE), NotFound),
-    "a session that is not there": (lambda home: home.services.forget.session(home.reach, "nowhere"), NotFound),
-    "clearing what is not there": (lambda home: home.services.forget.contents(home.reach, "nowhere"), NotFound),
+    "a message that is not there": (lambda home: home.services.forgetting.message(home.reach, NOWHERE), NotFound),
+    "a session that is not there": (lambda home: home.services.forgetting.session(home.reach, "nowhere"), NotFound),
+    "clearing what is not there": (lambda home: home.services.forgetting.contents(home.reach, "nowhere"), NotFound),
 }
 
 
@@ -165,8 +165,8 @@ def test_org_7_a_foreign_message_and_session_are_not_counted(home: Home) -> None
     """ISO-4: neither here nor there."""
     other = settle(home.engine, home.services)
     other.create("theirs")
-    home.engine.unchanged_by(NotFound, lambda: home.services.forget.message(home.reach, other.messages[0]))
-    home.engine.unchanged_by(NotFound, lambda: home.services.forget.session(home.reach, "theirs"))
+    home.engine.unchanged_by(NotFound, lambda: home.services.forgetting.message(home.reach, other.messages[0]))
+    home.engine.unchanged_by(NotFound, lambda: home.services.forgetting.session(home.reach, "theirs"))
     home.engine.unchanged_by(NotFound, lambda: home.record("theirs", HELLO))
     assert (home.noted(), other.noted()) == ((4, 2), (4, 3))
 
@@ -174,12 +174,12 @@ def test_org_7_a_foreign_message_and_session_are_not_counted(home: Home) -> None
 def test_org_7_usage_counts_projects_and_keys_that_are_still_there(home: Home) -> None:
     """ORG-7: the default project is one of them."""
     cellar = home.project()
-    keys = [home.services.access.create(home.reach, KeyFields(name="Key")).key.id for _ in range(3)]
-    usage = home.services.organise.usage(home.reach)
+    keys = [home.services.api_keys.create(home.reach, KeyFields(name="Key")).key.id for _ in range(3)]
+    usage = home.services.projects.usage(home.reach)
     assert (usage.projects, usage.api_keys, usage.limits) == (3, 3, Limits())
-    home.services.organise.delete_project(home.reach, cellar)
-    home.services.access.revoke(home.reach, keys[0])
-    usage = home.services.organise.usage(home.reach)
+    home.services.projects.delete_project(home.reach, cellar)
+    home.services.api_keys.revoke(home.reach, keys[0])
+    usage = home.services.projects.usage(home.reach)
     assert (usage.projects, usage.api_keys) == (2, 2)
 
 
@@ -193,14 +193,14 @@ def busy(home: Home, number: int) -> None:
         home.record("first", HELLO, once=f"turn {turn}")
         home.move("second", home.garden if number % 2 else None)
         with suppress(NotFound):
-            home.services.forget.message(home.reach, home.messages[turn % 3])
+            home.services.forgetting.message(home.reach, home.messages[turn % 3])
         with suppress(NotFound, Conflict):
             home.create("fought for", home.garden)
             home.record("fought for", HELLO)
-            home.services.forget.session(home.reach, "fought for")
+            home.services.forgetting.session(home.reach, "fought for")
         if turn == 2:
-            home.services.forget.contents(home.reach, own)
-        home.services.forget.session(home.reach, own)
+            home.services.forgetting.contents(home.reach, own)
+        home.services.forgetting.session(home.reach, own)
     home.create(own)
 
 
@@ -208,7 +208,7 @@ def test_org_7_the_counts_are_true_whatever_eight_threads_of_two_processes_do(ho
     houses = (home, replace(home, services=home.engine.services()))
     at_once(lambda number: busy(houses[number % 2], number))
     with suppress(NotFound):
-        services.forget.session(home.reach, "fought for")
+        services.forgetting.session(home.reach, "fought for")
     # All of `first` was forgotten, four messages came once each, and 32 and the first one are in `second`.
     assert home.noted() == home.kept() == (4 + 33, 2 + 8)
 
@@ -223,7 +223,7 @@ def test_org_7_counting_makes_no_two_writers_wait_for_each_other(migrated_postgr
         for _ in range(6):
             home.create(f"own {number}")
             home.record(f"own {number}", HELLO)
-            services.forget.session(home.reach, f"own {number}")
+            services.forgetting.session(home.reach, f"own {number}")
 
     at_once(come_and_go)
     engine.closing.close()

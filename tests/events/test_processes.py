@@ -18,8 +18,8 @@ from cloister.domain.events import Event
 from cloister.domain.scope import Reach
 from cloister.interfaces.http.serve import LOCAL_KEY_FILE
 from cloister.services.conversations.sessions import SessionFields
-from cloister.storage import notifications as neighbours
-from cloister.storage.notifications import SilentNeighbours
+from cloister.storage import notifications as notifier
+from cloister.storage.notifications import SilentNotifier
 from cloister.storage.postgres import notifications as postgres_neighbours
 from cloister.storage.sqlite import database as sqlite
 from support.clients.event_streams import Stream, following
@@ -63,7 +63,7 @@ def test_what_a_process_told_before_it_ended_is_heard(migrated_postgres: str) ->
         with following(tenant) as stream:
             with neighbour.closing:
                 services = neighbour.services()
-                reach = Reach(tenant=services.access.authenticate(tenant.key).tenant)
+                reach = Reach(tenant=services.api_keys.authenticate(tenant.key).tenant)
                 names = [f"{'ü' * 250} {number}" for number in range(50)]
                 for name in names:
                     services.sessions.create(reach, SessionFields(external_id=name))
@@ -86,7 +86,7 @@ def test_a_lost_connection_is_made_good_with_a_reset(migrated_postgres: str) -> 
             neighbour = postgres_engine(migrated_postgres)
             with neighbour.closing:
                 services = neighbour.services()
-                reach = Reach(tenant=services.access.authenticate(tenant.key).tenant)
+                reach = Reach(tenant=services.api_keys.authenticate(tenant.key).tenant)
                 services.sessions.create(reach, SessionFields(external_id="roses"))
                 stream.until_kind("session.created", "roses")
 
@@ -134,7 +134,7 @@ def test_iso_4_a_role_without_grants_can_neither_read_nor_forge_nor_replay_what_
             channel = channel_of(listening)
             listening.execute(f'LISTEN "{channel}"'.encode())
             services = neighbour.services()
-            reach = Reach(tenant=services.access.authenticate(tenant.key).tenant)
+            reach = Reach(tenant=services.api_keys.authenticate(tenant.key).tenant)
             fields = SessionFields(external_id="secret roses", user_id="ann the gardener")
             services.sessions.create(reach, fields)
             stream.until_kind("session.created", "secret roses")
@@ -191,11 +191,11 @@ def test_iso_4_what_another_process_changes_is_told_within_its_project_alone(tmp
         tenant.new_session("wine", project_id=cellar)
         tenant.new_session("old wine", project_id=cellar)
         services = neighbour.services()
-        key = services.access.authenticate(confined)
+        key = services.api_keys.authenticate(confined)
         reach = Reach(tenant=key.tenant)
         with following(tenant, confined) as stream, following(tenant) as everything:
             services.record.messages(reach, "wine", [Draft(role="user", content="Red.")])
-            services.forget.session(reach, "old wine")
+            services.forgetting.session(reach, "old wine")
             services.sessions.create(reach, SessionFields(external_id="roses", project=key.project))
             everything.until_kind("reset")
             stream.until_kind("session.changed", "roses")
@@ -208,7 +208,7 @@ def noticed(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     found: list[object] = []
     read = postgres_neighbours.unpacked
 
-    class Counted(SilentNeighbours):
+    class Counted(SilentNotifier):
         def __init__(self, data_version: Callable[[], int]) -> None:
             super().__init__(lambda: found.append("look") or data_version())
 
@@ -216,7 +216,7 @@ def noticed(monkeypatch: pytest.MonkeyPatch) -> list[object]:
         found.extend(json.loads(text)[2:])
         return read(text, own)
 
-    monkeypatch.setattr(neighbours, "_LOOK_EVERY_SECONDS", 0.01)
+    monkeypatch.setattr(notifier, "_LOOK_EVERY_SECONDS", 0.01)
     monkeypatch.setattr(sqlite, "SilentNeighbours", Counted)
     monkeypatch.setattr(postgres_neighbours, "unpacked", counted)
     return found

@@ -281,7 +281,7 @@ def test_a_key_does_what_it_may_and_no_more(both: Both) -> None:
 def test_a_quota_is_said_as_such(both: Both) -> None:
     """ORG-7"""
     services = both.here._services  # pyright: ignore[reportPrivateUsage]
-    services.organise.set_limits(Reach(tenant=LOCAL_TENANT), Limits(messages=1, sessions=5, projects=None))
+    services.projects.set_limits(Reach(tenant=LOCAL_TENANT), Limits(messages=1, sessions=5, projects=None))
     both.there.create_session("s")
     both.there.record("s", "user", "fits")
     with pytest.raises(QuotaExceeded, match="quota of 1 messages is reached"):

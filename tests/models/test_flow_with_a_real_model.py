@@ -42,7 +42,7 @@ def extract_in_background(house: MemorySetup) -> tuple[threading.Thread, list[ob
 
     def extract() -> None:
         try:
-            answers.append(house.services.memory_worker.extract_now(house.reach, "a"))
+            answers.append(house.services.extraction.extract_now(house.reach, "a"))
         except ModelUnavailable as error:
             answers.append(error)
 
@@ -71,7 +71,7 @@ def test_mem_4_mem_6_a_server_killed_half_way_changes_nothing_and_what_the_next_
 
     model_server.start()
     house.clock.moment += HOUR
-    assert house.services.memory_worker.run_due() == 1
+    assert house.services.extraction.run_due() == 1
     session = house.find("a")
     assert (session.last_extraction_error, session.memory_job_pending) == (None, False)
     assert house.checked("a") == [True, True]

@@ -15,11 +15,11 @@ from cloister.domain.conversation import Draft
 from cloister.domain.identifiers import (
     KeyId,
     ProjectId,
-    entity_name,
-    key_name,
-    memory_name,
-    message_name,
-    project_name,
+    format_entity_id,
+    format_key_id,
+    format_memory_id,
+    format_message_id,
+    format_project_id,
 )
 from cloister.domain.keys import key_text, new_secret, parse_key
 from cloister.domain.scope import Reach
@@ -28,7 +28,7 @@ from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.dispatch.callers import need_of
 from cloister.interfaces.http.openai.errors import PATHS as OPENAI_PATHS
 from cloister.services.conversations.sessions import SessionFields
-from cloister.services.tenancy.api_keys import Gatekeeper, KeyFields
+from cloister.services.tenancy.api_keys import ApiKeys, KeyFields
 from support.databases.engines import Engine
 from support.servers.http_server import EVERYTHING, OPERATOR_KEY, Caller, Server, routes_of, serving
 
@@ -61,26 +61,26 @@ class House:
     def names(self) -> dict[str, str]:
         """What stands for the placeholders of a row."""
         return {
-            "project_id": project_name(self.garden),
-            "kitchen": project_name(self.kitchen),
+            "project_id": format_project_id(self.garden),
+            "kitchen": format_project_id(self.kitchen),
             "external_id": SESSION,
             "user_id": USER,
             "message_id": self.message,
             "memory_id": self.memory,
             "entity_id": self.entity,
-            "key_id": key_name(self.spare_key),
+            "key_id": format_key_id(self.spare_key),
         }
 
     def key(self, *permissions: str, **fields: Any) -> str:
         made = KeyFields(name="caller", permissions=permissions or EVERYTHING, **fields)
-        return self.services.access.create(self.reach, made).text
+        return self.services.api_keys.create(self.reach, made).text
 
 
 def settle(services: Services, session: str = SESSION) -> House:
-    tenant, _ = services.organise.create_tenant("Household")
+    tenant, _ = services.projects.create_tenant("Household")
     reach = Reach(tenant=tenant)
-    garden = services.organise.create_project(reach, "Garden").id
-    kitchen = services.organise.create_project(reach, "Kitchen").id
+    garden = services.projects.create_project(reach, "Garden").id
+    kitchen = services.projects.create_project(reach, "Kitchen").id
     services.sessions.create(reach, SessionFields(external_id=session, project=garden, user_id=USER))
     said = services.record.messages(
         reach,
@@ -90,18 +90,18 @@ def settle(services: Services, session: str = SESSION) -> House:
             Draft(role="user", content="My neighbour Anna plays the cello."),
         ],
     )
-    services.memory_worker.extract_now(reach, session)
-    (memory,) = services.remember.of_session(reach, session, limit=9)
+    services.extraction.extract_now(reach, session)
+    (memory,) = services.memories.of_session(reach, session, limit=9)
     (entity,) = services.entities.page(reach, garden, user_id=USER, limit=9)
     return House(
         services=services,
         reach=reach,
         garden=garden,
         kitchen=kitchen,
-        message=message_name(said.messages[0].id),
-        memory=memory_name(memory.memory.id),
-        entity=entity_name(entity.id),
-        spare_key=services.access.create(reach, KeyFields(name="spare")).key.id,
+        message=format_message_id(said.messages[0].id),
+        memory=format_memory_id(memory.memory.id),
+        entity=format_entity_id(entity.id),
+        spare_key=services.api_keys.create(reach, KeyFields(name="spare")).key.id,
     )
 
 
@@ -127,12 +127,12 @@ def revoked(house: House) -> str:
     house.key()
     parsed = parse_key(text)
     assert parsed is not None
-    house.services.access.revoke(house.reach, parsed.key)
+    house.services.api_keys.revoke(house.reach, parsed.key)
     return text
 
 
 def expired(house: House) -> str:
-    yesterday = Gatekeeper(house.services.database, house.services.organise, lambda: now() - DAY)
+    yesterday = ApiKeys(house.services.database, house.services.projects, lambda: now() - DAY)
     return yesterday.create(house.reach, KeyFields(name="caller", expires_at=now() - DAY // 2)).text
 
 
@@ -340,7 +340,7 @@ def status_of(row: Row, house: House, asking: Caller) -> int:
         row.method,
         row.path.format(**house.names),
         json=row.sent(house),
-        headers={"X-Project-ID": project_name(house.garden)} if row.in_garden else {},
+        headers={"X-Project-ID": format_project_id(house.garden)} if row.in_garden else {},
     )
     status = answer.status_code
     if status >= 400:
@@ -369,7 +369,7 @@ def test_a_users_memories_are_those_of_the_project_that_the_caller_means(server:
     server.services.sessions.create(
         house.reach, SessionFields(external_id="in the kitchen", project=house.kitchen, user_id=USER)
     )
-    server.services.remember.append(house.reach, "in the kitchen", ["Salt is in the kitchen."])
+    server.services.memories.append(house.reach, "in the kitchen", ["Salt is in the kitchen."])
     found = called(server, CALLERS[caller](house)).everything(f"/v1/users/{USER}/memories")
     assert [memory["content"] for memory in found] == SEEN[caller]
 

@@ -9,7 +9,7 @@ import pytest
 from cloister.bootstrap import wire
 from cloister.domain.identifiers import SessionId
 from cloister.domain.scope import Reach
-from cloister.interfaces.http.dispatch.tenant_limit import Shares
+from cloister.interfaces.http.dispatch.tenant_limit import TenantConcurrencyLimit
 from cloister.interfaces.http.resources import memories as derived
 from cloister.models.openai.endpoint import Endpoint
 from cloister.models.openai.extractor import OpenAiExtractor
@@ -162,7 +162,7 @@ def test_mem_4_while_one_runs_for_long_it_shows_and_another_is_refused(
 
 @pytest.mark.parametrize(
     ("shares", "own", "others"),
-    [(Shares(of_all=1, of_one=1), 429, 429), (Shares(of_all=2, of_one=1), 429, 200)],
+    [(TenantConcurrencyLimit(of_all=1, of_one=1), 429, 429), (TenantConcurrencyLimit(of_all=2, of_one=1), 429, 200)],
     ids=["all are taken", "a tenant's are taken"],
 )
 def test_callers_of_a_slow_model_leave_threads_to_everybody_else(
@@ -170,7 +170,7 @@ def test_callers_of_a_slow_model_leave_threads_to_everybody_else(
     home: Tenant,
     model: FakeEndpoint,
     monkeypatch: pytest.MonkeyPatch,
-    shares: Shares,
+    shares: TenantConcurrencyLimit,
     own: int,
     others: int,
 ) -> None:
@@ -211,7 +211,7 @@ def test_mem_4_a_session_that_moves_while_it_is_read_is_read_again_at_once(
     assert home.admin.everything(f"{PATH}/memories") == []
     assert session(home)["memory_job_pending"] is True
     assert server.services is not None
-    assert server.services.memory_worker.run_due() == 1
+    assert server.services.extraction.run_due() == 1
     assert session(home)["memory_job_pending"] is False
     assert len(home.admin.everything(f"{PATH}/memories")) == 1
 

@@ -13,11 +13,13 @@ from fastapi import FastAPI
 
 from cloister.domain.identifiers import (
     SessionId,
-    entity_name,
-    key_name,
-    memory_name,
+    format_entity_id,
+    format_key_id,
+    format_memory_id,
+    format_message_id,
+    format_observation_id,
+    format_project_id,
     message_id,
-    message_name,
     new_entity_id,
     new_key_id,
     new_memory_id,
@@ -25,9 +27,7 @@ from cloister.domain.identifiers import (
     new_project_id,
     new_session_id,
     new_tenant_id,
-    observation_name,
-    parse_tenant,
-    project_name,
+    parse_tenant_id,
 )
 from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.dispatch.cursors import Listing
@@ -172,7 +172,7 @@ class World(NamedTuple):
 
     def state(self) -> list[Any]:
         """Every row that a refused request could have changed."""
-        return [self.engine.dump(parse_tenant(tenant.tenant_id)) for tenant in (self.ours, self.theirs)]
+        return [self.engine.dump(parse_tenant_id(tenant.tenant_id)) for tenant in (self.ours, self.theirs)]
 
 
 def fill(tenant: Tenant, session: str, project: str) -> Ids:
@@ -204,12 +204,12 @@ def note(tenant: Tenant, session: str) -> str:
 def missing() -> Ids:
     return Ids(
         session="missing-session",
-        message=message_name(message_id(SessionId(new_session_id()), 1)),
-        project=project_name(new_project_id()),
-        key=key_name(new_key_id()),
-        memory=memory_name(new_memory_id()),
-        entity=entity_name(new_entity_id()),
-        observation=observation_name(new_observation_id()),
+        message=format_message_id(message_id(SessionId(new_session_id()), 1)),
+        project=format_project_id(new_project_id()),
+        key=format_key_id(new_key_id()),
+        memory=format_memory_id(new_memory_id()),
+        entity=format_entity_id(new_entity_id()),
+        observation=format_observation_id(new_observation_id()),
     )
 
 
@@ -293,7 +293,7 @@ def test_a_cursor_of_another_tenant_is_as_one_of_nobody(world: World, path: str)
 
 def test_a_cursor_made_up_of_another_tenants_message_opens_nothing(world: World) -> None:
     """By who knows how a cursor is made, and for whom."""
-    listing = Listing("messages", parse_tenant(world.ours.tenant_id), "own-session")
+    listing = Listing("messages", parse_tenant_id(world.ours.tenant_id), "own-session")
     answers = [
         world.ours.admin.get("/v1/sessions/own-session/messages", params={"cursor": listing.cursor(int(name[4:], 16))})
         for name in (world.foreign.message, missing().message)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from cloister.domain.identifiers import LOCAL_TENANT, new_tenant_id, parse_tenant, tenant_name
+from cloister.domain.identifiers import LOCAL_TENANT, format_tenant_id, new_tenant_id, parse_tenant_id
 from support.clients.event_streams import following
 from support.databases.engines import Engine, at_once
 from support.servers.http_server import OPERATOR_KEY, Server, Tenant
@@ -33,12 +33,12 @@ def test_a_foreign_user_and_one_that_nobody_has_heard_of_are_alike(
     """ISO-4: zeros for both, and the other tenant's user is untouched."""
     ours, theirs = either_server.new_tenant(), either_server.new_tenant()
     talk(theirs, user="their user")
-    before = either_engine.dump(parse_tenant(theirs.tenant_id))
+    before = either_engine.dump(parse_tenant_id(theirs.tenant_id))
     for suffix in ("", "?dry_run=true"):
         answers = [ours.admin.delete(f"/v1/users/{user}{suffix}") for user in ("their%20user", "nobody")]
         assert [answer.status_code for answer in answers] == [200, 200]
         assert answers[0].content == answers[1].content
-    assert either_engine.dump(parse_tenant(theirs.tenant_id)) == before
+    assert either_engine.dump(parse_tenant_id(theirs.tenant_id)) == before
 
 
 def test_a_project_in_the_header_is_refused_because_a_user_is_erased_in_all(tenant: Tenant) -> None:
@@ -74,7 +74,7 @@ def test_an_erased_tenant_is_answered_with_counts_and_its_keys_are_refused(
     doomed, spared = either_server.new_tenant("Doomed"), either_server.new_tenant("Spared")
     for tenant in (doomed, spared):
         talk(tenant)
-    before = either_engine.dump(parse_tenant(spared.tenant_id))
+    before = either_engine.dump(parse_tenant_id(spared.tenant_id))
     path = f"/operator/tenants/{doomed.tenant_id}"
     tried = either_server.operator.delete(f"{path}?dry_run=true")
     assert doomed.admin.get("/v1/sessions").status_code == 200
@@ -85,7 +85,7 @@ def test_an_erased_tenant_is_answered_with_counts_and_its_keys_are_refused(
     counts |= {"observations": 0, "entities": 1, "api_keys": 1}
     assert (tried.status_code, tried.json()) == (erased.status_code, erased.json()) == (200, counts)
     assert doomed.admin.get("/v1/sessions").status_code == 401
-    assert either_engine.dump(parse_tenant(spared.tenant_id)) == before
+    assert either_engine.dump(parse_tenant_id(spared.tenant_id)) == before
     assert doomed.tenant_id not in [
         each["tenant_id"] for each in either_server.operator.everything("/operator/tenants")
     ]
@@ -96,7 +96,7 @@ def test_an_erased_tenant_and_one_that_never_was_are_alike(server: Server, metho
     gone = server.new_tenant().tenant_id
     assert server.operator.delete(f"/operator/tenants/{gone}").status_code == 200
     told: set[str] = set()
-    for tenant in (gone, tenant_name(new_tenant_id()), "ten_1", "household"):
+    for tenant in (gone, format_tenant_id(new_tenant_id()), "ten_1", "household"):
         answer = server.operator.request(method, f"/operator/tenants/{tenant}{suffix}")
         assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
         told.add(answer.text.replace(tenant, "…"))
@@ -105,8 +105,8 @@ def test_an_erased_tenant_and_one_that_never_was_are_alike(server: Server, metho
 
 def test_the_tenant_of_the_installation_is_refused(server: Server) -> None:
     assert server.services is not None
-    server.services.organise.create_tenant("local", tenant=LOCAL_TENANT)
-    answer = server.operator.delete(f"/operator/tenants/{tenant_name(LOCAL_TENANT)}")
+    server.services.projects.create_tenant("local", tenant=LOCAL_TENANT)
+    answer = server.operator.delete(f"/operator/tenants/{format_tenant_id(LOCAL_TENANT)}")
     assert (answer.status_code, answer.json()["code"]) == (409, "conflict")
 
 
@@ -154,7 +154,7 @@ def test_only_the_operator_may(server: Server, shared_engine: Engine, method: st
     """A tenant's key is 403 whatever the id, its own included; no key, or one that is not valid, is 401."""
     tenant, other = server.new_tenant(), server.new_tenant()
     before = shared_engine.rows("SELECT count(*) FROM tenant"), shared_engine.rows("SELECT count(*) FROM api_key")
-    named = [tenant.tenant_id, other.tenant_id, tenant_name(new_tenant_id())]
+    named = [tenant.tenant_id, other.tenant_id, format_tenant_id(new_tenant_id())]
     asked = {path.format(tenant=name) for name in named}
     for each in asked:
         assert tenant.admin.request(method, each).status_code == 403

@@ -7,13 +7,13 @@ from typing import NamedTuple
 import pytest
 
 from cloister.bootstrap import Services
-from cloister.domain.identifiers import new_observation_id, parse_tenant
+from cloister.domain.identifiers import new_observation_id, parse_tenant_id
 from cloister.domain.observation import Observation
 from cloister.domain.scope import Reach
 from cloister.storage.interface import Transaction
-from cloister.storage.stores.messages import Messages
-from cloister.storage.stores.observations import Observations
-from cloister.storage.stores.sessions import Sessions
+from cloister.storage.stores.messages import MessageStore
+from cloister.storage.stores.observations import ObservationStore
+from cloister.storage.stores.sessions import SessionStore
 from support.databases.engines import Engine, sqlite_engine
 from support.servers.http_server import Caller, Server, Tenant, serving
 
@@ -67,7 +67,7 @@ def filled(server: Server) -> tuple[Tenant, Caller]:
     for _ in range(MANY - 2):
         tenant.new_key("read")
     assert server.services is not None
-    note_each_message(server.services, Reach(tenant=parse_tenant(tenant.tenant_id)))
+    note_each_message(server.services, Reach(tenant=parse_tenant_id(tenant.tenant_id)))
     return tenant, tenant.with_key(project_id=tenant.default_project_id)
 
 
@@ -75,8 +75,8 @@ def note_each_message(services: Services, reach: Reach) -> None:
     """As an extraction notes them in a longer session."""
 
     def work(transaction: Transaction) -> None:
-        session = Sessions(transaction).get("s-0")
-        for message in Messages(transaction).page(session.id, session.pool, limit=MANY):
+        session = SessionStore(transaction).get("s-0")
+        for message in MessageStore(transaction).page(session.id, session.pool, limit=MANY):
             note = Observation(
                 id=new_observation_id(),
                 session=session.id,
@@ -85,7 +85,7 @@ def note_each_message(services: Services, reach: Reach) -> None:
                 said_at=message.created_at,
                 created_at=message.created_at,
             )
-            Observations(transaction).add(note, message.id, message.id)
+            ObservationStore(transaction).add(note, message.id, message.id)
 
     services.database.write(reach, work)
 

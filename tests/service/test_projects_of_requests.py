@@ -5,7 +5,7 @@ from typing import NamedTuple
 import httpx2
 import pytest
 
-from cloister.domain.identifiers import new_project_id, project_name
+from cloister.domain.identifiers import format_project_id, new_project_id
 from support.servers.http_server import Caller, Server, Tenant
 
 IMPOSSIBLE = {
@@ -41,7 +41,7 @@ def world(server: Server) -> World:
         projects={
             "empty": "",
             "malformed": "garden",
-            "missing": project_name(new_project_id()),
+            "missing": format_project_id(new_project_id()),
             **IMPOSSIBLE,
             "foreign": server.new_tenant().new_project("Garden"),
             "deleted": gone,

@@ -153,7 +153,7 @@ def test_org_8_a_browsers_token_is_no_key_even_beside_a_request_that_showed_it_a
         sign_ins=sign_ins,
         operator_key=None,
     )
-    token = sign_ins.redeem(sign_ins.new_code(house.services.access.authenticate(tenant.key)))
+    token = sign_ins.redeem(sign_ins.new_code(house.services.api_keys.authenticate(tenant.key)))
     checked: Checked = {}
 
     def admit(name: str, value: str) -> None:
@@ -306,8 +306,8 @@ def test_links_and_browsers_of_one_key_push_out_nobody_elses(house: Server, brow
 
 def test_the_oldest_of_a_key_give_way_and_what_expired_is_not_kept(watch: Watch, house: Server) -> None:
     assert house.services is not None
-    key = house.services.access.authenticate(house.new_tenant().key)
-    other = house.services.access.authenticate(house.new_tenant().key)
+    key = house.services.api_keys.authenticate(house.new_tenant().key)
+    other = house.services.api_keys.authenticate(house.new_tenant().key)
     sign_ins = SignIns(watch)
     theirs = sign_ins.redeem(sign_ins.new_code(other))
     tokens = [sign_ins.redeem(sign_ins.new_code(key)) for _ in range(MOST_OF_A_KEY + 1)]

@@ -6,8 +6,8 @@ from cloister.domain.context import Context, Derived, assemble
 from cloister.domain.conversation import Message
 from cloister.domain.entity import Entity
 from cloister.domain.identifiers import EntityId, MemoryId, ObservationId, ProjectId, SessionId, message_id
-from cloister.domain.memory import HeldMemory, Memory
-from cloister.domain.observation import HeldObservation, Observation
+from cloister.domain.memory import Memory, StoredMemory
+from cloister.domain.observation import Observation, StoredObservation
 
 SESSION = SessionId(5)
 Found = tuple[list[int], list[int], list[int]]
@@ -15,9 +15,9 @@ Found = tuple[list[int], list[int], list[int]]
 EACH = 6
 
 
-def memory(number: int, content: str = "12345678") -> HeldMemory:
+def memory(number: int, content: str = "12345678") -> StoredMemory:
     held = Memory(id=MemoryId(number), session=SESSION, content=content, importance=None, sources=(), created_at=number)
-    return HeldMemory(memory=held, session="here", user=None, project=None)
+    return StoredMemory(memory=held, session="here", user=None, project=None)
 
 
 def entity(number: int) -> Entity:
@@ -33,11 +33,11 @@ def entity(number: int) -> Entity:
     )
 
 
-def observation(number: int) -> HeldObservation:
+def observation(number: int) -> StoredObservation:
     held = Observation(
         id=ObservationId(number), session=SESSION, content="12345678", sources=(), said_at=number, created_at=number
     )
-    return HeldObservation(observation=held, session="here", user=None)
+    return StoredObservation(observation=held, session="here", user=None)
 
 
 DERIVED = Derived(

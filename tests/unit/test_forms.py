@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloister.domain.errors import CloisterError
-from cloister.domain.identifiers import parse_message, parse_project, project_name
+from cloister.domain.identifiers import format_project_id, parse_message_id, parse_project_id
 from cloister.domain.keys import key_text, new_secret
 from cloister.domain.text import checked_content, checked_name, checked_tags
 from cloister.interfaces.http.openapi import schemas as forms
@@ -61,11 +61,11 @@ def test_a_tag_that_the_runtime_stamps_is_not_allowed(tag: str) -> None:
 
 @given(st.integers(1, (1 << 63) - 1))
 def test_ids_have_the_form_that_is_shown(number: int) -> None:
-    project = project_name(number)  # pyright: ignore[reportArgumentType]
+    project = format_project_id(number)  # pyright: ignore[reportArgumentType]
     assert re.fullmatch(forms.PROJECT_ID["pattern"], project)
     assert re.fullmatch(forms.PROJECT_OR_NONE["pattern"], project)
-    assert parse_project(project) == number
+    assert parse_project_id(project) == number
     assert re.fullmatch(forms.MESSAGE_ID["pattern"], f"msg_{number:016x}")
-    assert parse_message(f"msg_{number:016x}") == number
+    assert parse_message_id(f"msg_{number:016x}") == number
     key = key_text(number, number, new_secret())  # pyright: ignore[reportArgumentType]
     assert re.fullmatch(forms.API_KEY["pattern"], key)

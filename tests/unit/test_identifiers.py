@@ -11,20 +11,20 @@ from cloister.domain.identifiers import (
     MessageId,
     ProjectId,
     SessionId,
-    episode_name,
+    format_episode_id,
+    format_message_id,
+    format_project_id,
+    format_tenant_id,
     message_id,
-    message_name,
     new_external_id,
     new_pool_id,
     new_project_id,
     new_session_id,
     new_tenant_id,
-    parse_message,
-    parse_project,
-    project_name,
+    parse_message_id,
+    parse_project_id,
     sequence_of,
     session_of,
-    tenant_name,
 )
 from cloister.domain.text import checked_name
 
@@ -58,18 +58,18 @@ def test_a_sequence_number_that_would_reach_into_another_session_is_refused(sequ
 
 @given(NUMBERS)
 def test_names_read_back_as_the_number_they_were_made_of(number: int) -> None:
-    assert parse_project(project_name(ProjectId(number))) == number
-    assert parse_message(message_name(MessageId(number))) == number
+    assert parse_project_id(format_project_id(ProjectId(number))) == number
+    assert parse_message_id(format_message_id(MessageId(number))) == number
 
 
 @given(NUMBERS)
 def test_every_outside_name_is_a_prefix_and_sixteen_digits(number: int) -> None:
     """ISO-1, ORG-1."""
     names = (
-        tenant_name(number),  # pyright: ignore[reportArgumentType]
-        project_name(ProjectId(number)),
-        message_name(MessageId(number)),
-        episode_name(MessageId(number)),
+        format_tenant_id(number),  # pyright: ignore[reportArgumentType]
+        format_project_id(ProjectId(number)),
+        format_message_id(MessageId(number)),
+        format_episode_id(MessageId(number)),
     )
     assert [name.partition("_")[0] for name in names] == ["ten", "proj", "msg", "ep"]
     assert {len(name.partition("_")[2]) for name in names} == {16}
@@ -102,7 +102,7 @@ BAD_NAMES = [
 def test_a_project_id_of_another_form_is_refused(form: str) -> None:
     given_id = form.replace("{}", "proj_")
     with pytest.raises(InvalidProjectId) as caught:
-        parse_project(given_id)
+        parse_project_id(given_id)
     assert caught.value.field == "project_id"
 
 
@@ -111,7 +111,7 @@ def test_a_project_id_of_the_right_form_that_no_project_can_have_is_not_found(fo
     """ORG-3: the form is checked first, then the ownership."""
     given_id = form.replace("{}", "proj_")
     with pytest.raises(NotFound) as caught:
-        parse_project(given_id)
+        parse_project_id(given_id)
     assert str(caught.value) == f"There is no project {given_id!r} here."
 
 
@@ -119,13 +119,13 @@ def test_a_project_id_of_the_right_form_that_no_project_can_have_is_not_found(fo
 def test_a_message_id_of_another_form_is_simply_not_found(form: str) -> None:
     given_id = form.replace("{}", "msg_")
     with pytest.raises(NotFound) as caught:
-        parse_message(given_id)
+        parse_message_id(given_id)
     assert str(caught.value) == f"There is no message {given_id!r} here."
 
 
 @given(st.text())
 def test_no_text_at_all_breaks_the_parsers(text: str) -> None:
-    for parse, refusal in ((parse_project, (InvalidProjectId, NotFound)), (parse_message, NotFound)):
+    for parse, refusal in ((parse_project_id, (InvalidProjectId, NotFound)), (parse_message_id, NotFound)):
         try:
             number = parse(text)
         except refusal:
@@ -135,9 +135,9 @@ def test_no_text_at_all_breaks_the_parsers(text: str) -> None:
 
 def test_one_kind_of_name_is_never_read_as_another() -> None:
     with pytest.raises(InvalidProjectId):
-        parse_project(message_name(MessageId(10)))
+        parse_project_id(format_message_id(MessageId(10)))
     with pytest.raises(NotFound):
-        parse_message(project_name(ProjectId(10)))
+        parse_message_id(format_project_id(ProjectId(10)))
 
 
 def test_new_ids_are_positive_distinct_and_fit_their_column() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cloister.domain.access import ApiKey, Permission, checked_permissions
 from cloister.domain.errors import Forbidden, InvalidRequest, NotFound
-from cloister.domain.identifiers import KeyId, ProjectId, TenantId, key_name, new_key_id, parse_key_name
+from cloister.domain.identifiers import KeyId, ProjectId, TenantId, format_key_id, new_key_id, parse_key_id
 from cloister.domain.keys import (
     LENGTH,
     PREFIX,
@@ -151,7 +151,7 @@ def test_only_the_secret_itself_fits_its_hash(secret: str, other: str) -> None:
 
 @given(st.integers(1, (1 << 63) - 1))
 def test_the_name_of_a_key_reads_back(number: int) -> None:
-    assert parse_key_name(key_name(KeyId(number))) == number
+    assert parse_key_id(format_key_id(KeyId(number))) == number
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_the_name_of_a_key_reads_back(number: int) -> None:
 )
 def test_what_is_no_name_of_a_key_is_not_found(given_name: str) -> None:
     with pytest.raises(NotFound):
-        parse_key_name(given_name)
+        parse_key_id(given_name)
 
 
 def api_key(*permissions: Permission, expires_at: int | None = None, revoked_at: int | None = None) -> ApiKey:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from cloister.interfaces.http.dispatch.executors import Gatherer, Lane
+from cloister.interfaces.http.dispatch.executors import BatchExecutor, SerialExecutor
 
 
 def test_short_calls_follow_one_another_and_each_has_its_answer() -> None:
-    lane = Lane("test", patience=30)
+    executor = SerialExecutor("test", patience=30)
     running: list[int] = []
 
     def call(number: int) -> int:
@@ -20,38 +20,38 @@ def test_short_calls_follow_one_another_and_each_has_its_answer() -> None:
         return number
 
     async def all_at_once() -> list[int]:
-        return await asyncio.gather(*(lane.run(lambda number=number: call(number)) for number in range(200)))
+        return await asyncio.gather(*(executor.run(lambda number=number: call(number)) for number in range(200)))
 
     assert asyncio.run(all_at_once()) == list(range(200))
-    lane.close()
+    executor.close()
 
 
 def test_a_long_call_is_overtaken_however_many_there_are() -> None:
-    lane = Lane("test", patience=0.001)
+    executor = SerialExecutor("test", patience=0.001)
     may_end = threading.Event()
 
     async def behind_long_ones() -> None:
-        long = [asyncio.ensure_future(lane.run(may_end.wait)) for _ in range(5)]
-        assert await lane.run(lambda: "short") == "short"
+        long = [asyncio.ensure_future(executor.run(may_end.wait)) for _ in range(5)]
+        assert await executor.run(lambda: "short") == "short"
         assert not any(call.done() for call in long)
         may_end.set()
         assert await asyncio.gather(*long) == [True] * 5
-        assert await lane.run(lambda: "after") == "after"
+        assert await executor.run(lambda: "after") == "after"
 
     asyncio.run(behind_long_ones())
-    lane.close()
+    executor.close()
 
 
 def test_what_a_call_raises_is_raised_to_its_caller_alone() -> None:
-    lane = Lane("test")
+    executor = SerialExecutor("test")
 
     async def both() -> str:
         with pytest.raises(KeyError):
-            await lane.run(dict[str, str]().popitem)
-        return await lane.run(lambda: "fine")
+            await executor.run(dict[str, str]().popitem)
+        return await executor.run(lambda: "fine")
 
     assert asyncio.run(both()) == "fine"
-    lane.close()
+    executor.close()
 
 
 def test_what_waits_is_done_with_one_call_and_a_failure_belongs_to_one() -> None:
@@ -63,19 +63,19 @@ def test_what_waits_is_done_with_one_call_and_a_failure_belongs_to_one() -> None
         may_go_on.wait()
         return [ValueError(str(job)) if job == 3 else f"done {job}" for job in jobs]
 
-    gatherer = Gatherer("test", work)
+    batch_executor = BatchExecutor("test", work)
 
     async def five() -> list[str | BaseException]:
-        first = asyncio.ensure_future(gatherer.run(0))
+        first = asyncio.ensure_future(batch_executor.run(0))
         while not calls:
             await asyncio.sleep(0)
-        others = [asyncio.ensure_future(gatherer.run(number)) for number in range(1, 5)]
+        others = [asyncio.ensure_future(batch_executor.run(number)) for number in range(1, 5)]
         await asyncio.sleep(0)
         may_go_on.set()
         return await asyncio.gather(first, *others, return_exceptions=True)
 
     done = asyncio.run(five())
-    gatherer.close()
+    batch_executor.close()
     assert calls == [[0], [1, 2, 3, 4]]
     assert [str(answer) for answer in done] == ["done 0", "done 1", "done 2", "3", "done 4"]
     assert isinstance(done[3], ValueError)
@@ -85,22 +85,22 @@ def test_when_all_fails_everyone_is_told() -> None:
     def work(_: Sequence[int]) -> list[str | BaseException]:
         raise OSError("no disk")
 
-    gatherer = Gatherer("test", work)
+    batch_executor = BatchExecutor("test", work)
 
     async def two() -> tuple[str | BaseException, str | BaseException]:
-        return await asyncio.gather(gatherer.run(1), gatherer.run(2), return_exceptions=True)
+        return await asyncio.gather(batch_executor.run(1), batch_executor.run(2), return_exceptions=True)
 
     assert [str(answer) for answer in asyncio.run(two())] == ["no disk", "no disk"]
-    gatherer.close()
+    batch_executor.close()
 
 
 def test_closing_finishes_what_was_accepted() -> None:
-    gatherer = Gatherer[int, int]("test", list)
+    batch_executor = BatchExecutor[int, int]("test", list)
 
     async def accepted() -> list[int]:
-        waiting = [asyncio.ensure_future(gatherer.run(number)) for number in range(100)]
+        waiting = [asyncio.ensure_future(batch_executor.run(number)) for number in range(100)]
         await asyncio.sleep(0)
-        await asyncio.to_thread(gatherer.close)
+        await asyncio.to_thread(batch_executor.close)
         return await asyncio.gather(*waiting)
 
     assert asyncio.run(accepted()) == list(range(100))

@@ -7,7 +7,7 @@ import pytest
 
 from cloister.domain.access import resolve_project
 from cloister.domain.errors import CloisterError, Forbidden, InvalidProjectId, NotFound, ProjectRequired
-from cloister.domain.identifiers import ProjectId, project_name
+from cloister.domain.identifiers import ProjectId, format_project_id
 
 GARDEN, KITCHEN, DEFAULT = ProjectId(11), ProjectId(12), ProjectId(13)
 OURS = {GARDEN, KITCHEN, DEFAULT}
@@ -16,11 +16,11 @@ MISSING, FOREIGN, DELETED = ProjectId(21), ProjectId(22), ProjectId(23)
 HEADERS = {
     "absent": None,
     "malformed": "garden",
-    "missing": project_name(MISSING),
-    "foreign": project_name(FOREIGN),
+    "missing": format_project_id(MISSING),
+    "foreign": format_project_id(FOREIGN),
     "impossible": "proj_ffffffffffffffff",
-    "garden": project_name(GARDEN),
-    "kitchen": project_name(KITCHEN),
+    "garden": format_project_id(GARDEN),
+    "kitchen": format_project_id(KITCHEN),
 }
 # The project a key is pinned to, and whether it is confined to it. A confined key always has one.
 KEYS = {"unpinned": (None, False), "pinned to the garden": (GARDEN, False), "confined to the garden": (GARDEN, True)}
@@ -153,7 +153,7 @@ def test_org_3_a_malformed_header_is_refused_before_anyone_is_asked(key: str, ro
 def test_org_3_a_foreign_project_and_a_missing_one_read_alike(key: str) -> None:
     """ORG-3, ISO-4."""
     missing, foreign = (text_of(NotFound, HEADERS[header], *KEYS[key]) for header in ("missing", "foreign"))
-    assert missing.replace(project_name(MISSING), "…") == foreign.replace(project_name(FOREIGN), "…")
+    assert missing.replace(format_project_id(MISSING), "…") == foreign.replace(format_project_id(FOREIGN), "…")
 
 
 def test_org_4_a_confined_key_learns_nothing_of_other_projects() -> None:
@@ -172,24 +172,24 @@ def test_org_4_a_confined_key_learns_nothing_of_other_projects() -> None:
 @pytest.mark.parametrize("confined", [False, True])
 def test_org_3_a_key_pinned_to_a_project_that_was_deleted_since_finds_nothing(confined: bool, route: str) -> None:
     """ORG-3, ORG-5: it does not fall back to the default project."""
-    with pytest.raises(NotFound, match=project_name(DELETED)):
+    with pytest.raises(NotFound, match=format_project_id(DELETED)):
         resolve(None, DELETED, confined, ROUTES[route])
-    with pytest.raises(NotFound, match=project_name(DELETED)):
-        resolve(project_name(DELETED), DELETED, confined, ROUTES[route])
+    with pytest.raises(NotFound, match=format_project_id(DELETED)):
+        resolve(format_project_id(DELETED), DELETED, confined, ROUTES[route])
 
 
 def test_org_3_a_header_still_helps_a_key_whose_project_was_deleted() -> None:
     """ORG-3 (4): pinned, the header wins; confined, there is nothing left for it."""
-    assert resolve(project_name(KITCHEN), DELETED, confined=False, required=True) == KITCHEN
+    assert resolve(format_project_id(KITCHEN), DELETED, confined=False, required=True) == KITCHEN
     with pytest.raises(Forbidden):
-        resolve(project_name(KITCHEN), DELETED, confined=True, required=True)
+        resolve(format_project_id(KITCHEN), DELETED, confined=True, required=True)
 
 
 def test_org_3_the_default_is_looked_up_only_where_it_is_meant() -> None:
     def no_default() -> NoReturn:
         raise AssertionError("nobody asked for the default")
 
-    for header, pinned in ((project_name(GARDEN), None), (None, GARDEN)):
+    for header, pinned in ((format_project_id(GARDEN), None), (None, GARDEN)):
         found = resolve_project(
             header, pinned=pinned, confined=False, required=False, default=no_default, owns=OURS.__contains__
         )

@@ -6,7 +6,7 @@ from cloister.domain.context import Context, Derived, Item
 from cloister.domain.conversation import Message, Role, Status
 from cloister.domain.entity import Entity
 from cloister.domain.identifiers import EntityId, MemoryId, MessageId, ProjectId, SessionId
-from cloister.domain.memory import HeldMemory, Memory, without_recalled
+from cloister.domain.memory import Memory, StoredMemory, without_recalled
 from cloister.domain.prompts.prompt import DEFAULT_TEMPLATE, prompt, system_part
 
 MOMENT = 1_700_000_000_000_000
@@ -30,7 +30,7 @@ def message(number: int, content: str, role: Role = "user", status: Status = "co
 
 def context(*said: Message, history: tuple[Message, ...] = (), memories: tuple[str, ...] = ()) -> Context:
     held = tuple(
-        HeldMemory(
+        StoredMemory(
             memory=Memory(
                 id=MemoryId(1), session=SessionId(2), content=content, importance=None, sources=(), created_at=MOMENT
             ),

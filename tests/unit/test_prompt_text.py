@@ -14,8 +14,8 @@ from cloister.domain.context import Context, Derived, Item
 from cloister.domain.conversation import Message, Role
 from cloister.domain.entity import Entity
 from cloister.domain.identifiers import EntityId, MemoryId, MessageId, ObservationId, ProjectId, SessionId
-from cloister.domain.memory import HeldMemory, Memory, has_recalled, parted, quoted, spoken, without_recalled
-from cloister.domain.observation import HeldObservation, Observation
+from cloister.domain.memory import Memory, StoredMemory, has_recalled, parted, quoted, spoken, without_recalled
+from cloister.domain.observation import Observation, StoredObservation
 from cloister.domain.prompts.outside_text import harmless, marks, without_control_words
 from cloister.domain.prompts.prompt import prompt, system_part
 from cloister.models.openai.quotations import quotation, shown
@@ -139,7 +139,7 @@ def message(number: int, content: str, role: Role = "user", author: str | None =
 def recalled(texts: list[str], *, shared: bool = False, author: str | None = None, user: str | None = None) -> Context:
     """A context in which every text stands in every kind of recalled thing."""
     memories = tuple(
-        HeldMemory(
+        StoredMemory(
             memory=Memory(
                 id=MemoryId(n), session=SessionId(2), content=text, importance=None, sources=(), created_at=n
             ),
@@ -163,7 +163,7 @@ def recalled(texts: list[str], *, shared: bool = False, author: str | None = Non
         for n, text in enumerate(texts)
     )
     observations = tuple(
-        HeldObservation(
+        StoredObservation(
             observation=Observation(
                 id=ObservationId(n), session=SessionId(2), content=text, sources=(), said_at=n, created_at=n
             ),

@@ -81,7 +81,7 @@ def cloister(place: Place, *, clock: Clock = now, model: Model | None = None, le
 
 
 def settle(services: Services, name: str, sessions: int) -> Reach:
-    reach = Reach(tenant=services.organise.create_tenant(name)[0])
+    reach = Reach(tenant=services.projects.create_tenant(name)[0])
     for number in range(sessions):
         converse(services, reach, f"{name}-{number}")
     return reach
@@ -123,7 +123,7 @@ def test_mem_4_workers_that_claim_at_once_get_different_sessions_and_leave_none(
 def test_within_a_tenant_the_session_that_waits_longest_comes_first(place: Place) -> None:
     hands = Hands(now())
     services = cloister(place, clock=hands)
-    reach = Reach(tenant=services.organise.create_tenant("One")[0])
+    reach = Reach(tenant=services.projects.create_tenant("One")[0])
     for name in ("first", "second", "third"):
         converse(services, reach, name)
         hands.moment += MINUTE
@@ -139,11 +139,11 @@ def test_mem_4_the_claim_of_a_dead_worker_expires_and_nothing_is_kept_twice(plac
     assert alive.claims.claim_due() is None
     hands.moment += 2 * MINUTE
     successor = claimed(alive)
-    assert dead.memory_worker.run(claim).result == "lost", "who was thought dead and comes back keeps nothing"
+    assert dead.extraction.run(claim).result == "lost", "who was thought dead and comes back keeps nothing"
     assert place.number("SELECT count(*) FROM memory") == 0
-    outcome = alive.memory_worker.run(successor)
+    outcome = alive.extraction.run(successor)
     assert (outcome.result, outcome.extracted.memories, outcome.extracted.checked_messages) == ("succeeded", 2, 4)
-    assert dead.memory_worker.run(claim).result == "lost"
+    assert dead.extraction.run(claim).result == "lost"
     assert place.number("SELECT count(*) FROM memory") == 2
     assert alive.claims.waiting() == 0
 
@@ -156,14 +156,14 @@ def test_mem_4_a_lease_is_renewed_for_as_long_as_the_model_thinks(place: Place) 
     claim = claimed(slow)
     until = "SELECT claimed_until FROM session"
     first = place.number(until)
-    run = threading.Thread(target=slow.memory_worker.run, args=(claim,))
+    run = threading.Thread(target=slow.extraction.run, args=(claim,))
     run.start()
     eventually(lambda: place.number(until) > first + 1_000_000)
     assert now() > first, "the first lease alone would have run out"
     assert other.claims.claim_due() is None
     model.go_on.set()
     run.join(30)
-    assert slow.memory_worker.results == {"succeeded": 1, "failed": 0, "lost": 0}
+    assert slow.extraction.results == {"succeeded": 1, "failed": 0, "lost": 0}
 
 
 def test_a_worker_that_stops_lets_go_of_what_it_has_and_another_may_have_it_at_once(place: Place) -> None:
@@ -172,14 +172,14 @@ def test_a_worker_that_stops_lets_go_of_what_it_has_and_another_may_have_it_at_o
     stopping, other = cloister(place, model=model), cloister(place, model=Model())
     settle(stopping, "one", 1)
     claim = claimed(stopping)
-    run = threading.Thread(target=stopping.memory_worker.run, args=(claim,))
+    run = threading.Thread(target=stopping.extraction.run, args=(claim,))
     run.start()
     assert model.asked.wait(30)
     assert stopping.claims.release_all() == 1
-    assert other.memory_worker.run_due() == 1
+    assert other.extraction.run_due() == 1
     model.go_on.set()
     run.join(30)
-    assert stopping.memory_worker.results["lost"] == 1
+    assert stopping.extraction.results["lost"] == 1
     assert place.number("SELECT count(*) FROM memory") == 2
 
 
@@ -193,9 +193,9 @@ def test_an_extraction_on_demand_does_not_wait_for_ever_and_disturbs_nobody(
     reach = settle(services, "one", 1)
     claim = claimed(services)
     with pytest.raises(Conflict):
-        services.memory_worker.extract_now(reach, "one-0")
+        services.extraction.extract_now(reach, "one-0")
     services.claims.release(claim)
-    assert services.memory_worker.extract_now(reach, "one-0").checked_messages == 4
+    assert services.extraction.extract_now(reach, "one-0").checked_messages == 4
 
 
 def test_a_session_that_moves_while_it_is_extracted_keeps_nothing_of_it(place: Place) -> None:
@@ -204,17 +204,17 @@ def test_a_session_that_moves_while_it_is_extracted_keeps_nothing_of_it(place: P
     model.go_on.clear()
     services = cloister(place, model=model)
     reach = settle(services, "one", 1)
-    garden = services.organise.create_project(reach, "Garden").id
+    garden = services.projects.create_project(reach, "Garden").id
     claim = claimed(services)
-    run = threading.Thread(target=services.memory_worker.run, args=(claim,))
+    run = threading.Thread(target=services.extraction.run, args=(claim,))
     run.start()
     assert model.asked.wait(30)
     services.sessions.change(reach, "one-0", SessionChange(move=True, project=garden))
     model.go_on.set()
     run.join(30)
-    assert services.memory_worker.results["lost"] == 1
+    assert services.extraction.results["lost"] == 1
     assert place.number("SELECT count(*) FROM memory") == 0
-    assert services.memory_worker.run_due() == 1, "it is extracted in its new place"
+    assert services.extraction.run_due() == 1, "it is extracted in its new place"
     assert place.number("SELECT count(*) FROM memory") == 2
 
 
@@ -225,7 +225,7 @@ def test_mem_6_a_failure_changes_nothing_and_is_tried_again_later_and_later(plac
     model.error = ModelUnavailable("The model (x) cannot be reached: start it.")
     waits: list[int] = []
     for failures in range(1, 14):
-        outcome = services.memory_worker.run(claimed(services))
+        outcome = services.extraction.run(claimed(services))
         assert (outcome.result, outcome.error) == ("failed", model.error)
         assert services.claims.claim_due() is None, "not at once"
         waits.append(place.number("SELECT due_at FROM session") - hands.moment)
@@ -238,15 +238,15 @@ def test_mem_6_a_failure_changes_nothing_and_is_tried_again_later_and_later(plac
     shown = services.sessions.get(reach, "one-0")
     assert shown.memory_job_pending
     assert shown.last_extraction_error == "The model (x) cannot be reached: start it."
-    health = services.diagnose.health()
+    health = services.health.health()
     assert (health.failing, health.failing_because) == (1, shown.last_extraction_error)
     assert place.number("SELECT count(*) FROM message WHERE is_memory_checked = 1") == 0
     model.error = None
-    assert services.memory_worker.run(claimed(services)).result == "succeeded"
+    assert services.extraction.run(claimed(services)).result == "succeeded"
     shown = services.sessions.get(reach, "one-0")
     assert (shown.memory_job_pending, shown.last_extraction_error) == (False, None)
     assert services.claims.failing() == 0
-    assert services.memory_worker.results == {"succeeded": 1, "failed": 13, "lost": 0}
+    assert services.extraction.results == {"succeeded": 1, "failed": 13, "lost": 0}
 
 
 def test_iso_4_an_error_that_quotes_what_was_said_is_shown_nowhere(place: Place) -> None:
@@ -255,9 +255,9 @@ def test_iso_4_an_error_that_quotes_what_was_said_is_shown_nowhere(place: Place)
     services = cloister(place, model=model)
     reach = settle(services, "one", 1)
     model.error = ValueError(f"cannot read {SECRET}")
-    assert services.memory_worker.run_due() == 1
+    assert services.extraction.run_due() == 1
     assert services.sessions.get(reach, "one-0").last_extraction_error == "The extractor failed (ValueError)."
-    assert SECRET not in repr(services.diagnose.health())
+    assert SECRET not in repr(services.health.health())
 
 
 def test_work_that_cannot_be_stored_leaves_nothing_half_done(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,20 +265,20 @@ def test_work_that_cannot_be_stored_leaves_nothing_half_done(place: Place, monke
     services = cloister(place, model=Model())
     reach = settle(services, "one", 1)
     claim = claimed(services)
-    keep = services.remember.append_prepared
+    keep = services.memories.append_prepared
 
     def broken(_: object, *given: Any) -> None:
         keep(*given)
         raise RuntimeError("in the middle")
 
     with monkeypatch.context() as patch:
-        patch.setattr(type(services.remember), "append_prepared", broken)
-        assert services.memory_worker.run(claim).result == "failed"
+        patch.setattr(type(services.memories), "append_prepared", broken)
+        assert services.extraction.run(claim).result == "failed"
     assert place.number("SELECT count(*) FROM memory") == 0
     assert place.number("SELECT count(*) FROM message WHERE is_memory_checked = 1") == 0
     assert services.sessions.get(reach, "one-0").last_extraction_error == "The extractor failed (RuntimeError)."
     place.make_due()
-    assert services.memory_worker.run_due() == 1
+    assert services.extraction.run_due() == 1
     assert place.rows("SELECT content FROM memory ORDER BY content") == [
         (f"{FACT} one-0-0.",),
         (f"{FACT} one-0-1.",),

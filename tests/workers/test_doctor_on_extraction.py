@@ -16,7 +16,7 @@ def checks(place: Place) -> dict[str, Any]:
 
 def settle(place: Place) -> None:
     services = place.engine.services()
-    converse(services, Reach(tenant=services.organise.create_tenant("One")[0]), "bees")
+    converse(services, Reach(tenant=services.projects.create_tenant("One")[0]), "bees")
 
 
 def test_a_session_that_has_just_become_due_is_no_reason_to_worry(place: Place) -> None:

@@ -59,7 +59,7 @@ def test_what_a_killed_worker_left_out_of_the_index_another_puts_there_once(
 ) -> None:
     points = tmp_path / "points"
     with house(place, points) as (services, _, _):
-        reach = Reach(tenant=services.organise.create_tenant("Beekeepers")[0])
+        reach = Reach(tenant=services.projects.create_tenant("Beekeepers")[0])
         for name in ("bees", "wasps"):
             converse(services, reach, name)
     assert place.number(UNINDEXED) == 8
@@ -83,11 +83,11 @@ def test_an_entity_that_a_killed_worker_left_out_of_the_index_another_puts_there
     """ISO-8, ISO-9"""
     points = tmp_path / "points"
     with house(place, points) as (services, _, _):
-        reach = Reach(tenant=services.organise.create_tenant("Beekeepers")[0])
-        garden = services.organise.create_project(reach, "Garden").id
+        reach = Reach(tenant=services.projects.create_tenant("Beekeepers")[0])
+        garden = services.projects.create_project(reach, "Garden").id
         services.sessions.create(reach, SessionFields(external_id="bees", project=garden))
         services.record.messages(reach, "bees", [Draft(role="user", content="My neighbour Anna plays the cello.")])
-        services.memory_worker.extract_now(reach, "bees")
+        services.extraction.extract_now(reach, "bees")
     assert place.number(UNINDEXED_ENTITIES) == 1
     kill_at(place, points, moment)
     assert place.number(UNINDEXED_ENTITIES) == 1, "nothing says that it is indexed"

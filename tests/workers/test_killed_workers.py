@@ -33,8 +33,8 @@ UNREAD = "SELECT count(*) FROM message WHERE is_memory_checked = 0"
 def settle(place: Place) -> None:
     """One long session of a project: memories, entities and notes are made of it."""
     services = place.engine.services()
-    reach = Reach(tenant=services.organise.create_tenant("Beekeepers")[0])
-    garden = services.organise.create_project(reach, "Garden").id
+    reach = Reach(tenant=services.projects.create_tenant("Beekeepers")[0])
+    garden = services.projects.create_project(reach, "Garden").id
     converse(services, reach, "bees", exchanges=EXCHANGES, project=garden)
 
 
@@ -137,7 +137,7 @@ def test_a_real_models_server_killed_half_way_costs_nothing_but_time(place: Plac
     """MEM-6, with llama.cpp: the error is on the session, every message is unread, and whoever tries next does it: the rules,
     since a model this small would write for minutes."""
     services = place.engine.services()
-    reach = Reach(tenant=services.organise.create_tenant("Beekeepers")[0])
+    reach = Reach(tenant=services.projects.create_tenant("Beekeepers")[0])
     converse(services, reach, "bees")
     environment = {"CLOISTER_MODEL_URL": model_server.url, "CLOISTER_MODEL_NAME": model_server.model}
     with WorkerProcess(place, "--once", **environment) as worker:

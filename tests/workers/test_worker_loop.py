@@ -47,7 +47,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 @pytest.fixture
 def reach(services: Services) -> Reach:
-    return Reach(tenant=services.organise.create_tenant("One")[0])
+    return Reach(tenant=services.projects.create_tenant("One")[0])
 
 
 @pytest.fixture
@@ -112,18 +112,18 @@ def test_idempotency_keys_that_expired_are_dropped_though_nobody_writes(
     monkeypatch.setattr(loop, "_EXPIRE_EVERY_SECONDS", 0.01)
     ahead = 0
     services = place.engine.services(clock=lambda: now() + ahead)
-    reach = Reach(tenant=services.organise.create_tenant("One")[0])
+    reach = Reach(tenant=services.projects.create_tenant("One")[0])
 
     def kept() -> int:
         return len(place.engine.dump(reach.tenant)["idempotency"])
 
-    services.organise.create_project(reach, "Garden", idempotency_key="once")
+    services.projects.create_project(reach, "Garden", idempotency_key="once")
     Worker(services).drain()
     assert kept() == 1
     ahead += DAY
     Worker(services).drain()
     assert kept() == 0
-    services.organise.create_project(reach, "Cellar", idempotency_key="once")
+    services.projects.create_project(reach, "Cellar", idempotency_key="once")
     ahead += DAY
     worker = Worker(services)
     worker.start()

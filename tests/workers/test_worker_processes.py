@@ -25,7 +25,7 @@ WORKERS = 4
 def settle(place: Place, sessions: int) -> None:
     """Sessions of three tenants; none of them is due yet."""
     services = place.engine.services()
-    reaches = [Reach(tenant=services.organise.create_tenant(name)[0]) for name in ("one", "two", "three")]
+    reaches = [Reach(tenant=services.projects.create_tenant(name)[0]) for name in ("one", "two", "three")]
     for number in range(sessions):
         converse(services, reaches[number % 3], f"s{number}")
     place.rows("UPDATE session SET due_at = NULL")

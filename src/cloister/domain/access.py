@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from cloister.domain.errors import Conflict, Forbidden, InvalidRequest, NotFound, ProjectRequired
-from cloister.domain.identifiers import KeyId, ProjectId, TenantId, checked_project_form, parse_project, project_name
+from cloister.domain.identifiers import (
+    KeyId,
+    ProjectId,
+    TenantId,
+    checked_project_form,
+    format_project_id,
+    parse_project_id,
+)
 from cloister.domain.scope import Reach
 
 Permission = Literal["read", "write", "admin"]
@@ -87,15 +94,15 @@ def resolve_project(
     """
     if header is not None:
         checked_project_form(header)
-        if confined and (pinned is None or header != project_name(pinned)):
+        if confined and (pinned is None or header != format_project_id(pinned)):
             raise Forbidden("This key is confined to its project, and the header names another.")
-        named = parse_project(header)
+        named = parse_project_id(header)
         if not owns(named):
             raise NotFound("project", header)
         return named
     if pinned is not None:
         if not owns(pinned):
-            raise NotFound("project", project_name(pinned))
+            raise NotFound("project", format_project_id(pinned))
         return pinned
     if required:
         raise ProjectRequired

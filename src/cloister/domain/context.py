@@ -8,8 +8,8 @@ from cloister.domain.conversation import ROLES, Message, Role
 from cloister.domain.entity import Entity
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import ProjectId
-from cloister.domain.memory import HeldMemory, quoted
-from cloister.domain.observation import HeldObservation
+from cloister.domain.memory import StoredMemory, quoted
+from cloister.domain.observation import StoredObservation
 from cloister.domain.prompts.speaker import attributed, listener, with_user
 from cloister.domain.text import CHARACTERS_A_TOKEN, checked_limit
 
@@ -58,9 +58,9 @@ class Item(NamedTuple):
 class Derived:
     """What was derived earlier: memories of the pool and entities of the project, best first; notes in order."""
 
-    memories: tuple[HeldMemory, ...] = ()
+    memories: tuple[StoredMemory, ...] = ()
     entities: tuple[Entity, ...] = ()
-    observations: tuple[HeldObservation, ...] = ()
+    observations: tuple[StoredObservation, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, get_args
 
 from cloister.domain.errors import InvalidRequest
-from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, TenantId, project_name
+from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, TenantId, format_project_id
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility, Scope
 from cloister.domain.text import Metadata, checked_content, checked_metadata, checked_name
 from cloister.domain.timestamps import checked_time
@@ -132,7 +132,7 @@ class Episode:
 
 def stamps(*, session: str | None = None, user: str | None, project: ProjectId | None) -> tuple[str, ...]:
     """The tags that only the runtime gives (CTX-3)."""
-    name = None if project is None else project_name(project)
+    name = None if project is None else format_project_id(project)
     given = (("session", session), ("user", user), ("project", name))
     return tuple(f"{kind}:{value}" for kind, value in given if value is not None)
 

@@ -11,14 +11,14 @@ from cloister.domain.conversation import Draft, Message, Role
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Resent:
+class NewMessages:
     """`new` is to be appended, in order. Where that is nothing, `answering` is the stored message that waits for a reply."""
 
     new: tuple[Draft, ...]
     answering: Message | None = None
 
 
-def compare(sent: Sequence[Draft], stored: Sequence[Message], *, continues: bool) -> Resent:
+def compare(sent: Sequence[Draft], stored: Sequence[Message], *, continues: bool) -> NewMessages:
     """`stored` is the end of the session, in order. `continues` says that since the last reply only tools have spoken; else the
     last of `sent` is what is said now, and new unless it waits for its reply already."""
     history = sent if continues else sent[:-1]
@@ -27,11 +27,11 @@ def compare(sent: Sequence[Draft], stored: Sequence[Message], *, continues: bool
         asked = _last_asked(stored)
         if asked is None and not _asks(new):
             new = tuple(draft for draft in sent if draft.role == "user")[-1:]
-        return Resent(new=new, answering=None if new else asked)
+        return NewMessages(new=new, answering=None if new else asked)
     waiting = _unanswered(stored)
     if not new and waiting is not None and _key(sent[-1]) == _key(waiting):
-        return Resent(new=(), answering=waiting)
-    return Resent(new=(*new, sent[-1]))
+        return NewMessages(new=(), answering=waiting)
+    return NewMessages(new=(*new, sent[-1]))
 
 
 def words_key(content: str) -> str:

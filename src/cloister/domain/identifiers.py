@@ -92,52 +92,52 @@ def sequence_of(message: MessageId) -> int:
     return message & MAX_SEQUENCE
 
 
-def tenant_name(tenant: TenantId) -> str:
+def format_tenant_id(tenant: TenantId) -> str:
     return f"ten_{tenant:016x}"
 
 
-def project_name(project: ProjectId) -> str:
+def format_project_id(project: ProjectId) -> str:
     return f"proj_{project:016x}"
 
 
-def message_name(message: MessageId) -> str:
+def format_message_id(message: MessageId) -> str:
     return f"msg_{message:016x}"
 
 
-def episode_name(opening: MessageId) -> str:
+def format_episode_id(opening: MessageId) -> str:
     """An episode is known by the message that opens it."""
     return f"ep_{opening:016x}"
 
 
-def key_name(key: KeyId) -> str:
+def format_key_id(key: KeyId) -> str:
     return f"key_{key:016x}"
 
 
-def memory_name(memory: MemoryId) -> str:
+def format_memory_id(memory: MemoryId) -> str:
     return f"mem_{memory:016x}"
 
 
-def entity_name(entity: EntityId) -> str:
+def format_entity_id(entity: EntityId) -> str:
     return f"ent_{entity:016x}"
 
 
-def observation_name(observation: ObservationId) -> str:
+def format_observation_id(observation: ObservationId) -> str:
     return f"obs_{observation:016x}"
 
 
-def parse_memory(given: str) -> MemoryId:
+def parse_memory_id(given: str) -> MemoryId:
     return MemoryId(_known("mem_", "memory", given))
 
 
-def parse_entity(given: str) -> EntityId:
+def parse_entity_id(given: str) -> EntityId:
     return EntityId(_known("ent_", "entity", given))
 
 
-def parse_observation(given: str) -> ObservationId:
+def parse_observation_id(given: str) -> ObservationId:
     return ObservationId(_known("obs_", "observation", given))
 
 
-def parse_tenant(given: str) -> TenantId:
+def parse_tenant_id(given: str) -> TenantId:
     return TenantId(_known("ten_", "tenant", given))
 
 
@@ -156,14 +156,14 @@ def _has_form(prefix: str, given: str) -> bool:
     return given.startswith(prefix) and len(digits) == 16 and set(digits) <= set("0123456789abcdef")
 
 
-def parse_key_name(given: str) -> KeyId:
+def parse_key_id(given: str) -> KeyId:
     """A key itself is refused without being repeated: it would end up in logs and on screens."""
     if given.startswith("clo_"):
         raise InvalidRequest("key_id", "is a key itself. Name it by its id (key_…), which the list of keys shows.")
     return KeyId(_known("key_", "API key", given))
 
 
-def parse_project(given: str) -> ProjectId:
+def parse_project_id(given: str) -> ProjectId:
     """An id of another form is refused as such; one that is well formed and that no project can have is not found."""
     return ProjectId(_known("proj_", "project", checked_project_form(given)))
 
@@ -176,7 +176,7 @@ def checked_project_form(given: str) -> str:
     return given
 
 
-def parse_message(given: str) -> MessageId:
+def parse_message_id(given: str) -> MessageId:
     _refuse_other_types(given, "message_id")
     return MessageId(_known("msg_", "message", given))
 

@@ -39,7 +39,7 @@ class Memory:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class HeldMemory:
+class StoredMemory:
     """A memory with the outside id of its session, and where that is now."""
 
     memory: Memory

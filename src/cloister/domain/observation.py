@@ -18,7 +18,7 @@ class Observation:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class HeldObservation:
+class StoredObservation:
     """A note with the outside id of its session, and the user of that."""
 
     observation: Observation

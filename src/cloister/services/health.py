@@ -11,7 +11,7 @@ from cloister.storage.interface import Database
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Health:
+class HealthReport:
     """`waiting` messages, memories and entities are in no index yet, or are still to leave one; `stale` ones were indexed by
     another embedder or tokeniser. `due` sessions wait for extraction, the longest for so many seconds; `failing` ones could not
     be extracted and will be tried again, mostly for `failing_because`. `excess_rights` are those that the database's login need not
@@ -36,7 +36,7 @@ class Health:
     failing_because: str | None
 
 
-class Diagnoser:
+class Health:
     """Looks, and changes nothing."""
 
     def __init__(
@@ -61,11 +61,11 @@ class Diagnoser:
     def schema_version(self) -> int:
         return self._database.maintenance.schema_version()
 
-    def health(self) -> Health:
+    def health(self) -> HealthReport:
         """Reads every page of the database to find damage: seconds for a large one."""
         maintenance = self._database.maintenance
         tenants, projects, sessions, messages = cast(tuple[int, int, int, int], maintenance.rows("totals")[0])
-        return Health(
+        return HealthReport(
             engine=cast(str, maintenance.rows("engine")[0][0]),
             embedder=self._embedder,
             schema_version=self.schema_version(),

@@ -4,23 +4,23 @@ import threading
 from collections.abc import Callable
 
 
-class Bell:
+class WakeUp:
     """Each ring wakes one listener; rings that nobody has heard yet are one."""
 
     def __init__(self) -> None:
         self._condition = threading.Condition()
-        self._rung = False
+        self._notified = False
 
-    def ring(self) -> None:
+    def notify(self) -> None:
         with self._condition:
-            self._rung = True
+            self._notified = True
             self._condition.notify()
 
     def wait(self, unless: Callable[[], bool]) -> None:
         """Until it rings, unless there is a reason not to wait; `wake_all` has all listeners look for it."""
         with self._condition:
-            self._condition.wait_for(lambda: self._rung or unless())
-            self._rung = False
+            self._condition.wait_for(lambda: self._notified or unless())
+            self._notified = False
 
     def wake_all(self) -> None:
         with self._condition:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from cloister.domain.scope import Reach
-from cloister.storage.notifications import Neighbours
+from cloister.storage.notifications import Notifier
 
 Value = int | str | bytes | None
 Row = tuple[Value, ...]
@@ -111,7 +111,7 @@ class Database(Protocol):
     def maintenance(self) -> Maintenance: ...
 
     @property
-    def neighbours(self) -> Neighbours: ...
+    def notifier(self) -> Notifier: ...
 
     def close(self) -> None: ...
 

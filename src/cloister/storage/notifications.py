@@ -16,17 +16,17 @@ Heard = Callable[[TenantId, Sequence[Event]], None]
 _LOOK_EVERY_SECONDS = 0.5
 
 
-class Neighbours(Protocol):
+class Notifier(Protocol):
     @property
-    def speak(self) -> bool:
+    def publishes(self) -> bool:
         """Whether each change is told by the process that made it."""
         ...
 
-    def tell(self, tenant: TenantId, events: Sequence[Event]) -> None:
+    def publish(self, tenant: TenantId, events: Sequence[Event]) -> None:
         """Returns at once; it is sent a little later."""
         ...
 
-    def listen(self, heard: Heard, missed: Callable[[], None]) -> None:
+    def subscribe(self, heard: Heard, missed: Callable[[], None]) -> None:
         """From when this returns, what others do is heard, or it is noticed that something was missed. Once only."""
         ...
 
@@ -35,20 +35,20 @@ class Neighbours(Protocol):
         ...
 
 
-class SilentNeighbours:
+class SilentNotifier:
     """Processes on one SQLite file: its version is looked at, which no write of our own changes."""
 
-    speak = False
+    publishes = False
 
     def __init__(self, data_version: Callable[[], int]) -> None:
         self._data_version = data_version
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def tell(self, tenant: TenantId, events: Sequence[Event]) -> None:
+    def publish(self, tenant: TenantId, events: Sequence[Event]) -> None:
         """The change itself is what others notice."""
 
-    def listen(self, heard: Heard, missed: Callable[[], None]) -> None:
+    def subscribe(self, heard: Heard, missed: Callable[[], None]) -> None:
         del heard
         self._thread = threading.Thread(
             target=self._keep_looking, args=(self._data_version(), missed), name="cloister-neighbours", daemon=True

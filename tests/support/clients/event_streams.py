@@ -10,9 +10,9 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from cloister.domain.conversation import Session
-from cloister.domain.identifiers import parse_tenant
+from cloister.domain.identifiers import parse_tenant_id
 from cloister.domain.scope import Reach
-from cloister.services.events.bus import Bus
+from cloister.services.events.bus import EventBus
 from support.servers.http_server import Server, Tenant
 
 PATIENCE = 30
@@ -142,8 +142,8 @@ def following(tenant: Tenant, key: str | None = None, behind: str | None = None,
     return stream
 
 
-def inside(server: Server, tenant: Tenant, name: str) -> tuple[Bus, Session]:
+def inside(server: Server, tenant: Tenant, name: str) -> tuple[EventBus, Session]:
     """Where a server tells what happens, and a session: for tests that need more events than requests could make in good time."""
     assert server.services is not None
-    reach = Reach(tenant=parse_tenant(tenant.tenant_id))
+    reach = Reach(tenant=parse_tenant_id(tenant.tenant_id))
     return server.services.events, server.services.sessions.get(reach, name)

@@ -1,20 +1,20 @@
 """The stores by which memories and entities are indexed, method by method, as `test_store_isolation` runs them."""
 
 from cloister.storage.interface import Transaction
-from cloister.storage.stores.derived_index_rows import EntityIndexRows, EntityWords, MemoryIndexRows
-from cloister.storage.stores.entities import Entities
+from cloister.storage.stores.derived_index_rows import EntityIndexStore, EntityWords, MemoryIndexStore
+from cloister.storage.stores.entities import EntityStore
 from support.isolation.twin_tenants import GENERATION, INDEXED, MOMENT, Case, Home, new_entity
 
 LATER = INDEXED._replace(generation=GENERATION + 1)
 WAITING = INDEXED._replace(vector=None, indexed_at=None)
 
 
-def memories(transaction: Transaction) -> MemoryIndexRows:
-    return MemoryIndexRows(transaction, GENERATION)
+def memories(transaction: Transaction) -> MemoryIndexStore:
+    return MemoryIndexStore(transaction, GENERATION)
 
 
-def entities(transaction: Transaction) -> EntityIndexRows:
-    return EntityIndexRows(transaction, GENERATION)
+def entities(transaction: Transaction) -> EntityIndexStore:
+    return EntityIndexStore(transaction, GENERATION)
 
 
 def unindex_memory(transaction: Transaction, home: Home) -> None:
@@ -22,7 +22,7 @@ def unindex_memory(transaction: Transaction, home: Home) -> None:
 
 
 def unindex_entity(transaction: Transaction, home: Home) -> None:
-    Entities(transaction).set_index(home.second.entity, WAITING)
+    EntityStore(transaction).set_index(home.second.entity, WAITING)
 
 
 def words(home: Home, revision: int = 0) -> EntityWords:
@@ -32,38 +32,38 @@ def words(home: Home, revision: int = 0) -> EntityWords:
 
 
 DERIVED_INDEX_CASES: dict[str, Case] = {
-    "MemoryIndexRows.waiting": Case(
+    "MemoryIndexStore.waiting": Case(
         act=lambda t, h: (unindex_memory(t, h), memories(t).waiting(h.first.session, limit=9))[1],
         nothing=[],
         writes=True,
     ),
-    "MemoryIndexRows.words": Case(
+    "MemoryIndexStore.words": Case(
         act=lambda t, h: memories(t).words(h.first.session, after=0, limit=9, all_generations=True), nothing=[]
     ),
-    "MemoryIndexRows.set_indexed": Case(
+    "MemoryIndexStore.set_indexed": Case(
         act=lambda t, h: memories(t).set_indexed(h.first.session, [(h.first.memory, LATER)]), writes=True
     ),
-    "EntityIndexRows.waiting": Case(
+    "EntityIndexStore.waiting": Case(
         act=lambda t, h: (unindex_entity(t, h), entities(t).waiting(h.cellar, limit=9))[1], nothing=[], writes=True
     ),
-    "EntityIndexRows.words": Case(
+    "EntityIndexStore.words": Case(
         act=lambda t, h: [
             *entities(t).words(h.cellar, after=0, limit=9, all_generations=True),
-            *EntityIndexRows(t, GENERATION + 1).words(h.cellar, after=0, limit=9, all_generations=False),
+            *EntityIndexStore(t, GENERATION + 1).words(h.cellar, after=0, limit=9, all_generations=False),
         ],
         nothing=[],
     ),
-    "EntityIndexRows.set_indexed": Case(
+    "EntityIndexStore.set_indexed": Case(
         act=lambda t, h: entities(t).set_indexed(h.cellar, [(words(h), LATER)]), writes=True
     ),
-    "EntityIndexRows.mark_indexed": Case(
+    "EntityIndexStore.mark_indexed": Case(
         act=lambda t, h: (unindex_entity(t, h), entities(t).mark_indexed([words(h)], MOMENT + 5)),
         writes=True,
     ),
-    "EntityIndexRows.note_removal": Case(
+    "EntityIndexStore.note_removal": Case(
         act=lambda t, h: len(entities(t).note_removal([h.first.entity], due_at=MOMENT)), writes=True
     ),
-    "EntityIndexRows.mark_put": Case(
+    "EntityIndexStore.mark_put": Case(
         act=lambda t, h: (
             unindex_entity(t, h),
             entities(t).mark_put([words(h)], entities(t).note_removal([h.second.entity]), MOMENT + 5),
@@ -71,7 +71,7 @@ DERIVED_INDEX_CASES: dict[str, Case] = {
         ),
         writes=True,
     ),
-    "EntityIndexRows.settle_removal": Case(
+    "EntityIndexStore.settle_removal": Case(
         act=lambda t, h: entities(t).settle_removal(1, h.second.entity), writes=True
     ),
 }

@@ -14,7 +14,7 @@ from cloister.domain.conversation import Draft
 from cloister.domain.entity import Entity
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import EntityId, MemoryId, ProjectId
-from cloister.domain.observation import HeldObservation
+from cloister.domain.observation import StoredObservation
 from cloister.domain.scope import Reach
 from cloister.services.conversations.sessions import SessionChange, SessionFields
 from cloister.services.recall.search import HIGHEST_LIMIT, EntityHit, MemoryHit, Place
@@ -50,12 +50,12 @@ class DerivedMachine(IsolationMachine):
         self._plant(services, home, fourth, 1)
         services.sessions.change(home.reach, "fourth", SessionChange(move=True, project=private))
         fourth.project = private
-        services.organise.change_project(home.reach, private, settings={"observation_scope": "user"})
+        services.projects.change_project(home.reach, private, settings={"observation_scope": "user"})
         home.shares_notes.add(private)
         for conversation in home.conversations.values():
             for _ in range(2):
                 self._plant(services, home, conversation, 3)
-            services.memory_worker.extract_now(home.reach, conversation.name)
+            services.extraction.extract_now(home.reach, conversation.name)
             home.extract(conversation)
         return home
 
@@ -76,10 +76,10 @@ class DerivedMachine(IsolationMachine):
         services, home = self._step(house, tenant)
         conversation = home.conversations.get(name)
         if conversation is None:
-            refused(NotFound, lambda: services.memory_worker.extract_now(home.reach, name))
+            refused(NotFound, lambda: services.extraction.extract_now(home.reach, name))
             return
         unchecked, known = len(conversation.unchecked), len(conversation.memories)
-        extracted = services.memory_worker.extract_now(home.reach, name)
+        extracted = services.extraction.extract_now(home.reach, name)
         home.extract(conversation)
         assert (extracted.checked_messages, extracted.memories) == (unchecked, len(conversation.memories) - known)
 
@@ -89,7 +89,7 @@ class DerivedMachine(IsolationMachine):
         services, _ = self._step(house, 0)
         due = [(home, one) for home in self.tenants for one in home.conversations.values() if one.is_pending]
         done = 0
-        while more := services.memory_worker.run_due():
+        while more := services.extraction.run_due():
             done += more
         assert done >= len(due)
         for home, conversation in due:
@@ -100,9 +100,9 @@ class DerivedMachine(IsolationMachine):
         services, home = self._step(house, tenant)
         content = f"Written by hand{next(self.markers)}."
         if name not in home.conversations:
-            refused(NotFound, lambda: services.remember.append(home.reach, name, [content]))
+            refused(NotFound, lambda: services.memories.append(home.reach, name, [content]))
             return
-        services.remember.append(home.reach, name, [content, content.upper()])
+        services.memories.append(home.reach, name, [content, content.upper()])
         home.conversations[name].memories[content] = None
 
     @rule(house=house_numbers, tenant=tenant_numbers, name=names, pick=picks)
@@ -111,11 +111,11 @@ class DerivedMachine(IsolationMachine):
         conversation = home.conversations.get(name)
         if conversation is None or not conversation.memories:
             return
-        held = services.remember.of_session(home.reach, name, limit=HIGHEST_LIMIT)
+        held = services.memories.of_session(home.reach, name, limit=HIGHEST_LIMIT)
         chosen = held[pick % len(held)].memory
-        services.remember.forget(home.reach, chosen.id)
+        services.memories.forget(home.reach, chosen.id)
         del conversation.memories[chosen.content]
-        refused(NotFound, lambda: services.remember.forget(home.reach, chosen.id))
+        refused(NotFound, lambda: services.memories.forget(home.reach, chosen.id))
 
     @rule(house=house_numbers, tenant=tenant_numbers, place=st.integers(0, MOST_PROJECTS), of_user=st.booleans())
     def change_observation_scope(self, house: int, tenant: int, place: int, of_user: bool) -> None:
@@ -123,7 +123,7 @@ class DerivedMachine(IsolationMachine):
         project = self._project(home, place)
         if project is not None and project in home.projects:
             settings = {"observation_scope": "user" if of_user else "session"}
-            services.organise.change_project(home.reach, project, settings=settings)
+            services.projects.change_project(home.reach, project, settings=settings)
             (home.shares_notes.add if of_user else home.shares_notes.discard)(project)
 
     @rule(house=house_numbers, tenant=tenant_numbers, user=users, pick=picks, place=st.integers(0, MOST_PROJECTS))
@@ -148,7 +148,7 @@ class DerivedMachine(IsolationMachine):
         memories = [
             held.memory.id
             for one in other.conversations.values()
-            for held in services.remember.of_session(other.reach, one.name, limit=HIGHEST_LIMIT)
+            for held in services.memories.of_session(other.reach, one.name, limit=HIGHEST_LIMIT)
         ]
         entities = [
             entity.id for project in other.projects for entity in self._entities(services, other, project, "ann")
@@ -156,11 +156,11 @@ class DerivedMachine(IsolationMachine):
         memory = [*memories, MemoryId(1)][pick % (len(memories) + 1)]
         entity = [*entities, EntityId(1)][pick % (len(entities) + 1)]
         project = next(iter(other.projects))
-        refused(NotFound, lambda: services.remember.forget(home.reach, memory))
+        refused(NotFound, lambda: services.memories.forget(home.reach, memory))
         refused(NotFound, lambda: services.entities.retag(home.reach, entity, home.default))
         refused(NotFound, lambda: services.entities.page(home.reach, project, limit=9))
         if name not in home.conversations:
-            refused(NotFound, lambda: services.remember.of_session(home.reach, name, limit=9))
+            refused(NotFound, lambda: services.memories.of_session(home.reach, name, limit=9))
             refused(NotFound, lambda: services.observations.of_session(home.reach, name, limit=9))
 
     def teardown(self) -> None:
@@ -199,10 +199,10 @@ class DerivedMachine(IsolationMachine):
         home: Tenant,
         asking: Conversation,
         reach: Reach,
-        shown: tuple[HeldObservation, ...],
+        shown: tuple[StoredObservation, ...],
     ) -> None:
         """TAB-7: those of the session, or of its user in the same pool; none says more than what is still there."""
-        expected: list[HeldObservation] = []
+        expected: list[StoredObservation] = []
         for one in home.sharing_notes(asking):
             notes = services.observations.of_session(reach, one.name, limit=HIGHEST_LIMIT)
             ids = {said.id for said in one.said}
@@ -232,16 +232,16 @@ class DerivedMachine(IsolationMachine):
     def _compare_lists(self, services: Services, home: Tenant) -> None:
         """Every list of one tenant, by session, user, project and user's part of a project, and what is counted of them."""
         for one in home.conversations.values():
-            held = services.remember.of_session(home.reach, one.name, limit=HIGHEST_LIMIT)
+            held = services.memories.of_session(home.reach, one.name, limit=HIGHEST_LIMIT)
             assert {memory.memory.content: memory.memory.sources for memory in held} == {
                 content: () if source is None else (source,) for content, source in one.memories.items()
             }
         for user in ("ann", "bob"):
-            of_user = services.remember.of_user(home.reach, user, limit=HIGHEST_LIMIT)
+            of_user = services.memories.of_user(home.reach, user, limit=HIGHEST_LIMIT)
             assert sorted(memory.memory.content for memory in of_user) == sorted(
                 content for one in home.conversations.values() if one.user == user for content in one.memories
             )
-        for project in services.organise.projects(home.reach, limit=HIGHEST_LIMIT):
+        for project in services.projects.projects(home.reach, limit=HIGHEST_LIMIT):
             assert project.memory_count == home.memories_of_project(project.id)
             for user in USERS:
                 expected = home.entities(project.id, user)

@@ -49,10 +49,10 @@ class IsolationMachine(RuleBasedStateMachine):
     def _new_tenant(self) -> Tenant:
         """A shared project, a private one, and three sessions that have spoken; the same in every tenant."""
         services = self.houses[0]
-        identity, default = services.organise.create_tenant("same name")
+        identity, default = services.projects.create_tenant("same name")
         home = Tenant(reach=Reach(tenant=identity), default=default, projects={default: "shared"})
-        services.organise.change_project(home.reach, default, member_visibility="shared")
-        private = services.organise.create_project(home.reach, "Garden", "private").id
+        services.projects.change_project(home.reach, default, member_visibility="shared")
+        private = services.projects.create_project(home.reach, "Garden", "private").id
         home.projects[private] = "private"
         for name, project, user in (("first", None, "ann"), ("second", default, "bob"), ("third", private, "ann")):
             services.sessions.create(home.reach, SessionFields(external_id=name, project=project, user_id=user))
@@ -83,7 +83,7 @@ class IsolationMachine(RuleBasedStateMachine):
         services, home = self._step(house, tenant)
         if len(home.projects) < MOST_PROJECTS:
             home.projects[
-                services.organise.create_project(home.reach, "Garden", visibility, allow_duplicate_name=True).id
+                services.projects.create_project(home.reach, "Garden", visibility, allow_duplicate_name=True).id
             ] = visibility
 
     @rule(house=house_numbers, tenant=tenant_numbers, name=names, user=users, place=places)
@@ -149,9 +149,9 @@ class IsolationMachine(RuleBasedStateMachine):
         services, home = self._step(house, tenant)
         known = home.conversations.pop(name, None)
         if known is None:
-            refused(NotFound, lambda: services.forget.session(home.reach, name))
+            refused(NotFound, lambda: services.forgetting.session(home.reach, name))
             return
-        gone = services.forget.session(home.reach, name)
+        gone = services.forgetting.session(home.reach, name)
         assert (gone.messages, gone.memories) == (len(known.said), len(known.memories))
         home.clear(known)
 
@@ -160,9 +160,9 @@ class IsolationMachine(RuleBasedStateMachine):
         services, home = self._step(house, tenant)
         known = home.conversations.get(name)
         if known is None:
-            refused(NotFound, lambda: services.forget.contents(home.reach, name))
+            refused(NotFound, lambda: services.forgetting.contents(home.reach, name))
             return
-        gone = services.forget.contents(home.reach, name)
+        gone = services.forgetting.contents(home.reach, name)
         assert (gone.messages, gone.episodes) == (len(known.said), len({said.episode for said in known.said}))
         assert gone.memories == len(known.memories)
         home.clear(known)
@@ -173,7 +173,7 @@ class IsolationMachine(RuleBasedStateMachine):
         present = [(one, said.id) for one in home.conversations.values() for said in one.said]
         if present:
             conversation, message = present[pick % len(present)]
-            services.forget.message(home.reach, message)
+            services.forgetting.message(home.reach, message)
             home.unsay(conversation, message)
 
     @rule(house=house_numbers, tenant=tenant_numbers, place=st.integers(0, MOST_PROJECTS))
@@ -182,12 +182,12 @@ class IsolationMachine(RuleBasedStateMachine):
         project = self._project(home, place)
         assert project is not None
         if project in home.gone_projects:
-            refused(NotFound, lambda: services.organise.delete_project(home.reach, project))
+            refused(NotFound, lambda: services.projects.delete_project(home.reach, project))
         elif project == home.default:
-            refused(Conflict, lambda: services.organise.delete_project(home.reach, project))
+            refused(Conflict, lambda: services.projects.delete_project(home.reach, project))
         else:
             memories = home.memories_of_project(project)
-            moved = services.organise.delete_project(home.reach, project)
+            moved = services.projects.delete_project(home.reach, project)
             assert (moved.sessions, moved.memories) == (home.drop_project(project), memories)
 
     @rule(house=house_numbers, tenant=tenant_numbers, place=st.integers(0, MOST_PROJECTS))
@@ -195,7 +195,7 @@ class IsolationMachine(RuleBasedStateMachine):
         services, home = self._step(house, tenant)
         project = self._project(home, place)
         if project is not None and project in home.projects:
-            assert services.organise.change_project(home.reach, project, is_default=True).is_default
+            assert services.projects.change_project(home.reach, project, is_default=True).is_default
             home.default = project
 
     # What must not work
@@ -211,12 +211,12 @@ class IsolationMachine(RuleBasedStateMachine):
         refused(NotFound, lambda: services.sessions.create(home.reach, fields))
         change = SessionChange(move=True, project=project)
         refused(NotFound, lambda: services.sessions.change(home.reach, name, change))
-        refused(NotFound, lambda: services.organise.change_project(home.reach, project, name="Mine"))
-        refused(NotFound, lambda: services.organise.delete_project(home.reach, project))
+        refused(NotFound, lambda: services.projects.change_project(home.reach, project, name="Mine"))
+        refused(NotFound, lambda: services.projects.delete_project(home.reach, project))
         refused(NotFound, lambda: services.search.search(home.reach, "roses", Place(project=project), 10))
         foreign = [said.id for one in other.conversations.values() for said in one.said] + home.gone_messages
         if foreign:
-            refused(NotFound, lambda: services.forget.message(home.reach, foreign[pick % len(foreign)]))
+            refused(NotFound, lambda: services.forgetting.message(home.reach, foreign[pick % len(foreign)]))
 
     @rule(house=house_numbers, tenant=tenant_numbers, name=names, place=st.integers(0, MOST_PROJECTS))
     def reach_out_of_a_project(self, house: int, tenant: int, name: str, place: int) -> None:
@@ -235,9 +235,9 @@ class IsolationMachine(RuleBasedStateMachine):
             refused(NotFound, lambda: services.context.build(confined, name, question="roses"))
             refused(NotFound, lambda: services.search.search(confined, "roses", Place(session=name), 10))
             refused(NotFound, lambda: services.record.messages(confined, name, self._drafts([ONE])))
-            refused(NotFound, lambda: services.forget.session(confined, name))
+            refused(NotFound, lambda: services.forgetting.session(confined, name))
             if conversation is not None and conversation.said:
-                refused(NotFound, lambda: services.forget.message(confined, conversation.said[0].id))
+                refused(NotFound, lambda: services.forgetting.message(confined, conversation.said[0].id))
         else:
             self._compare(services, home, conversation, "roses", 2, confined)
             out = SessionChange(move=True, project=None)
@@ -264,7 +264,7 @@ class IsolationMachine(RuleBasedStateMachine):
     @invariant()
     def everything_is_counted(self) -> None:
         """ORG-2, ORG-7: by either house, in turns."""
-        organise = self.houses[self.age % 2].organise
+        organise = self.houses[self.age % 2].projects
         for home in self.tenants:
             usage = organise.usage(home.reach)
             assert (usage.messages, usage.sessions, usage.projects) == home.usage
@@ -286,7 +286,7 @@ class IsolationMachine(RuleBasedStateMachine):
                         (said.id, home.shown(conversation, said)) for said in conversation.said
                     ]
                     assert session.message_count == len(conversation.said)
-                listed = services.organise.projects(home.reach, limit=EVERYTHING)
+                listed = services.projects.projects(home.reach, limit=EVERYTHING)
                 assert {project.id: project.member_visibility for project in listed} == home.projects
                 assert [project.id for project in listed if project.is_default] == [home.default]
             assert services.recall.foreign_hits == 0

@@ -72,7 +72,7 @@ class TurnMachine(DerivedMachine):
         home.conversations["fifth"] = Conversation(name="fifth", project=home.default, user="ann")
         self._say(services, home, home.conversations["fifth"], self._drafts([ONE]))
         running = self._begin(services, home, home.conversations["second"], "bound", COMMON[0])
-        running.context = services.converse.recall(running.turn, BUDGET)
+        running.context = services.chat.recall(running.turn, BUDGET)
         assert "fifth" in {item.session for item in running.context.relevant_history}
         return home
 
@@ -149,9 +149,9 @@ class TurnMachine(DerivedMachine):
         self._step(0, 0)
         home, running = self.in_flight[pick % len(self.in_flight)]
         if not has_same_scope(home, running):
-            refused(TurnMoved, lambda: running.house.converse.recall(running.turn, BUDGET))
+            refused(TurnMoved, lambda: running.house.chat.recall(running.turn, BUDGET))
             return
-        context = running.house.converse.recall(running.turn, BUDGET)
+        context = running.house.chat.recall(running.turn, BUDGET)
         type(self).questions += 1
         recallable = {said.id for _, said in home.pool(running.conversation)}
         assert {item.message.id for item in context.relevant_history} <= recallable
@@ -226,10 +226,10 @@ class TurnMachine(DerivedMachine):
             self._forget_replaced(home, running)
 
     def _forget_replaced(self, home: Tenant, running: InFlight) -> None:
-        """As `Converser` does."""
+        """As `Chat` does."""
         for replaced in running.turn.replaces:
             with suppress(NotFound):
-                running.house.forget.message(home.reach, replaced)
+                running.house.forgetting.message(home.reach, replaced)
                 home.unsay(running.conversation, replaced)
 
     def _is_answered_by_another(self, conversation: Conversation) -> bool:
@@ -243,10 +243,10 @@ class TurnMachine(DerivedMachine):
         if project in home.gone_projects:
             refused(
                 NotFound,
-                lambda: services.organise.change_project(home.reach, project, member_visibility=visibility),
+                lambda: services.projects.change_project(home.reach, project, member_visibility=visibility),
             )
             return
-        changed = services.organise.change_project(home.reach, project, member_visibility=visibility)
+        changed = services.projects.change_project(home.reach, project, member_visibility=visibility)
         assert changed.member_visibility == visibility
         home.set_visibility(project, visibility)
 
@@ -264,11 +264,11 @@ class TurnMachine(DerivedMachine):
 
     def _follow(self, services: Services, home: Tenant, running: InFlight, reach: Reach) -> None:
         type(self).questions += 1
-        admitted = services.follow.admits(reach, running.turn)
+        admitted = services.turn_readers.admits(reach, running.turn)
         assert admitted == may_follow(home, running, reach)
         if not admitted or running.context is None:
             return
-        shown = services.follow.still_recalled(reach, running.turn, running.context)
+        shown = services.turn_readers.still_recalled(reach, running.turn, running.context)
         there = [one for one in home.conversations.values() if home.part(one) == running.part]
         left = {said.id: said.content for one in there for said in one.said if said.status == "completed"}
         assert [item.message.id for item in shown.relevant_history] == [

@@ -33,47 +33,47 @@ from cloister.domain.observation import Observation
 from cloister.domain.scope import MemberVisibility, PoolKey, Reach, Scope
 from cloister.index import terms
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.changes import Changes
-from cloister.storage.stores.derived_index_rows import EntityIndexRows, MemoryIndexRows
-from cloister.storage.stores.entities import Entities, EntityRows
-from cloister.storage.stores.erasure import TenantRows, UserRows
-from cloister.storage.stores.extraction import Extraction
-from cloister.storage.stores.idempotency import FirstAnswer, Idempotency
-from cloister.storage.stores.index_rows import IndexRows
-from cloister.storage.stores.keys import ApiKeys
-from cloister.storage.stores.memories import Memories, MemoryRows
-from cloister.storage.stores.messages import Indexed, Messages
-from cloister.storage.stores.observations import Observations
-from cloister.storage.stores.pools import PoolRows, Pools
-from cloister.storage.stores.sessions import NewSession, Sessions, Tail
-from cloister.storage.stores.tenants import Projects, Tenants
-from cloister.storage.stores.turns import Turns
-from cloister.storage.stores.usage import UsageRows
+from cloister.storage.stores.changes import ChangeStore
+from cloister.storage.stores.derived_index_rows import EntityIndexStore, MemoryIndexStore
+from cloister.storage.stores.entities import EntityStore, StoredEntities
+from cloister.storage.stores.erasure import TenantErasureStore, UserErasureStore
+from cloister.storage.stores.extraction import ExtractionStore
+from cloister.storage.stores.idempotency import FirstAnswer, IdempotencyStore
+from cloister.storage.stores.index_rows import IndexStore
+from cloister.storage.stores.keys import ApiKeyStore
+from cloister.storage.stores.memories import MemoryStore, StoredMemories
+from cloister.storage.stores.messages import Indexed, MessageStore
+from cloister.storage.stores.observations import ObservationStore
+from cloister.storage.stores.pools import PoolStore, StoredPool
+from cloister.storage.stores.sessions import LockedSession, NewSession, SessionStore
+from cloister.storage.stores.tenants import ProjectStore, TenantStore
+from cloister.storage.stores.turns import TurnStore
+from cloister.storage.stores.usage import UsageStore
 from support.databases.engines import Engine
 
 STORES = (
-    Tenants,
-    Projects,
-    Sessions,
-    Messages,
-    Pools,
-    PoolRows,
-    Idempotency,
-    IndexRows,
-    ApiKeys,
-    UsageRows,
-    Memories,
-    MemoryRows,
-    Entities,
-    EntityRows,
-    Observations,
-    Extraction,
-    Changes,
-    Turns,
-    MemoryIndexRows,
-    EntityIndexRows,
-    UserRows,
-    TenantRows,
+    TenantStore,
+    ProjectStore,
+    SessionStore,
+    MessageStore,
+    PoolStore,
+    StoredPool,
+    IdempotencyStore,
+    IndexStore,
+    ApiKeyStore,
+    UsageStore,
+    MemoryStore,
+    StoredMemories,
+    EntityStore,
+    StoredEntities,
+    ObservationStore,
+    ExtractionStore,
+    ChangeStore,
+    TurnStore,
+    MemoryIndexStore,
+    EntityIndexStore,
+    UserErasureStore,
+    TenantErasureStore,
 )
 MOMENT = 1_700_000_000_000_000
 GENERATION = 1
@@ -130,7 +130,7 @@ class Home:
     def scope(self, place: Place) -> Scope:
         return Scope(tenant=self.tenant, project=place.project, user="ann", visibility=place.visibility)
 
-    def tail(self, place: Place) -> Tail:
+    def tail(self, place: Place) -> LockedSession:
         session = Session(
             id=place.session,
             tenant=self.tenant,
@@ -145,7 +145,7 @@ class Home:
             created_at=MOMENT,
             updated_at=MOMENT,
         )
-        return Tail(session=session, next_sequence=3, episode=place.messages[1])
+        return LockedSession(session=session, next_sequence=3, episode=place.messages[1])
 
     @property
     def own_ids(self) -> set[int]:
@@ -187,8 +187,8 @@ class World:
     theirs: Home
 
 
-def pools(transaction: Transaction) -> Pools:
-    return Pools(transaction, GENERATION)
+def pools(transaction: Transaction) -> PoolStore:
+    return PoolStore(transaction, GENERATION)
 
 
 def public_methods(kind: type) -> set[str]:
@@ -210,8 +210,8 @@ def settle_home(database: Database) -> Home:
 
 
 def _settle(transaction: Transaction, tenant: TenantId, cellar: ProjectId) -> Home:
-    Tenants(transaction).add("Household", MOMENT)
-    projects = Projects(transaction)
+    TenantStore(transaction).add("Household", MOMENT)
+    projects = ProjectStore(transaction)
     projects.add(GARDEN, name="Garden", is_default=True, member_visibility="shared", created_at=MOMENT)
     projects.add(cellar, name="Cellar", is_default=False, member_visibility="private", created_at=MOMENT)
     places = (
@@ -220,16 +220,16 @@ def _settle(transaction: Transaction, tenant: TenantId, cellar: ProjectId) -> Ho
         _place(transaction, "third", None, "shared"),
     )
     key = new_key(tenant, cellar)
-    assert ApiKeys(transaction).add(key, bytes(32))
-    assert ApiKeys(transaction).add(replace(new_key(tenant, None), user="ann"), bytes(32))
+    assert ApiKeyStore(transaction).add(key, bytes(32))
+    assert ApiKeyStore(transaction).add(replace(new_key(tenant, None), user="ann"), bytes(32))
     _keep_answers(transaction, places[0], key.id)
-    IndexRows(transaction, GENERATION).note_removal(places[0].session)
+    IndexStore(transaction, GENERATION).note_removal(places[0].session)
     return Home(tenant=tenant, cellar=cellar, key=key.id, places=places)
 
 
 def _keep_answers(transaction: Transaction, place: Place, key: KeyId) -> None:
     """Two tenants have the same requests, about a session and a key of their own."""
-    store = Idempotency(transaction)
+    store = IdempotencyStore(transaction)
     store.find(b"once", MOMENT)
     first, last = place.messages[0], place.messages[-1]
     for request, answer in {
@@ -241,15 +241,15 @@ def _keep_answers(transaction: Transaction, place: Place, key: KeyId) -> None:
 
 
 def _place(transaction: Transaction, name: str, project: ProjectId | None, visibility: MemberVisibility) -> Place:
-    pools = Pools(transaction, GENERATION)
+    pools = PoolStore(transaction, GENERATION)
     pool = pools.ensure(PoolKey(project=project, user=None if project == GARDEN else "ann"))
     session = new_session_id()
-    assert Sessions(transaction).add(new_session(session, name, project, pool, pools.raise_version(pool)))
+    assert SessionStore(transaction).add(new_session(session, name, project, pool, pools.raise_version(pool)))
     asked, reply = new_message(session, 1), new_message(session, 2)._replace(recalled_pool=pool)
-    Messages(transaction).append([(asked, INDEXED), (reply, INDEXED)])
-    tail = Sessions(transaction).lock(name)
-    Sessions(transaction).note_appends([(tail.grown(2, message_id(session, 2)), 1)], MOMENT)
-    Sessions(transaction).make_due(session, MOMENT)
+    MessageStore(transaction).append([(asked, INDEXED), (reply, INDEXED)])
+    tail = SessionStore(transaction).lock(name)
+    SessionStore(transaction).note_appends([(tail.grown(2, message_id(session, 2)), 1)], MOMENT)
+    SessionStore(transaction).make_due(session, MOMENT)
     place = Place(
         name=name,
         project=project,
@@ -266,15 +266,15 @@ def _place(transaction: Transaction, name: str, project: ProjectId | None, visib
 
 def _derive(transaction: Transaction, place: Place) -> None:
     source = place.messages[0]
-    assert Memories(transaction).add(new_memory(place.memory, place.session, source), same_as(WORDS), INDEXED)
-    Memories(transaction).count(place.session, 1)
+    assert MemoryStore(transaction).add(new_memory(place.memory, place.session, source), same_as(WORDS), INDEXED)
+    MemoryStore(transaction).count(place.session, 1)
     if place.project is not None:
-        entities = Entities(transaction)
+        entities = EntityStore(transaction)
         assert entities.add(new_entity(place.entity, place.project, place.member), same_name("Rosa"), INDEXED)
         entities.mention(place.entity, place.session, [source], "needs water", MOMENT)
         entities.note_change(place.project)
-    Observations(transaction).add(new_observation(place.observation, place.session, source), source, source)
-    extraction = Extraction(transaction)
+    ObservationStore(transaction).add(new_observation(place.observation, place.session, source), source, source)
+    extraction = ExtractionStore(transaction)
     extraction.note_past(place.session, source, None)
     assert extraction.claim(place.session, CLAIM, now=MOMENT, until=MOMENT + 1)
     extraction.finish(place.session, CLAIM, checked=0, observed=source, threshold=1, now=MOMENT)

@@ -32,13 +32,13 @@ class KeySetup:
     clock: Hands
 
     def tenant(self) -> CreatedTenant:
-        return self.services.access.create_tenant("Household")
+        return self.services.api_keys.create_tenant("Household")
 
     def key(
         self, tenant: CreatedTenant, name: str = "Gardener", project: ProjectId | None = None, confined: bool = False
     ) -> CreatedKey:
         fields = KeyFields(name=name, project=project, confined=confined)
-        return self.services.access.create(reach_of(tenant), fields)
+        return self.services.api_keys.create(reach_of(tenant), fields)
 
 
 def reach_of(tenant: CreatedTenant) -> Reach:
@@ -54,4 +54,4 @@ def parsed(text: str) -> ParsedKey:
 def once(
     house: KeySetup, tenant: CreatedTenant, fields: KeyFields, *, key: str = "k", root: str | None = None
 ) -> CreatedKey:
-    return house.services.access.create(reach_of(tenant), fields, idempotency_key=key, root=root or tenant.admin_key)
+    return house.services.api_keys.create(reach_of(tenant), fields, idempotency_key=key, root=root or tenant.admin_key)

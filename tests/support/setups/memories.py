@@ -7,7 +7,7 @@ from cloister.domain.context import Context
 from cloister.domain.conversation import Draft, Message, Session
 from cloister.domain.entity import Entity
 from cloister.domain.identifiers import ProjectId
-from cloister.domain.memory import HeldMemory
+from cloister.domain.memory import StoredMemory
 from cloister.domain.scope import MemberVisibility, Reach
 from cloister.index.interface import Index
 from cloister.models.interface import Extractor
@@ -38,9 +38,9 @@ class MemorySetup:
     clock: SteppingClock = field(default_factory=SteppingClock)
 
     def project(self, name: str = "Garden", visibility: MemberVisibility = "shared", **settings: object) -> ProjectId:
-        made = self.services.organise.create_project(self.reach, name, visibility, allow_duplicate_name=True).id
+        made = self.services.projects.create_project(self.reach, name, visibility, allow_duplicate_name=True).id
         if settings:
-            self.services.organise.change_project(self.reach, made, settings=settings)
+            self.services.projects.change_project(self.reach, made, settings=settings)
         return made
 
     def session(self, name: str, project: ProjectId | None = None, user: str | None = None) -> None:
@@ -62,20 +62,20 @@ class MemorySetup:
     def tell(self, name: str, *words: str) -> list[Message]:
         """Said and extracted."""
         said = self.say(name, *words)
-        self.services.memory_worker.extract_now(self.reach, name)
+        self.services.extraction.extract_now(self.reach, name)
         return said
 
     def move(self, name: str, project: ProjectId | None) -> None:
         self.services.sessions.change(self.reach, name, SessionChange(move=True, project=project))
 
-    def held(self, name: str) -> list[HeldMemory]:
-        return self.services.remember.of_session(self.reach, name, limit=EVERYTHING)
+    def held(self, name: str) -> list[StoredMemory]:
+        return self.services.memories.of_session(self.reach, name, limit=EVERYTHING)
 
     def memories(self, name: str) -> list[str]:
         return [held.memory.content for held in self.held(name)]
 
     def of_user(self, user: str) -> list[str]:
-        found = self.services.remember.of_user(self.reach, user, limit=EVERYTHING)
+        found = self.services.memories.of_user(self.reach, user, limit=EVERYTHING)
         return [held.memory.content for held in found]
 
     def entities(self, project: ProjectId, user: str | None = None) -> list[Entity]:
@@ -116,7 +116,7 @@ class MemorySetup:
 def settle_house(engine: Engine, *, extractor: Extractor | None = None, index: Index | None = None) -> MemorySetup:
     clock = SteppingClock()
     services = engine.services(clock=clock, extractor=extractor, index=index)
-    tenant, _ = services.organise.create_tenant("MemorySetup")
+    tenant, _ = services.projects.create_tenant("MemorySetup")
     return MemorySetup(services=services, reach=Reach(tenant=tenant), clock=clock)
 
 

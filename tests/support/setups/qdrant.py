@@ -34,10 +34,10 @@ class QdrantSetup:
     index: QdrantIndex
 
     def tenant(self, name: str) -> Reach:
-        return Reach(tenant=self.services.organise.create_tenant(name)[0])
+        return Reach(tenant=self.services.projects.create_tenant(name)[0])
 
     def project(self, reach: Reach, name: str, visibility: MemberVisibility = "shared") -> ProjectId:
-        return self.services.organise.create_project(reach, name, visibility, allow_duplicate_name=True).id
+        return self.services.projects.create_project(reach, name, visibility, allow_duplicate_name=True).id
 
     def session(self, reach: Reach, name: str, project: ProjectId | None = None, user: str | None = None) -> Session:
         return self.services.sessions.create(reach, SessionFields(external_id=name, project=project, user_id=user))[0]
@@ -67,7 +67,7 @@ class QdrantSetup:
     def tell(self, reach: Reach, session: str, *lines: str) -> None:
         """Said, and extracted; what derives from it waits in the queue."""
         self.services.record.messages(reach, session, [Draft(role="user", content=line) for line in lines])
-        self.services.memory_worker.extract_now(reach, session)
+        self.services.extraction.extract_now(reach, session)
 
     def entities(self, reach: Reach, question: str, place: Place) -> list[Entity]:
         """Those that a search of one place shows, best first."""

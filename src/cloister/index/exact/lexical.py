@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister.domain.patterns import linear
-from cloister.index import bm25 as weighing
-from cloister.index import terms
+from cloister.index import bm25, terms
 from cloister.index.exact.columns import Column
 from cloister.index.exact.dates import Dates
 from cloister.index.exact.postings import Located, Matches, Postings
@@ -40,7 +39,7 @@ class Asked:
     def weigh(self, words: Sequence[str]) -> list[float]:
         """How telling words of the query are in this pool."""
         known = dict(zip(self.terms, self.idf.tolist(), strict=True))
-        return weighing.weigh(words, known)
+        return bm25.weigh(words, known)
 
 
 class Lexicon:
@@ -111,7 +110,7 @@ class Lexicon:
             if mask is not None:
                 derived[term] = np.flatnonzero(mask)
                 frequencies[at] += len(derived[term]) - np.count_nonzero(mask[located.matches([at]).rows])
-        idf = weighing.idf(frequencies, len(self._lengths.live))
+        idf = bm25.idf(frequencies, len(self._lengths.live))
         return Asked(text=query, words=words, terms=asked, located=located, idf=idf, derived=derived)
 
     def score(self, asked: Asked) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
@@ -128,7 +127,7 @@ class Lexicon:
             named = np.array([self._speakers.is_name(asked.terms[at]) for at in batch])
             if not named.all():
                 in_sessions = self._in_sessions(found, len(batch))
-                session_idf = weighing.idf(np.count_nonzero(in_sessions, axis=1), sessions)
+                session_idf = bm25.idf(np.count_nonzero(in_sessions, axis=1), sessions)
                 session_idf[named] = 0
                 prior += _bm25(in_sessions, self._session_dampers, session_idf)
         return lexical, prior[self._slots.live]
@@ -204,11 +203,11 @@ def _near_terms(word: str) -> npt.NDArray[np.uint32]:
 
 
 def _dampers(lengths: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    return weighing.dampers(lengths, float(lengths.mean()) if len(lengths) else 0.0)
+    return bm25.dampers(lengths, float(lengths.mean()) if len(lengths) else 0.0)
 
 
 def _bm25(
     counts: npt.NDArray[np.float32], dampers: npt.NDArray[np.float32], idf: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.float32]:
-    parts = weighing.saturated(counts, dampers, idf)
+    parts = bm25.saturated(counts, dampers, idf)
     return parts[0] if len(parts) == 1 else parts.sum(axis=0)

@@ -18,7 +18,7 @@ from cloister.interfaces.cli.care import index_counts
 from cloister.interfaces.cli.options import Data, Json, Key
 from cloister.interfaces.cli.terminal import answer, counted, harmless
 from cloister.interfaces.python.library import Cloister
-from cloister.services.health import Health
+from cloister.services.health import HealthReport
 from cloister.settings import Remote, Settings, read_remote, read_settings
 
 State = Literal["ok", "warn", "bad"]
@@ -127,7 +127,7 @@ def _directory(directory: Path) -> Iterator[Check]:
         yield Check(state="ok", name="disk", finding=finding)
 
 
-def _database(health: Health) -> Iterator[Check]:
+def _database(health: HealthReport) -> Iterator[Check]:
     yield Check(state="ok", name="engine", finding=health.engine)
     yield Check(state="ok", name="schema", finding=f"version {health.schema_version}")
     for problem in health.problems:
@@ -148,7 +148,7 @@ def _database(health: Health) -> Iterator[Check]:
     yield Check(state="ok", name="stored", finding=", ".join(counts))
 
 
-def _index(health: Health) -> Iterator[Check]:
+def _index(health: HealthReport) -> Iterator[Check]:
     yield Check(state="ok", name="embedder", finding=health.embedder)
     waiting = f"{health.waiting:,} messages, memories or entities" if health.waiting else "nothing"
     for name, number, finding in (
@@ -161,7 +161,7 @@ def _index(health: Health) -> Iterator[Check]:
             yield Check(state="ok", name=name, finding=finding)
 
 
-def _extraction(health: Health) -> Iterator[Check]:
+def _extraction(health: HealthReport) -> Iterator[Check]:
     yield Check(state="ok", name="extractor", finding=health.extractor)
     finding = f"{counted(health.due, 'session')} waiting for extraction"
     if health.due_seconds > _TOO_LONG_SECONDS:

@@ -8,7 +8,7 @@ import typer
 
 from cloister.bootstrap import Services, build_services
 from cloister.domain.errors import InvalidRequest
-from cloister.domain.identifiers import parse_tenant
+from cloister.domain.identifiers import parse_tenant_id
 from cloister.domain.scope import Reach
 from cloister.domain.usage import Limits
 from cloister.interfaces.cli.options import Data, DryRun, Json, Limit, Yes
@@ -49,7 +49,7 @@ def create_tenant(
     """
     _refuse_logs(data, json)
     with _services(data) as services:
-        made = tenant_shape(services.access.create_tenant(name))
+        made = tenant_shape(services.api_keys.create_tenant(name))
     where = "" if json else ", on the last line,"
     remark(f"The tenant {made.name!r} is ready. Its admin key{where} is shown this once.")
     fields = [("tenant", made.tenant_id), ("default project", made.default_project_id)]
@@ -70,10 +70,10 @@ def set_limits(
     These replace the limits it had. Where none is given, that of the environment holds (CLOISTER_MAX_…). What is kept already
     stays, also over a limit.
     """
-    reach = Reach(tenant=parse_tenant(tenant_id))
+    reach = Reach(tenant=parse_tenant_id(tenant_id))
     with _services(data) as services:
-        services.organise.set_limits(reach, Limits(messages=messages, sessions=sessions, projects=projects))
-        found = usage_shape(services.organise.usage(reach))
+        services.projects.set_limits(reach, Limits(messages=messages, sessions=sessions, projects=projects))
+        found = usage_shape(services.projects.usage(reach))
     answer(as_json(found), json, usage_table(found))
 
 

@@ -19,12 +19,12 @@ from cloister.interfaces.http.dispatch.access_recheck import AccessRecheck
 from cloister.interfaces.http.dispatch.callers import Gate
 from cloister.interfaces.http.dispatch.limits import ConcurrencyLimit, RateLimit
 from cloister.interfaces.http.dispatch.router import finder
-from cloister.interfaces.http.dispatch.routes import THREADS, Lanes
+from cloister.interfaces.http.dispatch.routes import THREADS, Executors
 from cloister.interfaces.http.events import routes as events
-from cloister.interfaces.http.events.subscribers import Hall
+from cloister.interfaces.http.events.subscribers import Subscribers
 from cloister.interfaces.http.hosts import AllowedHosts
 from cloister.interfaces.http.metrics import Metrics
-from cloister.interfaces.http.middleware import Edge
+from cloister.interfaces.http.middleware import RequestMiddleware
 from cloister.interfaces.http.openai import models as openai_models
 from cloister.interfaces.http.openai import routes as openai_chat
 from cloister.interfaces.http.openai.errors import on_http_error
@@ -50,18 +50,18 @@ def create_app(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
-        lanes = Lanes(services) if services.database.embedded else None
-        app.state.lanes = lanes
-        app.state.turns = RunningTurns(services, None if lanes is None else lanes.reads)
-        hall.open()
+        executors = Executors(services) if services.database.embedded else None
+        app.state.executors = executors
+        app.state.turns = RunningTurns(services, None if executors is None else executors.reads)
+        subscribers.open()
         access_recheck.open()
         yield
-        hall.close()
+        subscribers.close()
         access_recheck.close()
         await app.state.turns.close()
-        await services.converse.model.close()
-        if lanes is not None:
-            await anyio.to_thread.run_sync(lanes.close)
+        await services.chat.model.close()
+        if executors is not None:
+            await anyio.to_thread.run_sync(executors.close)
         await anyio.to_thread.run_sync(at_end)
 
     app = DescribedApp(
@@ -74,8 +74,8 @@ def create_app(
     )
     metrics = Metrics(services)
     app.state.metrics = metrics
-    app.state.lanes = None
-    hall = app.state.hall = Hall(services)
+    app.state.executors = None
+    subscribers = app.state.subscribers = Subscribers(services)
     access_recheck = app.state.access_recheck = AccessRecheck(services)
     app.state.gate = Gate(
         services=services,
@@ -103,6 +103,9 @@ def create_app(
     app.add_exception_handler(HTTPException, on_http_error)
     find, find_page = finder(app.router.routes), ConsolePages().find
     app.add_middleware(
-        Edge, metrics=metrics, find=lambda scope: find(scope) or find_page(scope), hosts=hosts or AllowedHosts()
+        RequestMiddleware,
+        metrics=metrics,
+        find=lambda scope: find(scope) or find_page(scope),
+        hosts=hosts or AllowedHosts(),
     )
     return app

@@ -42,7 +42,7 @@ async def livez() -> Response:
 def readyz(services: AllServices) -> Response:
     """The database can be read, its schema is the one this version knows, and the index can be asked."""
     try:
-        version, waiting = services.diagnose.schema_version(), services.queue.waiting()
+        version, waiting = services.health.schema_version(), services.queue.waiting()
     except CloisterError:
         return problem("storage_unavailable", "Not ready: the database or the index cannot be used now.")
     return answer(Ready(status="ready", schema_version=version, waiting=waiting))

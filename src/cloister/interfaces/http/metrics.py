@@ -62,7 +62,7 @@ class _Inside(Collector):
         extractions = CounterMetricFamily(
             "cloister_extractions", "Extractions that ended in this process, by how they ended.", labels=["result"]
         )
-        for result, number in self._services.memory_worker.results.items():
+        for result, number in self._services.extraction.results.items():
             extractions.add_metric([result], number)
         yield extractions
         for name, help_text, number in (

@@ -30,7 +30,7 @@ class _BodyTooLarge(Exception):
     """Raised out of `receive`, where only the edge catches it."""
 
 
-class Edge:
+class RequestMiddleware:
     """The outermost layer of the app."""
 
     def __init__(

@@ -67,7 +67,7 @@ def serve(settings: Settings, *, announce: Callable[[Announcement], None], shows
             worker.start()
         host, port = listening.getsockname()[:2]
         address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        has_keys = bool(services.access.page(ensure_local_tenant(services), limit=1))
+        has_keys = bool(services.api_keys.page(ensure_local_tenant(services), limit=1))
         console = None if link is None else address + link
         announce(Announcement(address=address, key=new_key, console=console, has_keys=has_keys))
         raise_file_limit()
@@ -97,9 +97,9 @@ def _stop_quietly() -> None:
 def first_key(services: Services, settings: Settings) -> str | None:
     """The local tenant's admin key, made at the first start and kept in the data directory; none where there is one."""
     reach = ensure_local_tenant(services)
-    if services.access.page(reach, limit=1):
+    if services.api_keys.page(reach, limit=1):
         return None
-    created = services.access.create(reach, KeyFields(name="local admin", permissions=("read", "write", "admin")))
+    created = services.api_keys.create(reach, KeyFields(name="local admin", permissions=("read", "write", "admin")))
     if not settings.postgres:
         _keep(Path(settings.data).expanduser() / LOCAL_KEY_FILE, created.text)
     return created.text
@@ -107,7 +107,7 @@ def first_key(services: Services, settings: Settings) -> str | None:
 
 def _console_link(services: Services, sign_ins: SignIns) -> str | None:
     """For the oldest admin key of the local tenant that reaches all of it; whoever starts the server has its data anyway."""
-    for key in services.access.page(ensure_local_tenant(services), limit=_MOST_KEYS_LOOKED_AT):
+    for key in services.api_keys.page(ensure_local_tenant(services), limit=_MOST_KEYS_LOOKED_AT):
         if "admin" in key.permissions and key.project is None and key.is_valid(now()):
             return link_path(sign_ins.new_code(key))
     return None

@@ -55,7 +55,7 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         state = cast(FastAPI, self.config.app).state
-        state.hall.close()
+        state.subscribers.close()
         cutting = asyncio.create_task(state.turns.close())
         await super().shutdown(sockets)
         await cutting

@@ -5,7 +5,7 @@ from typing import Any, Final, TypeVar, cast
 
 from cloister.domain.conversation import Draft, Role
 from cloister.domain.errors import InvalidRequest, TooLarge
-from cloister.domain.identifiers import ProjectId, parse_project
+from cloister.domain.identifiers import ProjectId, parse_project_id
 from cloister.domain.text import checked_limit
 from cloister.domain.timestamps import parse_iso
 
@@ -24,7 +24,7 @@ def page_size(limit: int) -> int:
 
 def project_of(project_id: str | None) -> ProjectId | None:
     """None, or `none`, asks for no project."""
-    return None if project_id in (None, NO_PROJECT) else parse_project(project_id)
+    return None if project_id in (None, NO_PROJECT) else parse_project_id(project_id)
 
 
 def tags_of(tags: Sequence[str]) -> tuple[str, ...]:

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from cloister.domain.entity import Entity as DomainEntity
-from cloister.domain.identifiers import entity_name, memory_name, message_name, observation_name
-from cloister.domain.memory import HeldMemory
-from cloister.domain.observation import HeldObservation
+from cloister.domain.identifiers import format_entity_id, format_memory_id, format_message_id, format_observation_id
+from cloister.domain.memory import StoredMemory
+from cloister.domain.observation import StoredObservation
 from cloister.domain.timestamps import iso
 from cloister.services.memories.extract import Extracted
 from cloister.services.memories.memories import Appended as DomainAppended
@@ -60,15 +60,15 @@ class Observation:
     created_at: str
 
 
-def memory_shape(held: HeldMemory) -> Memory:
+def memory_shape(held: StoredMemory) -> Memory:
     memory = held.memory
     return Memory(
-        id=memory_name(memory.id),
+        id=format_memory_id(memory.id),
         content=memory.content,
         session_id=held.session,
         user_id=held.user,
         importance=memory.importance,
-        source_message_ids=tuple(map(message_name, memory.sources)),
+        source_message_ids=tuple(map(format_message_id, memory.sources)),
         created_at=iso(memory.created_at),
     )
 
@@ -82,16 +82,16 @@ def extraction_shape(extracted: Extracted) -> Extraction:
 
 
 def entity_shape(entity: DomainEntity) -> Entity:
-    return Entity(id=entity_name(entity.id), name=entity.name, type=entity.type, notes=entity.notes)
+    return Entity(id=format_entity_id(entity.id), name=entity.name, type=entity.type, notes=entity.notes)
 
 
-def observation_shape(held: HeldObservation) -> Observation:
+def observation_shape(held: StoredObservation) -> Observation:
     observation = held.observation
     return Observation(
-        id=observation_name(observation.id),
+        id=format_observation_id(observation.id),
         content=observation.content,
         session_id=held.session,
         user_id=held.user,
-        source_message_ids=tuple(map(message_name, observation.sources)),
+        source_message_ids=tuple(map(format_message_id, observation.sources)),
         created_at=iso(observation.said_at),
     )

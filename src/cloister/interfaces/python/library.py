@@ -11,11 +11,11 @@ from cloister.domain.context import parse_sources
 from cloister.domain.conversation import Draft, Role
 from cloister.domain.identifiers import (
     ProjectId,
-    parse_entity,
-    parse_memory,
-    parse_message,
-    parse_observation,
-    parse_project,
+    parse_entity_id,
+    parse_memory_id,
+    parse_message_id,
+    parse_observation_id,
+    parse_project_id,
 )
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.python.arguments import (
@@ -28,7 +28,7 @@ from cloister.interfaces.python.arguments import (
 )
 from cloister.interfaces.python.organisation import OrganisationCalls
 from cloister.services.conversations.sessions import SessionChange, SessionFields
-from cloister.services.health import Health
+from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
 from cloister.services.recall.search import Kind, Place
 from cloister.settings import read_remote, read_settings
@@ -160,11 +160,11 @@ class Cloister(OrganisationCalls):
 
     def delete_session(self, session_id: str) -> shapes.Forgotten:
         """The session, all that was said in it, and all that derives from that."""
-        return shapes.forgotten_shape(self._services.forget.session(self._reach, session_id))
+        return shapes.forgotten_shape(self._services.forgetting.session(self._reach, session_id))
 
     def clear_session(self, session_id: str) -> shapes.Forgotten:
         """All that was said in it, and all that derives from that; the session stays, empty."""
-        return shapes.forgotten_shape(self._services.forget.contents(self._reach, session_id))
+        return shapes.forgotten_shape(self._services.forgetting.contents(self._reach, session_id))
 
     # What was said
 
@@ -206,12 +206,12 @@ class Cloister(OrganisationCalls):
     def messages(self, session_id: str, *, limit: int = 50, after: str | None = None) -> list[shapes.Message]:
         """In the order they were said, from behind the message `after`."""
         session, page = self._services.sessions.messages(
-            self._reach, session_id, limit=page_size(limit), after=None if after is None else parse_message(after)
+            self._reach, session_id, limit=page_size(limit), after=None if after is None else parse_message_id(after)
         )
         return shapes.message_shapes(page, session)
 
     def forget_message(self, message_id: str) -> None:
-        self._services.forget.message(self._reach, parse_message(message_id))
+        self._services.forgetting.message(self._reach, parse_message_id(message_id))
 
     # Recall
 
@@ -260,15 +260,15 @@ class Cloister(OrganisationCalls):
 
     def memories(self, session_id: str, *, limit: int = 50, after: str | None = None) -> list[derived_shapes.Memory]:
         """The memories of a session, oldest first, from behind the memory `after`."""
-        found = self._services.remember.of_session(
-            self._reach, session_id, limit=page_size(limit), behind=None if after is None else parse_memory(after)
+        found = self._services.memories.of_session(
+            self._reach, session_id, limit=page_size(limit), behind=None if after is None else parse_memory_id(after)
         )
         return [derived_shapes.memory_shape(held) for held in found]
 
     def user_memories(self, user_id: str, *, limit: int = 50, after: str | None = None) -> list[derived_shapes.Memory]:
         """Merged across all sessions of a user, whatever their projects: for display and audit, not for prompts."""
-        found = self._services.remember.of_user(
-            self._reach, user_id, limit=page_size(limit), behind=None if after is None else parse_memory(after)
+        found = self._services.memories.of_user(
+            self._reach, user_id, limit=page_size(limit), behind=None if after is None else parse_memory_id(after)
         )
         return [derived_shapes.memory_shape(held) for held in found]
 
@@ -276,11 +276,11 @@ class Cloister(OrganisationCalls):
         self, session_id: str, contents: Sequence[str], *, idempotency_key: str | None = None
     ) -> derived_shapes.Appended:
         """Memories written by hand; what the session knows already is counted, not added."""
-        appended = self._services.remember.append(self._reach, session_id, contents, idempotency_key=idempotency_key)
+        appended = self._services.memories.append(self._reach, session_id, contents, idempotency_key=idempotency_key)
         return derived_shapes.appended_shape(appended)
 
     def forget_memory(self, memory_id: str) -> None:
-        self._services.remember.forget(self._reach, parse_memory(memory_id))
+        self._services.memories.forget(self._reach, parse_memory_id(memory_id))
 
     def entities(
         self, project_id: str, *, user_id: str | None = None, limit: int = 50, after: str | None = None
@@ -288,10 +288,10 @@ class Cloister(OrganisationCalls):
         """The entities of a project, oldest first, from behind the entity `after`. One with private members is divided by user."""
         found = self._services.entities.page(
             self._reach,
-            parse_project(project_id),
+            parse_project_id(project_id),
             user_id=user_id,
             limit=page_size(limit),
-            behind=None if after is None else parse_entity(after),
+            behind=None if after is None else parse_entity_id(after),
         )
         return [derived_shapes.entity_shape(entity) for entity in found]
 
@@ -299,7 +299,7 @@ class Cloister(OrganisationCalls):
         """Into another project: the one way in which an entity ever changes it. Where that project knows the name already, the
         two become one, under the id that is there. In a project with private members it goes to the part of `user_id`."""
         moved = self._services.entities.retag(
-            self._reach, parse_entity(entity_id), parse_project(project_id), user_id=user_id
+            self._reach, parse_entity_id(entity_id), parse_project_id(project_id), user_id=user_id
         )
         return derived_shapes.entity_shape(moved)
 
@@ -309,19 +309,22 @@ class Cloister(OrganisationCalls):
         """The notes that compress what has fallen out of a session's recent window, in the order in which it was said, from behind
         the note `after`."""
         found = self._services.observations.of_session(
-            self._reach, session_id, limit=page_size(limit), behind=None if after is None else parse_observation(after)
+            self._reach,
+            session_id,
+            limit=page_size(limit),
+            behind=None if after is None else parse_observation_id(after),
         )
         return [derived_shapes.observation_shape(held) for held in found]
 
     def extract(self, session_id: str) -> derived_shapes.Extraction:
         """Look now for memories, entities and notes in what nobody has looked at; a server does so by itself."""
-        return derived_shapes.extraction_shape(self._services.memory_worker.extract_now(self._reach, session_id))
+        return derived_shapes.extraction_shape(self._services.extraction.extract_now(self._reach, session_id))
 
     # Care
 
     def usage(self) -> tenant_shapes.Usage:
         """What the tenant keeps, and how much it may."""
-        return tenant_shapes.usage_shape(self._services.organise.usage(self._reach))
+        return tenant_shapes.usage_shape(self._services.projects.usage(self._reach))
 
     def reindex(self, *, everything: bool = False, progress: Progress | None = None) -> IndexCounts:
         """Rebuild what another embedder or tokeniser indexed, or everything: messages, memories and entities. Says how many."""
@@ -333,15 +336,15 @@ class Cloister(OrganisationCalls):
         """Write a consistent copy to a new file while others go on reading and writing."""
         self._services.database.maintenance.backup(Path(target))
 
-    def health(self) -> Health:
+    def health(self) -> HealthReport:
         """What is stored, whether it is whole, and whether the index keeps up. Reads the whole database."""
-        return self._services.diagnose.health()
+        return self._services.health.health()
 
     def schema_version(self) -> int:
-        return self._services.diagnose.schema_version()
+        return self._services.health.schema_version()
 
     def _project_of(self, project_id: str | None) -> ProjectId | None:
         """ISO-11: what is not given is the tenant's default project."""
         return (
-            self._services.organise.default_project(self._reach) if project_id is NOT_GIVEN else project_of(project_id)
+            self._services.projects.default_project(self._reach) if project_id is NOT_GIVEN else project_of(project_id)
         )

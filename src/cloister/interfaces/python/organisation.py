@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from cloister.bootstrap import Services
 from cloister.domain.access import Permission
-from cloister.domain.identifiers import parse_key_name, parse_project
+from cloister.domain.identifiers import parse_key_id, parse_project_id
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility, Reach
 from cloister.domain.timestamps import parse_iso
 from cloister.interfaces.python import preview_shapes, shapes, tenant_shapes
@@ -29,22 +29,22 @@ class OrganisationCalls:
     ) -> shapes.Project:
         """A new project. Each user recalls only their own sessions of it; with `member_visibility="shared"` all recall all. A name
         that another project has, in whatever case, is a `Conflict`, unless duplicates are allowed."""
-        created = self._services.organise.create_project(
+        created = self._services.projects.create_project(
             self._reach, name, member_visibility, allow_duplicate_name=allow_duplicate_name
         )
         return shapes.project_shape(created)
 
     def projects(self, *, name: str | None = None, limit: int = 50) -> list[shapes.Project]:
         """Oldest first; with a `name` only those that are called so, whatever the case."""
-        found = self._services.organise.projects(self._reach, limit=page_size(limit), name=name)
+        found = self._services.projects.projects(self._reach, limit=page_size(limit), name=name)
         return [shapes.project_shape(project) for project in found]
 
     def find_project(self, name: str) -> shapes.Project:
         """The project that is called so, whatever the case. `NotFound` where there is none, `Conflict` where there are two."""
-        return shapes.project_shape(self._services.organise.find_project(self._reach, name))
+        return shapes.project_shape(self._services.projects.find_project(self._reach, name))
 
     def project(self, project_id: str) -> shapes.Project:
-        return shapes.project_shape(self._services.organise.project(self._reach, parse_project(project_id)))
+        return shapes.project_shape(self._services.projects.project(self._reach, parse_project_id(project_id)))
 
     def update_project(
         self,
@@ -57,9 +57,9 @@ class OrganisationCalls:
         allow_duplicate_name: bool = False,
     ) -> shapes.Project:
         """Rename, make default, change whether members recall each other, or change settings; what is not given stays."""
-        changed = self._services.organise.change_project(
+        changed = self._services.projects.change_project(
             self._reach,
-            parse_project(project_id),
+            parse_project_id(project_id),
             name=name,
             is_default=is_default,
             member_visibility=member_visibility,
@@ -72,12 +72,14 @@ class OrganisationCalls:
         self, project_id: str, member_visibility: MemberVisibility
     ) -> preview_shapes.VisibilityPreview:
         """How many sessions, of how many users, would recall each other that do not now. Nothing is changed."""
-        preview = self._services.organise.preview_visibility(self._reach, parse_project(project_id), member_visibility)
+        preview = self._services.projects.preview_visibility(
+            self._reach, parse_project_id(project_id), member_visibility
+        )
         return preview_shapes.visibility_preview_shape(preview)
 
     def delete_project(self, project_id: str) -> shapes.DeletedProject:
         """Softly: its sessions go back to the shared pool with all that was said and kept in them. Says how many."""
-        moved = self._services.organise.delete_project(self._reach, parse_project(project_id))
+        moved = self._services.projects.delete_project(self._reach, parse_project_id(project_id))
         return shapes.deleted_project_shape(moved)
 
     # Users
@@ -111,12 +113,12 @@ class OrganisationCalls:
             expires_at=None if expires_at is None else parse_iso(expires_at, "expires_at"),
             user_id=user_id,
         )
-        return shapes.created_key_shape(self._services.access.create(self._reach, fields))
+        return shapes.created_key_shape(self._services.api_keys.create(self._reach, fields))
 
     def keys(self, *, limit: int = 50) -> list[shapes.ApiKey]:
         """Those that were not revoked, oldest first, without their secrets."""
-        return [shapes.key_shape(key) for key in self._services.access.page(self._reach, limit=page_size(limit))]
+        return [shapes.key_shape(key) for key in self._services.api_keys.page(self._reach, limit=page_size(limit))]
 
     def revoke_key(self, key_id: str) -> None:
         """At once: the next request with it is refused. The last admin key that does not expire stays (`Conflict`)."""
-        self._services.access.revoke(self._reach, parse_key_name(key_id))
+        self._services.api_keys.revoke(self._reach, parse_key_id(key_id))

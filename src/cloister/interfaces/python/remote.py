@@ -11,11 +11,11 @@ from cloister.domain.context import parse_sources
 from cloister.domain.conversation import Role
 from cloister.domain.errors import Forbidden, InvalidRequest, NotFound, ProjectRequired
 from cloister.domain.identifiers import (
-    parse_entity,
-    parse_memory,
-    parse_message,
-    parse_observation,
-    parse_project,
+    parse_entity_id,
+    parse_memory_id,
+    parse_message_id,
+    parse_observation_id,
+    parse_project_id,
 )
 from cloister.domain.text import MAX_NAME, checked_metadata, checked_name, is_storable
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
@@ -31,7 +31,7 @@ from cloister.interfaces.python.arguments import (
 )
 from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.remote_organisation import PROJECTS, RemoteOrganisationCalls, given_fields, segment
-from cloister.services.health import Health
+from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
 from cloister.services.memories.memories import checked_memories
 from cloister.services.recall.search import Kind, checked_kinds
@@ -168,12 +168,12 @@ class RemoteCloister(RemoteOrganisationCalls, Cloister, served=True):
 
     def messages(self, session_id: str, *, limit: int = 50, after: str | None = None) -> list[shapes.Message]:
         if after is not None:
-            parse_message(after)
+            parse_message_id(after)
         answer = self._server.get(f"{_session(session_id)}/messages", limit=page_size(limit), after=after)
         return answer.many(shapes.Message)
 
     def forget_message(self, message_id: str) -> None:
-        parse_message(message_id)
+        parse_message_id(message_id)
         self._server.change("DELETE", f"/v1/messages/{message_id}")
 
     # Recall
@@ -245,19 +245,19 @@ class RemoteCloister(RemoteOrganisationCalls, Cloister, served=True):
     def entities(
         self, project_id: str, *, user_id: str | None = None, limit: int = 50, after: str | None = None
     ) -> list[derived_shapes.Entity]:
-        parse_project(project_id)
+        parse_project_id(project_id)
         if user_id is not None:
             checked_name(user_id, "user_id")
         if after is not None:
-            parse_entity(after)
+            parse_entity_id(after)
         answer = self._server.get(
             "/v1/entities", project_id=project_id, user_id=user_id, limit=page_size(limit), after=after
         )
         return answer.many(derived_shapes.Entity)
 
     def retag_entity(self, entity_id: str, project_id: str, *, user_id: str | None = None) -> derived_shapes.Entity:
-        parse_entity(entity_id)
-        parse_project(project_id)
+        parse_entity_id(entity_id)
+        parse_project_id(project_id)
         if user_id is not None:
             checked_name(user_id, "user_id")
         body = given_fields(project_id=project_id, user_id=user_id)
@@ -269,7 +269,7 @@ class RemoteCloister(RemoteOrganisationCalls, Cloister, served=True):
     ) -> list[derived_shapes.Observation]:
         path = f"{_session(session_id)}/observations"
         if after is not None:
-            parse_observation(after)
+            parse_observation_id(after)
         answer = self._server.get(path, limit=page_size(limit), after=after)
         return answer.many(derived_shapes.Observation)
 
@@ -288,7 +288,7 @@ class RemoteCloister(RemoteOrganisationCalls, Cloister, served=True):
     def backup(self, target: str | os.PathLike[str]) -> None:
         _only_there("backup")
 
-    def health(self) -> Health:
+    def health(self) -> HealthReport:
         _only_there("doctor")
 
     def schema_version(self) -> int:
@@ -337,7 +337,7 @@ def _session(session_id: str) -> str:
 
 def _memory(memory_id: str | None) -> str | None:
     if memory_id is not None:
-        parse_memory(memory_id)
+        parse_memory_id(memory_id)
     return memory_id
 
 

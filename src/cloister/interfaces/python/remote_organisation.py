@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from cloister.domain.access import Permission, checked_permissions
-from cloister.domain.identifiers import parse_key_name, parse_project
+from cloister.domain.identifiers import parse_key_id, parse_project_id
 from cloister.domain.project_settings import checked_settings
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.domain.text import checked_name
@@ -110,7 +110,7 @@ class RemoteOrganisationCalls:
         return self._server.get(_KEYS, limit=page_size(limit)).many(shapes.ApiKey)
 
     def revoke_key(self, key_id: str) -> None:
-        parse_key_name(key_id)
+        parse_key_id(key_id)
         self._server.change("DELETE", f"{_KEYS}/{key_id}")
 
 
@@ -125,7 +125,7 @@ def _duplicate(allowed: bool) -> dict[str, object]:
 
 
 def _project(project_id: str) -> str:
-    parse_project(project_id)
+    parse_project_id(project_id)
     return f"{PROJECTS}/{project_id}"
 
 

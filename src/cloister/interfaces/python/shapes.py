@@ -8,14 +8,14 @@ from cloister.domain import access
 from cloister.domain import context as domain_context
 from cloister.domain import conversation as domain
 from cloister.domain.identifiers import (
-    entity_name,
-    episode_name,
-    key_name,
-    memory_name,
-    message_name,
-    project_name,
+    format_entity_id,
+    format_episode_id,
+    format_key_id,
+    format_memory_id,
+    format_message_id,
+    format_project_id,
+    format_tenant_id,
     sequence_of,
-    tenant_name,
 )
 from cloister.domain.timestamps import iso
 from cloister.interfaces.python.derived_shapes import (
@@ -183,8 +183,8 @@ def as_json(shape: Any) -> Any:
 
 def project_shape(project: domain.Project) -> Project:
     return Project(
-        project_id=project_name(project.id),
-        tenant_id=tenant_name(project.tenant),
+        project_id=format_project_id(project.id),
+        tenant_id=format_tenant_id(project.tenant),
         name=project.name,
         is_default=project.is_default,
         isolated=project.isolated,
@@ -205,9 +205,9 @@ def created_key_shape(created: DomainCreatedKey) -> CreatedKey:
 
 def _key_fields(key: access.ApiKey) -> dict[str, Any]:
     return {
-        "key_id": key_name(key.id),
+        "key_id": format_key_id(key.id),
         "name": key.name,
-        "project_id": None if key.project is None else project_name(key.project),
+        "project_id": None if key.project is None else format_project_id(key.project),
         "confined": key.confined,
         "user_id": key.user,
         "permissions": key.permissions,
@@ -219,7 +219,7 @@ def _key_fields(key: access.ApiKey) -> dict[str, Any]:
 def session_shape(session: domain.Session) -> Session:
     return Session(
         external_id=session.external_id,
-        project_id=None if session.project is None else project_name(session.project),
+        project_id=None if session.project is None else format_project_id(session.project),
         user_id=session.user_id,
         title=session.title,
         tags=session.tags,
@@ -244,7 +244,7 @@ def message_shapes(messages: Iterable[domain.Message], session: domain.Session) 
 
 def _message_shape(message: domain.Message, session: domain.Session, tags: tuple[str, ...]) -> Message:
     return Message(
-        id=message_name(message.id),
+        id=format_message_id(message.id),
         session_id=session.external_id,
         seq=sequence_of(message.id),
         role=message.role,
@@ -255,7 +255,7 @@ def _message_shape(message: domain.Message, session: domain.Session, tags: tuple
         tags=tags,
         context=MessageContext(
             session_id=session.external_id,
-            trigger_id=None if message.trigger is None else message_name(message.trigger),
+            trigger_id=None if message.trigger is None else format_message_id(message.trigger),
         ),
         metadata=message.metadata,
         created_at=iso(message.created_at),
@@ -264,9 +264,9 @@ def _message_shape(message: domain.Message, session: domain.Session, tags: tuple
 
 def episode_shape(episode: domain.Episode, session: str) -> Episode:
     return Episode(
-        id=episode_name(episode.id),
+        id=format_episode_id(episode.id),
         session_id=session,
-        message_ids=tuple(message_name(message.id) for message in episode.messages),
+        message_ids=tuple(format_message_id(message.id) for message in episode.messages),
         created_at=iso(episode.created_at),
     )
 
@@ -280,7 +280,7 @@ def context_shape(context: domain_context.Context) -> Context:
 
     return Context(
         session_id=context.session,
-        project_id=None if context.project is None else project_name(context.project),
+        project_id=None if context.project is None else format_project_id(context.project),
         current_conversation=items(context.current_conversation),
         relevant_history=items(context.relevant_history),
         chat_history=items(history),
@@ -309,7 +309,7 @@ def hit_shape(hit: DomainHit) -> Hit:
             message = item.message
             return Hit(
                 kind="episode",
-                id=episode_name(hit.episode),
+                id=format_episode_id(hit.episode),
                 session_id=item.session,
                 user_id=item.user,
                 role=message.role,
@@ -321,7 +321,7 @@ def hit_shape(hit: DomainHit) -> Hit:
         case MemoryHit(held=held):
             return Hit(
                 kind="memory",
-                id=memory_name(held.memory.id),
+                id=format_memory_id(held.memory.id),
                 session_id=held.session,
                 user_id=held.user,
                 role=None,
@@ -333,7 +333,7 @@ def hit_shape(hit: DomainHit) -> Hit:
         case EntityHit(entity=entity):
             return Hit(
                 kind="entity",
-                id=entity_name(entity.id),
+                id=format_entity_id(entity.id),
                 session_id=None,
                 user_id=entity.user,
                 role=None,
@@ -347,7 +347,7 @@ def hit_shape(hit: DomainHit) -> Hit:
 def _item_shape(item: domain_context.Item) -> ContextItem:
     message = item.message
     return ContextItem(
-        id=message_name(message.id),
+        id=format_message_id(message.id),
         session_id=item.session,
         user_id=item.user,
         role=message.role,

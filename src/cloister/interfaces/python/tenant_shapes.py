@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 
 from cloister.domain.erasure import TenantCounts, UserCounts
-from cloister.domain.identifiers import key_name, project_name, tenant_name
+from cloister.domain.identifiers import format_key_id, format_project_id, format_tenant_id
 from cloister.domain.timestamps import iso
 from cloister.domain.usage import Usage as DomainUsage
 from cloister.services.tenancy.api_keys import CreatedKey, CreatedTenant
@@ -80,9 +80,9 @@ class AdminKey:
 
 def tenant_shape(created: CreatedTenant) -> Tenant:
     return Tenant(
-        tenant_id=tenant_name(created.tenant),
+        tenant_id=format_tenant_id(created.tenant),
         name=created.name,
-        default_project_id=project_name(created.default_project),
+        default_project_id=format_project_id(created.default_project),
         admin_key=created.admin_key,
     )
 
@@ -108,7 +108,7 @@ def erased_tenant_shape(counts: TenantCounts) -> ErasedTenant:
 
 def tenant_summary_shape(tenant: DomainTenantSummary) -> TenantSummary:
     return TenantSummary(
-        tenant_id=tenant_name(tenant.tenant),
+        tenant_id=format_tenant_id(tenant.tenant),
         name=tenant.name,
         created_at=iso(tenant.created_at),
         projects=tenant.projects,
@@ -118,4 +118,4 @@ def tenant_summary_shape(tenant: DomainTenantSummary) -> TenantSummary:
 
 
 def admin_key_shape(created: CreatedKey) -> AdminKey:
-    return AdminKey(key_id=key_name(created.key.id), key=created.text)
+    return AdminKey(key_id=format_key_id(created.key.id), key=created.text)

@@ -11,7 +11,7 @@ import httpx2
 
 from cloister.domain.errors import ModelUnavailable
 from cloister.domain.reply import ChatRequest, Piece
-from cloister.models.openai import requests as wire
+from cloister.models.openai import requests
 from cloister.models.openai.completions import BrokenAnswer, model_names, not_an_endpoint
 from cloister.models.openai.endpoint import Endpoint, TooLongForTheModel
 from cloister.models.openai.failures import Failure, failure_of
@@ -31,8 +31,8 @@ class ChatConnection:
         self._endpoint = endpoint
         self._counts_tokens = True
         self._client = httpx2.AsyncClient(
-            headers=wire.headers(endpoint),
-            timeout=wire.patience(endpoint),
+            headers=requests.headers(endpoint),
+            timeout=requests.patience(endpoint),
             limits=_LIMITS,
             follow_redirects=False,
         )
@@ -64,7 +64,7 @@ class ChatConnection:
             counted = self._counts_tokens
             usage = {"stream_options": {"include_usage": True}} if counted else {}
             body = {"model": model, "stream": True, **request.options, **usage, "messages": list(request.messages)}
-            response = await self._opened("POST", "/chat/completions", closing, wire.encoded(body))
+            response = await self._opened("POST", "/chat/completions", closing, requests.encoded(body))
             if not isinstance(response, Failure):
                 return response
             if response.too_long:
@@ -105,11 +105,11 @@ class ChatConnection:
     ) -> httpx2.Response | Failure:
         try:
             response = await closing.enter_async_context(
-                self._client.stream(method, wire.address(self._endpoint, path), content=content)
+                self._client.stream(method, requests.address(self._endpoint, path), content=content)
             )
-            if wire.is_answer(response):
+            if requests.is_answer(response):
                 return response
-            return wire.refused(response, await _read(response, wire.LONGEST_ERROR)).failure
+            return requests.refused(response, await _read(response, requests.LONGEST_ERROR)).failure
         except httpx2.RequestError as error:
             return failure_of(error)
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 import httpx2
 
 from cloister.domain.errors import ModelUnavailable
-from cloister.models.openai import requests as wire
+from cloister.models.openai import requests
 from cloister.models.openai.answers import Reply, Schema, without_lengths
 from cloister.models.openai.completions import BrokenAnswer, model_names, not_an_endpoint, reply_of
 from cloister.models.openai.endpoint import Endpoint, TooLongForTheModel
@@ -52,8 +52,8 @@ class ChatEndpoint:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._client = httpx2.Client(
-            headers=wire.headers(endpoint),
-            timeout=wire.patience(endpoint),
+            headers=requests.headers(endpoint),
+            timeout=requests.patience(endpoint),
             follow_redirects=False,
         )
         self._endpoint = endpoint
@@ -96,7 +96,7 @@ class ChatEndpoint:
             body["max_tokens"] = limit
         if taken.temperature:
             body["temperature"] = 0
-        return reply_of(self._received("POST", "/chat/completions", wire.encoded(body)))
+        return reply_of(self._received("POST", "/chat/completions", requests.encoded(body)))
 
     def _only_model(self) -> str:
         try:
@@ -114,16 +114,16 @@ class ChatEndpoint:
         """A body that is all there in time: servers may keep a connection alive for as long as they like."""
         deadline = time.monotonic() + self._endpoint.seconds
         body = bytearray()
-        with self._client.stream(method, wire.address(self._endpoint, path), content=content) as response:
-            longest = _LONGEST_BODY if wire.is_answer(response) else wire.LONGEST_ERROR
+        with self._client.stream(method, requests.address(self._endpoint, path), content=content) as response:
+            longest = _LONGEST_BODY if requests.is_answer(response) else requests.LONGEST_ERROR
             for piece in response.iter_bytes():
                 body += piece
                 if time.monotonic() > deadline:
                     raise httpx2.ReadTimeout("the answer was not complete in time")
                 if len(body) > longest:
                     break
-        if not wire.is_answer(response):
-            raise wire.refused(response, bytes(body[:longest]))
+        if not requests.is_answer(response):
+            raise requests.refused(response, bytes(body[:longest]))
         if len(body) > longest:
             raise not_an_endpoint()
         return bytes(body)
@@ -135,7 +135,7 @@ class ChatEndpoint:
         while True:
             try:
                 return call()
-            except wire.Refused as error:
+            except requests.Refused as error:
                 failure = error.failure
             except (httpx2.RequestError, BrokenAnswer) as error:
                 failure = failure_of(error)

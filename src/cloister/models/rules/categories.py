@@ -3,7 +3,7 @@
 from typing import Literal
 
 from cloister.domain.patterns import IGNORECASE, Anchored, anchored, linear
-from cloister.models.rules.tables import predicates as patterns
+from cloister.models.rules.tables import predicates
 from cloister.models.rules.tables.notation import entries, words
 from cloister.models.rules.tables.words import OCCUPATION
 
@@ -26,20 +26,20 @@ IMPORTANCE: dict[Category, float] = {
 }
 
 _TABLES: tuple[tuple[Category, str], ...] = (
-    ("change", patterns.CHANGE),
-    ("decision", patterns.DECISION),
-    ("plan", patterns.PLAN),
-    ("health", patterns.HEALTH),
-    ("family", patterns.FAMILY),
-    ("place", patterns.PLACE),
-    ("work", patterns.WORK),
-    ("self", patterns.SELF),
-    ("possession", patterns.POSSESSION),
-    ("preference", patterns.PREFERENCE),
+    ("change", predicates.CHANGE),
+    ("decision", predicates.DECISION),
+    ("plan", predicates.PLAN),
+    ("health", predicates.HEALTH),
+    ("family", predicates.FAMILY),
+    ("place", predicates.PLACE),
+    ("work", predicates.WORK),
+    ("self", predicates.SELF),
+    ("possession", predicates.POSSESSION),
+    ("preference", predicates.PREFERENCE),
 )
 """In the order in which they are tried: what is more particular first."""
 _RULES: tuple[tuple[Category, Anchored], ...] = tuple(
-    (category, anchored(entry)) for category, table in _TABLES for entry in entries(table, patterns.FRAGMENTS)
+    (category, anchored(entry)) for category, table in _TABLES for entry in entries(table, predicates.FRAGMENTS)
 )
 _WORTHLESS_WHEN_DENIED: frozenset[Category] = frozenset({"plan", "change", "decision"})
 _NOT_LASTING = words(
@@ -50,10 +50,10 @@ _NOT_LASTING = words(
 _AS = r"(?:be|was|have been) an? "
 _ROLE = linear(rf"{_AS}(?:bit of an? )?(?:[\w'/&+-]+ ){{0,5}}?{OCCUPATION}(?![\w'])", IGNORECASE)
 _NO_ROLE = anchored(rf"{_AS}(?:bit|little|lot|complete|total|huge|big|such|good|bad|great|terrible|mess|better|proud) ")
-_HABIT = anchored(entries(patterns.HABIT)[0])
-_OFTEN = linear(entries(patterns.OFTEN)[0], IGNORECASE)
+_HABIT = anchored(entries(predicates.HABIT)[0])
+_OFTEN = linear(entries(predicates.OFTEN)[0], IGNORECASE)
 _OFTEN_ADVERBS = words("always usually never often rarely normally typically regularly mostly")
-_OF_US = anchored(entries(patterns.OF_US)[0])
+_OF_US = anchored(entries(predicates.OF_US)[0])
 
 
 def category_of(key: str, *, negated: bool, adverbs: tuple[str, ...]) -> Category | None:

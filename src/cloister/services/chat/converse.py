@@ -21,9 +21,9 @@ from cloister.domain.reply import ChatRequest, TextDelta, ToolCallDelta, Usage
 from cloister.domain.scope import Reach
 from cloister.models.interface import ChatModel
 from cloister.models.openai.endpoint import TooLongForTheModel
-from cloister.services.chat.reply_buffer import Writing, Written
-from cloister.services.chat.turns import Turn, TurnKeeper
-from cloister.services.conversations.forget import Forgetter
+from cloister.services.chat.reply_buffer import FinishedReply, ReplyBuffer
+from cloister.services.chat.turns import Turn, Turns
+from cloister.services.conversations.forget import Forgetting
 from cloister.services.recall.build_context import ContextBuilder
 
 CONTEXT_TOKENS = 16_000
@@ -56,11 +56,11 @@ class Finished:
     error: CloisterError | None = None
 
 
-Happening = Recalled | TextDelta | ToolCallDelta | Finished
+TurnEvent = Recalled | TextDelta | ToolCallDelta | Finished
 BuildRequest = Callable[[Context], ChatRequest]
 
 
-class Elsewhere(Protocol):
+class ThreadRunner(Protocol):
     """Runs what may block away from the event loop."""
 
     def read(self, call: Callable[[], T], /) -> Awaitable[T]: ...
@@ -68,47 +68,47 @@ class Elsewhere(Protocol):
     def write(self, call: Callable[[], T], /) -> Awaitable[T]: ...
 
 
-class Converser:
+class Chat:
     """Replies of one process, on one event loop."""
 
     def __init__(
         self,
-        turns: TurnKeeper,
+        turns: Turns,
         contexts: ContextBuilder,
-        forgetter: Forgetter,
+        forgetting: Forgetting,
         model: ChatModel,
         *,
         context_tokens: int = CONTEXT_TOKENS,
     ) -> None:
         self._turns = turns
         self._contexts = contexts
-        self._forgetter = forgetter
+        self._forgetting = forgetting
         self._context_tokens = context_tokens
         self.model = model
 
     async def reply(
         self,
         turn: Turn,
-        tell: Callable[[Happening], None],
+        publish: Callable[[TurnEvent], None],
         *,
         stop: asyncio.Event,
-        elsewhere: Elsewhere,
+        threads: ThreadRunner,
         build: BuildRequest | None = None,
     ) -> Finished:
         """Recall, answer, store; each happening is told as it comes. When `stop` is set, what was said so far is stored as it is.
         `build` makes the model's request where the prompt is the client's own."""
-        writing = Writing(tell)
+        buffer = ReplyBuffer(publish)
         given = False
 
         def recalled(context: Context) -> None:
             nonlocal given
             given = given or context.holds_other_sessions
-            tell(Recalled(context=context))
+            publish(Recalled(context=context))
 
-        answering = asyncio.create_task(self._answer(turn, writing, recalled, elsewhere, build))
-        losing = asyncio.create_task(self._lose(turn, elsewhere))
+        answering = asyncio.create_task(self._answer(turn, buffer, recalled, threads, build))
+        renewing = asyncio.create_task(self._renew_lease(turn, threads))
         stopping = asyncio.create_task(stop.wait())
-        tasks = (answering, losing, stopping)
+        tasks = (answering, renewing, stopping)
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -116,9 +116,9 @@ class Converser:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
         broke = None if answering.cancelled() else answering.exception()
-        written = writing.cut() if answering.cancelled() else writing.ended(broke)
-        finished = await self._store(turn, written, elsewhere, given_recalled_text=given)
-        tell(finished)
+        finished_reply = buffer.cut() if answering.cancelled() else buffer.ended(broke)
+        finished = await self._store(turn, finished_reply, threads, given_recalled_text=given)
+        publish(finished)
         if broke is not None and not isinstance(broke, CloisterError):
             raise broke
         return finished
@@ -126,21 +126,21 @@ class Converser:
     async def _answer(
         self,
         turn: Turn,
-        writing: Writing,
+        buffer: ReplyBuffer,
         recalled: Callable[[Context], None],
-        elsewhere: Elsewhere,
+        threads: ThreadRunner,
         build: BuildRequest | None,
     ) -> None:
         """With less and less of what was recalled, where the model cannot read it all."""
         budget = self._context_tokens
         for _ in range(_SHORTENINGS):
-            context = await elsewhere.read(partial(self.recall, turn, budget))
+            context = await threads.read(partial(self.recall, turn, budget))
             recalled(context)
             request = _own_request(turn, context) if build is None else build(context)
             try:
                 async with aclosing(self.model.stream(request)) as pieces:
                     async for piece in pieces:
-                        if not writing.take(piece):
+                        if not buffer.take(piece):
                             return
                 return
             except TooLongForTheModel:
@@ -165,7 +165,7 @@ class Converser:
         related = tuple(item for item in context.relevant_history if item.message.id not in known.union(turn.replaces))
         return replace(context, current_conversation=said, relevant_history=related)
 
-    async def _lose(self, turn: Turn, elsewhere: Elsewhere) -> None:
+    async def _renew_lease(self, turn: Turn, threads: ThreadRunner) -> None:
         """Renews the turn; ends soon after it was lost."""
         renewal = self._turns.lease_seconds / _RENEWALS
         pause = min(CHECK_SECONDS, renewal)
@@ -174,30 +174,30 @@ class Converser:
             # What fails now may succeed the next time; if it runs out before, that is noticed at the end.
             with suppress(StorageError):
                 if look % max(1, round(renewal / pause)):
-                    stands = await elsewhere.read(partial(self._turns.stands, turn))
+                    stands = await threads.read(partial(self._turns.stands, turn))
                 else:
-                    stands = await elsewhere.write(partial(self._turns.renew, turn))
+                    stands = await threads.write(partial(self._turns.renew, turn))
                 if not stands:
                     return
 
     async def _store(
-        self, turn: Turn, written: Written, elsewhere: Elsewhere, *, given_recalled_text: bool
+        self, turn: Turn, finished_reply: FinishedReply, threads: ThreadRunner, *, given_recalled_text: bool
     ) -> Finished:
         """Persistently: these words exist nowhere else."""
         finished = Finished(
-            status=written.status,
+            status=finished_reply.status,
             message=None,
-            finish_reason=written.finish_reason,
-            usage=written.usage,
-            error=written.error,
+            finish_reason=finished_reply.finish_reason,
+            usage=finished_reply.usage,
+            error=finished_reply.error,
         )
         for attempt in range(1, _TRIES + 1):
             try:
-                message = await elsewhere.write(
-                    partial(self._turns.end, turn, written.draft, given_recalled_text=given_recalled_text)
+                message = await threads.write(
+                    partial(self._turns.end, turn, finished_reply.draft, given_recalled_text=given_recalled_text)
                 )
-                if message is not None and written.status == "completed":
-                    await self._forget_replaced(turn, elsewhere)
+                if message is not None and finished_reply.status == "completed":
+                    await self._forget_replaced(turn, threads)
                 return replace(finished, message=message)
             except CloisterError as failed:
                 if attempt == _TRIES or not isinstance(failed, StorageError):
@@ -205,10 +205,10 @@ class Converser:
             await asyncio.sleep(_FIRST_WAIT * 2**attempt)
         raise AssertionError
 
-    async def _forget_replaced(self, turn: Turn, elsewhere: Elsewhere) -> None:
+    async def _forget_replaced(self, turn: Turn, threads: ThreadRunner) -> None:
         for message in turn.replaces:
             with suppress(NotFound):
-                await elsewhere.write(partial(self._forgetter.message, Reach(tenant=turn.reach.tenant), message))
+                await threads.write(partial(self._forgetting.message, Reach(tenant=turn.reach.tenant), message))
 
 
 def _own_request(turn: Turn, context: Context) -> ChatRequest:

@@ -7,18 +7,18 @@ from cloister.domain.prompts.recalled_text import shown_elsewhere
 from cloister.domain.scope import Reach, Scope
 from cloister.services.chat.turns import Turn
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.entities import EntityRows
-from cloister.storage.stores.extraction import Extraction
-from cloister.storage.stores.memories import MemoryRows
-from cloister.storage.stores.observations import Observations
-from cloister.storage.stores.pools import Pools
-from cloister.storage.stores.sessions import Sessions
-from cloister.storage.stores.tenants import Projects
+from cloister.storage.stores.entities import StoredEntities
+from cloister.storage.stores.extraction import ExtractionStore
+from cloister.storage.stores.memories import StoredMemories
+from cloister.storage.stores.observations import ObservationStore
+from cloister.storage.stores.pools import PoolStore
+from cloister.storage.stores.sessions import SessionStore
+from cloister.storage.stores.tenants import ProjectStore
 
 _MOST_OBSERVATIONS = 200
 
 
-class Follower:
+class TurnReaders:
     """Answers as things are now, whatever they were when the turn began."""
 
     def __init__(self, database: Database, generation: int) -> None:
@@ -32,14 +32,14 @@ class Follower:
         if not reach.covers(turn.scope):
             return False
         with self._database.read(reach) as transaction:
-            session = Sessions(transaction).find(turn.session.external_id)
+            session = SessionStore(transaction).find(turn.session.external_id)
             if session is None or session.id != turn.session.id:
                 return False
-            if not Extraction(transaction).present(session.id, [turn.question.id]):
+            if not ExtractionStore(transaction).present(session.id, [turn.question.id]):
                 return False
             if reach.covers_pool(turn.scope):
                 return True
-            project = None if session.project is None else Projects(transaction).get(session.project)
+            project = None if session.project is None else ProjectStore(transaction).get(session.project)
             return session.scope(None if project is None else project.member_visibility) == turn.scope
 
     def still_recalled(self, reach: Reach, turn: Turn, context: Context) -> Context:
@@ -54,7 +54,7 @@ class Follower:
             )
 
     def _messages(self, transaction: Transaction, scope: Scope, context: Context) -> tuple[Item, ...]:
-        rows = Pools(transaction, self._generation).rows(scope)
+        rows = PoolStore(transaction, self._generation).rows(scope)
         if rows is None:
             return ()
         there = rows.messages([item.message.id for item in context.relevant_history])
@@ -66,18 +66,20 @@ class Follower:
 
     def _derived(self, transaction: Transaction, turn: Turn, context: Context) -> Derived:
         derived, scope = context.derived, turn.scope
-        pool = Pools(transaction, self._generation).find(scope.pool)
+        pool = PoolStore(transaction, self._generation).find(scope.pool)
         if pool is None:
             return Derived()
-        memories = MemoryRows(transaction, pool, self._generation).found([held.memory.id for held in derived.memories])
+        memories = StoredMemories(transaction, pool, self._generation).found(
+            [held.memory.id for held in derived.memories]
+        )
         entities = (
             {}
-            if scope.entities is None or Projects(transaction).find(scope.entities) is None
-            else EntityRows(transaction, scope.entities, scope.pool.user, self._generation).found(
+            if scope.entities is None or ProjectStore(transaction).find(scope.entities) is None
+            else StoredEntities(transaction, scope.entities, scope.pool.user, self._generation).found(
                 [entity.id for entity in derived.entities]
             )
         )
-        notes = Observations(transaction)
+        notes = ObservationStore(transaction)
         observations = notes.recent(turn.session.id, pool, limit=_MOST_OBSERVATIONS)
         if scope.user is not None and derived.observations:
             observations += notes.recent_of_user(scope.user, pool, limit=_MOST_OBSERVATIONS)

@@ -3,16 +3,18 @@
 from collections.abc import Sequence
 
 from cloister.domain.conversation import Draft, Message, Role, Session
-from cloister.domain.history import Resent, compare
+from cloister.domain.history import NewMessages, compare
 from cloister.storage.interface import Transaction
-from cloister.storage.stores.messages import Messages
+from cloister.storage.stores.messages import MessageStore
 
 _MOST_COMPARED = 1_000
 _MOST_REPLIES = 100
 _SPOKEN: tuple[Role, ...] = ("user", "assistant")
 
 
-def compared(transaction: Transaction, session: Session | None, sent: Sequence[Draft], *, continues: bool) -> Resent:
+def compared(
+    transaction: Transaction, session: Session | None, sent: Sequence[Draft], *, continues: bool
+) -> NewMessages:
     """A session that is not there yet holds nothing."""
     stored = [] if session is None or not session.message_count else _stored(transaction, session, len(sent))
     return compare(sent, stored, continues=continues)
@@ -20,7 +22,7 @@ def compared(transaction: Transaction, session: Session | None, sent: Sequence[D
 
 def _stored(transaction: Transaction, session: Session, sent: int) -> list[Message]:
     """As much of the session's end as was sent, and the replies to the user's last message, also those that were cut."""
-    messages = Messages(transaction)
+    messages = MessageStore(transaction)
     limit = min(sent + 1, _MOST_COMPARED)
     found = [message for role in _SPOKEN for message in messages.recent(session.id, session.pool, role, limit)]
     asked = max((message.id for message in found if message.role == "user"), default=None)

@@ -16,7 +16,7 @@ _CRASHED = "Something broke on our side before the first word."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Written:
+class FinishedReply:
     """How a reply ended. `draft` is what to store: none for a reply that was only calls of tools."""
 
     status: Status
@@ -26,11 +26,11 @@ class Written:
     error: CloisterError | None = None
 
 
-class Writing:
+class ReplyBuffer:
     """Gathers the pieces, and tells each as it comes."""
 
-    def __init__(self, tell: Callable[[Any], None]) -> None:
-        self._tell = tell
+    def __init__(self, publish: Callable[[Any], None]) -> None:
+        self._publish = publish
         self._said: list[str] = []
         self._length = 0
         self._calls = False
@@ -43,12 +43,12 @@ class Writing:
                 return self._say(_storable(text))
             case ToolCallDelta():
                 self._calls = True
-                self._tell(piece)
+                self._publish(piece)
             case End():
                 self._end = piece
         return self._end is None
 
-    def ended(self, broke: BaseException | None) -> Written:
+    def ended(self, broke: BaseException | None) -> FinishedReply:
         """The model has ended, or what it raised ended it."""
         if broke is None and self._end is None:
             broke = ModelUnavailable(
@@ -63,11 +63,11 @@ class Writing:
         if self._has_words:
             return self._written("completed", end.finish_reason)
         if self._calls:
-            return Written(status="completed", finish_reason=end.finish_reason, draft=None, usage=end.usage)
+            return FinishedReply(status="completed", finish_reason=end.finish_reason, draft=None, usage=end.usage)
         empty = ModelUnavailable("The model answered with nothing at all: ask again, or ask in other words.")
         return self._unfinished("error", empty, str(empty))
 
-    def cut(self) -> Written:
+    def cut(self) -> FinishedReply:
         """Somebody stopped it, or the server stops."""
         return self._unfinished("stopped", None, _STOPPED)
 
@@ -80,25 +80,25 @@ class Writing:
         if text:
             self._length += len(text)
             self._said.append(text)
-            self._tell(TextDelta(text))
+            self._publish(TextDelta(text))
         if self._length < MAX_CONTENT:
             return True
         self._end = End(finish_reason="length")
         return False
 
-    def _unfinished(self, reason: str, error: CloisterError | None, sentence: str) -> Written:
+    def _unfinished(self, reason: str, error: CloisterError | None, sentence: str) -> FinishedReply:
         if self._has_words:
             return self._written("partial", reason, error)
         draft = Draft(role="assistant", content=sentence, status="failed", metadata={"finish_reason": reason})
-        return Written(status="failed", finish_reason=reason, draft=draft, error=error)
+        return FinishedReply(status="failed", finish_reason=reason, draft=draft, error=error)
 
-    def _written(self, status: Status, reason: str, error: CloisterError | None = None) -> Written:
+    def _written(self, status: Status, reason: str, error: CloisterError | None = None) -> FinishedReply:
         metadata: dict[str, object] = {} if status == "completed" else {"finish_reason": reason}
         if error is not None:
             metadata["error"] = str(error)
         draft = Draft(role="assistant", content="".join(self._said), status=status, metadata=metadata)
         usage = None if self._end is None else self._end.usage
-        return Written(status=status, finish_reason=reason, draft=draft, usage=usage, error=error)
+        return FinishedReply(status=status, finish_reason=reason, draft=draft, usage=usage, error=error)
 
 
 def _storable(text: str) -> str:

@@ -12,21 +12,21 @@ from dataclasses import dataclass
 
 from cloister.domain.conversation import Draft, Message, Project, Session
 from cloister.domain.errors import Conflict, InvalidRequest, QuotaExceeded, TurnInProgress, TurnMoved
-from cloister.domain.history import Resent
+from cloister.domain.history import NewMessages
 from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.project_settings import system_prompt
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.timestamps import Clock
 from cloister.services.chat.history import compared
 from cloister.services.conversations.record import Recorder
-from cloister.services.conversations.sessions import SessionFields, SessionKeeper, checked_fields
-from cloister.services.events.bus import Bus
+from cloister.services.conversations.sessions import SessionFields, Sessions, checked_fields
+from cloister.services.events.bus import EventBus
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.extraction import Extraction
-from cloister.storage.stores.messages import Messages
-from cloister.storage.stores.sessions import Sessions
-from cloister.storage.stores.tenants import Projects
-from cloister.storage.stores.turns import Turns
+from cloister.storage.stores.extraction import ExtractionStore
+from cloister.storage.stores.messages import MessageStore
+from cloister.storage.stores.sessions import SessionStore
+from cloister.storage.stores.tenants import ProjectStore
+from cloister.storage.stores.turns import TurnStore
 
 LEASE_SECONDS = 60
 _MOST_REPLACED = 100
@@ -47,11 +47,11 @@ class NamedSession:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ask(NamedSession):
     """What a user says, and where; making one checks it. A session that is not there is made, in `project`; without a name it gets
-    one. With `resent` the drafts are a client's whole history, and only what the session does not hold yet is appended;
+    one. With `has_whole_history` the drafts are a client's whole history, and only what the session does not hold yet is appended;
     `continues` says that since the last reply only tools have spoken. `known` are the words that the model will be shown anyway."""
 
     drafts: Sequence[Draft]
-    resent: bool = False
+    has_whole_history: bool = False
     continues: bool = False
     known: frozenset[str] = frozenset()
 
@@ -93,16 +93,16 @@ class TurnLost(Conflict):
     """The turn is not this one's any more: what it answers was forgotten, or it took too long and another was begun."""
 
 
-class TurnKeeper:
+class Turns:
     """Takes turns, renews them, and gives them back. Each is one transaction."""
 
     def __init__(
         self,
         database: Database,
-        sessions: SessionKeeper,
+        sessions: Sessions,
         recorder: Recorder,
         clock: Clock,
-        events: Bus,
+        events: EventBus,
         *,
         lease_seconds: float = LEASE_SECONDS,
     ) -> None:
@@ -123,23 +123,23 @@ class TurnKeeper:
                 return self._begin(reach, ask, wanted, self._unknown(reach, ask))
         raise TurnInProgress(ask.session or "")
 
-    def _begin(self, reach: Reach, ask: Ask, wanted: SessionFields, resent: Resent) -> Turn:
-        prepared = self._recorder.prepare(resent.new)
+    def _begin(self, reach: Reach, ask: Ask, wanted: SessionFields, new_messages: NewMessages) -> Turn:
+        prepared = self._recorder.prepare(new_messages.new)
         number = secrets.randbits(62) + 1
 
         def work(transaction: Transaction) -> Turn:
             session, is_new = self._find_or_add(transaction, ask, wanted)
             now = self._clock()
-            if not Turns(transaction).take(session.id, number, now=now, until=self._until(now)):
+            if not TurnStore(transaction).take(session.id, number, now=now, until=self._until(now)):
                 raise TurnInProgress(session.external_id)
-            if ask.resent and compared(transaction, session, ask.drafts, continues=ask.continues) != resent:
+            if ask.has_whole_history and compared(transaction, session, ask.drafts, continues=ask.continues) != new_messages:
                 raise _Overtaken
             if prepared:
                 recorded = self._recorder.append(transaction, session.external_id, prepared, room_for=1)
                 session, messages = recorded.session, recorded.messages
             else:
-                session = Sessions(transaction).get(session.external_id)  # as it is now that it cannot move
-                messages = () if resent.answering is None else (resent.answering,)
+                session = SessionStore(transaction).get(session.external_id)  # as it is now that it cannot move
+                messages = () if new_messages.answering is None else (new_messages.answering,)
             if not is_new:
                 _checked(session, ask)  # again, now that it is locked
             project = _project(transaction, session)
@@ -162,12 +162,12 @@ class TurnKeeper:
             self._events.added(turn.session, turn.messages)
         return turn
 
-    def _unknown(self, reach: Reach, ask: Ask) -> Resent:
+    def _unknown(self, reach: Reach, ask: Ask) -> NewMessages:
         """What is to be appended; read before the transaction, so that it can be embedded before it."""
-        if not ask.resent or ask.session is None:
-            return Resent(new=tuple(ask.drafts))
+        if not ask.has_whole_history or ask.session is None:
+            return NewMessages(new=tuple(ask.drafts))
         with self._database.read(reach) as transaction:
-            session = Sessions(transaction).find(ask.session)
+            session = SessionStore(transaction).find(ask.session)
             return compared(transaction, session, ask.drafts, continues=ask.continues)
 
     def begin_again(self, reach: Reach, named: NamedSession) -> Turn:
@@ -176,11 +176,11 @@ class TurnKeeper:
         number = secrets.randbits(62) + 1
 
         def work(transaction: Transaction) -> Turn:
-            session = _checked(Sessions(transaction).lock(named.session or "").session, named)
+            session = _checked(SessionStore(transaction).lock(named.session or "").session, named)
             now = self._clock()
-            if not Turns(transaction).take(session.id, number, now=now, until=self._until(now)):
+            if not TurnStore(transaction).take(session.id, number, now=now, until=self._until(now)):
                 raise TurnInProgress(session.external_id)
-            messages = Messages(transaction)
+            messages = MessageStore(transaction)
             asked = messages.recent(session.id, session.pool, "user", 1)
             if not asked:
                 raise Conflict(
@@ -207,13 +207,14 @@ class TurnKeeper:
         """False when it was lost."""
         until = self._until(self._clock())
         return self._database.write(
-            _tenant_of(turn), lambda transaction: Turns(transaction).renew(turn.session.id, turn.number, until=until)
+            _tenant_of(turn),
+            lambda transaction: TurnStore(transaction).renew(turn.session.id, turn.number, until=until),
         )
 
     def stands(self, turn: Turn) -> bool:
         """False when it was lost: another was begun, or what it answers was forgotten."""
         with self._database.read(_tenant_of(turn)) as transaction:
-            return Turns(transaction).is_of(turn.session.id, turn.number)
+            return TurnStore(transaction).is_of(turn.session.id, turn.number)
 
     def end(self, turn: Turn, reply: Draft | None, *, given_recalled_text: bool = False) -> Message | None:
         """Append the reply, where there is one, and give the turn back; raises `TurnLost` and appends nothing when it is not this
@@ -223,11 +224,11 @@ class TurnKeeper:
         prepared = None if reply is None else self._recorder.prepare([reply])
 
         def work(transaction: Transaction) -> tuple[Session, Message | None]:
-            name = Turns(transaction).end(turn.session.id, turn.number)
-            if name is None or not Extraction(transaction).present(turn.session.id, [turn.question.id]):
+            name = TurnStore(transaction).end(turn.session.id, turn.number)
+            if name is None or not ExtractionStore(transaction).present(turn.session.id, [turn.question.id]):
                 raise TurnLost("What this reply answers was forgotten, or another turn was begun: it is not kept.")
             if prepared is None:
-                return Sessions(transaction).get(name), None
+                return SessionStore(transaction).get(name), None
             # A failed reply is a sentence of ours, and no words of a model.
             given = (
                 reply is not None and reply.status != "failed" and (given_recalled_text or prepared[0].indexed.quotes)
@@ -250,7 +251,7 @@ class TurnKeeper:
             self._give_back(turn)
             raise
         if message is not None:
-            self._recorder.ring()
+            self._recorder.notify()
             self._events.added(session, [message])
         # Without a message it was a completed call of tools: all others have words to store.
         self._events.turn_finished(session, "completed" if message is None else message.status)
@@ -258,8 +259,8 @@ class TurnKeeper:
 
     def _give_back(self, turn: Turn) -> None:
         def work(transaction: Transaction) -> Session | None:
-            name = Turns(transaction).end(turn.session.id, turn.number)
-            return None if name is None else Sessions(transaction).get(name)
+            name = TurnStore(transaction).end(turn.session.id, turn.number)
+            return None if name is None else SessionStore(transaction).get(name)
 
         session = self._database.write(_tenant_of(turn), work)
         if session is not None:
@@ -269,7 +270,7 @@ class TurnKeeper:
         """A reply whose session moved while it was written was said where its question was asked: that is where its entities go
         (ISO-6). What was said in the new project meanwhile stays of that one."""
         if session.project != turn.session.project:
-            extraction = Extraction(transaction)
+            extraction = ExtractionStore(transaction)
             extraction.note_past(session.id, MessageId(reply.id - 1), session.project)
             extraction.note_past(session.id, reply.id, turn.session.project)
 
@@ -277,10 +278,10 @@ class TurnKeeper:
         """The session whose turn is to be followed or stopped, after the same checks as before asking in it."""
         reach.user_of(named.user_id)
         with self._database.read(reach) as transaction:
-            return _checked(Sessions(transaction).get(named.session or ""), named)
+            return _checked(SessionStore(transaction).get(named.session or ""), named)
 
     def _find_or_add(self, transaction: Transaction, ask: Ask, wanted: SessionFields) -> tuple[Session, bool]:
-        existing = Sessions(transaction).find(wanted.external_id) if wanted.external_id else None
+        existing = SessionStore(transaction).find(wanted.external_id) if wanted.external_id else None
         session, is_new = self._sessions.add(transaction, wanted) if existing is None else (existing, False)
         return (session if is_new else _checked(session, ask)), is_new
 
@@ -304,7 +305,7 @@ def _checked(session: Session, named: NamedSession) -> Session:
 
 
 def _project(transaction: Transaction, session: Session) -> Project | None:
-    return None if session.project is None else Projects(transaction).get(session.project)
+    return None if session.project is None else ProjectStore(transaction).get(session.project)
 
 
 def _scope(session: Session, project: Project | None) -> Scope:
@@ -313,6 +314,6 @@ def _scope(session: Session, project: Project | None) -> Scope:
 
 def _refuse_moved(transaction: Transaction, turn: Turn, name: str) -> None:
     """The session is locked here, and cannot move any more before the reply is stored."""
-    session = Sessions(transaction).get(name)
+    session = SessionStore(transaction).get(name)
     if _scope(session, _project(transaction, session)) != turn.scope:
         raise TurnMoved(name)

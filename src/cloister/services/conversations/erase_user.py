@@ -10,15 +10,15 @@ from cloister.domain.errors import Forbidden
 from cloister.domain.identifiers import EntityId, PoolId, ProjectId, SessionId
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name
-from cloister.services.conversations.forget import Forgetter
-from cloister.services.events.bus import MOST_AT_ONCE, Bus
+from cloister.services.conversations.forget import Forgetting
+from cloister.services.events.bus import MOST_AT_ONCE, EventBus
 from cloister.services.indexing.entities import EntityIndexing
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.entities import Entities
-from cloister.storage.stores.erasure import UserRows
-from cloister.storage.stores.idempotency import Idempotency
-from cloister.storage.stores.pools import Pools
-from cloister.storage.stores.sessions import Sessions
+from cloister.storage.stores.entities import EntityStore
+from cloister.storage.stores.erasure import UserErasureStore
+from cloister.storage.stores.idempotency import IdempotencyStore
+from cloister.storage.stores.pools import PoolStore
+from cloister.storage.stores.sessions import SessionStore
 
 T = TypeVar("T")
 _CHUNK = 200
@@ -41,14 +41,14 @@ class _Removed:
     entities_gone: set[EntityId] = field(default_factory=set[EntityId])
 
 
-class UserEraser:
+class UserErasure:
     """A user that nobody has heard of has nothing to erase: the counts are zero, as the list of their memories is empty."""
 
     def __init__(
-        self, database: Database, forgetter: Forgetter, entities: EntityIndexing, generation: int, events: Bus
+        self, database: Database, forgetting: Forgetting, entities: EntityIndexing, generation: int, events: EventBus
     ) -> None:
         self._database = database
-        self._forgetter = forgetter
+        self._forgetting = forgetting
         self._entities = entities
         self._generation = generation
         self._events = events
@@ -57,7 +57,7 @@ class UserEraser:
         """What erasing the user would remove. Nothing is changed."""
         _check(reach, user_id)
         with self._database.read(reach) as transaction:
-            return UserRows(transaction, user_id).counts()
+            return UserErasureStore(transaction, user_id).counts()
 
     def erase(self, reach: Reach, user_id: str) -> UserCounts:
         """Sessions with all that was said in them and derives from it, the user's parts of projects, and the keys that are bound to
@@ -65,7 +65,7 @@ class UserEraser:
         _check(reach, user_id)
         removed = self._database.write(reach, lambda transaction: self._remove(transaction, user_id))
         self._events.erased(reach.tenant, removed.named, removed.projects)
-        self._forgetter.clean_up()
+        self._forgetting.clean_up()
         return UserCounts(
             sessions=len(removed.sessions),
             messages=removed.messages,
@@ -79,24 +79,24 @@ class UserEraser:
         """Locks sessions, then pools, as recording and moving do. The sessions themselves go last: that changes the usage of the
         tenant, and who records waits for it."""
         removed = _Removed()
-        rows = UserRows(transaction, user_id)
+        rows = UserErasureStore(transaction, user_id)
         sessions, pools = rows.lock_sessions(), rows.lock_pools()
         for ids in _chunks(sessions):
             for session in rows.sessions(ids):
                 self._remove_contents(transaction, session, removed)
         self._remove_entities(transaction, rows, removed)
         for pool in sorted(removed.pools):
-            Pools(transaction, self._generation).note_departure(pool)
+            PoolStore(transaction, self._generation).note_departure(pool)
         for session, messages in removed.sessions:
-            Idempotency(transaction).forget_session(session)
-            Sessions(transaction).remove(session, messages=messages)
+            IdempotencyStore(transaction).forget_session(session)
+            SessionStore(transaction).remove(session, messages=messages)
         rows.remove_pools(pools)
         for key in rows.remove_keys():
-            Idempotency(transaction).forget_key(key)
+            IdempotencyStore(transaction).forget_key(key)
         return removed
 
     def _remove_contents(self, transaction: Transaction, session: Session, removed: _Removed) -> None:
-        forgotten, entities = self._forgetter.remove_contents(transaction, session)
+        forgotten, entities = self._forgetting.remove_contents(transaction, session)
         removed.sessions.append((session.id, forgotten.messages))
         removed.messages += forgotten.messages
         removed.episodes += forgotten.episodes
@@ -109,10 +109,10 @@ class UserEraser:
         if len(removed.named) <= MOST_AT_ONCE:
             removed.named.append(session)
 
-    def _remove_entities(self, transaction: Transaction, rows: UserRows, removed: _Removed) -> None:
+    def _remove_entities(self, transaction: Transaction, rows: UserErasureStore, removed: _Removed) -> None:
         """Those of the user's own parts that sessions of others mention still, because somebody moved them there; then the indexing
         of what is left, once for each entity, however many sessions mentioned it."""
-        entities = Entities(transaction)
+        entities = EntityStore(transaction)
         for own in _chunks(rows.entities()):
             held = entities.hold(own)
             for project in rows.remove_entities(held):

@@ -5,23 +5,23 @@ from dataclasses import dataclass
 
 from cloister.domain.conversation import Session
 from cloister.domain.errors import NotFound, StorageUnavailable
-from cloister.domain.identifiers import MessageId, SessionId, message_name
+from cloister.domain.identifiers import MessageId, SessionId, format_message_id
 from cloister.domain.scope import Reach
 from cloister.index.interface import NEIGHBOURS, Index
-from cloister.services.events.bus import Bus
+from cloister.services.events.bus import EventBus
 from cloister.services.indexing.entities import EntityIndexing
 from cloister.services.indexing.queue import IndexQueue
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.entities import Entities, Touched
-from cloister.storage.stores.extraction import Extraction
-from cloister.storage.stores.idempotency import Idempotency
-from cloister.storage.stores.index_rows import IndexRows
-from cloister.storage.stores.memories import Memories
-from cloister.storage.stores.messages import Messages
-from cloister.storage.stores.observations import Observations
-from cloister.storage.stores.pools import Pools
-from cloister.storage.stores.sessions import Sessions
-from cloister.storage.stores.turns import Turns
+from cloister.storage.stores.entities import EntityStore, Touched
+from cloister.storage.stores.extraction import ExtractionStore
+from cloister.storage.stores.idempotency import IdempotencyStore
+from cloister.storage.stores.index_rows import IndexStore
+from cloister.storage.stores.memories import MemoryStore
+from cloister.storage.stores.messages import MessageStore
+from cloister.storage.stores.observations import ObservationStore
+from cloister.storage.stores.pools import PoolStore
+from cloister.storage.stores.sessions import SessionStore
+from cloister.storage.stores.turns import TurnStore
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,7 +34,7 @@ class Forgotten:
     observations: int
 
 
-class Forgetter:
+class Forgetting:
     """One transaction a call."""
 
     def __init__(
@@ -44,7 +44,7 @@ class Forgetter:
         queue: IndexQueue,
         entities: EntityIndexing,
         generation: int,
-        events: Bus,
+        events: EventBus,
     ) -> None:
         self._database = database
         self._entities = entities
@@ -58,9 +58,9 @@ class Forgetter:
 
         def work(transaction: Transaction) -> tuple[Session, Forgotten]:
             session, forgotten = self._empty(transaction, external_id)
-            Idempotency(transaction).forget_session(session.id)
-            Pools(transaction, self._generation).note_departure(session.pool)
-            Sessions(transaction).remove(session.id, messages=forgotten.messages)
+            IdempotencyStore(transaction).forget_session(session.id)
+            PoolStore(transaction, self._generation).note_departure(session.pool)
+            SessionStore(transaction).remove(session.id, messages=forgotten.messages)
             return session, forgotten
 
         session, forgotten = self._database.write(reach, work)
@@ -73,9 +73,9 @@ class Forgetter:
 
         def work(transaction: Transaction) -> tuple[Session, Forgotten]:
             session, forgotten = self._empty(transaction, external_id)
-            version = Pools(transaction, self._generation).raise_version(session.pool)
-            Sessions(transaction).note_removal(session.id, removed=forgotten.messages, version=version)
-            Extraction(transaction).count_again(session.id)
+            version = PoolStore(transaction, self._generation).raise_version(session.pool)
+            SessionStore(transaction).note_removal(session.id, removed=forgotten.messages, version=version)
+            ExtractionStore(transaction).count_again(session.id)
             return session, forgotten
 
         session, forgotten = self._database.write(reach, work)
@@ -87,17 +87,17 @@ class Forgetter:
         """One message."""
 
         def work(transaction: Transaction) -> Session:
-            messages = Messages(transaction)
+            messages = MessageStore(transaction)
             external_id = messages.session_name(message)
-            sessions = Sessions(transaction)
+            sessions = SessionStore(transaction)
             session = sessions.lock(external_id).session
             self._forget_derived_from(transaction, session.id, message)
             removed = messages.remove(session.id, [message])
             if not removed:
-                raise NotFound("message", message_name(message))
-            version = Pools(transaction, self._generation).raise_version(session.pool)
+                raise NotFound("message", format_message_id(message))
+            version = PoolStore(transaction, self._generation).raise_version(session.pool)
             sessions.note_removal(session.id, removed=removed, version=version)
-            Extraction(transaction).count_again(session.id)
+            ExtractionStore(transaction).count_again(session.id)
             self._note_removal(transaction, session.id, message)
             return session
 
@@ -105,7 +105,7 @@ class Forgetter:
         self.clean_up()
 
     def _empty(self, transaction: Transaction, external_id: str) -> tuple[Session, Forgotten]:
-        session = Sessions(transaction).lock(external_id).session
+        session = SessionStore(transaction).lock(external_id).session
         forgotten, entities = self.remove_contents(transaction, session)
         self._entities.index_again(transaction, entities.left, gone=entities.gone)
         return session, forgotten
@@ -113,13 +113,13 @@ class Forgetter:
     def remove_contents(self, transaction: Transaction, session: Session) -> tuple[Forgotten, Touched]:
         """Inside a transaction that has locked the session: all that was said in it, and all that derives from that. The caller
         indexes again the entities that are left."""
-        memories, messages = Memories(transaction), Messages(transaction)
+        memories, messages = MemoryStore(transaction), MessageStore(transaction)
         forgotten_memories = memories.remove(session.id, memories.ids(session.id))
-        observations = Observations(transaction).forget_session(session.id)
-        entities = Entities(transaction).forget_session(session.id)
-        Extraction(transaction).forget_past(session.id)
-        Idempotency(transaction).forget_contents(session.id)
-        Turns(transaction).revoke(session.id)
+        observations = ObservationStore(transaction).forget_session(session.id)
+        entities = EntityStore(transaction).forget_session(session.id)
+        ExtractionStore(transaction).forget_past(session.id)
+        IdempotencyStore(transaction).forget_contents(session.id)
+        TurnStore(transaction).revoke(session.id)
         episodes = messages.count_episodes(session.id)
         removed = messages.remove_all(session.id)
         self._note_removal(transaction, session.id)
@@ -130,18 +130,18 @@ class Forgetter:
 
     def _forget_derived_from(self, transaction: Transaction, session: SessionId, message: MessageId) -> None:
         """What came from a message goes with it, even if it also came from others."""
-        memories = Memories(transaction)
+        memories = MemoryStore(transaction)
         memories.remove(session, memories.derived_from(message))
-        Observations(transaction).forget_message(session, message)
-        Idempotency(transaction).forget_message(session, message)
-        entities = Entities(transaction).forget_message(message)
+        ObservationStore(transaction).forget_message(session, message)
+        IdempotencyStore(transaction).forget_message(session, message)
+        entities = EntityStore(transaction).forget_message(message)
         self._entities.index_again(transaction, entities.left, gone=entities.gone)
 
     def _note_removal(self, transaction: Transaction, session: SessionId, message: MessageId | None = None) -> None:
         """With an index outside the database the removal waits in the queue, so that no crash can lose it."""
         if self._index.immediate:
             return
-        rows = IndexRows(transaction, self._generation)
+        rows = IndexStore(transaction, self._generation)
         rows.note_removal(session, message)
         if message is not None:
             rows.wait_again(session, message, NEIGHBOURS)

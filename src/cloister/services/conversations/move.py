@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from cloister.domain.conversation import Session
 from cloister.domain.scope import Scope
 from cloister.storage.interface import Transaction
-from cloister.storage.stores.extraction import Extraction
-from cloister.storage.stores.memories import Memories
-from cloister.storage.stores.messages import Messages
-from cloister.storage.stores.observations import Observations
-from cloister.storage.stores.pools import Pools, move_between
-from cloister.storage.stores.sessions import Sessions, Tail
+from cloister.storage.stores.extraction import ExtractionStore
+from cloister.storage.stores.memories import MemoryStore
+from cloister.storage.stores.messages import MessageStore
+from cloister.storage.stores.observations import ObservationStore
+from cloister.storage.stores.pools import PoolStore, move_between
+from cloister.storage.stores.sessions import LockedSession, SessionStore
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,30 +31,30 @@ def preview_move(transaction: Transaction, session: Session, scope: Scope) -> Mo
     return MovePreview(
         messages=session.message_count,
         memories=session.memory_count,
-        observations=Observations(transaction).count(session.id),
-        replies_given_recalled_text=Messages(transaction).count_given_recalled_text(session.id, session.pool),
+        observations=ObservationStore(transaction).count(session.id),
+        replies_given_recalled_text=MessageStore(transaction).count_given_recalled_text(session.id, session.pool),
     )
 
 
-class SessionMover:
+class SessionMove:
     """Inside one transaction, which holds the session."""
 
     def __init__(self, transaction: Transaction, generation: int, now: int) -> None:
-        self._sessions = Sessions(transaction)
-        self._extraction = Extraction(transaction)
-        self._memories = Memories(transaction)
-        self._pools = Pools(transaction, generation)
+        self._sessions = SessionStore(transaction)
+        self._extraction = ExtractionStore(transaction)
+        self._memories = MemoryStore(transaction)
+        self._pools = PoolStore(transaction, generation)
         self._now = now
 
-    def move(self, tail: Tail, scope: Scope) -> None:
+    def move(self, locked: LockedSession, scope: Scope) -> None:
         """To the pool of this scope: its history and its memories by the next request (ISO-5). Entities stay in the project they
         were extracted in, and those still to be extracted go to the project in which they were said (ISO-6)."""
-        session = tail.session
+        session = locked.session
         pool = self._pools.ensure(scope.pool)
         if pool == session.pool:
             return
-        if tail.unchecked:
-            self._extraction.note_past(session.id, tail.last_message, session.project)
+        if locked.unchecked:
+            self._extraction.note_past(session.id, locked.last_message, session.project)
         version = move_between(self._pools, session.pool, pool)
         self._sessions.place(session.id, project=scope.project, pool=pool, version=version, now=self._now)
         if session.memory_count:

@@ -14,17 +14,17 @@ from cloister.domain.scope import Reach
 from cloister.domain.text import is_storable
 from cloister.domain.timestamps import Clock
 from cloister.domain.usage import Limits, refuse_over
-from cloister.services.events.bus import Bus
+from cloister.services.events.bus import EventBus
 from cloister.services.indexing.indexer import Indexer
 from cloister.services.tenancy.idempotency import done_once, request, write_once
-from cloister.services.wakeup import Bell
+from cloister.services.wakeup import WakeUp
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.idempotency import FirstAnswer
-from cloister.storage.stores.messages import Indexed, Messages
-from cloister.storage.stores.pools import Pools
-from cloister.storage.stores.sessions import Sessions, Tail
-from cloister.storage.stores.tenants import Projects
-from cloister.storage.stores.usage import UsageRows
+from cloister.storage.stores.messages import Indexed, MessageStore
+from cloister.storage.stores.pools import PoolStore
+from cloister.storage.stores.sessions import LockedSession, SessionStore
+from cloister.storage.stores.tenants import ProjectStore
+from cloister.storage.stores.usage import UsageStore
 
 LARGEST_BATCH = 1_000
 # Characters from which a request is prepared on its caller's thread, so that it keeps no other waiting.
@@ -72,15 +72,15 @@ class Append:
 class _Appending:
     """The messages that one transaction adds, gathered and then written: a pool's version rises once, however many come to it."""
 
-    def __init__(self, transaction: Transaction, pools: Pools, limits: Limits) -> None:
-        self._sessions = Sessions(transaction)
-        usage = UsageRows(transaction)
+    def __init__(self, transaction: Transaction, pools: PoolStore, limits: Limits) -> None:
+        self._sessions = SessionStore(transaction)
+        usage = UsageStore(transaction)
         self._limit = usage.limits().over(limits).messages
         self._held = 0 if self._limit is None else usage.held().messages
-        self._messages = Messages(transaction)
-        self._projects = Projects(transaction)
+        self._messages = MessageStore(transaction)
+        self._projects = ProjectStore(transaction)
         self._pools = pools
-        self._tails: dict[str, Tail] = {}
+        self._tails: dict[str, LockedSession] = {}
         self._added: list[tuple[Message, Indexed]] = []
 
     def add(
@@ -90,58 +90,58 @@ class _Appending:
         answering: MessageId | None = None,
         room_for: int = 0,
         recalled_pool: PoolId | None = None,
-        locked: Tail | None = None,
+        locked: LockedSession | None = None,
     ) -> Recorded:
-        tail = locked or self._tails.get(name) or self._sessions.lock(name)
-        if tail.next_sequence + len(prepared) - 1 > MAX_SEQUENCE:
+        locked = locked or self._tails.get(name) or self._sessions.lock(name)
+        if locked.next_sequence + len(prepared) - 1 > MAX_SEQUENCE:
             raise Conflict(f"The session {name!r} is full ({MAX_SEQUENCE:,} messages): go on in a new one.")
         refuse_over("messages", self._held, len(prepared) + room_for, self._limit)
         self._held += len(prepared)
-        session, episode = tail.session, answering or tail.episode
+        session, episode = locked.session, answering or locked.episode
         messages: list[Message] = []
-        for sequence, entry in enumerate(prepared, tail.next_sequence):
+        for sequence, entry in enumerate(prepared, locked.next_sequence):
             message = _message(session, sequence, episode, entry, recalled_pool)
             messages.append(message)
             self._added.append((message, entry.indexed))
             episode = message.episode
         done = [message.role for message in messages if message.status == "completed"]
-        self._tails[name] = tail.grown(
+        self._tails[name] = locked.grown(
             len(messages),
-            tail.episode if answering else episode,
+            locked.episode if answering else episode,
             completed=len(done),
             replied="assistant" in done,
         )
         return Recorded(session=session, messages=tuple(messages))
 
     def write(self, now: int) -> None:
-        pools = sorted({tail.session.pool for tail in self._tails.values()})
+        pools = sorted({locked.session.pool for locked in self._tails.values()})
         versions = {pool: self._pools.raise_version(pool) for pool in pools}
         self._messages.append(self._added)
-        tails = [(tail, versions[tail.session.pool]) for tail in self._tails.values()]
+        tails = [(locked, versions[locked.session.pool]) for locked in self._tails.values()]
         self._sessions.note_appends(tails, now)
-        for tail in self._tails.values():
-            if self._is_due(tail):
-                self._sessions.make_due(tail.session.id, now)
+        for locked in self._tails.values():
+            if self._is_due(locked):
+                self._sessions.make_due(locked.session.id, now)
 
-    def _is_due(self, tail: Tail) -> bool:
+    def _is_due(self, locked: LockedSession) -> bool:
         """After a reply the unchecked messages are counted (MEM-3); each project says how many are enough."""
-        if not tail.replied or tail.session.memory_job_pending:
+        if not locked.replied or locked.session.memory_job_pending:
             return False
-        project = tail.session.project
-        return tail.unread >= pending_message_count({} if project is None else self._projects.get(project).settings)
+        project = locked.session.project
+        return locked.unread >= pending_message_count({} if project is None else self._projects.get(project).settings)
 
 
 class Recorder:
     """One transaction a call. Embedding happens before it, so the writer only writes."""
 
     def __init__(
-        self, database: Database, indexer: Indexer, clock: Clock, limits: Limits, bell: Bell, events: Bus
+        self, database: Database, indexer: Indexer, clock: Clock, limits: Limits, wake_up: WakeUp, events: EventBus
     ) -> None:
         self._database = database
         self._indexer = indexer
         self._clock = clock
         self._limits = limits
-        self._bell = bell
+        self._wake_up = wake_up
         self._events = events
 
     def messages(
@@ -160,7 +160,7 @@ class Recorder:
         if not recorded.is_repeated:
             self._events.added(recorded.session, recorded.messages)
         if any(message.role == "assistant" for message in recorded.messages):
-            self.ring()
+            self.notify()
         return recorded
 
     def _recorded_alone(self, append: Append, idempotency_key: str | None) -> Recorded:
@@ -201,20 +201,20 @@ class Recorder:
         answering: MessageId | None = None,
         room_for: int = 0,
         recalled_pool: PoolId | None = None,
-        locked: Tail | None = None,
+        locked: LockedSession | None = None,
     ) -> Recorded:
         """Inside a transaction of a larger use case. `answering` names the message that opened the exchange, where others may have
         been said since; with `room_for` so many more must fit into the quota. `recalled_pool` is the pool whose text they were
         given; where none is named, what they quote is taken to be of the session's pool. `locked` is the session, where the
         transaction has locked it already. After the commit, `ring` for a reply."""
-        appending = _Appending(transaction, Pools(transaction, self._indexer.generation), self._limits)
+        appending = _Appending(transaction, PoolStore(transaction, self._indexer.generation), self._limits)
         recorded = appending.add(session, prepared, answering, room_for, recalled_pool, locked)
         appending.write(self._clock())
         return recorded
 
-    def ring(self) -> None:
+    def notify(self) -> None:
         """A reply was recorded, and may have made its session due for extraction (MEM-3)."""
-        self._bell.ring()
+        self._wake_up.notify()
 
     def _prepare_requests(self, requests: Sequence[tuple[str, Sequence[Draft]]]) -> list[_Request]:
         prepared = self._prepare([drafts for _, drafts in requests])
@@ -235,7 +235,7 @@ class Recorder:
         self, transaction: Transaction, requests: Sequence[_Request]
     ) -> list[Recorded | CloisterError]:
         """Each at the end of its session. One that cannot be done is answered with the reason, and the others go on."""
-        appending = _Appending(transaction, Pools(transaction, self._indexer.generation), self._limits)
+        appending = _Appending(transaction, PoolStore(transaction, self._indexer.generation), self._limits)
         answers: list[Recorded | CloisterError] = []
         for session, prepared in requests:
             try:
@@ -256,16 +256,16 @@ class Recorder:
         prepared = self.prepare(drafts)
 
         def work(transaction: Transaction) -> Recorded:
-            tail = Sessions(transaction).lock(session)
+            locked = SessionStore(transaction).lock(session)
 
             def first() -> tuple[Recorded, FirstAnswer]:
-                recorded = self.append(transaction, session, prepared, locked=tail)
+                recorded = self.append(transaction, session, prepared, locked=locked)
                 return recorded, _first_answer(recorded)
 
             def again(kept: Sequence[Any]) -> Recorded:
-                return Recorded(session=tail.session, messages=_repeated(kept, prepared), is_repeated=True)
+                return Recorded(session=locked.session, messages=_repeated(kept, prepared), is_repeated=True)
 
-            place = ("messages", tail.session.id)
+            place = ("messages", locked.session.id)
             return done_once(transaction, given, place, self._clock, first=first, again=again)
 
         return write_once(self._database, reach, work)

@@ -10,7 +10,7 @@ from cloister.domain.errors import Conflict, Forbidden, NotFound
 from cloister.domain.identifiers import (
     MessageId,
     ProjectId,
-    message_name,
+    format_message_id,
     new_external_id,
     new_session_id,
     session_of,
@@ -19,16 +19,16 @@ from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import Metadata, checked_metadata, checked_name, checked_tags
 from cloister.domain.timestamps import Clock
 from cloister.domain.usage import Limits, refuse_over
-from cloister.services.conversations.move import MovePreview, SessionMover, preview_move
-from cloister.services.events.bus import Bus
+from cloister.services.conversations.move import MovePreview, SessionMove, preview_move
+from cloister.services.events.bus import EventBus
 from cloister.services.tenancy.idempotency import done_once, request, write_once
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.idempotency import FirstAnswer
-from cloister.storage.stores.messages import Messages
-from cloister.storage.stores.pools import Pools
-from cloister.storage.stores.sessions import Description, NewSession, Sessions
-from cloister.storage.stores.tenants import Projects
-from cloister.storage.stores.usage import UsageRows
+from cloister.storage.stores.messages import MessageStore
+from cloister.storage.stores.pools import PoolStore
+from cloister.storage.stores.sessions import Description, NewSession, SessionStore
+from cloister.storage.stores.tenants import ProjectStore
+from cloister.storage.stores.usage import UsageStore
 
 _DRAWS = 4
 
@@ -58,10 +58,10 @@ class SessionChange:
     project: ProjectId | None = None
 
 
-class SessionKeeper:
+class Sessions:
     """One use case a method; each is one transaction."""
 
-    def __init__(self, database: Database, generation: int, clock: Clock, limits: Limits, events: Bus) -> None:
+    def __init__(self, database: Database, generation: int, clock: Clock, limits: Limits, events: EventBus) -> None:
         self._database = database
         self._generation = generation
         self._clock = clock
@@ -76,7 +76,7 @@ class SessionKeeper:
         wanted = checked_fields(replace(fields, user_id=reach.user_of(fields.user_id)))
 
         def work(transaction: Transaction) -> tuple[Session, bool]:
-            sessions = Sessions(transaction)
+            sessions = SessionStore(transaction)
             existing = sessions.find(wanted.external_id) if wanted.external_id else None
             session, is_new = self.add(transaction, wanted) if existing is None else (existing, False)
             if not is_new:
@@ -140,7 +140,7 @@ class SessionKeeper:
 
     def get(self, reach: Reach, external_id: str) -> Session:
         with self._database.read(reach) as transaction:
-            return Sessions(transaction).get(external_id)
+            return SessionStore(transaction).get(external_id)
 
     def page(
         self,
@@ -158,8 +158,8 @@ class SessionKeeper:
         reach.user_of(user_id)
         with self._database.read(reach) as transaction:
             if project is not None:
-                Projects(transaction).get(project)
-            store = Sessions(transaction)
+                ProjectStore(transaction).get(project)
+            store = SessionStore(transaction)
             if before is None:
                 return store.page(limit=limit, project=project, any_project=any_project, user_id=user_id)
             return store.page(limit=limit, project=project, any_project=any_project, user_id=user_id, before=before)
@@ -169,10 +169,10 @@ class SessionKeeper:
     ) -> tuple[Session, list[Message]]:
         """A page of what was said, in order, from behind the last one seen."""
         with self._database.read(reach) as transaction:
-            session = Sessions(transaction).get(external_id)
+            session = SessionStore(transaction).get(external_id)
             if after is not None and session_of(after) != session.id:
-                raise NotFound("message", message_name(after))
-            return session, Messages(transaction).page(session.id, session.pool, limit=limit, after=after)
+                raise NotFound("message", format_message_id(after))
+            return session, MessageStore(transaction).page(session.id, session.pool, limit=limit, after=after)
 
     def change(self, reach: Reach, external_id: str, change: SessionChange) -> Session:
         """Change the words about a session, its project, or both at once; that is activity too. In a new project its whole
@@ -182,13 +182,13 @@ class SessionKeeper:
 
         def work(transaction: Transaction) -> tuple[Session, Session]:
             if change.move and change.project is not None:
-                Projects(transaction).hold(change.project)
-            sessions = Sessions(transaction)
-            tail = sessions.lock(external_id)
-            session = tail.session
+                ProjectStore(transaction).hold(change.project)
+            sessions = SessionStore(transaction)
+            locked = sessions.lock(external_id)
+            session = locked.session
             if change.move:
                 scope = _scope_in(transaction, change.project, session.user_id)
-                SessionMover(transaction, self._generation, self._clock()).move(tail, scope)
+                SessionMove(transaction, self._generation, self._clock()).move(locked, scope)
             held = Description(title=session.title, tags=session.tags, metadata=checked_metadata(session.metadata))
             wanted = Description(
                 title=None if change.untitle else session.title if change.title is None else change.title,
@@ -209,8 +209,8 @@ class SessionKeeper:
         """What moving a session to this project, or out of all, would bring along. Nothing is changed."""
         with self._database.read(reach) as transaction:
             if project is not None:
-                Projects(transaction).get(project)
-            session = Sessions(transaction).get(external_id)
+                ProjectStore(transaction).get(project)
+            session = SessionStore(transaction).get(external_id)
             _refuse_leaving(transaction.reach, project)
             scope = Scope(tenant=reach.tenant, project=project, user=session.user_id)
             return preview_move(transaction, session, scope)
@@ -219,11 +219,11 @@ class SessionKeeper:
         """Inside a transaction of a larger use case; the fields are checked. Not new where another was faster. Outside ids are
         unique in a tenant: a confined or bound caller that names a session it cannot see is told that there is none (ISO-4), though
         it can tell from that that the name is not free."""
-        held = UsageRows(transaction).held()
+        held = UsageStore(transaction).held()
         refuse_over("sessions", held.sessions, 1, held.limits.over(self._limits).sessions)
-        pools = Pools(transaction, self._generation)
+        pools = PoolStore(transaction, self._generation)
         pool = pools.ensure(_scope_in(transaction, wanted.project, wanted.user_id).pool)
-        sessions = Sessions(transaction)
+        sessions = SessionStore(transaction)
         new = NewSession(
             id=new_session_id(),
             external_id=wanted.external_id or new_external_id(),
@@ -252,7 +252,7 @@ def _scope_in(transaction: Transaction, project: ProjectId | None, user: str | N
     _refuse_leaving(transaction.reach, project)
     if project is None:
         return Scope(tenant=transaction.reach.tenant, project=None, user=user)
-    visibility = Projects(transaction).hold(project).member_visibility
+    visibility = ProjectStore(transaction).hold(project).member_visibility
     return Scope(tenant=transaction.reach.tenant, project=project, user=user, visibility=visibility)
 
 

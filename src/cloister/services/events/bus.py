@@ -21,7 +21,7 @@ from cloister.domain.identifiers import ProjectId, TenantId
 from cloister.domain.patterns import anchored
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
-from cloister.services.events.change_poller import Lookout, Versions
+from cloister.services.events.change_poller import ChangePoller, Versions
 from cloister.storage.interface import Database
 
 KEPT = 1_024
@@ -37,7 +37,7 @@ _NOWHERE = -1
 News = Callable[[TenantId], None]
 
 
-class Told(NamedTuple):
+class Delivery(NamedTuple):
     """What a reader gets. `id` is the place behind it; `event` is none where the reader missed some, and has to look again."""
 
     id: str
@@ -74,12 +74,12 @@ class _Row:
         return not self.readers and time.monotonic() - self.left_at > _KEPT_SECONDS
 
 
-class Bus:
+class EventBus:
     """Safe to use from any thread. Telling takes no longer than a look into a table, and with readers a few steps more."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._neighbours = database.neighbours
-        self._lookout = Lookout(database, clock)
+        self._notifier = database.notifier
+        self._change_poller = ChangePoller(database, clock)
         self._clock = clock
         self._rows: dict[TenantId, _Row] = {}
         self._begins = count(_ROW_LENGTH, _ROW_LENGTH)
@@ -92,12 +92,12 @@ class Bus:
 
     def created(self, session: Session) -> None:
         if self._is_wanted(session.tenant):
-            self._tell(session.tenant, [of_session("session.created", session, self._clock())])
+            self._publish(session.tenant, [of_session("session.created", session, self._clock())])
 
     def changed(self, session: Session) -> None:
         self._note_change(session.tenant)
         if self._is_wanted(session.tenant):
-            self._tell(session.tenant, [of_session("session.changed", session, self._clock())])
+            self._publish(session.tenant, [of_session("session.changed", session, self._clock())])
 
     def moved(self, sessions: Sequence[Session], project: ProjectId | None) -> None:
         """Sessions of one project, as they were before, that are now in this one."""
@@ -110,18 +110,18 @@ class Bus:
             events = [of_move(session, project, at) for session in sessions]
         else:
             events = [reset(at, project=each) for each in (sessions[0].project, project)]
-        self._tell(sessions[0].tenant, events)
+        self._publish(sessions[0].tenant, events)
 
     def regrouped(self, tenant: TenantId, project: ProjectId) -> None:
         """Sessions of a project recall others than before: whoever reads along has to look again."""
         self._note_change(tenant)
         if self._is_wanted(tenant):
-            self._tell(tenant, [reset(self._clock(), project=project)])
+            self._publish(tenant, [reset(self._clock(), project=project)])
 
     def deleted(self, session: Session) -> None:
         self._note_change(session.tenant)
         if self._is_wanted(session.tenant):
-            self._tell(session.tenant, [of_session("session.deleted", session, self._clock())])
+            self._publish(session.tenant, [of_session("session.deleted", session, self._clock())])
 
     def erased(self, tenant: TenantId, sessions: Sequence[Session], projects: Collection[ProjectId | None]) -> None:
         """Sessions of one user, in these projects, are gone. More than `MOST_AT_ONCE` need not all be named."""
@@ -133,25 +133,25 @@ class Bus:
             events = [of_session("session.deleted", session, at) for session in sessions]
         else:
             events = [reset(at, project=project) for project in projects]
-        self._tell(tenant, events)
+        self._publish(tenant, events)
 
     def tenant_erased(self, tenant: TenantId) -> None:
         """Whoever reads along looks again, and finds that its key is not valid any more."""
         self._note_change(tenant)
         if self._is_wanted(tenant):
-            self._tell(tenant, [reset(self._clock(), wide=True)])
+            self._publish(tenant, [reset(self._clock(), wide=True)])
 
     def added(self, session: Session, messages: Sequence[Message]) -> None:
         if self._is_wanted(session.tenant):
-            self._tell(session.tenant, [of_messages(session, messages, self._clock())])
+            self._publish(session.tenant, [of_messages(session, messages, self._clock())])
 
     def turn_started(self, session: Session) -> None:
         if self._is_wanted(session.tenant):
-            self._tell(session.tenant, [of_session("turn.started", session, self._clock())])
+            self._publish(session.tenant, [of_session("turn.started", session, self._clock())])
 
     def turn_finished(self, session: Session, status: Status) -> None:
         if self._is_wanted(session.tenant):
-            self._tell(session.tenant, [of_session("turn.finished", session, self._clock())._replace(status=status)])
+            self._publish(session.tenant, [of_session("turn.finished", session, self._clock())._replace(status=status)])
 
     def on_news(self, call: News) -> Callable[[], None]:
         """Whenever a tenant with readers has news: called on the thread that tells, so it must only pass it on. Gives its end."""
@@ -209,11 +209,11 @@ class Bus:
         return blake2b(data, key=self._secret, person=purpose, digest_size=8).digest()
 
     def _is_wanted(self, tenant: TenantId) -> bool:
-        return self._neighbours.speak or tenant in self._rows
+        return self._notifier.publishes or tenant in self._rows
 
-    def _tell(self, tenant: TenantId, events: Sequence[Event]) -> None:
+    def _publish(self, tenant: TenantId, events: Sequence[Event]) -> None:
         self._keep(tenant, events)
-        self._neighbours.tell(tenant, events)
+        self._notifier.publish(tenant, events)
 
     def _keep(self, tenant: TenantId, events: Sequence[Event]) -> None:
         row = self._rows.get(tenant)
@@ -243,28 +243,28 @@ class Bus:
     def _listen(self) -> None:
         with self._looking:
             if not self._listening:
-                self._neighbours.listen(self._keep, self._missed)
+                self._notifier.subscribe(self._keep, self._missed)
                 self._listening = True
 
     def _see(self, tenant: TenantId, row: _Row) -> None:
         """What is there now need not be told later."""
-        if self._neighbours.speak or row.seen is not None:
+        if self._notifier.publishes or row.seen is not None:
             return
         with self._looking:
             if row.seen is None:
-                row.seen = self._lookout.versions(tenant)
+                row.seen = self._change_poller.versions(tenant)
 
     def _missed(self) -> None:
         with self._lock:
             rows = list(self._rows.items())
         for tenant, row in rows:
-            if self._neighbours.speak:
+            if self._notifier.publishes:
                 self._keep(tenant, [reset(self._clock(), wide=True)])
                 continue
             with self._looking:
                 if row.seen is None:
                     continue
-                events, row.seen = self._lookout.changes(tenant, row.seen)
+                events, row.seen = self._change_poller.changes(tenant, row.seen)
             if events:
                 self._keep(tenant, events)
 
@@ -277,7 +277,7 @@ class Bus:
 class Reader:
     """One who reads along: a place in the row of a tenant, and what may be seen from there."""
 
-    def __init__(self, bus: Bus, row: _Row, reach: Reach, user: str | None, place: int) -> None:
+    def __init__(self, bus: EventBus, row: _Row, reach: Reach, user: str | None, place: int) -> None:
         self._bus = bus
         self._row = row
         self._reach = reach
@@ -293,17 +293,17 @@ class Reader:
     def has_news(self) -> bool:
         return self._place != self._row.end
 
-    def read(self) -> list[Told]:
+    def read(self) -> list[Delivery]:
         """What is new and may be known here, not too much at once."""
         events = self._row.since(self._place, _MOST_READ)
         if events is None:
             self._place = self._row.end
-            return [Told(self.id, None)]
-        seen: list[Told] = []
+            return [Delivery(self.id, None)]
+        seen: list[Delivery] = []
         for event in events:
             self._place += 1
             if (visible := told(event, self._reach, self._user)) is not None:
-                seen.append(Told(self.id, visible))
+                seen.append(Delivery(self.id, visible))
         return seen
 
     def close(self) -> None:

@@ -7,7 +7,7 @@ from cloister.domain.identifiers import PoolId, TenantId
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
 from cloister.storage.interface import Database
-from cloister.storage.stores.changes import Changes, PoolVersion
+from cloister.storage.stores.changes import ChangeStore, PoolVersion
 
 Versions = Mapping[PoolId, PoolVersion]
 # More changed sessions of one pool are not worth being told one by one.
@@ -15,7 +15,7 @@ _MOST_TOLD = 100
 _NEVER_SEEN = PoolVersion(None, 0, 0)
 
 
-class Lookout:
+class ChangePoller:
     """Tells of sessions that changed, pool by pool. What left a pool is not there to be named: then its readers look again."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
@@ -24,14 +24,14 @@ class Lookout:
 
     def versions(self, tenant: TenantId) -> Versions:
         with self._database.read(Reach(tenant=tenant)) as transaction:
-            return Changes(transaction).versions()
+            return ChangeStore(transaction).versions()
 
     def changes(self, tenant: TenantId, seen: Versions) -> tuple[list[Event], Versions]:
         """Since these versions; and the versions of now."""
         at = self._clock()
         found: list[Event] = []
         with self._database.read(Reach(tenant=tenant)) as transaction:
-            changes = Changes(transaction)
+            changes = ChangeStore(transaction)
             current = changes.versions()
             for pool, now in current.items():
                 before = seen.get(pool, _NEVER_SEEN)

@@ -16,8 +16,8 @@ from cloister.domain.timestamps import Clock
 from cloister.index.interface import EntityPoint, Index
 from cloister.services.indexing.indexer import Indexer, Said
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.derived_index_rows import EntityIndexRows, EntityWords
-from cloister.storage.stores.entities import Entities
+from cloister.storage.stores.derived_index_rows import EntityIndexStore, EntityWords
+from cloister.storage.stores.entities import EntityStore
 from cloister.storage.stores.messages import Indexed
 
 T = TypeVar("T")
@@ -44,13 +44,13 @@ class EntityIndexing:
         """Of those that are held, what is known changed, or where they are, and what finds them changes with it; a slow embedder
         leaves the vectors to the queue. With an index outside the database those that are gone wait in the queue, so that no crash
         can lose it."""
-        entities = Entities(transaction)
+        entities = EntityStore(transaction)
         held = entities.found(left) if left else []
         prepared = self._indexer.prepare([_said(entity) for entity in held], self._clock()) if held else []
         for entity, indexed in zip(held, prepared, strict=True):
             entities.set_index(entity.id, indexed)
         if gone and not self._index.immediate:
-            EntityIndexRows(transaction, self._indexer.generation).note_removal(gone)
+            EntityIndexStore(transaction, self._indexer.generation).note_removal(gone)
 
     def take_out(self, reach: Reach, removal: int, entity: EntityId) -> None:
         """Of an index outside the database."""
@@ -60,7 +60,7 @@ class EntityIndexing:
     def index_waiting(self, reach: Reach, project: ProjectId) -> int:
         """Some of those of a project that wait; returns how many."""
         with self._database.read(reach) as transaction:
-            waiting = EntityIndexRows(transaction, self._indexer.generation).waiting(project, limit=_CHUNK)
+            waiting = EntityIndexStore(transaction, self._indexer.generation).waiting(project, limit=_CHUNK)
         if not waiting:
             return 0
         unknown = [words for words in waiting if words.vector is None]
@@ -84,7 +84,7 @@ class EntityIndexing:
 
     def _words(self, reach: Reach, project: ProjectId, after: int, everything: bool) -> list[EntityWords]:
         with self._database.read(reach) as transaction:
-            rows = EntityIndexRows(transaction, self._indexer.generation)
+            rows = EntityIndexStore(transaction, self._indexer.generation)
             return rows.words(project, after=after, limit=_CHUNK, all_generations=everything)
 
     def _keep(self, reach: Reach, project: ProjectId, words: Sequence[EntityWords]) -> list[EntityWords]:
@@ -103,9 +103,9 @@ class EntityIndexing:
         now = self._clock()
         self._write(reach, lambda rows: rows.mark_put(words, removals, now))
 
-    def _write(self, reach: Reach, work: Callable[[EntityIndexRows], T]) -> T:
+    def _write(self, reach: Reach, work: Callable[[EntityIndexStore], T]) -> T:
         return self._database.write(
-            reach, lambda transaction: work(EntityIndexRows(transaction, self._indexer.generation))
+            reach, lambda transaction: work(EntityIndexStore(transaction, self._indexer.generation))
         )
 
 

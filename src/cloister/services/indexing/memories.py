@@ -10,7 +10,7 @@ from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
 from cloister.services.indexing.indexer import Indexer
 from cloister.storage.interface import Database
-from cloister.storage.stores.derived_index_rows import MemoryIndexRows, MemoryWords
+from cloister.storage.stores.derived_index_rows import MemoryIndexStore, MemoryWords
 from cloister.storage.stores.messages import Indexed
 
 _CHUNK = 200
@@ -33,7 +33,7 @@ class MemoryIndexing:
     def index_waiting(self, reach: Reach, session: SessionId) -> int:
         """Some of those of a session that wait; returns how many."""
         with self._database.read(reach) as transaction:
-            waiting = MemoryIndexRows(transaction, self._indexer.generation).waiting(session, limit=_CHUNK)
+            waiting = MemoryIndexStore(transaction, self._indexer.generation).waiting(session, limit=_CHUNK)
         if waiting:
             self._keep(reach, session, waiting)
         return len(waiting)
@@ -48,7 +48,7 @@ class MemoryIndexing:
 
     def _words(self, reach: Reach, session: SessionId, after: int, everything: bool) -> list[MemoryWords]:
         with self._database.read(reach) as transaction:
-            rows = MemoryIndexRows(transaction, self._indexer.generation)
+            rows = MemoryIndexStore(transaction, self._indexer.generation)
             return rows.words(session, after=after, limit=_CHUNK, all_generations=everything)
 
     def _keep(self, reach: Reach, session: SessionId, words: Sequence[MemoryWords]) -> None:
@@ -58,5 +58,5 @@ class MemoryIndexing:
         entries = [(one.id, made) for one, made in zip(words, indexed, strict=True)]
         self._database.write(
             reach,
-            lambda transaction: MemoryIndexRows(transaction, self._indexer.generation).set_indexed(session, entries),
+            lambda transaction: MemoryIndexStore(transaction, self._indexer.generation).set_indexed(session, entries),
         )

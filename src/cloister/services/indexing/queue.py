@@ -16,7 +16,7 @@ from cloister.services.indexing.entities import EntityIndexing
 from cloister.services.indexing.indexer import Indexer
 from cloister.services.indexing.memories import MemoryIndexing
 from cloister.storage.interface import Database, Row
-from cloister.storage.stores.index_rows import IndexRows
+from cloister.storage.stores.index_rows import IndexStore
 
 _CHUNK = 200
 
@@ -89,13 +89,13 @@ class IndexQueue:
                 else:
                     self._index.forget_sessions([session])
                 settle = partial(
-                    IndexRows.settle_removal, removal=removal, session=SessionId(session), whole_session=not message
+                    IndexStore.settle_removal, removal=removal, session=SessionId(session), whole_session=not message
                 )
                 self._write(reach, settle)
 
     def _index_session(self, reach: Reach, session: SessionId) -> int:
         with self._database.read(reach) as transaction:
-            waiting = IndexRows(transaction, self._indexer.generation).waiting(session, limit=_CHUNK)
+            waiting = IndexStore(transaction, self._indexer.generation).waiting(session, limit=_CHUNK)
         if not waiting:
             return 0
         words = [entry for entry in waiting if not entry.embedded]
@@ -125,7 +125,7 @@ class IndexQueue:
 
     def _run(self, reach: Reach, session: SessionId, first: int, last: int, around: int) -> list[Point]:
         with self._database.read(reach) as transaction:
-            found = IndexRows(transaction, self._indexer.generation).points(
+            found = IndexStore(transaction, self._indexer.generation).points(
                 session, first=first, last=last, around=around
             )
         return [
@@ -142,5 +142,5 @@ class IndexQueue:
             for message, role, author, created_at, vector, terms in found
         ]
 
-    def _write(self, reach: Reach, work: Callable[[IndexRows], None]) -> None:
-        self._database.write(reach, lambda transaction: work(IndexRows(transaction, self._indexer.generation)))
+    def _write(self, reach: Reach, work: Callable[[IndexStore], None]) -> None:
+        self._database.write(reach, lambda transaction: work(IndexStore(transaction, self._indexer.generation)))

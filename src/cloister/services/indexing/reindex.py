@@ -16,7 +16,7 @@ from cloister.services.indexing.indexer import Indexer
 from cloister.services.indexing.memories import MemoryIndexing
 from cloister.services.indexing.queue import IndexQueue
 from cloister.storage.interface import Database
-from cloister.storage.stores.index_rows import IndexRows, Words
+from cloister.storage.stores.index_rows import IndexStore, Words
 
 Progress = Callable[[int, int], None]
 _Kind = Literal["messages", "memories", "entities"]
@@ -102,11 +102,11 @@ class Reindexer:
     def _rebuild_pool(self, reach: Reach, pool: PoolId, everything: bool) -> Iterator[int]:
         for session in self._members(reach, pool):
             yield from self._rebuild_session(reach, session, everything)
-        self._database.write(reach, lambda transaction: IndexRows(transaction, self._indexer.generation).settle(pool))
+        self._database.write(reach, lambda transaction: IndexStore(transaction, self._indexer.generation).settle(pool))
 
     def _members(self, reach: Reach, pool: PoolId) -> list[SessionId]:
         with self._database.read(reach) as transaction:
-            return IndexRows(transaction, self._indexer.generation).members(pool)
+            return IndexStore(transaction, self._indexer.generation).members(pool)
 
     def _rebuild_session(self, reach: Reach, session: SessionId, everything: bool) -> Iterator[int]:
         after: MessageId | None = None
@@ -117,7 +117,7 @@ class Reindexer:
             pairs = [(entry.id, indexed) for entry, indexed in zip(words, entries, strict=True)]
             self._database.write(
                 reach,
-                lambda transaction, pairs=pairs: IndexRows(transaction, self._indexer.generation).set_indexed(
+                lambda transaction, pairs=pairs: IndexStore(transaction, self._indexer.generation).set_indexed(
                     session, pairs
                 ),
             )
@@ -126,5 +126,5 @@ class Reindexer:
 
     def _words(self, reach: Reach, session: SessionId, after: MessageId | None, everything: bool) -> list[Words]:
         with self._database.read(reach) as transaction:
-            rows = IndexRows(transaction, self._indexer.generation)
+            rows = IndexStore(transaction, self._indexer.generation)
             return rows.words(session, after=after, limit=_CHUNK, all_generations=everything)

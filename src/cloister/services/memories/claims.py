@@ -16,7 +16,7 @@ from cloister.domain.identifiers import SessionId, TenantId
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.extraction import Extraction
+from cloister.storage.stores.extraction import ExtractionStore
 
 LEASE_SECONDS = 60
 # A lease is renewed so often before it would run out: one renewal may fail, or come late, without harm.
@@ -79,7 +79,7 @@ class Claims:
 
         def work(transaction: Transaction) -> bool:
             now = self._clock()
-            return Extraction(transaction).claim(session, claim.number, now=now, until=self._until(now))
+            return ExtractionStore(transaction).claim(session, claim.number, now=now, until=self._until(now))
 
         return claim if self._database.write(reach, work) else None
 
@@ -101,7 +101,7 @@ class Claims:
         """Undone: another worker may have it at once."""
         claim.lost = True
         self._database.write(
-            claim.reach, lambda transaction: Extraction(transaction).release(claim.session, claim.number)
+            claim.reach, lambda transaction: ExtractionStore(transaction).release(claim.session, claim.number)
         )
 
     def release_all(self) -> int:
@@ -132,7 +132,7 @@ class Claims:
         until = self._until(self._clock())
 
         def work(transaction: Transaction) -> bool:
-            return Extraction(transaction).renew(claim.session, claim.number, until=until)
+            return ExtractionStore(transaction).renew(claim.session, claim.number, until=until)
 
         if not self._database.write(claim.reach, work):
             claim.lost = True

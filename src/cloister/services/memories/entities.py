@@ -7,21 +7,21 @@ from cloister.domain.conversation import Project
 from cloister.domain.entity import Entity, same_name
 from cloister.domain.errors import NotFound
 from cloister.domain.extraction import ExtractedEntity
-from cloister.domain.identifiers import EntityId, ProjectId, SessionId, entity_name, new_entity_id
+from cloister.domain.identifiers import EntityId, ProjectId, SessionId, format_entity_id, new_entity_id
 from cloister.domain.memory import normalised
 from cloister.domain.scope import PoolKey, Reach, Scope
 from cloister.domain.text import checked_name
 from cloister.domain.timestamps import Clock
 from cloister.services.indexing.entities import EntityIndexing
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.entities import Entities
-from cloister.storage.stores.tenants import Projects
+from cloister.storage.stores.entities import EntityStore
+from cloister.storage.stores.tenants import ProjectStore
 
 _LONGEST_NAME = 120
 _LONGEST_NOTES = 400
 
 
-class EntityKeeper:
+class Entities:
     """Only `retag` ever changes an entity's project (ISO-6)."""
 
     def __init__(self, database: Database, indexing: EntityIndexing, clock: Clock) -> None:
@@ -39,7 +39,7 @@ class EntityKeeper:
     ) -> None:
         """What one session of this user says of things, in the project it had then (ISO-9)."""
         member = _place(project, user).user
-        entities = Entities(transaction)
+        entities = EntityStore(transaction)
         now = self._clock()
         mentioned = set[EntityId]()
         for position, extracted in enumerate(found):
@@ -63,7 +63,7 @@ class EntityKeeper:
             self._indexing.index_again(transaction, sorted(mentioned))
             entities.note_change(project.id)
 
-    def _held(self, entities: Entities, entity: Entity, digest: bytes) -> EntityId:
+    def _held(self, entities: EntityStore, entity: Entity, digest: bytes) -> EntityId:
         """The one of this name that is there, else this one. Another transaction may add, move or forget it in between."""
         while True:
             known = entities.find(entity.project, entity.user, digest)
@@ -91,12 +91,12 @@ class EntityKeeper:
         if user_id is not None:
             checked_name(user_id, "user_id")
         with self._database.read(reach) as transaction:
-            place = _place(Projects(transaction).get(project), reach.user_of(user_id))
-            entities = Entities(transaction)
+            place = _place(ProjectStore(transaction).get(project), reach.user_of(user_id))
+            entities = EntityStore(transaction)
             if behind is not None:
                 last = entities.get(behind)
                 if (last.project, last.user) != (project, place.user):
-                    raise NotFound("entity", entity_name(behind))
+                    raise NotFound("entity", format_entity_id(behind))
                 after = (last.created_at, last.id)
             return (
                 entities.page(project, place.user, limit=limit)
@@ -110,10 +110,10 @@ class EntityKeeper:
             checked_name(user_id, "user_id")
 
         def work(transaction: Transaction) -> Entity:
-            entities = Entities(transaction)
+            entities = EntityStore(transaction)
             held = entities.get(entity)
             place = _place(
-                Projects(transaction).hold(project), held.user if user_id is None else reach.user_of(user_id)
+                ProjectStore(transaction).hold(project), held.user if user_id is None else reach.user_of(user_id)
             )
             there = entities.retag(held, project, place.user, same_name(held.name))
             self._indexing.index_again(transaction, [there], gone=[] if there == entity else [entity])

@@ -26,14 +26,14 @@ from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
 from cloister.models.interface import Extractor
 from cloister.services.memories.claims import Claim, Claims
-from cloister.services.memories.entities import EntityKeeper
-from cloister.services.memories.memories import PreparedMemory, Rememberer
+from cloister.services.memories.entities import Entities
+from cloister.services.memories.memories import Memories, PreparedMemory
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.extraction import Claimed, Extraction
-from cloister.storage.stores.memories import Known, Memories
-from cloister.storage.stores.observations import Observations
-from cloister.storage.stores.sessions import Sessions
-from cloister.storage.stores.tenants import Projects
+from cloister.storage.stores.extraction import Claimed, ExtractionStore
+from cloister.storage.stores.memories import Known, MemoryStore
+from cloister.storage.stores.observations import ObservationStore
+from cloister.storage.stores.sessions import SessionStore
+from cloister.storage.stores.tenants import ProjectStore
 
 RECENT_WINDOW = 40
 PATIENCE_SECONDS = 10.0
@@ -87,20 +87,20 @@ class _LeaseLost(Exception):
     """Another worker took the session over, or it moved: what was known in the old pool must not come into the new one."""
 
 
-class MemoryWorker:
+class Extraction:
     """Any number of these, in any number of processes, never extract one session at once."""
 
     def __init__(
         self,
         database: Database,
-        rememberer: Rememberer,
-        entities: EntityKeeper,
+        memories: Memories,
+        entities: Entities,
         extractor: Extractor,
         clock: Clock,
         claims: Claims,
     ) -> None:
         self._database = database
-        self._rememberer = rememberer
+        self._store = memories
         self._entities = entities
         self._extractor = extractor
         self._clock = clock
@@ -138,7 +138,7 @@ class MemoryWorker:
         waited, pause = 0.0, _FIRST_PAUSE_SECONDS
         while True:
             with self._database.read(reach) as transaction:
-                session = Sessions(transaction).get(external_id)
+                session = SessionStore(transaction).get(external_id)
             claim = self._claims.claim(reach, session.id)
             if claim is not None:
                 return claim
@@ -169,7 +169,7 @@ class MemoryWorker:
         """No transaction is open while the extractor thinks."""
         work = self._read(claim)
         evidence = _evidence(work.unchecked)
-        memories = self._rememberer.prepare(self._memories(_of_pool(evidence, work.claimed.pool), work.known))
+        memories = self._store.prepare(self._memories(_of_pool(evidence, work.claimed.pool), work.known))
         entities: list[tuple[ProjectId, Sequence[ExtractedEntity]]] = []
         for project, said in groupby(evidence, key=lambda one: _project_then(one.id, work)):
             if project is not None:
@@ -194,7 +194,7 @@ class MemoryWorker:
     def _read(self, claim: Claim) -> _Work:
         session = claim.session
         with self._database.read(claim.reach) as transaction:
-            extraction = Extraction(transaction)
+            extraction = ExtractionStore(transaction)
             claimed = extraction.claimed(session, claim.number)
             if claimed is None:
                 raise _LeaseLost
@@ -203,7 +203,7 @@ class MemoryWorker:
                 claimed=claimed,
                 claim=claim,
                 unchecked=extraction.unchecked(session, _MOST_STATEMENTS),
-                known=Memories(transaction).known(session, claimed.pool, claimed.user, _MOST_KNOWN),
+                known=MemoryStore(transaction).known(session, claimed.pool, claimed.user, _MOST_KNOWN),
                 past=extraction.past(session),
                 unobserved=unobserved if len(unobserved) >= _FEWEST_TO_OBSERVE else (),
             )
@@ -218,7 +218,7 @@ class MemoryWorker:
     ) -> Extracted:
         """Memories, entities, notes and flags in one transaction (MEM-6). What lost a source meanwhile is left out."""
         session = work.claimed.session
-        extraction, projects = Extraction(transaction), Projects(transaction)
+        extraction, projects = ExtractionStore(transaction), ProjectStore(transaction)
         # Before the session, as whatever regroups a project does: an entity is as wide as its project is at the commit (ISO-10).
         known = _locked(projects, {said_in for said_in, _ in entities})
         observed = extraction.hold(session, work.claim.number)
@@ -227,7 +227,7 @@ class MemoryWorker:
         checked = extraction.mark_checked(session, [one.id for one in work.unchecked])
         there = extraction.present(session, [one.id for one in (*work.unchecked, *work.unobserved)])
         kept = [entry for entry in memories if _is_whole(entry.extracted.sources, there)]
-        added = self._rememberer.append_prepared(transaction, session, kept)
+        added = self._store.append_prepared(transaction, session, kept)
         for said_in, found in entities:
             project = known.get(said_in)
             if project is not None:
@@ -252,7 +252,7 @@ class MemoryWorker:
         if not work.unobserved or not there.issuperset(one.id for one in work.unobserved):
             return work.claimed.observed
         first, last = work.unobserved[0], work.unobserved[-1]
-        observations = Observations(transaction)
+        observations = ObservationStore(transaction)
         said_at = {one.id: one.created_at for one in work.unobserved}
         ids = sorted(new_observation_id() for _ in notes)  # the order of notes on what was said at one moment
         for identity, (content, sources) in zip(ids, notes, strict=True):
@@ -270,7 +270,7 @@ class MemoryWorker:
                 observations.add(observation, first.id, last.id)
         return last.id
 
-    def _settings(self, projects: Projects, project: ProjectId | None) -> Mapping[str, object]:
+    def _settings(self, projects: ProjectStore, project: ProjectId | None) -> Mapping[str, object]:
         found = None if project is None else projects.find(project)
         return {} if found is None else found.settings
 
@@ -278,7 +278,7 @@ class MemoryWorker:
         """Nothing else changes; the next try is later with every failure, up to an hour."""
 
         def note(transaction: Transaction) -> None:
-            extraction = Extraction(transaction)
+            extraction = ExtractionStore(transaction)
             failures = extraction.failures(claim.session)
             wait = min(_FIRST_RETRY_MICROSECONDS << min(failures, 20), _LAST_RETRY_MICROSECONDS)
             jitter = secrets.randbelow(max(1, wait // 4))
@@ -292,7 +292,7 @@ class MemoryWorker:
         self._database.write(claim.reach, note)
 
 
-def _locked(projects: Projects, wanted: Collection[ProjectId]) -> dict[ProjectId, Project]:
+def _locked(projects: ProjectStore, wanted: Collection[ProjectId]) -> dict[ProjectId, Project]:
     """Those that are still there, locked in id order to avoid deadlock."""
     found: dict[ProjectId, Project] = {}
     for project in sorted(wanted):

@@ -8,18 +8,18 @@ from typing import Any
 from cloister.domain.conversation import Session
 from cloister.domain.errors import InvalidRequest, NotFound, TooLarge
 from cloister.domain.extraction import ExtractedMemory
-from cloister.domain.identifiers import MemoryId, SessionId, memory_name, new_memory_id
-from cloister.domain.memory import MAX_MEMORY, HeldMemory, Memory, checked_memory, same_as
+from cloister.domain.identifiers import MemoryId, SessionId, format_memory_id, new_memory_id
+from cloister.domain.memory import MAX_MEMORY, Memory, StoredMemory, checked_memory, same_as
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name, checked_text, is_storable
 from cloister.domain.timestamps import Clock
 from cloister.services.indexing.memories import MemoryIndexing
 from cloister.services.tenancy.idempotency import done_once, request, write_once
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.idempotency import FirstAnswer, Idempotency
-from cloister.storage.stores.memories import BEGINNING, Memories
+from cloister.storage.stores.idempotency import FirstAnswer, IdempotencyStore
+from cloister.storage.stores.memories import BEGINNING, MemoryStore
 from cloister.storage.stores.messages import Indexed
-from cloister.storage.stores.sessions import Sessions
+from cloister.storage.stores.sessions import SessionStore
 
 LARGEST_APPEND = 100
 
@@ -28,7 +28,7 @@ LARGEST_APPEND = 100
 class Appended:
     """What was new, and how much was known already."""
 
-    memories: tuple[HeldMemory, ...]
+    memories: tuple[StoredMemory, ...]
     duplicates: int
 
 
@@ -41,7 +41,7 @@ class PreparedMemory:
     indexed: Indexed
 
 
-class Rememberer:
+class Memories:
     """All memories come in through `append_prepared`: normalised, without duplicates, with ids and times."""
 
     def __init__(self, database: Database, indexing: MemoryIndexing, clock: Clock) -> None:
@@ -61,7 +61,7 @@ class Rememberer:
         given = None if idempotency_key is None else request(idempotency_key, checked)
 
         def work(transaction: Transaction) -> Appended:
-            session = Sessions(transaction).lock(external_id).session
+            session = SessionStore(transaction).lock(external_id).session
 
             def first() -> tuple[Appended, FirstAnswer]:
                 added = self.append_prepared(transaction, session.id, prepared)
@@ -101,7 +101,7 @@ class Rememberer:
         self, transaction: Transaction, session: SessionId, prepared: Sequence[PreparedMemory]
     ) -> list[Memory]:
         """The new ones, in order; what the session knows already is passed over (MEM-2)."""
-        memories = Memories(transaction)
+        memories = MemoryStore(transaction)
         now = self._clock()
         added: list[Memory] = []
         for position, entry in enumerate(prepared):
@@ -127,13 +127,13 @@ class Rememberer:
         limit: int,
         after: tuple[int, int] | None = None,
         behind: MemoryId | None = None,
-    ) -> list[HeldMemory]:
+    ) -> list[StoredMemory]:
         """Oldest first: from behind the (created_at, id) of the last one seen, or behind a memory that is still there."""
         with self._database.read(reach) as transaction:
-            session = Sessions(transaction).get(external_id)
-            memories = Memories(transaction)
+            session = SessionStore(transaction).get(external_id)
+            memories = MemoryStore(transaction)
             if behind is not None and memories.get(behind).memory.session != session.id:
-                raise NotFound("memory", memory_name(behind))
+                raise NotFound("memory", format_memory_id(behind))
             return memories.of_session(session.id, limit=limit, after=after or _place(memories, behind))
 
     def of_user(
@@ -144,21 +144,21 @@ class Rememberer:
         limit: int,
         after: tuple[int, int] | None = None,
         behind: MemoryId | None = None,
-    ) -> list[HeldMemory]:
+    ) -> list[StoredMemory]:
         """Merged across the user's sessions, for display and audit (MEM-8)."""
         checked_name(user, "user_id")
         reach.user_of(user)
         with self._database.read(reach) as transaction:
-            memories = Memories(transaction)
+            memories = MemoryStore(transaction)
             return memories.of_user(user, limit=limit, after=after or _place(memories, behind))
 
     def forget(self, reach: Reach, memory: MemoryId) -> None:
         def work(transaction: Transaction) -> None:
-            memories = Memories(transaction)
+            memories = MemoryStore(transaction)
             held = memories.get(memory)
-            Sessions(transaction).lock(held.session)
+            SessionStore(transaction).lock(held.session)
             memories.remove(held.memory.session, [memory])
-            Idempotency(transaction).forget_memories(held.memory.session)
+            IdempotencyStore(transaction).forget_memories(held.memory.session)
 
         self._database.write(reach, work)
         self._database.maintenance.scrub()
@@ -180,7 +180,7 @@ def _checked(content: str, field: str) -> str:
     return checked_memory(checked_text(content, field, MAX_MEMORY), field)
 
 
-def _place(memories: Memories, behind: MemoryId | None) -> tuple[int, int]:
+def _place(memories: MemoryStore, behind: MemoryId | None) -> tuple[int, int]:
     if behind is None:
         return BEGINNING
     memory = memories.get(behind).memory
@@ -189,7 +189,7 @@ def _place(memories: Memories, behind: MemoryId | None) -> tuple[int, int]:
 
 def _appended(session: Session, added: Sequence[Memory], given: int) -> Appended:
     held = tuple(
-        HeldMemory(memory=memory, session=session.external_id, user=session.user_id, project=session.project)
+        StoredMemory(memory=memory, session=session.external_id, user=session.user_id, project=session.project)
         for memory in added
     )
     return Appended(memories=held, duplicates=given - len(added))

@@ -1,14 +1,14 @@
 """Observations: the notes of one session, in the order in which it was said."""
 
 from cloister.domain.identifiers import ObservationId
-from cloister.domain.observation import HeldObservation
+from cloister.domain.observation import StoredObservation
 from cloister.domain.scope import Reach
 from cloister.storage.interface import Database
-from cloister.storage.stores.observations import Observations
-from cloister.storage.stores.sessions import Sessions
+from cloister.storage.stores.observations import ObservationStore
+from cloister.storage.stores.sessions import SessionStore
 
 
-class ObservationReader:
+class Observations:
     """They are made by extraction, and go with what they came from; nobody writes them by hand."""
 
     def __init__(self, database: Database) -> None:
@@ -22,11 +22,11 @@ class ObservationReader:
         limit: int,
         after: tuple[int, int] | None = None,
         behind: ObservationId | None = None,
-    ) -> list[HeldObservation]:
+    ) -> list[StoredObservation]:
         """From behind the (said_at, id) of the last one seen, or behind a note that is still there."""
         with self._database.read(reach) as transaction:
-            session = Sessions(transaction).get(external_id)
-            observations = Observations(transaction)
+            session = SessionStore(transaction).get(external_id)
+            observations = ObservationStore(transaction)
             if behind is not None:
                 after = observations.place(session.id, behind)
             if after is None:

@@ -18,21 +18,21 @@ from cloister.domain.conversation import Message, Project, Session
 from cloister.domain.errors import TurnMoved
 from cloister.domain.history import words_key
 from cloister.domain.identifiers import MessageId
-from cloister.domain.observation import HeldObservation
+from cloister.domain.observation import StoredObservation
 from cloister.domain.project_settings import context_sources, observation_scope
 from cloister.domain.prompts.recalled_text import shown_elsewhere
 from cloister.domain.recall.question import asked_part
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_content, checked_limit
-from cloister.services.recall.recall import Pick, Recaller
-from cloister.services.recall.recall_derived import DerivedRecaller
+from cloister.services.recall.recall import Pick, Recall
+from cloister.services.recall.recall_derived import DerivedRecall
 from cloister.services.recall.snapshot import read_snapshot
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.messages import Messages
-from cloister.storage.stores.observations import Observations
-from cloister.storage.stores.pools import Pools
-from cloister.storage.stores.sessions import Sessions
-from cloister.storage.stores.tenants import Projects
+from cloister.storage.stores.messages import MessageStore
+from cloister.storage.stores.observations import ObservationStore
+from cloister.storage.stores.pools import PoolStore
+from cloister.storage.stores.sessions import SessionStore
+from cloister.storage.stores.tenants import ProjectStore
 
 _MOST_MEMORIES = 10
 _MOST_ENTITIES = 10
@@ -43,11 +43,9 @@ _MOST_KNOWN = 100
 class ContextBuilder:
     """All of one context is read from one snapshot."""
 
-    def __init__(
-        self, database: Database, recaller: Recaller, derived_recaller: DerivedRecaller, generation: int
-    ) -> None:
+    def __init__(self, database: Database, recall: Recall, derived_recaller: DerivedRecall, generation: int) -> None:
         self._database = database
-        self._recaller = recaller
+        self._recall = recall
         self._derived_recaller = derived_recaller
         self._generation = generation
 
@@ -74,12 +72,12 @@ class ContextBuilder:
         limits = checked_limits(recent_limit, semantic_limit)
 
         def work(transaction: Transaction) -> Context:
-            session = Sessions(transaction).get(external_id)
-            project = None if session.project is None else Projects(transaction).get(session.project)
+            session = SessionStore(transaction).get(external_id)
+            project = None if session.project is None else ProjectStore(transaction).get(session.project)
             if bound_to is not None and _scope(session, project) != bound_to:
                 raise TurnMoved(external_id)
             chosen = with_limits(_sources_of(project) if sources is None else sources, limits)
-            asked = asked_part(question or _last_question(Messages(transaction), session) or "")
+            asked = asked_part(question or _last_question(MessageStore(transaction), session) or "")
             said, related = self._gather(transaction, session, project, asked, chosen, known)
             return assemble(
                 session=session.external_id,
@@ -103,7 +101,7 @@ class ContextBuilder:
         sources: Sequence[Source],
         known: frozenset[str],
     ) -> tuple[list[Message], list[Item]]:
-        messages = Messages(transaction)
+        messages = MessageStore(transaction)
         said = [
             message
             for source in sources
@@ -123,7 +121,7 @@ class ContextBuilder:
         ]
         if picks and question:
             held: set[MessageId] = {message.id for message in said}
-            found = self._recaller.best(transaction, scope, question, _wider(picks, known), without=held)
+            found = self._recall.best(transaction, scope, question, _wider(picks, known), without=held)
             related += _unknown(found, picks, known) if known else found
         return said, related
 
@@ -135,13 +133,13 @@ class ContextBuilder:
         scope = _scope(session, project)
         of_user = project is not None and observation_scope(project.settings) == "user"
         user = session.user_id if of_user else None
-        there = Pools(transaction, self._generation).derived(session.pool, session.id, session.project, user)
-        recaller = self._derived_recaller
+        there = PoolStore(transaction, self._generation).derived(session.pool, session.id, session.project, user)
+        recall = self._derived_recaller
         memories = entities = ()
         if question and there.memories:
-            memories = recaller.memories(transaction, scope, question, _MOST_MEMORIES)
+            memories = recall.memories(transaction, scope, question, _MOST_MEMORIES)
         if question and there.entities:
-            entities = recaller.entities(transaction, scope, question, _MOST_ENTITIES)
+            entities = recall.entities(transaction, scope, question, _MOST_ENTITIES)
         return Derived(
             memories=tuple(held for held, _ in memories),
             entities=tuple(entity for entity, _ in entities),
@@ -150,7 +148,7 @@ class ContextBuilder:
 
     def _recent_in_pool(self, transaction: Transaction, scope: Scope, sources: Sequence[Source]) -> list[Item]:
         wanted = [source for source in sources if source.method == "recent" and source.conversation_scope == "pool"]
-        rows = Pools(transaction, self._generation).rows(scope) if wanted else None
+        rows = PoolStore(transaction, self._generation).rows(scope) if wanted else None
         if rows is None:
             return []
         return [
@@ -165,8 +163,8 @@ def _scope(session: Session, project: Project | None) -> Scope:
     return session.scope(None if project is None else project.member_visibility)
 
 
-def _notes(transaction: Transaction, session: Session, user: str | None) -> tuple[HeldObservation, ...]:
-    observations = Observations(transaction)
+def _notes(transaction: Transaction, session: Session, user: str | None) -> tuple[StoredObservation, ...]:
+    observations = ObservationStore(transaction)
     if user is None:
         return tuple(observations.recent(session.id, session.pool, limit=_MOST_OBSERVATIONS))
     return tuple(observations.recent_of_user(user, session.pool, limit=_MOST_OBSERVATIONS))
@@ -187,7 +185,7 @@ def _unknown(found: Sequence[Item], picks: Sequence[Pick], known: frozenset[str]
     return [item for item in new if item.message.id in kept]
 
 
-def _last_question(messages: Messages, session: Session) -> str | None:
+def _last_question(messages: MessageStore, session: Session) -> str | None:
     return next((message.content for message in messages.recent(session.id, session.pool, "user", 1)), None)
 
 

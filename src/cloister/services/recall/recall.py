@@ -15,7 +15,7 @@ from cloister.domain.recall.ranking import Evidence, best, rank
 from cloister.domain.scope import Scope
 from cloister.index.interface import Index
 from cloister.storage.interface import Transaction
-from cloister.storage.stores.pools import Pools
+from cloister.storage.stores.pools import PoolStore
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,7 +30,7 @@ class Pick:
         return self.role in (None, message.role) and self.session in (None, message.session)
 
 
-class Recaller:
+class Recall:
     """`foreign_hits` counts what an index named that storage did not find in the pool: never shown, and zero when all is well."""
 
     def __init__(self, index: Index, generation: int) -> None:
@@ -48,7 +48,7 @@ class Recaller:
         without: Collection[MessageId] = (),
     ) -> list[Item]:
         """The best messages of the scope's pool, best first."""
-        rows = Pools(transaction, self._generation).rows(scope)
+        rows = PoolStore(transaction, self._generation).rows(scope)
         if rows is None:
             return []
         evidence = self._index.within(rows).evidence(question)

@@ -8,21 +8,21 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from cloister.domain.entity import Entity
-from cloister.domain.memory import HeldMemory
+from cloister.domain.memory import StoredMemory
 from cloister.domain.recall.ranking import Evidence, Weights, best, rank
 from cloister.domain.scope import Scope
 from cloister.index.interface import Index, PoolIndex
 from cloister.storage.interface import Transaction
-from cloister.storage.stores.entities import EntityRows
-from cloister.storage.stores.memories import MemoryRows
-from cloister.storage.stores.pools import Pools
+from cloister.storage.stores.entities import StoredEntities
+from cloister.storage.stores.memories import StoredMemories
+from cloister.storage.stores.pools import PoolStore
 
 T = TypeVar("T")
 _WEIGHTS = Weights(author=0, date=0, session_prior=0, favour_author=False)
 
 
-class DerivedRecaller:
-    """`foreign_hits` counts as that of `Recaller` does."""
+class DerivedRecall:
+    """`foreign_hits` counts as that of `Recall` does."""
 
     def __init__(self, index: Index, generation: int) -> None:
         self._index = index
@@ -32,19 +32,19 @@ class DerivedRecaller:
 
     def memories(
         self, transaction: Transaction, scope: Scope, question: str, limit: int
-    ) -> list[tuple[HeldMemory, float]]:
+    ) -> list[tuple[StoredMemory, float]]:
         """The best of the scope's pool, best first."""
-        pool = Pools(transaction, self._generation).rows(scope)
+        pool = PoolStore(transaction, self._generation).rows(scope)
         if pool is None:
             return []
-        rows = MemoryRows(transaction, pool.pool, self._generation)
+        rows = StoredMemories(transaction, pool.pool, self._generation)
         return self._best(self._index.memories_within(rows), rows.found, question, limit)
 
     def entities(self, transaction: Transaction, scope: Scope, question: str, limit: int) -> list[tuple[Entity, float]]:
         """Of the scope's project, and of its user's part of a private one (ISO-10); there are none outside a project (ISO-3)."""
         if scope.entities is None or not transaction.reach.covers(scope):
             return []
-        rows = EntityRows(transaction, scope.entities, scope.pool.user, self._generation)
+        rows = StoredEntities(transaction, scope.entities, scope.pool.user, self._generation)
         return self._best(self._index.entities_within(rows), rows.found, question, limit)
 
     def _best(

@@ -12,17 +12,17 @@ from cloister.domain.context import Item
 from cloister.domain.entity import Entity
 from cloister.domain.errors import Forbidden, InvalidRequest
 from cloister.domain.identifiers import MessageId, ProjectId
-from cloister.domain.memory import HeldMemory
+from cloister.domain.memory import StoredMemory
 from cloister.domain.recall.question import asked_part
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_content, checked_limit, checked_name
 from cloister.index import terms
-from cloister.services.recall.recall import Pick, Recaller
-from cloister.services.recall.recall_derived import DerivedRecaller
+from cloister.services.recall.recall import Pick, Recall
+from cloister.services.recall.recall_derived import DerivedRecall
 from cloister.services.recall.snapshot import read_snapshot
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.sessions import Sessions
-from cloister.storage.stores.tenants import Projects
+from cloister.storage.stores.sessions import SessionStore
+from cloister.storage.stores.tenants import ProjectStore
 
 Kind = Literal["episodes", "memories", "entities"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -56,7 +56,7 @@ class EpisodeHit:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MemoryHit:
-    held: HeldMemory
+    held: StoredMemory
     score: float
 
 
@@ -69,12 +69,12 @@ class EntityHit:
 Hit = EpisodeHit | MemoryHit | EntityHit
 
 
-class Searcher:
+class Search:
     """Finds within one place; there is no search across pools, and none for entities outside a project (ISO-3)."""
 
-    def __init__(self, database: Database, recaller: Recaller, derived_recaller: DerivedRecaller) -> None:
+    def __init__(self, database: Database, recall: Recall, derived_recaller: DerivedRecall) -> None:
         self._database = database
-        self._recaller = recaller
+        self._recall = recall
         self._derived_recaller = derived_recaller
 
     def search(
@@ -104,7 +104,7 @@ class Searcher:
             entities = self._derived_recaller.entities(transaction, scope, question, limit)
             return [EntityHit(entity=entity, score=score) for entity, score in entities]
         best: dict[MessageId, Hit] = {}
-        for item in self._recaller.best(transaction, scope, question, [Pick(limit=limit * _MESSAGES_AN_EPISODE)]):
+        for item in self._recall.best(transaction, scope, question, [Pick(limit=limit * _MESSAGES_AN_EPISODE)]):
             episode = item.message.episode
             best.setdefault(episode, EpisodeHit(episode=episode, item=item, score=item.score or 0.0))
         return list(best.values())[:limit]
@@ -159,9 +159,9 @@ def _covered(asked: set[int], hit: Hit) -> float:
 
 
 def _scope(transaction: Transaction, place: Place) -> Scope:
-    projects = Projects(transaction)
+    projects = ProjectStore(transaction)
     if place.session is not None:
-        session = Sessions(transaction).get(place.session)
+        session = SessionStore(transaction).get(place.session)
         return session.scope(None if session.project is None else projects.get(session.project).member_visibility)
     reach = transaction.reach
     user = reach.user_of(place.user_id)

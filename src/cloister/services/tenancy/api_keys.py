@@ -15,17 +15,17 @@ from cloister.domain.errors import (
     StorageError,
     Unauthenticated,
 )
-from cloister.domain.identifiers import KeyId, ProjectId, TenantId, key_name, new_key_id, new_tenant_id
+from cloister.domain.identifiers import KeyId, ProjectId, TenantId, format_key_id, new_key_id, new_tenant_id
 from cloister.domain.keys import derived_number, key_text, new_secret, parse_key, same_secret, secret_hash
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name
 from cloister.domain.timestamps import Clock
 from cloister.services.tenancy.idempotency import HOUR, done_once, request, write_once
-from cloister.services.tenancy.projects import NewKey, Organiser
+from cloister.services.tenancy.projects import NewKey, Projects
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.idempotency import FirstAnswer, Idempotency
-from cloister.storage.stores.keys import ApiKeys
-from cloister.storage.stores.tenants import Projects, Tenants
+from cloister.storage.stores.idempotency import FirstAnswer, IdempotencyStore
+from cloister.storage.stores.keys import ApiKeyStore
+from cloister.storage.stores.tenants import ProjectStore, TenantStore
 
 _ALL_IDS = 1 << 63
 
@@ -58,12 +58,12 @@ class CreatedTenant:
     admin_key: str
 
 
-class Gatekeeper:
+class ApiKeys:
     """Checks keys, makes them, and takes them away at once: nothing of a key is remembered between two requests."""
 
-    def __init__(self, database: Database, organiser: Organiser, clock: Clock) -> None:
+    def __init__(self, database: Database, projects: Projects, clock: Clock) -> None:
         self._database = database
-        self._organiser = organiser
+        self._projects = projects
         self._clock = clock
 
     def authenticate(self, given: str) -> ApiKey:
@@ -72,7 +72,7 @@ class Gatekeeper:
         if parsed is None:
             raise Unauthenticated
         with self._database.read(Reach(tenant=parsed.tenant)) as transaction:
-            held = ApiKeys(transaction).find(parsed.key)
+            held = ApiKeyStore(transaction).find(parsed.key)
         if held is None or not same_secret(parsed.secret, held.secret_hash) or not held.key.is_valid(self._clock()):
             raise Unauthenticated
         return held.key
@@ -80,7 +80,7 @@ class Gatekeeper:
     def still_valid(self, tenant: TenantId, key: KeyId) -> ApiKey:
         """The key that somebody showed before, by its name, as it is now; the answer is the same whatever became of it."""
         with self._database.read(Reach(tenant=tenant)) as transaction:
-            held = ApiKeys(transaction).find(key)
+            held = ApiKeyStore(transaction).find(key)
         if held is None or not held.key.is_valid(self._clock()):
             raise Unauthenticated
         return held.key
@@ -101,10 +101,10 @@ class Gatekeeper:
         key, drawn = self._new_key(reach, fields), new_secret()
 
         def add(transaction: Transaction) -> CreatedKey:
-            Tenants(transaction).share()
+            TenantStore(transaction).share()
             if key.project is not None:
-                Projects(transaction).hold(key.project)
-            ApiKeys(transaction).add(key, secret_hash(drawn))
+                ProjectStore(transaction).hold(key.project)
+            ApiKeyStore(transaction).add(key, secret_hash(drawn))
             return CreatedKey(key=key, text=key_text(reach.tenant, key.id, drawn))
 
         if idempotency_key is None or root is None:
@@ -156,7 +156,7 @@ class Gatekeeper:
     def page(self, reach: Reach, *, limit: int, after: tuple[int, int] | None = None) -> list[ApiKey]:
         self._refuse_confined(reach)
         with self._database.read(reach) as transaction:
-            keys = ApiKeys(transaction)
+            keys = ApiKeyStore(transaction)
             return keys.page(limit=limit) if after is None else keys.page(limit=limit, after=after)
 
     def revoke(self, reach: Reach, key: KeyId) -> None:
@@ -164,12 +164,12 @@ class Gatekeeper:
         self._refuse_confined(reach)
 
         def work(transaction: Transaction) -> None:
-            keys = ApiKeys(transaction)
+            keys = ApiKeyStore(transaction)
             now = self._clock()
             refuse_lockout(keys.lock_admins(), key, now)
             if not keys.revoke(key, now):
-                raise NotFound("API key", key_name(key))
-            Idempotency(transaction).forget_key(key)
+                raise NotFound("API key", format_key_id(key))
+            IdempotencyStore(transaction).forget_key(key)
 
         self._database.write(reach, work)
         self._database.maintenance.scrub()
@@ -184,14 +184,14 @@ class Gatekeeper:
             tenant = new_tenant_id()
             key = _admin_key(tenant, self._clock())
             first_key = NewKey(key=key, secret_hash=secret_hash(drawn))
-            _, default = self._organiser.create_tenant(name, tenant=tenant, key=first_key)
+            _, default = self._projects.create_tenant(name, tenant=tenant, key=first_key)
             return _created_tenant(name, key, default, drawn)
         given, seal = request(idempotency_key, name), _Seal(root)
         tenant = TenantId(derived_number(root, f"tenant {idempotency_key}", below=_ALL_IDS - 1) + 1)
         key = _admin_key(tenant, self._clock())
 
         def work(transaction: Transaction) -> CreatedTenant:
-            is_new = self._organiser.add_tenant(transaction, name)
+            is_new = self._projects.add_tenant(transaction, name)
 
             def first() -> tuple[CreatedTenant, FirstAnswer]:
                 if not is_new:
@@ -199,8 +199,8 @@ class Gatekeeper:
                         f"A tenant was made under the idempotency key {idempotency_key!r} before, "
                         "and its answer is no longer kept. Use a new key."
                     )
-                ApiKeys(transaction).add(key, secret_hash(drawn))
-                default = Projects(transaction).default()
+                ApiKeyStore(transaction).add(key, secret_hash(drawn))
+                default = ProjectStore(transaction).default()
                 kept = json.dumps([key.id, default, seal.close(key.id, drawn)])
                 return _created_tenant(name, key, default, drawn), FirstAnswer("keys", kept, last_id=key.id)
 
@@ -226,10 +226,10 @@ class _Seal:
         self._key = root.encode()
 
     def close(self, key: KeyId, secret: str) -> str:
-        return sealed(self._key, f"secret of {key_name(key)}", secret.encode()).hex()
+        return sealed(self._key, f"secret of {format_key_id(key)}", secret.encode()).hex()
 
     def open(self, key: KeyId, given: str) -> str:
-        secret = opened(self._key, f"secret of {key_name(key)}", bytes.fromhex(given))
+        secret = opened(self._key, f"secret of {format_key_id(key)}", bytes.fromhex(given))
         if secret is None:
             raise StorageError("The first answer to this request is damaged. Use a new idempotency key.")
         return secret.decode()

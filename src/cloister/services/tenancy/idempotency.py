@@ -16,7 +16,7 @@ from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name
 from cloister.domain.timestamps import Clock
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.idempotency import FirstAnswer, Idempotency
+from cloister.storage.stores.idempotency import FirstAnswer, IdempotencyStore
 
 T = TypeVar("T")
 HOUR = 3_600 * 1_000_000
@@ -63,7 +63,7 @@ def done_once(
 ) -> T:
     """Inside a transaction that `write_once` runs. `first` does it, and gives the answer with the ids and times to keep; `again`
     makes the same answer of them. `place` keeps the keys of different kinds of requests, and of different sessions, apart."""
-    store = Idempotency(transaction)
+    store = IdempotencyStore(transaction)
     request_hash = given.place(transaction.reach, place)
     now = clock()
     secret, known = store.find(request_hash, now)

@@ -6,10 +6,10 @@ from cloister.domain.identifiers import TenantId
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
 from cloister.storage.interface import Database
-from cloister.storage.stores.idempotency import Idempotency
+from cloister.storage.stores.idempotency import IdempotencyStore
 
 
-class ExpiredAnswers:
+class IdempotencyExpiry:
     """A worker calls `drop` now and then; until it does, nothing reads what has expired."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
@@ -23,4 +23,4 @@ class ExpiredAnswers:
         return sum(self._drop_of(Reach(tenant=TenantId(cast(int, tenant))), now) for (tenant,) in tenants)
 
     def _drop_of(self, reach: Reach, now: int) -> int:
-        return self._database.write(reach, lambda transaction: Idempotency(transaction).drop_expired(now))
+        return self._database.write(reach, lambda transaction: IdempotencyStore(transaction).drop_expired(now))

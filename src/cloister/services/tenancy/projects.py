@@ -11,26 +11,26 @@ from cloister.domain.errors import Conflict, Forbidden, InvalidRequest, NotFound
 from cloister.domain.identifiers import (
     ProjectId,
     TenantId,
+    format_project_id,
+    format_tenant_id,
     new_project_id,
     new_tenant_id,
-    project_name,
-    tenant_name,
 )
 from cloister.domain.project_settings import checked_settings
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility, Reach, Scope
 from cloister.domain.text import checked_name, checked_project_name, folded_name
 from cloister.domain.timestamps import Clock
 from cloister.domain.usage import Limits, Usage, refuse_over
-from cloister.services.conversations.move import SessionMover
-from cloister.services.events.bus import Bus
+from cloister.services.conversations.move import SessionMove
+from cloister.services.events.bus import EventBus
 from cloister.services.tenancy.idempotency import done_once, request, write_once
 from cloister.services.tenancy.visibility import VisibilityChange, VisibilityPreview, checked_visibility
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.idempotency import FirstAnswer
-from cloister.storage.stores.keys import ApiKeys
-from cloister.storage.stores.sessions import Sessions
-from cloister.storage.stores.tenants import Projects, Tenants
-from cloister.storage.stores.usage import UsageRows
+from cloister.storage.stores.keys import ApiKeyStore
+from cloister.storage.stores.sessions import SessionStore
+from cloister.storage.stores.tenants import ProjectStore, TenantStore
+from cloister.storage.stores.usage import UsageStore
 
 Named = TypeVar("Named")
 
@@ -51,7 +51,7 @@ class Moved:
     memories: int
 
 
-class Organiser:
+class Projects:
     """One use case a method; each is one transaction."""
 
     def __init__(
@@ -60,7 +60,7 @@ class Organiser:
         generation: int,
         clock: Clock,
         limits: Limits,
-        events: Bus,
+        events: EventBus,
         visibility: VisibilityChange,
     ) -> None:
         self._database = database
@@ -81,19 +81,19 @@ class Organiser:
         def work(transaction: Transaction) -> ProjectId:
             if self.add_tenant(transaction, name):
                 if key is not None:
-                    ApiKeys(transaction).add(key.key, key.secret_hash)
-            elif Tenants(transaction).name() != name:
+                    ApiKeyStore(transaction).add(key.key, key.secret_hash)
+            elif TenantStore(transaction).name() != name:
                 raise Conflict("There is a tenant of this id already, under another name.")
-            return Projects(transaction).default()
+            return ProjectStore(transaction).default()
 
         return identity, self._database.write(Reach(tenant=identity), work)
 
     def add_tenant(self, transaction: Transaction, name: str) -> bool:
         """The tenant of the transaction, with its default project, inside a larger use case. False when it is there already."""
         now = self._clock()
-        if not Tenants(transaction).add(name, now):
+        if not TenantStore(transaction).add(name, now):
             return False
-        Projects(transaction).add(
+        ProjectStore(transaction).add(
             new_project_id(),
             name="Default",
             is_default=True,
@@ -118,11 +118,11 @@ class Organiser:
         checked_visibility(member_visibility)
 
         def first(transaction: Transaction) -> tuple[Project, FirstAnswer]:
-            Tenants(transaction).lock_names()
-            usage = UsageRows(transaction)
+            TenantStore(transaction).lock_names()
+            usage = UsageStore(transaction)
             refuse_over("projects", usage.projects(), 1, usage.limits().over(self._limits).projects)
             project = new_project_id()
-            projects = Projects(transaction)
+            projects = ProjectStore(transaction)
             _refuse_taken_name(projects, name, allowed=allow_duplicate_name)
             projects.add(
                 project, name=name, is_default=False, member_visibility=member_visibility, created_at=self._clock()
@@ -134,7 +134,7 @@ class Organiser:
             return self._database.write(reach, lambda transaction: first(transaction)[0])
 
         def again(transaction: Transaction, kept: Sequence[Any]) -> Project:
-            if Projects(transaction).find(ProjectId(kept[0])) is None:
+            if ProjectStore(transaction).find(ProjectId(kept[0])) is None:
                 raise Conflict("The project that was made under this idempotency key was deleted since: use a new key.")
             return Project(
                 id=ProjectId(kept[0]),
@@ -167,17 +167,17 @@ class Organiser:
 
     def default_project(self, reach: Reach) -> ProjectId:
         with self._database.read(reach) as transaction:
-            return Projects(transaction).default()
+            return ProjectStore(transaction).default()
 
     def owns(self, reach: Reach, project: ProjectId) -> bool:
         with self._database.read(reach) as transaction:
-            return Projects(transaction).find(project) is not None
+            return ProjectStore(transaction).find(project) is not None
 
     def usage(self, reach: Reach) -> Usage:
         """What the whole tenant keeps, so a confined or bound caller may not ask."""
         _refuse_narrow(reach)
         with self._database.read(reach) as transaction:
-            rows = UsageRows(transaction)
+            rows = UsageStore(transaction)
             held = rows.held()
             return Usage(
                 messages=held.messages,
@@ -192,15 +192,15 @@ class Organiser:
         _refuse_narrow(reach)
 
         def work(transaction: Transaction) -> None:
-            if not Tenants(transaction).exists():
-                raise NotFound("tenant", tenant_name(reach.tenant))
-            UsageRows(transaction).set_limits(limits)
+            if not TenantStore(transaction).exists():
+                raise NotFound("tenant", format_tenant_id(reach.tenant))
+            UsageStore(transaction).set_limits(limits)
 
         self._database.write(reach, work)
 
     def project(self, reach: Reach, project: ProjectId) -> Project:
         with self._database.read(reach) as transaction:
-            return _reached(transaction, Projects(transaction).get(project))
+            return _reached(transaction, ProjectStore(transaction).get(project))
 
     def projects(
         self, reach: Reach, *, limit: int, after: tuple[int, int] | None = None, name: str | None = None
@@ -209,7 +209,7 @@ class Organiser:
         if name is not None:
             checked_name(name, "name")
         with self._database.read(reach) as transaction:
-            store = Projects(transaction)
+            store = ProjectStore(transaction)
             if name is not None:
                 named = [store.get(project) for project, _ in _called(store, name)]
                 found = [each for each in named if after is None or (each.created_at, each.id) > after][:limit]
@@ -237,9 +237,9 @@ class Organiser:
         changed = None if settings is None else checked_settings(settings)
 
         def work(transaction: Transaction) -> tuple[Project, bool]:
-            projects = Projects(transaction)
+            projects = ProjectStore(transaction)
             if name is not None:
-                Tenants(transaction).lock_names()
+                TenantStore(transaction).lock_names()
             projects.lock()
             current = projects.get(project)
             if name is not None:
@@ -267,23 +267,23 @@ class Organiser:
         _refuse_bound(reach)
         checked_visibility(member_visibility)
         with self._database.read(reach) as transaction:
-            return self._visibility.preview(transaction, Projects(transaction).get(project), member_visibility)
+            return self._visibility.preview(transaction, ProjectStore(transaction).get(project), member_visibility)
 
     def delete_project(self, reach: Reach, project: ProjectId) -> Moved:
         """Soft: its sessions and their memories go back to the shared pool, nothing is deleted (ORG-5)."""
         _refuse_narrow(reach)
 
         def work(transaction: Transaction) -> list[Session]:
-            projects = Projects(transaction)
+            projects = ProjectStore(transaction)
             projects.lock()
             if projects.get(project).is_default:
                 raise Conflict("The default project cannot be deleted: make another project the default first.")
-            moved = Sessions(transaction).lock_of_project(project)
-            mover = SessionMover(transaction, self._generation, self._clock())
-            for tail in moved:
-                mover.move(tail, Scope(tenant=reach.tenant, project=None, user=tail.session.user_id))
+            moved = SessionStore(transaction).lock_of_project(project)
+            mover = SessionMove(transaction, self._generation, self._clock())
+            for locked in moved:
+                mover.move(locked, Scope(tenant=reach.tenant, project=None, user=locked.session.user_id))
             projects.soft_delete(project, self._clock())
-            return [tail.session for tail in moved]
+            return [locked.session for locked in moved]
 
         moved = self._database.write(reach, work)
         self._events.moved(moved, None)
@@ -313,20 +313,20 @@ def the_only_project(found: Sequence[Named], name: str) -> Named:
     return found[0]
 
 
-def _called(projects: Projects, name: str) -> list[tuple[ProjectId, str]]:
+def _called(projects: ProjectStore, name: str) -> list[tuple[ProjectId, str]]:
     wanted = folded_name(name)
     return [(project, held) for project, held in projects.names() if folded_name(held) == wanted]
 
 
-def _refuse_taken_name(projects: Projects, name: str, *, allowed: bool, by: ProjectId | None = None) -> None:
+def _refuse_taken_name(projects: ProjectStore, name: str, *, allowed: bool, by: ProjectId | None = None) -> None:
     """The names are locked, so that of two requests for one name the second sees the first. A caller that is confined to a project
     is told nothing of others."""
     taken = [(project, held) for project, held in _called(projects, name) if project != by]
     if taken and not allowed:
         project, held = taken[0]
         raise Conflict(
-            f"There is a project called {held!r} already ({project_name(project)}): use that one, choose another name, or allow "
-            "the duplicate (allow_duplicate_name)."
+            f"There is a project called {held!r} already ({format_project_id(project)}): use that one, choose another name, or "
+            "allow the duplicate (allow_duplicate_name)."
         )
 
 
@@ -334,7 +334,7 @@ def _reached(transaction: Transaction, project: Project) -> Project:
     """As a caller that is bound to a user may see it: the count is of that user's memories, and settings are not shown."""
     if transaction.reach.user is None:
         return project
-    return replace(project, settings={}, memory_count=Sessions(transaction).reached_memories(project.id))
+    return replace(project, settings={}, memory_count=SessionStore(transaction).reached_memories(project.id))
 
 
 def _refuse_narrow(reach: Reach) -> None:

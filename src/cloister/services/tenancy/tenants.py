@@ -5,20 +5,20 @@ from typing import cast
 
 from cloister.domain.erasure import TenantCounts
 from cloister.domain.errors import Conflict, NotFound
-from cloister.domain.identifiers import LOCAL_TENANT, TenantId, is_tenant_id, parse_tenant, tenant_name
+from cloister.domain.identifiers import LOCAL_TENANT, TenantId, format_tenant_id, is_tenant_id, parse_tenant_id
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name
 from cloister.domain.timestamps import Clock
 from cloister.index.interface import Index
-from cloister.services.conversations.forget import Forgetter
-from cloister.services.events.bus import Bus
-from cloister.services.tenancy.api_keys import CreatedKey, Gatekeeper, KeyFields
+from cloister.services.conversations.forget import Forgetting
+from cloister.services.events.bus import EventBus
+from cloister.services.tenancy.api_keys import ApiKeys, CreatedKey, KeyFields
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.derived_index_rows import EntityIndexRows
-from cloister.storage.stores.erasure import TenantRows
-from cloister.storage.stores.index_rows import IndexRows
-from cloister.storage.stores.messages import Messages
-from cloister.storage.stores.tenants import Tenants
+from cloister.storage.stores.derived_index_rows import EntityIndexStore
+from cloister.storage.stores.erasure import TenantErasureStore
+from cloister.storage.stores.index_rows import IndexStore
+from cloister.storage.stores.messages import MessageStore
+from cloister.storage.stores.tenants import TenantStore
 
 _BEGINNING = (-(1 << 63), 0)
 
@@ -35,22 +35,22 @@ class TenantSummary:
     messages: int
 
 
-class TenantDirectory:
+class Tenants:
     """All tenants of a database. Whoever asks has the operator's key, or the database itself."""
 
     def __init__(
         self,
         database: Database,
         index: Index,
-        forgetter: Forgetter,
-        access: Gatekeeper,
+        forgetting: Forgetting,
+        access: ApiKeys,
         generation: int,
         clock: Clock,
-        events: Bus,
+        events: EventBus,
     ) -> None:
         self._database = database
         self._index = index
-        self._forgetter = forgetter
+        self._forgetting = forgetting
         self._access = access
         self._generation = generation
         self._clock = clock
@@ -78,9 +78,9 @@ class TenantDirectory:
     def find(self, given: str) -> TenantId:
         """The tenant of this id, or the only one of this name. Nothing is created."""
         if is_tenant_id(given):
-            tenant = parse_tenant(given)
+            tenant = parse_tenant_id(given)
             with self._database.read(Reach(tenant=tenant)) as transaction:
-                found = [tenant] if Tenants(transaction).exists() else []
+                found = [tenant] if TenantStore(transaction).exists() else []
         else:
             rows = self._database.maintenance.rows("tenants_named", name=checked_name(given, "tenant"))
             found = [TenantId(cast(int, row[0])) for row in rows]
@@ -103,33 +103,33 @@ class TenantDirectory:
         _refuse_local(tenant)
         self._check(tenant)
         with self._database.read(Reach(tenant=tenant)) as transaction:
-            return TenantRows(transaction).counts()
+            return TenantErasureStore(transaction).counts()
 
     def erase(self, tenant: TenantId) -> TenantCounts:
         """Everything of the tenant, in one transaction inside the tenant's own walls. Its keys are refused from then on."""
         _refuse_local(tenant)
         counts = self._database.write(Reach(tenant=tenant), self._remove)
         self._events.tenant_erased(tenant)
-        self._forgetter.clean_up()
+        self._forgetting.clean_up()
         return counts
 
     def _check(self, tenant: TenantId) -> None:
         with self._database.read(Reach(tenant=tenant)) as transaction:
-            if not Tenants(transaction).exists():
-                raise NotFound("tenant", tenant_name(tenant))
+            if not TenantStore(transaction).exists():
+                raise NotFound("tenant", format_tenant_id(tenant))
 
     def _remove(self, transaction: Transaction) -> TenantCounts:
-        Tenants(transaction).lock()
-        rows = TenantRows(transaction)
+        TenantStore(transaction).lock()
+        rows = TenantErasureStore(transaction)
         sessions = rows.lock_sessions()
         counts = rows.counts()
-        messages, index = Messages(transaction), IndexRows(transaction, self._generation)
+        messages, index = MessageStore(transaction), IndexStore(transaction, self._generation)
         for session in sessions:
             messages.remove_all(session)
             if not self._index.immediate:
                 index.note_removal(session)
         if not self._index.immediate:
-            EntityIndexRows(transaction, self._generation).note_removal(rows.entities())
+            EntityIndexStore(transaction, self._generation).note_removal(rows.entities())
         rows.remove_all(self._clock())
         return counts
 

@@ -9,14 +9,14 @@ from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import EntityId, ProjectId, new_entity_id
 from cloister.domain.scope import MemberVisibility, PoolKey, Scope
 from cloister.domain.timestamps import Clock
-from cloister.services.conversations.move import SessionMover
+from cloister.services.conversations.move import SessionMove
 from cloister.services.indexing.entities import EntityIndexing
 from cloister.storage.interface import Transaction
-from cloister.storage.stores.entities import Entities
-from cloister.storage.stores.messages import Messages
-from cloister.storage.stores.pools import Pools
-from cloister.storage.stores.sessions import Sessions
-from cloister.storage.stores.tenants import Projects
+from cloister.storage.stores.entities import EntityStore
+from cloister.storage.stores.messages import MessageStore
+from cloister.storage.stores.pools import PoolStore
+from cloister.storage.stores.sessions import SessionStore
+from cloister.storage.stores.tenants import ProjectStore
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,22 +39,22 @@ class VisibilityChange:
         """Nothing is changed. Members of a project that is divided, or stays as it is, see nobody new."""
         if visibility == project.member_visibility or visibility == "private":
             return VisibilityPreview(sessions=0, users=0)
-        sessions, users = Sessions(transaction).count_of_project(project.id)
+        sessions, users = SessionStore(transaction).count_of_project(project.id)
         return VisibilityPreview(sessions=sessions, users=users)
 
     def apply(self, transaction: Transaction, project: Project, visibility: MemberVisibility) -> bool:
         """False where the project is so already."""
         if visibility == project.member_visibility:
             return False
-        Projects(transaction).set_visibility(project.id, visibility)
-        mover = SessionMover(transaction, self._generation, self._clock())
-        for tail in Sessions(transaction).lock_of_project(project.id):
-            user = tail.session.user_id
-            mover.move(tail, Scope(tenant=project.tenant, project=project.id, user=user, visibility=visibility))
-        of_all = Pools(transaction, self._generation).find(PoolKey(project=project.id, user=None))
+        ProjectStore(transaction).set_visibility(project.id, visibility)
+        mover = SessionMove(transaction, self._generation, self._clock())
+        for locked in SessionStore(transaction).lock_of_project(project.id):
+            user = locked.session.user_id
+            mover.move(locked, Scope(tenant=project.tenant, project=project.id, user=user, visibility=visibility))
+        of_all = PoolStore(transaction, self._generation).find(PoolKey(project=project.id, user=None))
         if of_all is not None and visibility == "private":
             # The pool of all becomes the part of those without a user, under the same id; also sessions that left may come back.
-            Messages(transaction).part_from_pool(of_all)
+            MessageStore(transaction).part_from_pool(of_all)
         changed = (
             self._join(transaction, project.id) if visibility == "shared" else self._divide(transaction, project.id)
         )
@@ -63,7 +63,7 @@ class VisibilityChange:
 
     def _join(self, transaction: Transaction, project: ProjectId) -> "_Changed":
         """Entities of the same name become one, whoever mentioned them."""
-        entities = Entities(transaction)
+        entities = EntityStore(transaction)
         changed = _Changed(left=set(), gone=set())
         for entity in entities.of_project(project):
             if entity.user is not None:
@@ -76,7 +76,7 @@ class VisibilityChange:
 
     def _divide(self, transaction: Transaction, project: ProjectId) -> "_Changed":
         """Each user gets an entity of their own, of what their own sessions mention."""
-        entities = Entities(transaction)
+        entities = EntityStore(transaction)
         changed = _Changed(left=set(), gone=set())
         for entity in entities.of_project(project):
             entities.hold([entity.id])
@@ -91,7 +91,7 @@ class VisibilityChange:
         entities.note_change(project)
         return changed
 
-    def _add_for(self, entities: Entities, entity: Entity, user: str | None) -> EntityId:
+    def _add_for(self, entities: EntityStore, entity: Entity, user: str | None) -> EntityId:
         digest = same_name(entity.name)
         known = entities.find(entity.project, user, digest)
         if known is not None:

@@ -16,7 +16,7 @@ from cloister.domain.errors import (
 from cloister.domain.scope import Reach
 from cloister.storage import migrate
 from cloister.storage.interface import Row, Transaction, Value
-from cloister.storage.postgres import row_security as walls
+from cloister.storage.postgres import row_security
 from cloister.storage.postgres.connections import (
     Connection,
     Connections,
@@ -27,7 +27,7 @@ from cloister.storage.postgres.connections import (
     sql,
     translated,
 )
-from cloister.storage.postgres.notifications import PostgresNeighbours
+from cloister.storage.postgres.notifications import PostgresNotifier
 from cloister.storage.queries import load_queries, split_queries
 
 A = TypeVar("A")
@@ -49,11 +49,11 @@ def open_postgres(url: str, *, connections: int = 16) -> "PostgresDatabase":
             _migrate(connection)
     except psycopg.Error as error:
         raise translated(error, server) from error
-    tenants = Connections(conninfo, server, role=walls.TENANT_ROLE, fewest=1, most=connections)
+    tenants = Connections(conninfo, server, role=row_security.TENANT_ROLE, fewest=1, most=connections)
     return PostgresDatabase(
-        neighbours=PostgresNeighbours(conninfo, tenants),
+        notifier=PostgresNotifier(conninfo, tenants),
         tenants=tenants,
-        maintenance=Connections(conninfo, server, role=walls.MAINTENANCE_ROLE, fewest=0, most=2),
+        maintenance=Connections(conninfo, server, role=row_security.MAINTENANCE_ROLE, fewest=0, most=2),
     )
 
 
@@ -62,8 +62,8 @@ class PostgresDatabase:
 
     embedded = False
 
-    def __init__(self, *, neighbours: PostgresNeighbours, tenants: "Connections", maintenance: "Connections") -> None:
-        self.neighbours = neighbours
+    def __init__(self, *, notifier: PostgresNotifier, tenants: "Connections", maintenance: "Connections") -> None:
+        self.notifier = notifier
         scoped, unscoped = split_queries(load_queries(postgres=True))
         self._queries = {name: text.encode() for name, text in scoped.items()}
         self._unscoped_queries = {name: text.encode() for name, text in unscoped.items()}
@@ -123,7 +123,7 @@ class PostgresDatabase:
         return PostgresMaintenance(self._tenants, self._maintenance, self._unscoped_queries)
 
     def close(self) -> None:
-        self.neighbours.close()
+        self.notifier.close()
         self._tenants.close()
         self._maintenance.close()
 
@@ -211,26 +211,28 @@ class PostgresMaintenance:
         with self._tenants.transaction(_READ) as connection:
             if (encoding := connection.info.parameter_status("server_encoding")) != "UTF8":
                 found.append(f"The database is encoded in {encoding}, not UTF8.")
-            is_unbound = bool(_first(connection, walls.ROLE_IS_UNBOUND))
-            return found + walls.breaches(connection.execute(walls.TENANT_TABLES), role_is_unbound=is_unbound)
+            is_unbound = bool(_first(connection, row_security.ROLE_IS_UNBOUND))
+            return found + row_security.breaches(
+                connection.execute(row_security.TENANT_TABLES), role_is_unbound=is_unbound
+            )
 
     def scrub(self) -> None:
         """Autovacuum and the server's own log rotation do it in their time."""
 
     def remains(self) -> str | None:
-        return walls.REMAINS
+        return row_security.REMAINS
 
     def excess_rights(self) -> str | None:
         with self._tenants.transaction(_READ) as connection:
-            row = connection.execute(walls.INHERITS).fetchone()
+            row = connection.execute(row_security.INHERITS).fetchone()
             assert row is not None
             login, inherits = row
-            return walls.excess_rights(login, connection.info.server_version) if inherits else None
+            return row_security.excess_rights(login, connection.info.server_version) if inherits else None
 
     def backup(self, target: Path) -> None:
         raise StorageError(
             "PostgreSQL has its own tool for this: pg_dump --format=custom --enable-row-security "
-            f"--role={walls.MAINTENANCE_ROLE} --file={target} --dbname=URL"
+            f"--role={row_security.MAINTENANCE_ROLE} --file={target} --dbname=URL"
         )
 
 
@@ -245,7 +247,7 @@ def _migrate(connection: Connection) -> None:
         with connection.transaction():
             if migrate.pending(_recorded(connection) or _applied(connection), known):
                 _apply(connection, known)
-            for role in walls.ROLES:
+            for role in row_security.ROLES:
                 connection.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(role)))
     except (errors.InsufficientPrivilege, errors.InvalidParameterValue) as error:
         raise StorageError(
@@ -273,7 +275,7 @@ def _applied(connection: Connection) -> dict[int, str]:
 
 def _recorded(connection: Connection) -> dict[int, str]:
     """The same, read by the maintenance role where the login may become it: one that owns nothing has no rights of its own here."""
-    role = sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(walls.MAINTENANCE_ROLE))
+    role = sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(row_security.MAINTENANCE_ROLE))
     try:
         with connection.transaction():
             connection.execute(role)
@@ -285,9 +287,9 @@ def _recorded(connection: Connection) -> dict[int, str]:
 
 
 def _administration(connection: Connection) -> str:
-    return walls.administration(
+    return row_security.administration(
         login=sql.Identifier(connection.info.user).as_string(),
-        owner=_first(connection, walls.OWNER),
+        owner=_first(connection, row_security.OWNER),
         schema=sql.Identifier(_first(connection, b"SELECT current_schema()") or "public").as_string(),
         existing={name for (name,) in connection.execute("SELECT rolname FROM pg_roles")},
         version=connection.info.server_version,

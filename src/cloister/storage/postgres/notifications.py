@@ -43,10 +43,10 @@ _KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count
 _Told = tuple[TenantId, Sequence[Event]]
 
 
-class PostgresNeighbours:
+class PostgresNotifier:
     """Starts no thread and no connection before it is used."""
 
-    speak = True
+    publishes = True
 
     def __init__(self, conninfo: str, connections: Connections) -> None:
         self._conninfo = make_conninfo("", **{**_KEEPALIVE, **conninfo_to_dict(conninfo)})
@@ -61,14 +61,14 @@ class PostgresNeighbours:
         self._outgoing: Envelopes | None = None
         self._next_forged = 0.0
 
-    def tell(self, tenant: TenantId, events: Sequence[Event]) -> None:
+    def publish(self, tenant: TenantId, events: Sequence[Event]) -> None:
         self._told.put((tenant, events))
         if self._sender is None:
             with self._lock:
                 if self._sender is None and not self._stopping.is_set():
                     self._sender = _started("cloister-notify", self._keep_sending)
 
-    def listen(self, heard: Heard, missed: Callable[[], None]) -> None:
+    def subscribe(self, heard: Heard, missed: Callable[[], None]) -> None:
         ready = threading.Event()
         self._listener = _started("cloister-listen", lambda: self._keep_listening(heard, missed, ready))
         # Where the server cannot be reached now, `missed` is called as soon as it can.

@@ -18,7 +18,7 @@ import apsw
 from cloister.domain.errors import Closed, StorageError, StorageReadOnly, StorageUnavailable
 from cloister.domain.scope import Reach
 from cloister.storage.interface import Row, Transaction, Value
-from cloister.storage.notifications import SilentNeighbours
+from cloister.storage.notifications import SilentNotifier
 from cloister.storage.queries import load_queries, positional, split_queries
 from cloister.storage.sqlite.connections import (
     BUSY_MILLISECONDS,
@@ -76,7 +76,7 @@ class SqliteDatabase:
         self._writer = GroupCommit(_WriteConnection(connection))
         self._readers: deque[apsw.Connection] = deque()
         self._closed = False
-        self.neighbours = SilentNeighbours(lambda: self.between_writes(lambda own: own.pragma("data_version")))
+        self.notifier = SilentNotifier(lambda: self.between_writes(lambda own: own.pragma("data_version")))
 
     def read(self, reach: Reach) -> AbstractContextManager[Transaction]:
         return _Reading(self, reach)
@@ -108,7 +108,7 @@ class SqliteDatabase:
 
     def close(self) -> None:
         self._closed = True
-        self.neighbours.close()
+        self.notifier.close()
         self._writer.close()
         while self._readers:
             self._readers.pop().close()

@@ -20,7 +20,7 @@ class ChangedSession(NamedTuple):
     user_id: str | None
 
 
-class Changes:
+class ChangeStore:
     """The tenant's pools and sessions, by when they changed. The words about a session, its title and tags, have no version."""
 
     def __init__(self, transaction: Transaction) -> None:

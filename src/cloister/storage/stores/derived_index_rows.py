@@ -7,8 +7,8 @@ from typing import Any, cast
 from cloister.domain.entity import Entity
 from cloister.domain.identifiers import EntityId, MemoryId, PoolId, ProjectId, SessionId, new_removal_id
 from cloister.storage.interface import Row, Transaction
-from cloister.storage.stores.entities import Entities, merged
-from cloister.storage.stores.memories import Memories
+from cloister.storage.stores.entities import EntityStore, merged
+from cloister.storage.stores.memories import MemoryStore
 from cloister.storage.stores.messages import Indexed
 
 
@@ -21,7 +21,7 @@ class MemoryWords:
     content: str
 
 
-class MemoryIndexRows:
+class MemoryIndexStore:
     """The memories of sessions. Every change of what finds them raises the version of their pool's memories."""
 
     def __init__(self, transaction: Transaction, generation: int) -> None:
@@ -60,7 +60,7 @@ class MemoryIndexRows:
                 terms=indexed.terms,
                 indexed_at=indexed.indexed_at,
             )
-        Memories(self._transaction).note_change(PoolId(cast(int, row[0])))
+        MemoryStore(self._transaction).note_change(PoolId(cast(int, row[0])))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,7 +74,7 @@ class EntityWords:
     terms: bytes
 
 
-class EntityIndexRows:
+class EntityIndexStore:
     """The entities of projects. Every change of what finds them raises the version of their project's entities."""
 
     def __init__(self, transaction: Transaction, generation: int) -> None:
@@ -110,7 +110,7 @@ class EntityIndexRows:
                 terms=indexed.terms,
                 indexed_at=indexed.indexed_at,
             )
-        Entities(self._transaction).note_change(project)
+        EntityStore(self._transaction).note_change(project)
 
     def mark_indexed(self, entries: Sequence[EntityWords], now: int) -> None:
         """Those that have not changed since they were read are where they belong."""

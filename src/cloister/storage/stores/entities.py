@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from cloister.domain.entity import Entity, merged_notes
 from cloister.domain.errors import NotFound
-from cloister.domain.identifiers import EntityId, MessageId, ProjectId, SessionId, entity_name
+from cloister.domain.identifiers import EntityId, MessageId, ProjectId, SessionId, format_entity_id
 from cloister.domain.prompts.speaker import attributed
 from cloister.storage.interface import Row, Transaction, integers
 from cloister.storage.stores.messages import Indexed
@@ -24,7 +24,7 @@ class Touched:
     gone: tuple[EntityId, ...]
 
 
-class Entities:
+class EntityStore:
     """The tenant's entities; each is of one project, and in a private one of one user's part of it (ISO-10)."""
 
     def __init__(self, transaction: Transaction) -> None:
@@ -37,7 +37,7 @@ class Entities:
     def get(self, entity: EntityId) -> Entity:
         row = self._transaction.row("entity", entity_id=entity)
         if row is None:
-            raise NotFound("entity", entity_name(entity))
+            raise NotFound("entity", format_entity_id(entity))
         return self._merged([row])[0]
 
     def found(self, entities: Sequence[EntityId]) -> list[Entity]:
@@ -175,7 +175,7 @@ class Entities:
         return merged(self._transaction, rows)
 
 
-class EntityRows:
+class StoredEntities:
     """The entities of one project, or of one user's part of it, read at one moment, as an index reads rows."""
 
     kind = "entity"

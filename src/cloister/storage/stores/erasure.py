@@ -10,7 +10,7 @@ from cloister.storage.interface import Row, Transaction, integers
 from cloister.storage.stores.sessions import session_of_row
 
 
-class UserRows:
+class UserErasureStore:
     """Everything that carries the id of one user of the tenant, in all its projects and in none."""
 
     def __init__(self, transaction: Transaction, user: str) -> None:
@@ -70,7 +70,7 @@ class UserRows:
         return keys
 
 
-class TenantRows:
+class TenantErasureStore:
     """Everything of the one tenant of the transaction."""
 
     def __init__(self, transaction: Transaction) -> None:

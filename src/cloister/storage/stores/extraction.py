@@ -21,7 +21,7 @@ class Claimed:
     observed: MessageId
 
 
-class Extraction:
+class ExtractionStore:
     """The queue is the messages themselves: those that are completed and unchecked (MEM-3)."""
 
     def __init__(self, transaction: Transaction) -> None:

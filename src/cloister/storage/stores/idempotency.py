@@ -27,7 +27,7 @@ class FirstAnswer(NamedTuple):
     last_id: int | None = None
 
 
-class Idempotency:
+class IdempotencyStore:
     """The tenant's idempotency keys."""
 
     def __init__(self, transaction: Transaction) -> None:

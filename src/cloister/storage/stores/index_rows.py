@@ -7,7 +7,7 @@ from typing import cast
 from cloister.domain.identifiers import MAX_SEQUENCE, SEQUENCE_BITS, MessageId, PoolId, SessionId, new_removal_id
 from cloister.storage.interface import Row, Transaction, integers
 from cloister.storage.stores.messages import Indexed
-from cloister.storage.stores.pools import Pools
+from cloister.storage.stores.pools import PoolStore
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -21,7 +21,7 @@ class Words:
     embedded: bool = False
 
 
-class IndexRows:
+class IndexStore:
     """Terms, vectors and their generation. Every change of them raises the pool's version."""
 
     def __init__(self, transaction: Transaction, generation: int) -> None:
@@ -72,7 +72,7 @@ class IndexRows:
                 tokens=indexed.tokens,
                 indexed_at=indexed.indexed_at,
             )
-        version = Pools(self._transaction, self._generation).raise_version(PoolId(cast(int, row[0])))
+        version = PoolStore(self._transaction, self._generation).raise_version(PoolId(cast(int, row[0])))
         self._transaction.execute("note_rebuild", session_id=session, version=version)
 
     def mark_indexed(self, messages: Sequence[MessageId], now: int) -> None:

@@ -10,14 +10,14 @@ from cloister.storage.interface import Row, Transaction
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class HeldKey:
+class StoredKey:
     """A key with the hash of its secret, for those who check one."""
 
     key: ApiKey
     secret_hash: bytes
 
 
-class ApiKeys:
+class ApiKeyStore:
     """The keys of the one tenant of the transaction."""
 
     def __init__(self, transaction: Transaction) -> None:
@@ -39,9 +39,9 @@ class ApiKeys:
         )
         return row is not None
 
-    def find(self, key: KeyId) -> HeldKey | None:
+    def find(self, key: KeyId) -> StoredKey | None:
         row = self._transaction.row("api_key", key_id=key)
-        return None if row is None else HeldKey(key=_key(row), secret_hash=bytes(cast(bytes, row[-1])))
+        return None if row is None else StoredKey(key=_key(row), secret_hash=bytes(cast(bytes, row[-1])))
 
     def page(self, *, limit: int, after: tuple[int, int] = (-(1 << 63), 0)) -> list[ApiKey]:
         """Those not revoked, oldest first, from behind the (created_at, id) of the last one seen."""

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, cast
 
 from cloister.domain.errors import NotFound
-from cloister.domain.identifiers import MemoryId, MessageId, PoolId, ProjectId, SessionId, memory_name
-from cloister.domain.memory import HeldMemory, Memory
+from cloister.domain.identifiers import MemoryId, MessageId, PoolId, ProjectId, SessionId, format_memory_id
+from cloister.domain.memory import Memory, StoredMemory
 from cloister.storage.interface import Row, Transaction, integers
 from cloister.storage.stores.messages import Indexed
 
@@ -21,7 +21,7 @@ class Known(NamedTuple):
     of_user: list[str]
 
 
-class Memories:
+class MemoryStore:
     """The memories of sessions that the caller has found through `Sessions`."""
 
     def __init__(self, transaction: Transaction) -> None:
@@ -70,20 +70,20 @@ class Memories:
         for project, change in sorted(changes):
             self._transaction.execute("add_project_memories", project_id=project, memories=change)
 
-    def get(self, memory: MemoryId) -> HeldMemory:
+    def get(self, memory: MemoryId) -> StoredMemory:
         row = self._transaction.row("memory", memory_id=memory)
         if row is None:
-            raise NotFound("memory", memory_name(memory))
+            raise NotFound("memory", format_memory_id(memory))
         return self.held([row])[0]
 
-    def of_session(self, session: SessionId, *, limit: int, after: tuple[int, int] = BEGINNING) -> list[HeldMemory]:
+    def of_session(self, session: SessionId, *, limit: int, after: tuple[int, int] = BEGINNING) -> list[StoredMemory]:
         """Oldest first, from behind the (created_at, id) of the last one seen."""
         rows = self._transaction.rows(
             "session_memories", session_id=session, limit=limit, after_created_at=after[0], after_memory_id=after[1]
         )
         return self.held(rows)
 
-    def of_user(self, user: str, *, limit: int, after: tuple[int, int] = BEGINNING) -> list[HeldMemory]:
+    def of_user(self, user: str, *, limit: int, after: tuple[int, int] = BEGINNING) -> list[StoredMemory]:
         rows = self._transaction.rows(
             "user_memories", user_id=user, limit=limit, after_created_at=after[0], after_memory_id=after[1]
         )
@@ -113,7 +113,7 @@ class Memories:
         self.count(session, -removed)
         return removed
 
-    def held(self, rows: Iterable[Row]) -> list[HeldMemory]:
+    def held(self, rows: Iterable[Row]) -> list[StoredMemory]:
         found = list(rows)
         sources = self._sources([cast(int, row[0]) for row in found])
         return [_held(row, sources.get(cast(int, row[0]), ())) for row in found]
@@ -128,7 +128,7 @@ class Memories:
         return sources
 
 
-class MemoryRows:
+class StoredMemories:
     """The memories of one pool, read at one moment, as an index reads rows. Each stands alone: it has no neighbours."""
 
     kind = "memory"
@@ -147,19 +147,19 @@ class MemoryRows:
     def all_rows(self) -> Iterator[Row]:
         return self._transaction.stream("memory_pool_rows", pool_id=self._pool, generation=self._generation)
 
-    def found(self, ids: Sequence[int]) -> dict[int, HeldMemory]:
+    def found(self, ids: Sequence[int]) -> dict[int, StoredMemory]:
         """What these ids say, for those that are in this pool now; every other id is left out."""
         rows = self._transaction.rows("pool_memories", pool_id=self._pool, memory_ids=integers(ids))
-        return {held.memory.id: held for held in Memories(self._transaction).held(rows)}
+        return {held.memory.id: held for held in MemoryStore(self._transaction).held(rows)}
 
 
 def _ids(rows: Sequence[Row]) -> list[MemoryId]:
     return [MemoryId(cast(int, row[0])) for row in rows]
 
 
-def _held(row: Row, sources: tuple[MessageId, ...]) -> HeldMemory:
+def _held(row: Row, sources: tuple[MessageId, ...]) -> StoredMemory:
     memory, session, content, importance, created_at, name, user, project = cast(tuple[Any, ...], row)
-    return HeldMemory(
+    return StoredMemory(
         memory=Memory(
             id=MemoryId(memory),
             session=SessionId(session),

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, cast
 
 from cloister.domain.conversation import Message, Role
 from cloister.domain.errors import NotFound
-from cloister.domain.identifiers import MAX_SEQUENCE, SEQUENCE_BITS, MessageId, PoolId, SessionId, message_name
+from cloister.domain.identifiers import MAX_SEQUENCE, SEQUENCE_BITS, MessageId, PoolId, SessionId, format_message_id
 from cloister.domain.prompts.recalled_text import NO_POOL, shown_in
 from cloister.storage.interface import Row, Transaction, Value
 
@@ -25,7 +25,7 @@ class Indexed(NamedTuple):
     quotes: bool = False
 
 
-class Messages:
+class MessageStore:
     """The messages of sessions that the caller has found through `Sessions`. Whoever reads them says in which pool the session is:
     what a message quotes of another pool is not shown (ISO-12)."""
 
@@ -64,7 +64,7 @@ class Messages:
         """The outside id of the session a message is in."""
         row = self._transaction.row("message_session", message_id=message)
         if row is None:
-            raise NotFound("message", message_name(message))
+            raise NotFound("message", format_message_id(message))
         return cast(str, row[0])
 
     def count_episodes(self, session: SessionId) -> int:

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from cloister.domain.errors import NotFound
-from cloister.domain.identifiers import MessageId, ObservationId, PoolId, SessionId, observation_name
-from cloister.domain.observation import HeldObservation, Observation
+from cloister.domain.identifiers import MessageId, ObservationId, PoolId, SessionId, format_observation_id
+from cloister.domain.observation import Observation, StoredObservation
 from cloister.storage.interface import Row, Transaction
 
 
-class Observations:
+class ObservationStore:
     """The notes of sessions that the caller has found through `Sessions`."""
 
     def __init__(self, transaction: Transaction) -> None:
@@ -32,7 +32,7 @@ class Observations:
 
     def of_session(
         self, session: SessionId, *, limit: int, after: tuple[int, int] = (-(1 << 63), 0)
-    ) -> list[HeldObservation]:
+    ) -> list[StoredObservation]:
         """In the order in which it was said, from behind the (said_at, id) of the last one seen."""
         rows = self._transaction.rows(
             "session_observations",
@@ -52,15 +52,15 @@ class Observations:
         """The (said_at, id) of a note of the session."""
         row = self._transaction.row("observation_place", session_id=session, observation_id=observation)
         if row is None:
-            raise NotFound("observation", observation_name(observation))
+            raise NotFound("observation", format_observation_id(observation))
         return cast(tuple[int, int], row)
 
-    def recent(self, session: SessionId, pool: PoolId, *, limit: int) -> list[HeldObservation]:
+    def recent(self, session: SessionId, pool: PoolId, *, limit: int) -> list[StoredObservation]:
         """The newest of the session; oldest first."""
         rows = self._transaction.rows("recent_observations", session_id=session, pool_id=pool, limit=limit)
         return [_held(row) for row in reversed(rows)]
 
-    def recent_of_user(self, user: str, pool: PoolId, *, limit: int) -> list[HeldObservation]:
+    def recent_of_user(self, user: str, pool: PoolId, *, limit: int) -> list[StoredObservation]:
         """The newest of all sessions of a user in one pool (TAB-7); oldest first."""
         rows = self._transaction.rows("recent_observations_of_user", user_id=user, pool_id=pool, limit=limit)
         return [_held(row) for row in reversed(rows)]
@@ -79,9 +79,9 @@ class Observations:
         return removed
 
 
-def _held(row: Row) -> HeldObservation:
+def _held(row: Row) -> StoredObservation:
     observation, session, content, sources, said_at, created_at, name, user = cast(tuple[Any, ...], row)
-    return HeldObservation(
+    return StoredObservation(
         observation=Observation(
             id=ObservationId(observation),
             session=SessionId(session),

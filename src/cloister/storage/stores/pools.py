@@ -1,4 +1,4 @@
-"""Pools: what may be recalled together. `Pools` keeps their versions; `PoolRows` is the only way to read what is in one."""
+"""Pools: what may be recalled together. `PoolStore` keeps their versions; `StoredPool` is the only way to read what is in one."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId,
 from cloister.domain.scope import PoolKey, Scope
 from cloister.storage.interface import Row, RowRemoved, Transaction, integers
 from cloister.storage.stores.messages import message_of
-from cloister.storage.stores.tenants import Tenants
+from cloister.storage.stores.tenants import TenantStore
 
 
 class Found(NamedTuple):
@@ -30,7 +30,7 @@ class DerivedState:
     observations: bool
 
 
-class Pools:
+class PoolStore:
     """The tenant's pools. Every change of what is in one raises its version, in the same transaction."""
 
     def __init__(self, transaction: Transaction, generation: int) -> None:
@@ -45,7 +45,7 @@ class Pools:
         """The pool of this key, made now if it was never used."""
         pool = self.find(key)
         if pool is None:
-            Tenants(self._transaction).share()
+            TenantStore(self._transaction).share()
         while pool is None:
             self._transaction.execute(
                 "insert_pool",
@@ -81,15 +81,15 @@ class Pools:
         memories, entities, own, of_user = (0, 0, 0, 0) if row is None else row
         return DerivedState(memories=bool(memories), entities=bool(entities), observations=bool(own or of_user))
 
-    def rows(self, scope: Scope) -> "PoolRows | None":
+    def rows(self, scope: Scope) -> "StoredPool | None":
         """The rows a scope may recall; none where nothing was ever said in its pool."""
         if not self._transaction.reach.covers(scope):
             raise ValueError("a scope outside the transaction's reach")
         pool = self.find(scope.pool)
-        return None if pool is None else PoolRows(self._transaction, pool, self._generation)
+        return None if pool is None else StoredPool(self._transaction, pool, self._generation)
 
 
-def move_between(pools: Pools, old: PoolId, new: PoolId) -> int:
+def move_between(pools: PoolStore, old: PoolId, new: PoolId) -> int:
     """Raise both versions, always in the order of their ids, so that two moves cannot wait for each other."""
     if old < new:
         pools.note_departure(old)
@@ -99,7 +99,7 @@ def move_between(pools: Pools, old: PoolId, new: PoolId) -> int:
     return version
 
 
-class PoolRows:
+class StoredPool:
     """One pool, read at one moment. Its methods take no scope: there is no other pool they could read."""
 
     def __init__(self, transaction: Transaction, pool: PoolId, generation: int) -> None:

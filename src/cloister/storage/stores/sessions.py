@@ -10,7 +10,7 @@ from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import SEQUENCE_BITS, MessageId, PoolId, ProjectId, SessionId, TenantId
 from cloister.domain.text import is_storable
 from cloister.storage.interface import Row, Transaction
-from cloister.storage.stores.usage import UsageRows
+from cloister.storage.stores.usage import UsageStore
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,7 +38,7 @@ class Description:
     metadata: str
 
 
-class Tail(NamedTuple):
+class LockedSession(NamedTuple):
     """A session held for writing, and where its next message goes."""
 
     session: Session
@@ -61,7 +61,7 @@ class Tail(NamedTuple):
 
     def grown(
         self, messages: int, episode: MessageId | None, *, completed: int | None = None, replied: bool = False
-    ) -> "Tail":
+    ) -> "LockedSession":
         """With so many messages more, of which so many are completed; `replied` when an assistant's completed reply is among
         them."""
         return self._replace(
@@ -73,12 +73,12 @@ class Tail(NamedTuple):
         )
 
 
-class Sessions:
+class SessionStore:
     """The tenant's sessions by their outside ids."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
-        self._usage = UsageRows(transaction)
+        self._usage = UsageStore(transaction)
 
     def find(self, external_id: str) -> Session | None:
         row = self._transaction.row("session", external_id=external_id) if is_storable(external_id) else None
@@ -90,7 +90,7 @@ class Sessions:
             raise NotFound("session", external_id)
         return session
 
-    def lock(self, external_id: str) -> Tail:
+    def lock(self, external_id: str) -> LockedSession:
         """Hold the session against all other writers until the transaction ends. Take it before its pool."""
         row = self._transaction.row("lock_session", external_id=external_id) if is_storable(external_id) else None
         if row is None:
@@ -137,22 +137,22 @@ class Sessions:
             self._usage.add_session(new.id)
         return row is not None
 
-    def note_appends(self, tails: Sequence[tuple[Tail, int]], now: int) -> None:
+    def note_appends(self, tails: Sequence[tuple[LockedSession, int]], now: int) -> None:
         """Where each session now ends, with the version of its pool."""
         appended: list[tuple[SessionId, int]] = []
-        for tail, version in tails:
+        for locked, version in tails:
             changed = self._transaction.execute(
                 "note_append",
-                session_id=tail.session.id,
-                next_sequence=tail.next_sequence,
-                episode_id=tail.episode,
-                appended=tail.appended,
+                session_id=locked.session.id,
+                next_sequence=locked.next_sequence,
+                episode_id=locked.episode,
+                appended=locked.appended,
                 version=version,
-                unchecked=tail.completed,
+                unchecked=locked.completed,
                 now=now,
             )
             if changed:
-                appended.append((tail.session.id, tail.appended))
+                appended.append((locked.session.id, locked.appended))
         self._usage.add_messages(appended)
 
     def make_due(self, session: SessionId, now: int) -> None:
@@ -178,7 +178,7 @@ class Sessions:
             "place_session", session_id=session, project_id=project, pool_id=pool, version=version, now=now
         )
 
-    def lock_of_project(self, project: ProjectId) -> list[Tail]:
+    def lock_of_project(self, project: ProjectId) -> list[LockedSession]:
         """All sessions of a project, held for moving them."""
         return [_tail(row) for row in self._transaction.rows("lock_project_sessions", project_id=project)]
 
@@ -198,9 +198,9 @@ class Sessions:
             self._usage.remove_session(session)
 
 
-def _tail(row: Row) -> Tail:
+def _tail(row: Row) -> LockedSession:
     *_, next_sequence, episode, unchecked = cast(tuple[Any, ...], row)
-    return Tail(session=session_of_row(row), next_sequence=next_sequence, episode=episode, unchecked=unchecked)
+    return LockedSession(session=session_of_row(row), next_sequence=next_sequence, episode=episode, unchecked=unchecked)
 
 
 def session_of_row(row: Row) -> Session:

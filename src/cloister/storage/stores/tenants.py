@@ -6,12 +6,12 @@ from typing import Any, cast
 
 from cloister.domain.conversation import Project
 from cloister.domain.errors import NotFound
-from cloister.domain.identifiers import ProjectId, TenantId, project_name, tenant_name
+from cloister.domain.identifiers import ProjectId, TenantId, format_project_id, format_tenant_id
 from cloister.domain.scope import MemberVisibility
 from cloister.storage.interface import Row, Transaction
 
 
-class Tenants:
+class TenantStore:
     """The one tenant of the transaction."""
 
     def __init__(self, transaction: Transaction) -> None:
@@ -38,14 +38,14 @@ class Tenants:
 
     def _found(self, row: Row | None) -> None:
         if row is None:
-            raise NotFound("tenant", tenant_name(self._transaction.reach.tenant))
+            raise NotFound("tenant", format_tenant_id(self._transaction.reach.tenant))
 
     def add(self, name: str, created_at: int) -> bool:
         """False when it is there already, or was and is erased."""
         return self._transaction.row("insert_tenant", name=name, created_at=created_at) is not None
 
 
-class Projects:
+class ProjectStore:
     """The tenant's projects; deleted ones are gone from every answer."""
 
     def __init__(self, transaction: Transaction) -> None:
@@ -77,7 +77,7 @@ class Projects:
     def get(self, project: ProjectId) -> Project:
         found = self.find(project)
         if found is None:
-            raise NotFound("project", project_name(project))
+            raise NotFound("project", format_project_id(project))
         return found
 
     def default(self) -> ProjectId:
@@ -91,7 +91,7 @@ class Projects:
         """The same, and it stays until the transaction ends. Take it before any session: a deletion does so too."""
         row = self._transaction.row("hold_project", project_id=project)
         if row is None:
-            raise NotFound("project", project_name(project))
+            raise NotFound("project", format_project_id(project))
         return _project(row)
 
     def page(self, *, limit: int, after: tuple[int, int] = (-(1 << 63), 0)) -> list[Project]:

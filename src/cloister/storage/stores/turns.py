@@ -6,7 +6,7 @@ from cloister.domain.identifiers import SessionId
 from cloister.storage.interface import Transaction
 
 
-class Turns:
+class TurnStore:
     """A turn is a number on the session and the moment until which it stands."""
 
     def __init__(self, transaction: Transaction) -> None:

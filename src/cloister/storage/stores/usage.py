@@ -13,7 +13,7 @@ _PARTS = 16
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Held:
+class Counts:
     """The counts that writes are measured by, and the tenant's own limits."""
 
     messages: int
@@ -21,7 +21,7 @@ class Held:
     limits: Limits
 
 
-class UsageRows:
+class UsageStore:
     """The usage of the one tenant of the transaction."""
 
     def __init__(self, transaction: Transaction) -> None:
@@ -32,12 +32,12 @@ class UsageRows:
         row = self._transaction.row("limits")
         return Limits() if row is None else _limits(row)
 
-    def held(self) -> Held:
+    def held(self) -> Counts:
         row = self._transaction.row("usage")
         if row is None:
-            return Held(messages=0, sessions=0, limits=Limits())
+            return Counts(messages=0, sessions=0, limits=Limits())
         *limits, messages, sessions = cast(tuple[int | None, ...], row)
-        return Held(messages=messages or 0, sessions=sessions or 0, limits=_limits(limits))
+        return Counts(messages=messages or 0, sessions=sessions or 0, limits=_limits(limits))
 
     def add_messages(self, changes: Iterable[tuple[SessionId, int]]) -> None:
         """So many more, or fewer, in each session."""

@@ -136,7 +136,7 @@ def turn_guard(turn: Turn, caller: CallerInfo, request: Request, *, has_asked: b
 
     def may_read(now: CallerInfo) -> bool:
         now.chosen_project()
-        return now.services.follow.admits(now.reach, turn)
+        return now.services.turn_readers.admits(now.reach, turn)
 
     recheck = cast(AccessRecheck, request.app.state.access_recheck)
     return recheck.guard(caller, ("turn", turn.session.id, turn.number), may_read, just_checked=has_asked)
@@ -168,7 +168,7 @@ def _find(external_id: str, caller: CallerInfo, request: Request) -> RunningTurn
     services = caller.services
     session = services.turns.find(caller.reach, NamedSession(session=external_id))
     running = _running(request).find(session.tenant, session.id)
-    return running if running is not None and services.follow.admits(caller.reach, running.turn) else None
+    return running if running is not None and services.turn_readers.admits(caller.reach, running.turn) else None
 
 
 def _running(request: Request) -> RunningTurns:

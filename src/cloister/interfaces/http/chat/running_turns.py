@@ -18,9 +18,9 @@ from cloister.domain.errors import AccessEnded, CloisterError
 from cloister.domain.identifiers import SessionId, TenantId
 from cloister.domain.scope import Reach
 from cloister.interfaces.http.dispatch.access_recheck import StreamGuard
-from cloister.interfaces.http.dispatch.executors import Lane
+from cloister.interfaces.http.dispatch.executors import SerialExecutor
 from cloister.interfaces.http.logs import log
-from cloister.services.chat.converse import CHECK_SECONDS, BuildRequest, Finished, Happening, Recalled
+from cloister.services.chat.converse import CHECK_SECONDS, BuildRequest, Finished, Recalled, TurnEvent
 from cloister.services.chat.turns import Turn
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ class RunningTurn:
         self.turn = turn
         self.stop = asyncio.Event()
         self._read_again = read_again
-        self._happened: list[Happening] = []
+        self._happened: list[TurnEvent] = []
         self._recalled_at = 0.0
         self._news = asyncio.Event()
 
@@ -46,13 +46,13 @@ class RunningTurn:
     def ended(self) -> bool:
         return bool(self._happened) and isinstance(self._happened[-1], Finished)
 
-    def tell(self, happening: Happening) -> None:
-        if isinstance(happening, Recalled):
+    def publish(self, event: TurnEvent) -> None:
+        if isinstance(event, Recalled):
             self._recalled_at = self._now()
-        self._happened.append(happening)
+        self._happened.append(event)
         self._wake()
 
-    async def follow(self, guard: StreamGuard) -> AsyncGenerator[list[Happening]]:
+    async def follow(self, guard: StreamGuard) -> AsyncGenerator[list[TurnEvent]]:
         """From its start to its end: all that has happened since the last time, or nothing when it was quiet for a while. It ends
         with `AccessEnded` when the guard does not admit the follower any more."""
         with guard:
@@ -82,13 +82,13 @@ class RunningTurn:
         while not self.ended:
             await self._news.wait()
 
-    async def _read_recalled_again(self, guard: StreamGuard, fresh: Sequence[Happening]) -> list[Happening]:
+    async def _read_recalled_again(self, guard: StreamGuard, fresh: Sequence[TurnEvent]) -> list[TurnEvent]:
         """What was recalled some time ago is read again for who is shown it only now: it may be forgotten since."""
         return [
-            Recalled(context=await self._read_again(guard.reach, self.turn, happening.context))
-            if isinstance(happening, Recalled)
-            else happening
-            for happening in fresh
+            Recalled(context=await self._read_again(guard.reach, self.turn, event.context))
+            if isinstance(event, Recalled)
+            else event
+            for event in fresh
         ]
 
     def _wake(self) -> None:
@@ -102,9 +102,9 @@ class RunningTurn:
 class RunningTurns:
     """The turns of this process."""
 
-    def __init__(self, services: Services, reads: Lane | None) -> None:
+    def __init__(self, services: Services, reads: SerialExecutor | None) -> None:
         self._services = services
-        self._elsewhere = _Elsewhere(reads)
+        self._threads = _ThreadRunner(reads)
         self._running: dict[tuple[TenantId, SessionId], RunningTurn] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._loop = asyncio.get_running_loop()
@@ -143,29 +143,29 @@ class RunningTurns:
     async def _still_recalled(self, reach: Reach, turn: Turn, context: Context) -> Context:
         """Where it cannot be read again nothing of it is shown."""
         try:
-            follow = self._services.follow
-            return await self._elsewhere.read(lambda: follow.still_recalled(reach, turn, context))
+            follow = self._services.turn_readers
+            return await self._threads.read(lambda: follow.still_recalled(reach, turn, context))
         except CloisterError:
             return replace(context, current_conversation=(), relevant_history=(), derived=Derived())
 
     async def _run(self, running: RunningTurn, build: BuildRequest | None) -> None:
         try:
-            await self._services.converse.reply(
-                running.turn, running.tell, stop=running.stop, elsewhere=self._elsewhere, build=build
+            await self._services.chat.reply(
+                running.turn, running.publish, stop=running.stop, threads=self._threads, build=build
             )
         except Exception as error:  # noqa: BLE001 - the outermost handler of a turn: logged, and ended for all who follow
             log(logging.ERROR, "turn", error)
         finally:
             if not running.ended:
-                running.tell(Finished(status="failed", message=None, finish_reason="error"))
+                running.publish(Finished(status="failed", message=None, finish_reason="error"))
             if self._running.get(_place(running.turn)) is running:
                 del self._running[_place(running.turn)]
 
 
-class _Elsewhere:
+class _ThreadRunner:
     """Threads for what blocks; the reads of an embedded database follow one another in their lane."""
 
-    def __init__(self, reads: Lane | None) -> None:
+    def __init__(self, reads: SerialExecutor | None) -> None:
         self._reads = reads
 
     def read(self, call: Callable[[], T]) -> Awaitable[T]:

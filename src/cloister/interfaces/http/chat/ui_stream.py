@@ -12,13 +12,13 @@ from pydantic import TypeAdapter
 from starlette.responses import StreamingResponse
 
 from cloister.domain.errors import CloisterError, StorageError
-from cloister.domain.identifiers import message_name
+from cloister.domain.identifiers import format_message_id
 from cloister.domain.reply import TextDelta
 from cloister.interfaces.http.chat.running_turns import RunningTurn
 from cloister.interfaces.http.dispatch.access_recheck import StreamGuard
 from cloister.interfaces.http.problems import CRASH
 from cloister.interfaces.python import shapes
-from cloister.services.chat.converse import Finished, Happening, Recalled
+from cloister.services.chat.converse import Finished, Recalled, TurnEvent
 
 HEADERS: Mapping[str, str] = {
     "x-vercel-ai-ui-message-stream": "v1",
@@ -42,8 +42,8 @@ async def _events(running: RunningTurn, guard: StreamGuard) -> AsyncGenerator[by
     told = _Telling(running)
     yield _event(type="start", messageId=running.turn.name)
     async with aclosing(running.follow(guard)) as following:
-        async for happenings in following:
-            yield b"".join(part for happening in happenings for part in told.of(happening)) or _ALIVE
+        async for events in following:
+            yield b"".join(part for event in events for part in told.of(event)) or _ALIVE
     yield _DONE
 
 
@@ -54,8 +54,8 @@ class _Telling:
         self._session = running.turn.session.external_id
         self._open = False
 
-    def of(self, happening: Happening) -> Iterator[bytes]:
-        match happening:
+    def of(self, event: TurnEvent) -> Iterator[bytes]:
+        match event:
             case Recalled(context=context):
                 data = _CONTEXT.dump_json(shapes.context_shape(context), exclude=_NOT_TOLD)
                 yield b'data: {"type":"data-context","id":"context","data":' + data + b"}\n\n"
@@ -65,14 +65,14 @@ class _Telling:
                     yield _event(type="text-start", id=_TEXT)
                 yield _event(type="text-delta", id=_TEXT, delta=text)
             case Finished():
-                yield from self._end(happening)
+                yield from self._end(event)
             case _:
                 """Calls of tools: none were offered here."""
 
     def _end(self, finished: Finished) -> Iterator[bytes]:
         if self._open:
             yield _event(type="text-end", id=_TEXT)
-        stored = None if finished.message is None else message_name(finished.message.id)
+        stored = None if finished.message is None else format_message_id(finished.message.id)
         metadata = {"session_id": self._session, "message_id": stored, "status": finished.status}
         if finished.error is not None or finished.finish_reason == "error":
             yield _event(type="message-metadata", messageMetadata=metadata)

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from cloister.domain.access import ApiKey
 from cloister.domain.errors import Conflict, Unauthenticated
-from cloister.domain.identifiers import key_name, project_name, tenant_name
+from cloister.domain.identifiers import format_key_id, format_project_id, format_tenant_id
 from cloister.interfaces.http.console import cookies
 from cloister.interfaces.http.console.sign_ins import LINK_SECONDS
 from cloister.interfaces.http.dispatch.callers import Caller, Gate, NoBody, needs
@@ -60,7 +60,7 @@ def sign_in(body: bodies.SignIn, request: Request) -> Response:
     if not body.replace:
         _refuse_to_replace(request, gate, body.code)
     promised = gate.sign_ins.promised(body.code)
-    gate.services.access.still_valid(promised.tenant, promised.key)
+    gate.services.api_keys.still_valid(promised.tenant, promised.key)
     token = gate.sign_ins.redeem(body.code)
     replaced = cookies.token_of(request)
     if replaced is not None:
@@ -90,11 +90,11 @@ def get_console_session(caller: Caller) -> Response:
     key = caller.key
     return answer(
         SignedIn(
-            tenant_id=tenant_name(key.tenant),
-            key_id=key_name(key.id),
+            tenant_id=format_tenant_id(key.tenant),
+            key_id=format_key_id(key.id),
             name=key.name,
             permissions=[*key.permissions],
-            project_id=None if key.project is None else project_name(key.project),
+            project_id=None if key.project is None else format_project_id(key.project),
             confined=key.confined,
             user_id=key.user,
         )
@@ -109,11 +109,11 @@ def _refuse_to_replace(request: Request, gate: Gate, code: str) -> None:
         return
     try:
         holder = gate.sign_ins.holder(token)
-        current = gate.services.access.still_valid(holder.tenant, holder.key)
+        current = gate.services.api_keys.still_valid(holder.tenant, holder.key)
     except Unauthenticated:
         return
     if holder != promised:
-        wanted = gate.services.access.still_valid(promised.tenant, promised.key)
+        wanted = gate.services.api_keys.still_valid(promised.tenant, promised.key)
         raise Conflict(
             f"This browser is signed in with {_described(current)}, and the link is for {_described(wanted)}. Sign out first, or "
             "send `replace` as true."
@@ -121,4 +121,4 @@ def _refuse_to_replace(request: Request, gate: Gate, code: str) -> None:
 
 
 def _described(key: ApiKey) -> str:
-    return f"the key {key.name!r} ({key_name(key.id)}) of {tenant_name(key.tenant)}"
+    return f"the key {key.name!r} ({format_key_id(key.id)}) of {format_tenant_id(key.tenant)}"

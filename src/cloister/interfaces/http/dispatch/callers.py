@@ -62,7 +62,7 @@ class CallerInfo:
 
     def project(self, *, required: bool) -> ProjectId:
         """ORG-3."""
-        organise = self.services.organise
+        organise = self.services.projects
         return resolve_project(
             self.project_header,
             pinned=self.key.project,
@@ -112,7 +112,7 @@ class Gate:
 
     def _credential(self, request: Request) -> tuple[Credential, Callable[[], ApiKey]]:
         """A key, or else the cookie of a browser that was signed in with one, and how it is checked."""
-        access = self.services.access
+        access = self.services.api_keys
         token = None if "authorization" in request.headers else token_of(request)
         if token is None:
             text = _bearer(request)
@@ -133,7 +133,7 @@ class Gate:
         text = _bearer(request)
         if hmac.compare_digest(text.encode(), self.operator_key.encode()):
             return
-        self.rate_limit.count(self.services.access.authenticate(text).id)
+        self.rate_limit.count(self.services.api_keys.authenticate(text).id)
         raise Forbidden("This needs the operator's key, and the one that came is a tenant's.")
 
 

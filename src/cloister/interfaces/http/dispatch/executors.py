@@ -20,7 +20,7 @@ _MOST_GATHERED = 64
 _MOST_DELIVERED = 8
 
 
-class Lane:
+class SerialExecutor:
     """Runs calls one after another while they are short. A call that takes longer than `patience` is overtaken: for each such call
     one more may run beside it. While others wait, answers are delivered a few at a time, since the loop, once woken, takes the
     interpreter from the next call; none is kept back longer than `patience`."""
@@ -92,7 +92,7 @@ class Lane:
         return done
 
 
-class Gatherer(Generic[J, T]):
+class BatchExecutor(Generic[J, T]):
     """Gives all that waits to one call, on one thread; while that runs, more gathers."""
 
     def __init__(self, name: str, work: Callable[[Sequence[J]], Sequence[T | BaseException]]) -> None:

@@ -21,10 +21,10 @@ from starlette.types import Receive, Scope, Send
 from cloister.bootstrap import Services
 from cloister.domain.access import Permission
 from cloister.domain.errors import CloisterError
-from cloister.domain.identifiers import key_name
+from cloister.domain.identifiers import format_key_id
 from cloister.interfaces.http.arrival import has_arrived
 from cloister.interfaces.http.dispatch.callers import CallerInfo, Checked, Gate, need_of
-from cloister.interfaces.http.dispatch.executors import Gatherer, Lane
+from cloister.interfaces.http.dispatch.executors import BatchExecutor, SerialExecutor
 from cloister.interfaces.http.dispatch.paths import as_given
 from cloister.interfaces.http.dispatch.query_parameters import check_query
 from cloister.interfaces.http.problems import of_error, of_validation_error, problem
@@ -49,12 +49,12 @@ class Appending:
     answer: Callable[[Recorded], Response]
 
 
-class Lanes:
+class Executors:
     """How the requests of an embedded database run; see `lanes.py`."""
 
     def __init__(self, services: Services) -> None:
-        self.reads = Lane("cloister-read")
-        self.appends = Gatherer[_Arrived, Response](
+        self.reads = SerialExecutor("cloister-read")
+        self.appends = BatchExecutor[_Arrived, Response](
             "cloister-append", lambda arrived: _answer_together(services, arrived)
         )
 
@@ -100,10 +100,10 @@ class GuardedRoute(APIRoute):
         return await self._run(request, await request.body())
 
     async def _admit_early(self, request: Request) -> Response | None:
-        lanes = cast(Lanes | None, request.app.state.lanes)
-        if lanes is None:
+        executors = cast(Executors | None, request.app.state.executors)
+        if executors is None:
             return await run_in_threadpool(self._admission, request)
-        return await lanes.reads.run(lambda: self._admission(request))
+        return await executors.reads.run(lambda: self._admission(request))
 
     def _admission(self, request: Request) -> Response | None:
         try:
@@ -115,12 +115,12 @@ class GuardedRoute(APIRoute):
         return None
 
     async def _run(self, request: Request, body: bytes) -> Response:
-        lanes = cast(Lanes | None, request.app.state.lanes)
-        if lanes is not None and self._need == "read":
-            return await lanes.reads.run(lambda: self._answer(request, body))
+        executors = cast(Executors | None, request.app.state.executors)
+        if executors is not None and self._need == "read":
+            return await executors.reads.run(lambda: self._answer(request, body))
         small = len(body) <= _LARGEST_GATHERED_BODY and "idempotency-key" not in request.headers
-        if lanes is not None and self._appends and small:
-            return await lanes.appends.run((self, request, body))
+        if executors is not None and self._appends and small:
+            return await executors.appends.run((self, request, body))
         return await run_in_threadpool(self._answer, request, body)
 
     def _answer(self, request: Request, body: bytes) -> Response:
@@ -163,7 +163,7 @@ class GuardedRoute(APIRoute):
             gate.admit_operator(request)
         elif self._need != "nothing":
             caller = gate.admit(request, cast(Permission, self._need), checked)
-            request.state.caller, request.state.key_id = caller, key_name(caller.key.id)
+            request.state.caller, request.state.key_id = caller, format_key_id(caller.key.id)
             request.state.under_way = gate.under_way.begin(caller.key.id)
 
 

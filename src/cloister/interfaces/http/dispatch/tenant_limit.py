@@ -11,7 +11,7 @@ from cloister.domain.identifiers import TenantId
 _TRY_AGAIN_SECONDS = 2
 
 
-class Shares:
+class TenantConcurrencyLimit:
     """Nobody waits for a place: who finds none is told to come again."""
 
     def __init__(self, *, of_all: int, of_one: int) -> None:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from cloister.domain.events import Event
-from cloister.domain.identifiers import message_name, project_name
+from cloister.domain.identifiers import format_message_id, format_project_id
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name
 from cloister.domain.timestamps import iso
@@ -19,8 +19,8 @@ from cloister.interfaces.http.dispatch.access_recheck import AccessRecheck, Stre
 from cloister.interfaces.http.dispatch.callers import Caller, needs
 from cloister.interfaces.http.dispatch.parameters import OfUser
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
-from cloister.interfaces.http.events.subscribers import Hall
-from cloister.services.events.bus import Reader, Told
+from cloister.interfaces.http.events.subscribers import Subscribers
+from cloister.services.events.bus import Reader, Delivery
 
 HEARTBEAT_SECONDS = 15.0
 # How long a reader may take for what it is sent before it is cut.
@@ -61,7 +61,7 @@ def follow_events(
     greeting = _RETRY if behind else _RETRY + _block("ready", reader.id, {"type": "ready"})
     recheck = cast(AccessRecheck, request.app.state.access_recheck)
     guard = recheck.guard(caller, ("events", reach), lambda now: now.narrowed_reach() == reach)
-    return EventStream(cast(Hall, request.app.state.hall), guard, reach, reader, greeting)
+    return EventStream(cast(Subscribers, request.app.state.subscribers), guard, reach, reader, greeting)
 
 
 class EventStream(Response):
@@ -69,17 +69,19 @@ class EventStream(Response):
 
     media_type = _MEDIA_TYPE
 
-    def __init__(self, hall: Hall, guard: StreamGuard, reach: Reach, reader: Reader, greeting: bytes) -> None:
+    def __init__(
+        self, subscribers: Subscribers, guard: StreamGuard, reach: Reach, reader: Reader, greeting: bytes
+    ) -> None:
         super().__init__(headers={"X-Accel-Buffering": "no"})
         del self.headers["content-length"]
-        self._hall = hall
+        self._subscribers = subscribers
         self._guard = guard
         self._reach = reach
         self._reader = reader
         self._greeting = greeting
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        news = self._hall.join(self._reach.tenant)
+        news = self._subscribers.join(self._reach.tenant)
         gone = asyncio.create_task(_until_gone(receive))
         gone.add_done_callback(lambda _: news.set())
         try:
@@ -94,7 +96,7 @@ class EventStream(Response):
             return  # an answer without its end: the server closes the connection
         finally:
             gone.cancel()
-            self._hall.leave(self._reach.tenant, news)
+            self._subscribers.leave(self._reach.tenant, news)
             self._reader.close()
 
     async def _pieces(self, news: asyncio.Event, gone: "asyncio.Task[None]") -> AsyncGenerator[bytes]:
@@ -106,7 +108,7 @@ class EventStream(Response):
             told = self._reader.read()
             if not await self._guard.admits():
                 return
-            if gone.done() or self._hall.closing:
+            if gone.done() or self._subscribers.closing:
                 return
             if told:
                 yield _blocks(told)
@@ -118,7 +120,7 @@ class EventStream(Response):
                 await _wait(news, min(self._guard.seconds_left, sent + HEARTBEAT_SECONDS - now()))
 
 
-def _blocks(told: Sequence[Told]) -> bytes:
+def _blocks(told: Sequence[Delivery]) -> bytes:
     return b"".join(
         _block("reset", each.id, {"type": "reset"})
         if each.event is None or each.event.kind == "reset"
@@ -136,12 +138,12 @@ def _shape(event: Event) -> dict[str, Any]:
     shape: dict[str, Any] = {
         "type": event.kind,
         "session_id": event.session,
-        "project_id": None if event.project is None else project_name(event.project),
+        "project_id": None if event.project is None else format_project_id(event.project),
         "user_id": event.user,
         "created_at": iso(event.at),
     }
     if event.messages:
-        shape["message_ids"] = [message_name(message) for message in event.message_ids]
+        shape["message_ids"] = [format_message_id(message) for message in event.message_ids]
     if event.status is not None:
         shape["status"] = event.status
     return shape

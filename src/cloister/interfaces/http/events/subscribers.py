@@ -7,7 +7,7 @@ from cloister.bootstrap import Services
 from cloister.domain.identifiers import TenantId
 
 
-class Hall:
+class Subscribers:
     """Used on the event loop, but for the news, which come from any thread."""
 
     def __init__(self, services: Services) -> None:

@@ -51,7 +51,7 @@ class EmbeddingList(BaseModel):
 def list_models(caller: Caller) -> Response:
     """The model that answers in chats, and the embedder. Requests may name any: these are who answers."""
     services = caller.services
-    names = (services.converse.model.name, services.embed.name)
+    names = (services.chat.model.name, services.embed.name)
     models = [Model.model_construct(id=name, object="model", created=0, owned_by="cloister") for name in names]
     return answer(ModelList.model_construct(object="list", data=models))
 

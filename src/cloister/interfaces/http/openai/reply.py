@@ -21,7 +21,7 @@ from cloister.interfaces.http.chat.running_turns import RunningTurn, RunningTurn
 from cloister.interfaces.http.dispatch.access_recheck import StreamGuard
 from cloister.interfaces.http.openai.errors import error_body, in_openai_shape
 from cloister.interfaces.http.problems import CRASH, of_error, problem
-from cloister.services.chat.converse import BuildRequest, Finished, Happening
+from cloister.services.chat.converse import BuildRequest, Finished, TurnEvent
 from cloister.services.chat.turns import Turn
 
 SESSION_HEADER = b"x-session-id"
@@ -29,7 +29,7 @@ EVENTS = "text/event-stream"
 _STILL_THERE = b": still there\n\n"
 _DONE = b"data: [DONE]\n\n"
 
-_News = AsyncGenerator[list[Happening]]
+_News = AsyncGenerator[list[TurnEvent]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,7 +64,7 @@ class TurnReply(Response):
             leaving.cancel()
 
     async def _whole(self, news: _News, scope: Scope, send: Send) -> None:
-        happened = [happening async for fresh in news for happening in fresh]
+        happened = [event async for fresh in news for event in fresh]
         if (failed := _failure(happened)) is not None:
             await self._fail(failed, happened, scope, send)
             return
@@ -84,11 +84,11 @@ class TurnReply(Response):
             await _send_part(send, b"".join(self._events(fresh)) or _STILL_THERE)
         await send({"type": "http.response.body", "body": b""})
 
-    async def _fail(self, failed: Response, happened: list[Happening], scope: Scope, send: Send) -> None:
+    async def _fail(self, failed: Response, happened: list[TurnEvent], scope: Scope, send: Send) -> None:
         """The log is told why, as for any other request."""
         error = in_openai_shape(failed)
         scope.setdefault("state", {})["error"] = next(
-            (happening.error for happening in happened if isinstance(happening, Finished)), None
+            (event.error for event in happened if isinstance(event, Finished)), None
         )
         await send(self._head(error.status_code, "application/json", error.headers))
         await send({"type": "http.response.body", "body": bytes(error.body)})
@@ -103,17 +103,17 @@ class TurnReply(Response):
         headers.append((SESSION_HEADER, self._answering.turn.session.external_id.encode()))
         return {"type": "http.response.start", "status": status, "headers": headers}
 
-    def _completion(self, happened: Iterable[Happening]) -> dict[str, Any]:
+    def _completion(self, happened: Iterable[TurnEvent]) -> dict[str, Any]:
         calls: dict[int, dict[str, Any]] = {}
         words: list[str] = []
         finished = None
-        for happening in happened:
-            if isinstance(happening, TextDelta):
-                words.append(happening.text)
-            elif isinstance(happening, ToolCallDelta):
-                _gather(calls, happening)
-            elif isinstance(happening, Finished):
-                finished = happening
+        for event in happened:
+            if isinstance(event, TextDelta):
+                words.append(event.text)
+            elif isinstance(event, ToolCallDelta):
+                _gather(calls, event)
+            elif isinstance(event, Finished):
+                finished = event
         assert finished is not None
         message: dict[str, Any] = {"role": "assistant", "content": "".join(words) or None, "refusal": None}
         if calls:
@@ -121,14 +121,14 @@ class TurnReply(Response):
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": finished.finish_reason}
         return {**self._named("chat.completion"), "choices": [choice], "usage": _usage(finished.usage)}
 
-    def _events(self, happened: Iterable[Happening]) -> Iterator[bytes]:
-        for happening in happened:
-            if isinstance(happening, TextDelta):
-                yield self._chunk({"content": happening.text})
-            elif isinstance(happening, ToolCallDelta):
-                yield self._chunk({"tool_calls": [_call(happening)]})
-            elif isinstance(happening, Finished):
-                yield from self._last(happening)
+    def _events(self, happened: Iterable[TurnEvent]) -> Iterator[bytes]:
+        for event in happened:
+            if isinstance(event, TextDelta):
+                yield self._chunk({"content": event.text})
+            elif isinstance(event, ToolCallDelta):
+                yield self._chunk({"tool_calls": [_call(event)]})
+            elif isinstance(event, Finished):
+                yield from self._last(event)
 
     def _last(self, finished: Finished) -> Iterator[bytes]:
         failed = _failure([finished])
@@ -161,12 +161,12 @@ async def _stop_when_left(receive: Receive, running: RunningTurn) -> None:
     running.stop.set()
 
 
-async def _first_words(news: _News) -> list[Happening]:
+async def _first_words(news: _News) -> list[TurnEvent]:
     """All until the first words, the end, or a long silence: then whoever waits shall see that somebody is there."""
-    first: list[Happening] = []
+    first: list[TurnEvent] = []
     async for fresh in news:
         first += fresh
-        if not fresh or any(isinstance(happening, TextDelta | ToolCallDelta) for happening in fresh):
+        if not fresh or any(isinstance(event, TextDelta | ToolCallDelta) for event in fresh):
             break
     return first
 
@@ -175,7 +175,7 @@ async def _send_part(send: Send, body: bytes) -> None:
     await send({"type": "http.response.body", "body": body, "more_body": True})
 
 
-def _failure(happened: list[Happening]) -> Response | None:
+def _failure(happened: list[TurnEvent]) -> Response | None:
     """Why a turn that has ended did not end well. One that is cut at its limit of tokens has ended well."""
     finished = happened[-1] if happened else None
     if not isinstance(finished, Finished):

@@ -115,7 +115,7 @@ def complete_chat(
             project=caller.project(required=False),
             must_be_in=caller.project_header is not None,
             user_id=body.user_id,
-            resent=session is not None,
+            has_whole_history=session is not None,
             continues=conversation.continues,
             known=conversation.known,
         ),
@@ -128,7 +128,7 @@ def complete_chat(
     answering = Answering(
         turn=turn,
         build=build,
-        model=lambda: services.converse.model.name,
+        model=lambda: services.chat.model.name,
         stream=bool(body.stream),
         usage=body.wants_usage,
         guard=turn_guard(turn, caller, request, has_asked=True),

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cloister.domain.identifiers import parse_project, parse_tenant
+from cloister.domain.identifiers import parse_project_id, parse_tenant_id
 from cloister.domain.memory import quoted
 from cloister.interfaces.http.dispatch.cursors import Listing
 
@@ -17,10 +17,10 @@ MEMORY, ENTITY, OBSERVATION = "mem_3a81c05e7be00001", "ent_2c94d7f018a00001", "o
 CODE = "Wm0Yb3Vp7cQ2hT9xK4sN8aL1rD6fJ5gE0uZiB_oXyPk"
 BEGAN, SAID, ANSWERED = "2026-05-02T09:30:00Z", "2026-05-02T09:31:12.250000Z", "2026-05-02T09:31:14.100000Z"
 
-CURSOR = Listing("sessions", parse_tenant(TENANT), parse_project(PROJECT), False, None).cursor(
+CURSOR = Listing("sessions", parse_tenant_id(TENANT), parse_project_id(PROJECT), False, None).cursor(
     1_777_714_200_000_000, 4_096
 )
-_MESSAGES = Listing("messages", parse_tenant(TENANT), SESSION)
+_MESSAGES = Listing("messages", parse_tenant_id(TENANT), SESSION)
 
 _PROJECT: dict[str, Any] = {
     "project_id": PROJECT,

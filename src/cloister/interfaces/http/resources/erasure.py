@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from cloister.domain.errors import InvalidRequest
-from cloister.domain.identifiers import TenantId, parse_tenant
+from cloister.domain.identifiers import TenantId, parse_tenant_id
 from cloister.interfaces.http.dispatch.callers import AllServices, Caller, NoBody, needs
 from cloister.interfaces.http.dispatch.cursors import Listing
 from cloister.interfaces.http.dispatch.parameters import Cursor, DryRun, IdempotencyKey, Limit, TenantName, UserId
@@ -52,7 +52,7 @@ def list_tenants(services: AllServices, limit: Limit = 50, cursor: Cursor = None
 def erase_tenant(tenant_id: TenantName, services: AllServices, dry_run: DryRun = False) -> Response:
     """Erase a tenant with everything in it. Its keys are refused from then on. With `dry_run=true` nothing is changed: the answer
     is what would be erased. The tenant `local`, which belongs to the installation, is refused."""
-    tenant = parse_tenant(tenant_id)
+    tenant = parse_tenant_id(tenant_id)
     counts = services.tenants.preview_erasing(tenant) if dry_run else services.tenants.erase(tenant)
     return answer(shapes.erased_tenant_shape(counts))
 
@@ -64,5 +64,5 @@ def create_tenant_key(
 ) -> Response:
     """Create an admin key for a tenant that has lost its own. `key` is shown this once."""
     root = request.app.state.gate.operator_key
-    created = services.tenants.create_key(parse_tenant(tenant_id), idempotency_key=idempotency_key, root=root)
+    created = services.tenants.create_key(parse_tenant_id(tenant_id), idempotency_key=idempotency_key, root=root)
     return answer(shapes.admin_key_shape(created), 201)

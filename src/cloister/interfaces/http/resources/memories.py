@@ -3,8 +3,8 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from cloister.domain.identifiers import parse_entity, parse_memory, parse_observation, parse_project
-from cloister.domain.memory import HeldMemory
+from cloister.domain.identifiers import parse_entity_id, parse_memory_id, parse_observation_id, parse_project_id
+from cloister.domain.memory import StoredMemory
 from cloister.interfaces.http.dispatch.callers import Caller, NoBody, needs
 from cloister.interfaces.http.dispatch.cursors import Listing
 from cloister.interfaces.http.dispatch.parameters import (
@@ -24,14 +24,14 @@ from cloister.interfaces.http.dispatch.parameters import (
     wait_until_indexed,
 )
 from cloister.interfaces.http.dispatch.routes import THREADS, GuardedRoute
-from cloister.interfaces.http.dispatch.tenant_limit import Shares
+from cloister.interfaces.http.dispatch.tenant_limit import TenantConcurrencyLimit
 from cloister.interfaces.http.resources import bodies
 from cloister.interfaces.http.resources.answers import EntityPage, MemoryPage, ObservationPage, answer, nothing
 from cloister.interfaces.http.resources.write_only import appended_answer
 from cloister.interfaces.python import derived_shapes as shapes
 
 # Half of the threads that answer: callers of a slow model leave the others to everybody else, and none takes all of that half.
-extracting = Shares(of_all=THREADS // 2, of_one=THREADS // 8)
+extracting = TenantConcurrencyLimit(of_all=THREADS // 2, of_one=THREADS // 8)
 
 router = APIRouter(route_class=GuardedRoute, tags=["What is kept of it"])
 
@@ -43,8 +43,8 @@ def list_memories(
 ) -> Response:
     """List the memories of a session, oldest first."""
     listing = Listing("memories of a session", caller.reach.tenant, external_id)
-    place, behind = listing.pair(cursor), None if after is None else parse_memory(after)
-    found = caller.services.remember.of_session(
+    place, behind = listing.pair(cursor), None if after is None else parse_memory_id(after)
+    found = caller.services.memories.of_session(
         caller.reach, external_id, limit=limit + 1, after=place, behind=None if place else behind
     )
     return _memory_page(found, limit, listing)
@@ -59,8 +59,8 @@ def list_user_memories(
     the key names, else of all."""
     reach = caller.narrowed_reach()
     listing = Listing("memories of a user", reach.tenant, reach.confined_to, user_id)
-    place, behind = listing.pair(cursor), None if after is None else parse_memory(after)
-    found = caller.services.remember.of_user(
+    place, behind = listing.pair(cursor), None if after is None else parse_memory_id(after)
+    found = caller.services.memories.of_user(
         reach, user_id, limit=limit + 1, after=place, behind=None if place else behind
     )
     return _memory_page(found, limit, listing)
@@ -72,7 +72,7 @@ def add_memories(
     body: bodies.NewMemories, caller: Caller, idempotency_key: IdempotencyKey = None, wait: Wait = None
 ) -> Response:
     """Add memories by hand. What the session knows already, in other case, spacing or punctuation, is counted and not added."""
-    appended = caller.services.remember.append(
+    appended = caller.services.memories.append(
         caller.reach, body.session_id, body.contents, idempotency_key=idempotency_key
     )
     wait_until_indexed(caller.services, wait)
@@ -83,7 +83,7 @@ def add_memories(
 @needs("write")
 def forget_memory(memory_id: MemoryName, caller: Caller) -> Response:
     """Forget one memory. What it came from stays, and is not read for memories again."""
-    caller.services.remember.forget(caller.reach, parse_memory(memory_id))
+    caller.services.memories.forget(caller.reach, parse_memory_id(memory_id))
     return nothing()
 
 
@@ -99,9 +99,9 @@ def list_entities(
 ) -> Response:
     """List the entities of the project of the request, or with `project_id` of that one, oldest first. There are none outside a
     project."""
-    project = caller.project(required=True) if project_id is None else parse_project(project_id)
+    project = caller.project(required=True) if project_id is None else parse_project_id(project_id)
     listing = Listing("entities", caller.reach.tenant, project, user_id)
-    place, behind = listing.pair(cursor), None if after is None else parse_entity(after)
+    place, behind = listing.pair(cursor), None if after is None else parse_entity_id(after)
     found = caller.services.entities.page(
         caller.reach, project, user_id=user_id, limit=limit + 1, after=place, behind=None if place else behind
     )
@@ -117,7 +117,7 @@ def retag_entity(entity_id: EntityName, body: bodies.EntityChange, caller: Calle
     under the id that is there. Needs the permission `read` too, since the answer holds the entity's words."""
     caller.key.require("read")
     moved = caller.services.entities.retag(
-        caller.reach, parse_entity(entity_id), parse_project(body.project_id), user_id=body.user_id
+        caller.reach, parse_entity_id(entity_id), parse_project_id(body.project_id), user_id=body.user_id
     )
     wait_until_indexed(caller.services, wait)
     return answer(shapes.entity_shape(moved))
@@ -129,7 +129,7 @@ def extract(external_id: SessionId, caller: Caller, _: NoBody, wait: Wait = None
     """Look now for memories, entities and observations in what nobody has looked at yet, and answer when it is done. The server
     does so by itself, after every few replies; where it is at it just now, its end is waited for, up to ten seconds."""
     with extracting.taken(caller.reach.tenant, "Too many sessions are being extracted at once"):
-        extracted = caller.services.memory_worker.extract_now(caller.reach, external_id)
+        extracted = caller.services.extraction.extract_now(caller.reach, external_id)
     wait_until_indexed(caller.services, wait)
     return answer(shapes.extraction_shape(extracted))
 
@@ -141,7 +141,7 @@ def list_observations(
 ) -> Response:
     """List the notes that compress what has fallen out of a session's recent window, in the order in which it was said."""
     listing = Listing("observations", caller.reach.tenant, external_id)
-    place, behind = listing.pair(cursor), None if after is None else parse_observation(after)
+    place, behind = listing.pair(cursor), None if after is None else parse_observation_id(after)
     found = caller.services.observations.of_session(
         caller.reach, external_id, limit=limit + 1, after=place, behind=None if place else behind
     )
@@ -154,7 +154,7 @@ def list_observations(
     )
 
 
-def _memory_page(found: list[HeldMemory], limit: int, listing: Listing) -> Response:
+def _memory_page(found: list[StoredMemory], limit: int, listing: Listing) -> Response:
     return listing.page(
         MemoryPage,
         found,

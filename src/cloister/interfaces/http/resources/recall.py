@@ -4,7 +4,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from cloister.domain.context import Source, parse_sources
-from cloister.domain.identifiers import parse_project
+from cloister.domain.identifiers import parse_project_id
 from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, needs
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.resources import bodies
@@ -45,7 +45,7 @@ def search(body: bodies.SearchRequest, caller: Caller) -> Response:
 def _place(body: bodies.SearchRequest, caller: CallerInfo) -> Place:
     if body.session_id is None and "project_id" not in body.model_fields_set:
         return Place(project=caller.project(required=True), user_id=body.user_id)
-    project = None if body.project_id is None else parse_project(body.project_id)
+    project = None if body.project_id is None else parse_project_id(body.project_id)
     return Place(session=body.session_id, project=project, user_id=body.user_id)
 
 

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import NotFound
-from cloister.domain.identifiers import MessageId, ProjectId, parse_message, parse_project
+from cloister.domain.identifiers import MessageId, ProjectId, parse_message_id, parse_project_id
 from cloister.domain.text import checked_content
 from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, NoBody, needs
 from cloister.interfaces.http.dispatch.cursors import Listing, other_cursor
@@ -79,7 +79,7 @@ def list_sessions(
     the project that the header or the key names, else of all."""
     if project_id == SHARED_POOL:
         return session_page(caller, limit, cursor, any_project=False, user_id=user_id)
-    project = caller.chosen_project() if project_id is None else parse_project(project_id)
+    project = caller.chosen_project() if project_id is None else parse_project_id(project_id)
     return session_page(caller, limit, cursor, project=project, any_project=project is None, user_id=user_id)
 
 
@@ -99,7 +99,7 @@ def change_session(
     what replies quote of the place it leaves. With `dry_run=true` nothing is changed: the answer is how much would move
     along, and how many of its replies had been given text of that place; that needs the permission `read` too."""
     moving = "project_id" in body.model_fields_set
-    project = parse_project(body.project_id) if moving and body.project_id is not None else None
+    project = parse_project_id(body.project_id) if moving and body.project_id is not None else None
     change = SessionChange(
         title=body.title,
         untitle="title" in body.model_fields_set and body.title is None,
@@ -125,14 +125,14 @@ def change_session(
 @needs("write")
 def delete_session(external_id: SessionId, caller: Caller) -> Response:
     """Forget a session, with all that was said in it and all that derives from it."""
-    return answer(shapes.forgotten_shape(caller.services.forget.session(caller.reach, external_id)))
+    return answer(shapes.forgotten_shape(caller.services.forgetting.session(caller.reach, external_id)))
 
 
 @router.post("/v1/sessions/{external_id}/clear", response_model=shapes.Forgotten)
 @needs("write")
 def clear_session(external_id: SessionId, caller: Caller, _: NoBody) -> Response:
     """Forget all that was said in a session and all that derives from it, and keep the session."""
-    return answer(shapes.forgotten_shape(caller.services.forget.contents(caller.reach, external_id)))
+    return answer(shapes.forgotten_shape(caller.services.forgetting.contents(caller.reach, external_id)))
 
 
 @router.post("/v1/sessions/{external_id}/messages", status_code=201, response_model=shapes.Message)
@@ -182,7 +182,7 @@ def list_messages(
     """What was said in a session, in order. A cursor goes on from where `after` began."""
     listing = Listing("messages", caller.reach.tenant, external_id)
     place = listing.number(cursor)
-    behind = MessageId(place) if place is not None else None if after is None else parse_message(after)
+    behind = MessageId(place) if place is not None else None if after is None else parse_message_id(after)
     try:
         session, found = caller.services.sessions.messages(caller.reach, external_id, limit=limit + 1, after=behind)
     except NotFound as error:
@@ -203,7 +203,7 @@ def list_messages(
 @needs("write")
 def forget_message(message_id: MessageName, caller: Caller) -> Response:
     """Forget one message, with the memories and notes that came from it."""
-    caller.services.forget.message(caller.reach, parse_message(message_id))
+    caller.services.forgetting.message(caller.reach, parse_message_id(message_id))
     return nothing()
 
 
@@ -261,7 +261,7 @@ def project_of(body: OfAProject, caller: CallerInfo) -> ProjectId | None:
     """The project of a new session: what the body says, even if that is none, else the request's."""
     if "project_id" not in body.model_fields_set:
         return caller.project(required=False)
-    return None if body.project_id is None else parse_project(body.project_id)
+    return None if body.project_id is None else parse_project_id(body.project_id)
 
 
 def _draft(body: bodies.NewMessage) -> Draft:

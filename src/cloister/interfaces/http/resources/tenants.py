@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from cloister.domain.identifiers import parse_key_name, parse_project
+from cloister.domain.identifiers import parse_key_id, parse_project_id
 from cloister.domain.project_settings import checked_settings
 from cloister.domain.timestamps import parse_iso
 from cloister.interfaces.http.dispatch.callers import AllServices, Caller, needs
@@ -35,7 +35,7 @@ def create_tenant(
 ) -> Response:
     """Create a tenant, with its default project and its first admin key."""
     root = request.app.state.gate.operator_key
-    created = services.access.create_tenant(body.name, idempotency_key=idempotency_key, root=root)
+    created = services.api_keys.create_tenant(body.name, idempotency_key=idempotency_key, root=root)
     return answer(tenant_shapes.tenant_shape(created), 201)
 
 
@@ -44,7 +44,7 @@ def create_tenant(
 def list_projects(caller: Caller, limit: Limit = 50, cursor: Cursor = None, name: OfName = None) -> Response:
     """List projects, oldest first."""
     listing = Listing("projects", caller.reach.tenant, caller.reach.confined_to, *([] if name is None else [name]))
-    found = caller.services.organise.projects(caller.reach, limit=limit + 1, after=listing.pair(cursor), name=name)
+    found = caller.services.projects.projects(caller.reach, limit=limit + 1, after=listing.pair(cursor), name=name)
     return listing.page(
         ProjectPage, found, limit, shape=shapes.project_shape, place=lambda project: (project.created_at, project.id)
     )
@@ -55,7 +55,7 @@ def list_projects(caller: Caller, limit: Limit = 50, cursor: Cursor = None, name
 def create_project(body: bodies.NewProject, caller: Caller, idempotency_key: IdempotencyKey = None) -> Response:
     """Create a project. A name that another project has, in whatever case, is refused with 409, unless
     `allow_duplicate_name` is true."""
-    created = caller.services.organise.create_project(
+    created = caller.services.projects.create_project(
         caller.reach,
         body.name,
         body.member_visibility,
@@ -69,7 +69,7 @@ def create_project(body: bodies.NewProject, caller: Caller, idempotency_key: Ide
 @needs("read")
 def get_project(project_id: ProjectId, caller: Caller) -> Response:
     """One project."""
-    return answer(shapes.project_shape(caller.services.organise.project(caller.reach, parse_project(project_id))))
+    return answer(shapes.project_shape(caller.services.projects.project(caller.reach, parse_project_id(project_id))))
 
 
 @router.patch("/org/projects/{project_id}", response_model=shapes.Project | preview_shapes.VisibilityPreview)
@@ -80,7 +80,7 @@ def change_project(
     """Rename a project, make it the default, change whether its members recall each other, or change its settings; what is not
     given stays. With `dry_run=true` nothing is changed: the answer is how many sessions, of how many users, would recall each
     other that do not now."""
-    organise, project = caller.services.organise, parse_project(project_id)
+    organise, project = caller.services.projects, parse_project_id(project_id)
     settings = None if body.settings is None else body.settings.model_dump(exclude_unset=True)
     if dry_run:
         checked_settings(settings or {})
@@ -106,7 +106,7 @@ def change_project(
 @needs("admin")
 def delete_project(project_id: ProjectId, caller: Caller) -> Response:
     """Delete a project softly: its sessions go back to the shared pool, and nothing of them is lost."""
-    moved = caller.services.organise.delete_project(caller.reach, parse_project(project_id))
+    moved = caller.services.projects.delete_project(caller.reach, parse_project_id(project_id))
     return answer(shapes.deleted_project_shape(moved))
 
 
@@ -114,7 +114,7 @@ def delete_project(project_id: ProjectId, caller: Caller) -> Response:
 @needs("read")
 def list_project_sessions(project_id: ProjectId, caller: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
     """List the sessions of a project, newest activity first."""
-    return session_page(caller, limit, cursor, project=parse_project(project_id), any_project=False)
+    return session_page(caller, limit, cursor, project=parse_project_id(project_id), any_project=False)
 
 
 @router.get("/org/api-keys", response_model=ApiKeyPage)
@@ -122,7 +122,7 @@ def list_project_sessions(project_id: ProjectId, caller: Caller, limit: Limit = 
 def list_api_keys(caller: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
     """List the keys that were not revoked, oldest first, without their secrets."""
     listing = Listing("keys", caller.reach.tenant)
-    found = caller.services.access.page(caller.reach, limit=limit + 1, after=listing.pair(cursor))
+    found = caller.services.api_keys.page(caller.reach, limit=limit + 1, after=listing.pair(cursor))
     return listing.page(ApiKeyPage, found, limit, shape=shapes.key_shape, place=lambda key: (key.created_at, key.id))
 
 
@@ -133,13 +133,13 @@ def create_api_key(body: bodies.NewApiKey, caller: Caller, idempotency_key: Idem
     with `confined` too it can reach no other project. With `user_id` it reaches that user's sessions only."""
     fields = KeyFields(
         name=body.name,
-        project=None if body.project_id is None else parse_project(body.project_id),
+        project=None if body.project_id is None else parse_project_id(body.project_id),
         confined=body.confined,
         permissions=body.permissions,
         expires_at=None if body.expires_at is None else parse_iso(body.expires_at, "expires_at"),
         user_id=body.user_id,
     )
-    created = caller.services.access.create(
+    created = caller.services.api_keys.create(
         caller.reach, fields, idempotency_key=idempotency_key, root=caller.text, asked_by=caller.key.id
     )
     return answer(shapes.created_key_shape(created), 201)
@@ -149,7 +149,7 @@ def create_api_key(body: bodies.NewApiKey, caller: Caller, idempotency_key: Idem
 @needs("admin")
 def revoke_api_key(key_id: KeyName, caller: Caller) -> Response:
     """Revoke a key, at once. The last admin key that does not expire stays (409): make another first."""
-    caller.services.access.revoke(caller.reach, parse_key_name(key_id))
+    caller.services.api_keys.revoke(caller.reach, parse_key_id(key_id))
     return nothing()
 
 
@@ -157,4 +157,4 @@ def revoke_api_key(key_id: KeyName, caller: Caller) -> Response:
 @needs("read")
 def get_usage(caller: Caller) -> Response:
     """What the tenant keeps, and how much it may."""
-    return answer(tenant_shapes.usage_shape(caller.services.organise.usage(caller.reach)))
+    return answer(tenant_shapes.usage_shape(caller.services.projects.usage(caller.reach)))
