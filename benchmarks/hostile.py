@@ -263,15 +263,15 @@ def hold_bodies(service: Service, count: int) -> list[float]:
         "POST /v1/context HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         f"Content-Length: {LARGEST_BODY}\r\n\r\n"
     )
-    return held(service, count, head.encode() + b" " * (LARGEST_BODY - 1))
+    return stored(service, count, head.encode() + b" " * (LARGEST_BODY - 1))
 
 
 def hold_silent(service: Service, count: int) -> list[float]:
     """Connections that say nothing at all."""
-    return held(service, count, b"")
+    return stored(service, count, b"")
 
 
-def held(service: Service, count: int, sent: bytes) -> list[float]:
+def stored(service: Service, count: int, sent: bytes) -> list[float]:
     taken: list[float] = []
     with ExitStack() as stack:
         for _ in range(count):

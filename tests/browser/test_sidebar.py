@@ -139,10 +139,10 @@ def test_a_link_of_the_sidebar_opens_in_a_new_tab_with_its_own_session(desk: Des
     """TAB-4."""
     furnish(desk.tenant)
     tab = desk.sign_in()
-    held = tab.session
+    stored = tab.session
     with desk.context.expect_page() as opened:
         tab.sidebar.get_by_role("link", name="The gate").click(modifiers=["ControlOrMeta"])
     other = Tab(page=opened.value)
     expect(other.questions).to_have_text(["The gate code is 4417."])
-    assert tab.session == held
+    assert tab.session == stored
     assert "session=" not in other.page.url

@@ -19,7 +19,7 @@ def test_tab_1_two_tabs_hold_two_sessions_and_nothing_of_one_shows_in_the_other(
 def test_tab_2_refresh_navigation_and_the_window_over_a_page_keep_the_tabs_session(desk: Desk) -> None:
     tab = desk.sign_in()
     tab.converse("The gate code is 4417.", "Noted.")
-    held = tab.session
+    stored = tab.session
     tab.page.reload()
     expect(tab.questions).to_have_text(["The gate code is 4417."])
     tab.page.get_by_role("link", name="Settings").click()
@@ -33,16 +33,16 @@ def test_tab_2_refresh_navigation_and_the_window_over_a_page_keep_the_tabs_sessi
     tab.page.go_back()
     tab.page.go_forward()
     expect(tab.questions).to_have_count(2)
-    assert tab.session == held
+    assert tab.session == stored
 
 
 def test_tab_3_new_chat_gives_a_new_session_and_an_empty_context(desk: Desk, model: FakeEndpoint) -> None:
     tab = desk.sign_in()
     tab.converse("The gate code is 4417.", "Noted.")
-    held = tab.session
+    stored = tab.session
     tab.new_chat()
     expect(tab.questions).to_have_count(0)
-    assert tab.session != held
+    assert tab.session != stored
     tab.choose_place("Shared pool")
     model.asked.clear()
     tab.converse("What is the gate code?", "Noted.")

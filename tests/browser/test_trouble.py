@@ -185,7 +185,7 @@ def test_a_restarted_server_asks_to_sign_in_again_and_says_how(browser: Browser,
         desk = Desk(context=context, tenant=tenant)
         tab = desk.tab(link)
         tab.converse("The gate code is 4417.", "Recall only")
-        held = tab.session
+        stored = tab.session
         port = first.address.rpartition(":")[2]
         assert first.stop() == 0
     expect(tab.page.get_by_text("Not connected. Trying again…")).to_be_visible()
@@ -193,7 +193,7 @@ def test_a_restarted_server_asks_to_sign_in_again_and_says_how(browser: Browser,
         expect(tab.page.get_by_text("the server was started again since")).to_be_visible()
         tab.page.goto(printed_link(second))
         expect(tab.questions).to_have_text(["The gate code is 4417."])
-        assert tab.session == held
+        assert tab.session == stored
         context.close()
         assert second.stop() == 0
 

@@ -58,7 +58,7 @@ CONFINED: dict[str, Case] = {
     ),
     "MemoryStore.get": Case(act=lambda t, h: MemoryStore(t).get(h.second.memory), nothing=NotFound),
     "MemoryStore.of_user": Case(
-        act=lambda t, h: [held.session for held in MemoryStore(t).of_user("ann", limit=9)], nothing=["first"]
+        act=lambda t, h: [stored.session for stored in MemoryStore(t).of_user("ann", limit=9)], nothing=["first"]
     ),
     "EntityStore.get": Case(act=lambda t, h: EntityStore(t).get(h.second.entity), nothing=NotFound),
     "SessionStore.reached_memories": Case(act=lambda t, h: SessionStore(t).reached_memories(h.cellar), nothing=0),
@@ -170,7 +170,7 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
     ),
     "ObservationStore.recent": lambda t, h: ObservationStore(t).recent(h.first.session, h.second.pool, limit=9) == [],
     "ObservationStore.recent_of_user": lambda t, h: (
-        [held.session for held in ObservationStore(t).recent_of_user("ann", h.first.pool, limit=9)] == ["first"]
+        [stored.session for stored in ObservationStore(t).recent_of_user("ann", h.first.pool, limit=9)] == ["first"]
     ),
     "MemoryStore.known": lambda t, h: MemoryStore(t).known(h.first.session, h.second.pool, "bob", 9) == ([], []),
 }

@@ -282,11 +282,11 @@ def _mention(house: MemorySetup, session: str, notes: str, meanwhile: Callable[[
     """As an extraction keeps what it found."""
     (said,) = house.say(session, notes)
     found = [ExtractedEntity(name="Xandor", type="person", notes=notes, sources=(said.id,))]
-    held = house.find(session)
+    stored = house.find(session)
 
     def work(transaction: Transaction) -> None:
-        project = ProjectStore(transaction).get(held.project or ProjectId(0))
-        house.services.entities.mention(transaction, project, None, held.id, found)
+        project = ProjectStore(transaction).get(stored.project or ProjectId(0))
+        house.services.entities.mention(transaction, project, None, stored.id, found)
         meanwhile()
 
     house.services.database.write(house.reach, work)
@@ -335,8 +335,8 @@ def test_what_is_said_while_something_is_forgotten_brings_no_word_of_it_back(
     monkeypatch.setattr(EntityIndexing, "index_again", and_hesitate)
     house.services.forgetting.session(house.reach, "a")
     begun[0].result(10)
-    held = cast(bytes, engine.rows("SELECT terms FROM entity")[0][0])
-    assert terms.encode("walnuts") in held and terms.encode("amber") not in held
+    stored = cast(bytes, engine.rows("SELECT terms FROM entity")[0][0])
+    assert terms.encode("walnuts") in stored and terms.encode("amber") not in stored
 
 
 def test_a_thing_that_is_spoken_of_while_its_only_mention_is_forgotten_stays(

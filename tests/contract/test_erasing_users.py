@@ -46,7 +46,7 @@ def known_of(house: MemorySetup, user: str | None, garden: ProjectId, cellar: Pr
     shown: list[object] = [house.names(cellar, user)]
     for place in ("garden", "cellar", "outside"):
         name = f"{user} in {place}"
-        shown += [house.services.sessions.messages(house.reach, name, limit=50), house.held(name), house.notes(name)]
+        shown += [house.services.sessions.messages(house.reach, name, limit=50), house.stored(name), house.notes(name)]
         if place != "garden":
             shown.append(house.recalled(name, "Who is my neighbour, and where does my family work?"))
     return shown

@@ -214,7 +214,7 @@ def test_mem_6_memories_and_flags_come_together(engine: Engine, model: FakeEndpo
     extracted = house.services.extraction.extract_now(house.reach, "a")
     assert (extracted.memories, extracted.checked_messages) == (1, 2)
     assert house.memories("a") == ["Noted Hello."]
-    assert house.held("a")[0].memory.sources == (said.id,)
+    assert house.stored("a")[0].memory.sources == (said.id,)
     assert house.checked("a") == [True, True]
 
 

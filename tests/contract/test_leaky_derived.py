@@ -70,8 +70,8 @@ def town(engine: Engine) -> Town:
             services.sessions.create(reach, SessionFields(external_id=name, project=project, user_id=user))
             services.record.messages(reach, name, [Draft(role="user", content=SAID)])
             services.extraction.extract_now(reach, name)
-            held = services.memories.of_session(reach, name, limit=9)
-            town.memories[number, name] = [one.memory.id for one in held]
+            stored = services.memories.of_session(reach, name, limit=9)
+            town.memories[number, name] = [one.memory.id for one in stored]
             found = [] if project is None else services.entities.page(reach, project, user_id=user, limit=9)
             town.entities[number, name] = [entity.id for entity in found]
     return town
@@ -82,10 +82,10 @@ def asked(town: Town, name: str) -> tuple[set[int], set[int]]:
     reach = town.reaches[0]
     derived = town.services.context.build(reach, name, question="Who plays the cello?").derived
     hits = town.services.search.search(reach, "Who plays the cello?", Place(session=name), 200)
-    memories = {hit.held.memory.id for hit in hits if isinstance(hit, MemoryHit)}
+    memories = {hit.stored.memory.id for hit in hits if isinstance(hit, MemoryHit)}
     entities = {hit.entity.id for hit in hits if isinstance(hit, EntityHit)}
     return (
-        {*memories, *(held.memory.id for held in derived.memories)},
+        {*memories, *(stored.memory.id for stored in derived.memories)},
         {*entities, *(entity.id for entity in derived.entities)},
     )
 
@@ -113,11 +113,11 @@ def test_an_index_that_is_late_shows_nothing_that_was_retagged_or_forgotten(town
     """ISO-6."""
     services, reach = town.services, town.reaches[0]
     (anna,) = town.entities[0, "garden"]
-    (held,) = services.memories.of_session(reach, "garden", limit=9)
+    (stored,) = services.memories.of_session(reach, "garden", limit=9)
     other = services.projects.create_project(reach, "Other").id
     services.entities.retag(reach, services.entities.page(reach, _project(town, "garden"), limit=1)[0].id, other)
-    services.memories.forget(reach, held.memory.id)
-    town.index.of_entities[:], town.index.of_memories[:] = [anna], [held.memory.id]
+    services.memories.forget(reach, stored.memory.id)
+    town.index.of_entities[:], town.index.of_memories[:] = [anna], [stored.memory.id]
     assert asked(town, "garden") == (set(), set())
     assert services.recall_derived.foreign_hits > 0
 

@@ -60,7 +60,7 @@ class Home:
         hits = self.services.search.search(self.reach, "cello Anna", Place(project=project, user_id=user), 50)
         return {
             "messages": {item.session for item in context.relevant_history},
-            "memories": {held.session for held in context.derived.memories},
+            "memories": {stored.session for stored in context.derived.memories},
             "entities": {whose for entity in context.derived.entities for whose in whose_words(entity.notes)},
             "listed": {
                 whose
@@ -170,7 +170,7 @@ def test_notes_of_a_user_stay_with_the_user(home: Home, monkeypatch: pytest.Monk
         home.change(project, visibility)
         for user in ("ann", "bob"):
             found = home.services.context.build(home.reach, f"asked by {user}", question="peas").derived.observations
-            assert {held.session for held in found} == {f"told by {user}"}
+            assert {stored.session for stored in found} == {f"told by {user}"}
 
 
 def test_a_change_can_be_tried_first(home: Home, shared_engine: Engine) -> None:

@@ -38,13 +38,13 @@ def counted(house: MemorySetup, engine: Engine) -> None:
 def test_mem_1_a_memory_has_its_content_its_session_its_time_its_importance_and_its_sources(house: MemorySetup) -> None:
     house.session("a")
     (said,) = house.tell("a", "My name is Anna.")
-    (held,) = house.held("a")
-    assert held.memory.content == "The user's name is Anna."
-    assert held.session == "a"
-    assert held.memory.session == said.session
-    assert held.memory.sources == (said.id,)
-    assert held.memory.importance is not None and 0 <= held.memory.importance <= 1
-    assert iso(held.memory.created_at).endswith("Z")
+    (stored,) = house.stored("a")
+    assert stored.memory.content == "The user's name is Anna."
+    assert stored.session == "a"
+    assert stored.memory.session == said.session
+    assert stored.memory.sources == (said.id,)
+    assert stored.memory.importance is not None and 0 <= stored.memory.importance <= 1
+    assert iso(stored.memory.created_at).endswith("Z")
     assert house.find("a").memory_count == 1
 
 
@@ -52,7 +52,7 @@ def test_mem_1_one_that_is_written_by_hand_has_no_sources(house: MemorySetup) ->
     house.session("a")
     (added,) = house.services.memories.append(house.reach, "a", ["Anna lives in Graz."]).memories
     assert added.memory.sources == ()
-    assert added == house.held("a")[0]
+    assert added == house.stored("a")[0]
 
 
 def test_mem_2_what_the_session_knows_already_is_not_added_again(house: MemorySetup, engine: Engine) -> None:
@@ -62,7 +62,7 @@ def test_mem_2_what_the_session_knows_already_is_not_added_again(house: MemorySe
     append = house.services.memories.append
     same = ["the user lives in GRAZ", "The user  lives in Graz!", "The user lives in\u00a0Ｇraz."]
     appended = append(house.reach, "a", [*same, "Anna likes café au lait.", "anna likes cafe\u0301 au lait"])
-    assert [held.memory.content for held in appended.memories] == ["Anna likes café au lait."]
+    assert [stored.memory.content for stored in appended.memories] == ["Anna likes café au lait."]
     assert appended.duplicates == 4
     assert append(house.reach, "a", ["anna likes café   au lait"]).duplicates == 1
     house.tell("a", "I live in  graz!")
@@ -123,11 +123,11 @@ def test_mem_8_a_confined_caller_is_shown_only_what_is_in_its_project(house: Mem
         house.tell(name, f"My dog is called Rex{name}.")
     confined = Reach(tenant=house.reach.tenant, confined_to=garden)
     found = house.services.memories.of_user(confined, "ann", limit=9)
-    assert [held.session for held in found] == ["in"]
+    assert [stored.session for stored in found] == ["in"]
     with pytest.raises(NotFound):
         house.services.memories.of_session(confined, "out", limit=9)
     with pytest.raises(NotFound):
-        house.services.memories.forget(confined, house.held("out")[0].memory.id)
+        house.services.memories.forget(confined, house.stored("out")[0].memory.id)
     with pytest.raises(NotFound):
         house.services.memories.append(confined, "out", ["Mine."])
 
@@ -156,7 +156,7 @@ def test_mem_9_a_memory_goes_with_any_message_it_came_from_and_no_other_goes(
     house.session("a")
     first, _, third = house.say("a", "I live in Graz.", "I love green tea.", "I live in Graz.")
     house.services.extraction.extract_now(house.reach, "a")
-    both = next(held for held in house.held("a") if "Graz" in held.memory.content)
+    both = next(stored for stored in house.stored("a") if "Graz" in stored.memory.content)
     assert both.memory.sources == (first.id, third.id)
     house.services.forgetting.message(house.reach, third.id)
     assert house.memories("a") == ["The user loves green tea."]
@@ -166,7 +166,7 @@ def test_mem_9_a_memory_goes_with_any_message_it_came_from_and_no_other_goes(
 def test_a_memory_can_be_forgotten_by_itself_once(house: MemorySetup, engine: Engine) -> None:
     house.session("a")
     house.tell("a", "I live in Graz.", "I love green tea.")
-    first = house.held("a")[0].memory.id
+    first = house.stored("a")[0].memory.id
     house.services.memories.forget(house.reach, first)
     assert house.memories("a") == ["The user loves green tea."]
     assert house.recalled("a", "Graz") == ["The user loves green tea."]
@@ -227,17 +227,17 @@ def test_ctx_3_a_memory_bears_the_tags_of_its_session_and_its_trigger(house: Mem
     garden = house.project()
     house.session("a", garden, "ann")
     (said,) = house.tell("a", "I live in Graz.")
-    (held,) = house.held("a")
+    (stored,) = house.stored("a")
     project = house.services.sessions.get(house.reach, "a").stamped_tags[2]
-    assert held.tags == ("session:a", "user:ann", project)
-    assert held.trigger == said.id
+    assert stored.tags == ("session:a", "user:ann", project)
+    assert stored.trigger == said.id
     (by_hand,) = house.services.memories.append(house.reach, "a", ["user:bob project:none session:b"]).memories
-    assert by_hand.tags == held.tags
+    assert by_hand.tags == stored.tags
     assert by_hand.trigger is None
     house.move("a", None)
-    assert house.held("a")[0].tags == ("session:a", "user:ann")
+    assert house.stored("a")[0].tags == ("session:a", "user:ann")
     house.move("a", garden)
     context = house.context("a", "Graz")
-    assert context.derived.memories[0].tags == held.tags
+    assert context.derived.memories[0].tags == stored.tags
     shown = replace(context, derived=replace(context.derived, memories=context.derived.memories[:1])).memory_context
-    assert not any(tag in shown for tag in held.tags)
+    assert not any(tag in shown for tag in stored.tags)

@@ -272,7 +272,7 @@ def counts_after(place: Place, households: list[Household]) -> list[Counts]:
         found: list[Counts] = []
         for household in households:
             with database.read(household.reach) as transaction:
-                found.append(UsageStore(transaction).held())
+                found.append(UsageStore(transaction).stored())
         return found
     finally:
         database.close()

@@ -183,7 +183,7 @@ def forget_pin(house: MemorySetup) -> None:
     _, page = house.services.sessions.messages(house.reach, "tells", limit=200)
     (message,) = [message for message in page if PIN in message.content]
     house.services.forgetting.message(house.reach, message.id)
-    (memory,) = [held.memory for held in house.held("tells") if PIN in held.memory.content]
+    (memory,) = [stored.memory for stored in house.stored("tells") if PIN in stored.memory.content]
     house.services.memories.forget(house.reach, memory.id)
 
 
@@ -232,9 +232,9 @@ def test_org_9_an_erased_user_or_tenant_is_in_no_file(
 def test_a_memory_that_was_forgotten_by_itself_is_in_no_file(
     house: MemorySetup, engine: Engine, files: Callable[[], Generator[bytes]]
 ) -> None:
-    (held,) = house.services.memories.append(house.reach, "tells", ["Quillfeather collects thimbles."]).memories
+    (stored,) = house.services.memories.append(house.reach, "tells", ["Quillfeather collects thimbles."]).memories
     before = traces(engine)
-    house.services.memories.forget(house.reach, held.memory.id)
+    house.services.memories.forget(house.reach, stored.memory.id)
     gone = before - traces(engine)
     assert len(gone) == 4
     kept = list(files())

@@ -33,12 +33,12 @@ def test_what_falls_out_of_the_window_is_noted_with_its_sources_in_order(house: 
     _, page = house.services.sessions.messages(house.reach, "a", limit=200)
     words = {message.id: message for message in page}
     assert len(notes) >= 2
-    for held in notes:
-        (source,) = held.observation.sources
-        assert words[source].content.rstrip(".") in held.observation.content
-        assert held.observation.said_at == words[source].created_at
+    for stored in notes:
+        (source,) = stored.observation.sources
+        assert words[source].content.rstrip(".") in stored.observation.content
+        assert stored.observation.said_at == words[source].created_at
         assert source <= page[24].id
-    assert [held.observation.said_at for held in notes] == sorted(held.observation.said_at for held in notes)
+    assert [stored.observation.said_at for stored in notes] == sorted(stored.observation.said_at for stored in notes)
     assert house.recalled_notes("a") == house.notes("a")
 
 

@@ -287,8 +287,8 @@ def test_memories_are_no_points_and_wait_for_nothing(house: QdrantSetup) -> None
     house.session(reach, "s")
     house.services.memories.append(reach, "s", ["The user plays the cello."])
     assert house.services.queue.waiting() == 0
-    (held,) = house.services.context.build(reach, "s", question=QUESTION).derived.memories
-    assert held.memory.content == "The user plays the cello."
+    (stored,) = house.services.context.build(reach, "s", question=QUESTION).derived.memories
+    assert stored.memory.content == "The user plays the cello."
     assert (house.points(), house.entity_points()) == ({}, {})
 
 

@@ -48,7 +48,7 @@ class Home:
         return str(caught.value)
 
     @property
-    def held(self) -> tuple[int, int, int]:
+    def stored(self) -> tuple[int, int, int]:
         usage = self.services.projects.usage(self.reach)
         return usage.messages, usage.sessions, usage.projects
 
@@ -76,7 +76,7 @@ def test_org_7_a_limit_can_be_used_up_and_not_passed(home: Home) -> None:
     assert said == "The quota of 5 messages is reached (5 kept): forget some, or have the limit raised."
     home.refuses(lambda: home.record(LONG))
     home.refuses(lambda: home.record(HELLO, once="k"))
-    assert home.held == (5, 1, 1)
+    assert home.stored == (5, 1, 1)
 
 
 @pytest.mark.parametrize("draft", [HELLO, LONG], ids=["short", "long"])
@@ -90,7 +90,7 @@ def test_org_7_a_batch_that_does_not_fit_is_not_begun(home: Home, draft: Draft, 
 def test_org_7_an_episode_needs_room_for_both_sides(home: Home) -> None:
     home.record(HELLO, HELLO)
     home.refuses(lambda: home.services.record.episode(home.reach, "first", HELLO, HELLO))
-    assert home.held == (4, 1, 1)
+    assert home.stored == (4, 1, 1)
 
 
 def test_org_7_a_refused_request_can_be_made_again_under_its_key_when_there_is_room(home: Home) -> None:
@@ -98,13 +98,13 @@ def test_org_7_a_refused_request_can_be_made_again_under_its_key_when_there_is_r
     home.refuses(lambda: home.record(HELLO, once="k"))
     home.services.forgetting.contents(home.reach, "first")
     assert [home.record(HELLO, once="k") for _ in range(2)] == [1, 1]
-    assert home.held == (1, 1, 1)
+    assert home.stored == (1, 1, 1)
 
 
 def test_org_7_a_repeated_request_is_answered_though_there_is_no_room_left(home: Home) -> None:
     assert [home.record(*[HELLO] * 3, once="k") for _ in range(2)] == [3, 3]
     assert home.project(once="p") == home.project(once="p")
-    assert home.held == (5, 1, 2)
+    assert home.stored == (5, 1, 2)
 
 
 def test_org_7_sessions_have_a_limit_and_one_that_is_there_needs_no_room(home: Home) -> None:
@@ -136,7 +136,7 @@ def test_org_7_what_is_kept_can_be_read_moved_and_described_at_the_limit(home: H
     for call in (lambda: home.record(HELLO), lambda: home.create("new"), home.project):
         home.refuses(call)
     home.services.forgetting.session(home.reach, "first")
-    assert home.held == (0, 0, 1)
+    assert home.stored == (0, 0, 1)
 
 
 def test_org_7_the_limits_of_one_tenant_are_not_anothers(home: Home) -> None:
@@ -147,7 +147,7 @@ def test_org_7_the_limits_of_one_tenant_are_not_anothers(home: Home) -> None:
     other.record(*[HELLO] * 3)
     assert other.create("second")
     other.project()
-    assert (home.held, other.held) == ((2, 1, 1), (5, 2, 2))
+    assert (home.stored, other.stored) == ((2, 1, 1), (5, 2, 2))
 
 
 def test_org_7_a_tenants_own_limits_go_before_the_servers(home: Home) -> None:
@@ -162,7 +162,7 @@ def test_org_7_a_tenants_own_limits_go_before_the_servers(home: Home) -> None:
     home.limit()
     assert home.services.projects.usage(home.reach).limits == SERVERS
     home.refuses(lambda: home.create("one more"))
-    assert home.held == (9, 5, 1)
+    assert home.stored == (9, 5, 1)
 
 
 def test_org_7_without_any_limit_there_is_none(shared_engine: Engine) -> None:
@@ -185,5 +185,5 @@ def test_org_7_one_that_does_not_fit_takes_no_other_with_it(home: Home) -> None:
 
     written = at_once(attempt)
     assert not any(written[1::2])
-    assert home.held[0] == 2 + written.count(True)
+    assert home.stored[0] == 2 + written.count(True)
     assert written.count(True) == 3 or home.engine.name == "postgres"

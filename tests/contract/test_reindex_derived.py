@@ -54,9 +54,9 @@ def filled(engine: Engine) -> MemorySetup:
 def derived(house: MemorySetup, name: str) -> Derived:
     """The memories and entities that a session's context shows; a search shows the same."""
     found = house.context(name, QUESTION).derived
-    memories, entities = [held.memory.id for held in found.memories], [entity.id for entity in found.entities]
+    memories, entities = [stored.memory.id for stored in found.memories], [entity.id for entity in found.entities]
     hits = house.services.search.search(house.reach, QUESTION, Place(session=name), 50)
-    assert sorted(hit.held.memory.id for hit in hits if isinstance(hit, MemoryHit)) == sorted(memories)
+    assert sorted(hit.stored.memory.id for hit in hits if isinstance(hit, MemoryHit)) == sorted(memories)
     assert sorted(hit.entity.id for hit in hits if isinstance(hit, EntityHit)) == sorted(entities)
     return memories, entities
 
@@ -162,7 +162,7 @@ def test_what_is_said_before_the_reindex_is_found_at_once_and_not_lost_by_it(
     first, second = houses
     second.tell("garden", "My neighbour Anna plays the flute.")
     found = second.context("garden", "Anna flute").derived
-    assert [held.memory.content for held in found.memories] == ["The user's neighbour Anna plays the flute."]
+    assert [stored.memory.content for stored in found.memories] == ["The user's neighbour Anna plays the flute."]
     assert len(found.entities) == 1
     assert derived(first, "garden")[1] == [], "the entity is of the new generation now"
     second.services.reindex.run()

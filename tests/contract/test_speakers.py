@@ -87,7 +87,7 @@ def test_what_ann_says_is_never_said_of_bob(house: MemorySetup) -> None:
     assert ', assistant to user "ann": I see.' in shown
     assert 'Xandra (person): User "ann"\'s sister Xandra lives in Graz.' in shown
     # Fields say it where words do not.
-    (nuts,) = [held for held in context.derived.memories if "nuts" in held.memory.content]
+    (nuts,) = [stored for stored in context.derived.memories if "nuts" in stored.memory.content]
     assert (nuts.memory.content, nuts.user) == (FACT, "ann")
     assert {item.user for item in context.relevant_history} == {"ann"}
 
@@ -202,12 +202,12 @@ def test_a_fact_takes_one_place_among_the_best_however_often_it_was_said(house: 
     assert context.omitted["memories"] == 0
     place = Place(project=project, user_id="ann")
     hits = house.services.search.search(house.reach, "allergic to nuts", place, 13, kinds=["memories"])
-    found = [hit.held.memory.content for hit in hits if isinstance(hit, MemoryHit)]
+    found = [hit.stored.memory.content for hit in hits if isinstance(hit, MemoryHit)]
     assert len(found) == 13 and found.count(FACT) == 1
     pages = [house.services.memories.of_user(house.reach, "ann", limit=5)]
     while pages[-1]:
         pages.append(house.services.memories.of_user(house.reach, "ann", limit=5, behind=pages[-1][-1].memory.id))
-    listed = [held.memory.content for page in pages for held in page]
+    listed = [stored.memory.content for page in pages for stored in page]
     assert len(listed) == len(set(listed)) == 13
 
 
@@ -215,8 +215,8 @@ def test_the_one_that_is_shown_is_the_one_that_was_said_last(house: MemorySetup)
     friends(house, "private", first="ann", second="ann")
     for name in ("first", "second"):
         house.tell(name, "I am allergic to nuts.")
-    assert [held.session for held in house.context("first", "nuts").derived.memories] == ["second"]
-    assert [held.session for held in house.services.memories.of_user(house.reach, "ann", limit=9)] == ["second"]
+    assert [stored.session for stored in house.context("first", "nuts").derived.memories] == ["second"]
+    assert [stored.session for stored in house.services.memories.of_user(house.reach, "ann", limit=9)] == ["second"]
 
 
 def test_a_model_is_told_what_other_sessions_know_and_may_keep_it_here_too(engine: Engine, model: FakeEndpoint) -> None:
@@ -242,7 +242,7 @@ def test_only_users_words_become_memories_whatever_an_extractor_says(engine: Eng
     house.services.extraction.extract_now(house.reach, "a")
     assert house.memories("a") == ["Noted: Xandor met me.", "Noted: all of it."]
     (first, _) = house.services.sessions.messages(house.reach, "a", limit=9)[1]
-    assert {held.memory.sources for held in house.held("a")} == {(first.id,)}
+    assert {stored.memory.sources for stored in house.stored("a")} == {(first.id,)}
     # A thing that a reply names was named (ISO-9), but what a reply says of it is nobody's word.
     notes = {entity.name: entity.notes for entity in house.entities(project)}
     assert notes == {"Xandor": 'user "ann": Xandor met me.', "Berta": ""}

@@ -238,7 +238,7 @@ CASES: dict[str, Case] = {
     "ApiKeyStore.lock_admins": Case(act=lambda t, h: ApiKeyStore(t).lock_admins()),
     "ApiKeyStore.revoke": Case(act=lambda t, h: ApiKeyStore(t).revoke(h.key, MOMENT), nothing=False, writes=True),
     "UsageStore.limits": Case(act=lambda t, h: UsageStore(t).limits()),
-    "UsageStore.held": Case(act=lambda t, h: UsageStore(t).held()),
+    "UsageStore.held": Case(act=lambda t, h: UsageStore(t).stored()),
     "UsageStore.add_messages": Case(
         act=lambda t, h: UsageStore(t).add_messages([(h.first.session, 3), (h.second.session, -1)]), writes=True
     ),

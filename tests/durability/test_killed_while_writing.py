@@ -25,10 +25,10 @@ def test_every_acknowledged_message_survives_a_kill_in_order_and_can_be_found(
 
     with Cloister(tmp_path) as memory:
         for session, lines in told.items():
-            held = [(message.id, message.content.split()[2]) for message in everything(memory, session)]
-            assert [message for message, _ in held] == sorted(message for message, _ in held)
-            assert set(lines) <= set(held)
-            assert memory.session(session).message_count == len(held)
+            stored = [(message.id, message.content.split()[2]) for message in everything(memory, session)]
+            assert [message for message, _ in stored] == sorted(message for message, _ in stored)
+            assert set(lines) <= set(stored)
+            assert memory.session(session).message_count == len(stored)
         for session, lines in told.items():
             for message, marker in lines[-3:]:
                 assert marker in memory.search(f"parcel {marker}", limit=1)[0].content, (session, message)

@@ -81,9 +81,9 @@ def test_mem_4_mem_6_a_server_killed_half_way_changes_nothing_and_what_the_next_
 def everything_has_its_sources(house: MemorySetup) -> None:
     _, page = house.services.sessions.messages(house.reach, "a", limit=9)
     ids = {message.id for message in page}
-    held = house.held("a")
-    assert held
-    assert all(one.memory.sources and ids.issuperset(one.memory.sources) for one in held)
+    stored = house.stored("a")
+    assert stored
+    assert all(one.memory.sources and ids.issuperset(one.memory.sources) for one in stored)
     project = house.find("a").project
     assert project is not None
     assert house.entities(project)

@@ -25,7 +25,7 @@ def converse(front: Front, client: openai.OpenAI, history: list[Any], question: 
     history.append({"role": "assistant", "content": words(answered)})
 
 
-def held(*turns: tuple[str, str]) -> list[tuple[str, str]]:
+def stored(*turns: tuple[str, str]) -> list[tuple[str, str]]:
     return [entry for question, reply in turns for entry in (("user", question), ("assistant", reply))]
 
 
@@ -39,7 +39,7 @@ def test_a_client_that_sends_its_whole_history_stores_each_message_once(front: F
     history: list[Any] = [system("Be brief.")]
     for turn in TURNS:
         converse(front, client, history, *turn)
-    assert said_in(tenant, "boat") == held(*TURNS)
+    assert said_in(tenant, "boat") == stored(*TURNS)
 
 
 def test_and_the_model_is_shown_each_of_them_once(front: Front, tenant: Tenant) -> None:
@@ -55,7 +55,7 @@ def test_a_client_that_sends_only_what_is_new_is_shown_the_rest_as_memory(front:
     for question, reply in TURNS:
         front.model.answers(completion(reply))
         client.chat.completions.create(model="m", messages=[user(question)])
-    assert said_in(tenant, "boat") == held(*TURNS)
+    assert said_in(tenant, "boat") == stored(*TURNS)
     assert len(front.shown) == 2 and front.shown[-1] == user("yes")
     assert "My boat is called Albatross." in front.system and "A fine harbour." in front.system
 
@@ -68,7 +68,7 @@ def test_a_client_that_sends_the_end_of_its_history_is_shown_the_beginning_as_me
     for turn in TURNS[:2]:
         converse(front, client, history, *turn)
     client.chat.completions.create(model="m", messages=[*history[2:], user("And now?")])
-    assert said_in(tenant, "boat") == [*held(*TURNS[:2]), ("user", "And now?"), ("assistant", "A fine harbour.")]
+    assert said_in(tenant, "boat") == [*stored(*TURNS[:2]), ("user", "And now?"), ("assistant", "A fine harbour.")]
     opening, *rest = front.shown
     assert rest == [*history[2:], user("And now?")]
     assert "My boat is called Albatross." in opening["content"] and "It lies in Piran." not in opening["content"]
@@ -83,7 +83,7 @@ def test_a_client_that_edits_what_was_said_does_not_change_what_was_said(front: 
     front.model.answers(completion("Noted."))
     edited = [user("My boat is called Cormorant."), *history[1:], user("What is it called?")]
     client.chat.completions.create(model="m", messages=edited)
-    assert said_in(tenant, "boat") == held(*TURNS[:2], ("What is it called?", "Noted."))
+    assert said_in(tenant, "boat") == stored(*TURNS[:2], ("What is it called?", "Noted."))
     assert front.shown[1:] == edited
 
 
@@ -94,7 +94,7 @@ def test_a_client_that_goes_back_and_asks_otherwise_adds_what_it_asks(front: Fro
         converse(front, client, history, *turn)
     front.model.answers(completion("Noted."))
     client.chat.completions.create(model="m", messages=[*history[:2], user("It lies in Koper.")])
-    assert said_in(tenant, "boat") == held(*TURNS[:2], ("It lies in Koper.", "Noted."))
+    assert said_in(tenant, "boat") == stored(*TURNS[:2], ("It lies in Koper.", "Noted."))
 
 
 def test_a_client_that_trims_replies_does_not_store_them_again(front: Front, tenant: Tenant) -> None:
@@ -103,14 +103,14 @@ def test_a_client_that_trims_replies_does_not_store_them_again(front: Front, ten
     client.chat.completions.create(model="m", messages=[user("One.")])
     front.model.answers(completion("Noted."))
     client.chat.completions.create(model="m", messages=[user("One."), assistant("A FINE name!"), user("Two.")])
-    assert said_in(tenant, "boat") == held(("One.", " A fine name. \n"), ("Two.", "Noted."))
+    assert said_in(tenant, "boat") == stored(("One.", " A fine name. \n"), ("Two.", "Noted."))
 
 
 def test_a_history_that_is_new_to_a_named_session_is_recorded_with_it(front: Front, tenant: Tenant) -> None:
     client = front.client(tenant.key, "boat")
     messages = [user("One."), assistant("First."), user("Two.")]
     client.chat.completions.create(model="m", messages=messages)
-    assert said_in(tenant, "boat") == held(("One.", "First."), ("Two.", "Understood."))
+    assert said_in(tenant, "boat") == stored(("One.", "First."), ("Two.", "Understood."))
 
 
 def test_without_a_session_only_what_is_said_now_is_recorded(front: Front, tenant: Tenant) -> None:
@@ -122,8 +122,8 @@ def test_without_a_session_only_what_is_said_now_is_recorded(front: Front, tenan
         converse(front, client, history, *turn)
         assert front.shown == history[:-1]
     sessions = tenant.admin.everything("/v1/sessions")
-    stored = sorted(entry for session in sessions for entry in said_in(tenant, session["external_id"]))
-    assert stored == sorted(held(*TURNS[:3]))
+    found = sorted(entry for session in sessions for entry in said_in(tenant, session["external_id"]))
+    assert found == sorted(stored(*TURNS[:3]))
 
 
 def test_a_client_that_tries_again_after_a_failure_has_said_it_once(front: Front, tenant: Tenant) -> None:
@@ -140,7 +140,7 @@ def test_saying_the_same_again_is_saying_it_again(front: Front, tenant: Tenant) 
     client = front.client(tenant.key, "boat")
     for _ in range(3):
         client.chat.completions.create(model="m", messages=[user("yes")])
-    assert said_in(tenant, "boat") == held(*[("yes", "Understood.")] * 3)
+    assert said_in(tenant, "boat") == stored(*[("yes", "Understood.")] * 3)
 
 
 def test_what_was_forgotten_comes_back_only_if_the_client_says_it_again(front: Front, tenant: Tenant) -> None:

@@ -100,10 +100,10 @@ def test_mem_4_who_asks_while_one_runs_waits_for_its_end_and_goes_on(
     claim = Claims.claim
 
     def attempt(claims: Claims, reach: Reach, session: SessionId) -> Claim | None:
-        held = claim(claims, reach, session)
-        if held is None:
+        stored = claim(claims, reach, session)
+        if stored is None:
             refused.set()
-        return held
+        return stored
 
     def slowly(asked: Asked) -> Answer:
         begun.set()

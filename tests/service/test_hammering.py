@@ -157,8 +157,8 @@ class Client:
         assert ([entry["content"] for entry in added["appended"]], added["duplicates"]) == ([content], 1)
         for path in (f"/v1/sessions/{name}/memories", f"/v1/users/{USER}/memories"):
             route = "/v1/sessions/{external_id}/memories" if name in path else "/v1/users/{user_id}/memories"
-            held = self.ask("GET", f"{path}?limit=200", 200, route=route).json()["data"]
-            assert all(self._home.marker in entry["content"].lower() for entry in held)
+            stored = self.ask("GET", f"{path}?limit=200", 200, route=route).json()["data"]
+            assert all(self._home.marker in entry["content"].lower() for entry in stored)
         forgotten = f"/v1/memories/{added['appended'][0]['id']}"
         self.ask("DELETE", forgotten, 204, route="/v1/memories/{memory_id}")
         self.ask("DELETE", forgotten, 404, route="/v1/memories/{memory_id}")
@@ -169,9 +169,9 @@ class Client:
         self.in_session("GET", self._random.choice(KEPT), "/observations", 200)
         for project in self._home.projects:
             headers = {"X-Project-ID": project}
-            held = self.ask("GET", "/v1/entities", 200, headers=headers, params={"user_id": USER}).json()["data"]
-            assert all(self._home.marker in entity["notes"] for entity in held)
-            for entity in held[:1]:
+            stored = self.ask("GET", "/v1/entities", 200, headers=headers, params={"user_id": USER}).json()["data"]
+            assert all(self._home.marker in entity["notes"] for entity in stored)
+            for entity in stored[:1]:
                 body = {"project_id": self._random.choice(self._home.projects)}
                 route = "/v1/entities/{entity_id}"
                 self.ask("PATCH", f"/v1/entities/{entity['id']}", 200, 404, route=route, json=body)
@@ -368,25 +368,25 @@ def everything_is_there(home: Home) -> None:
     """Once, and each client's words in the order in which it said them. Memories are counted where they are."""
     total = 0
     for name, told in home.acknowledged.items():
-        held = home.tenant.admin.everything(f"/v1/sessions/{name}/messages")
-        assert [entry["seq"] for entry in held] == sorted({entry["seq"] for entry in held})
-        assert {entry["id"]: entry["content"] for entry in held} == told
+        stored = home.tenant.admin.everything(f"/v1/sessions/{name}/messages")
+        assert [entry["seq"] for entry in stored] == sorted({entry["seq"] for entry in stored})
+        assert {entry["id"]: entry["content"] for entry in stored} == told
         said: dict[str, list[int]] = defaultdict(list)
-        for entry in held:
+        for entry in stored:
             client, _, number = entry["content"].rpartition(" ")[2].partition("-")
             said[client].append(int(number))
         assert all(numbers == sorted(set(numbers)) for numbers in said.values())
-        assert home.tenant.admin.get(f"/v1/sessions/{name}").json()["message_count"] == len(held)
-        total += len(held)
+        assert home.tenant.admin.get(f"/v1/sessions/{name}").json()["message_count"] == len(stored)
+        total += len(stored)
     passing = [entry for entry in sessions(home) if entry["external_id"] not in KEPT]
     assert home.tenant.admin.get("/org/usage").json()["messages"] == total + sum(s["message_count"] for s in passing)
     projects = home.tenant.admin.everything("/org/projects")
     assert eventually(lambda: not any(session["memory_job_pending"] for session in sessions(home)), seconds=60)
     kept_in = Counter[str]()
     for session in sessions(home):
-        held = home.tenant.admin.everything(f"/v1/sessions/{session['external_id']}/memories")
-        assert all(home.marker in memory["content"].lower() for memory in held)
-        kept_in[session["project_id"]] += len(held)
+        stored = home.tenant.admin.everything(f"/v1/sessions/{session['external_id']}/memories")
+        assert all(home.marker in memory["content"].lower() for memory in stored)
+        kept_in[session["project_id"]] += len(stored)
     for project in home.tenant.admin.everything("/org/projects"):
         assert project["memory_count"] == kept_in[project["project_id"]]
     assert [project["is_default"] for project in projects].count(True) == 1

@@ -92,12 +92,12 @@ def test_the_same_request_again_is_answered_alike_and_done_once(
 ) -> None:
     caller = asking(either_server, home, creation)
     first = creation.ask(caller, f"once {home.tenant_id}")
-    held = holdings(home)
+    stored = holdings(home)
     again = [creation.ask(caller, f"once {home.tenant_id}") for _ in range(2)]
 
     assert first.status_code == 201, first.text
     assert [(answer.status_code, answer.content) for answer in again] == [(201, first.content)] * 2
-    assert holdings(home) == held
+    assert holdings(home) == stored
     another = creation.ask(caller, f"twice {home.tenant_id}")
     assert another.content != first.content or creation.body.get("external_id")
 
@@ -106,12 +106,12 @@ def test_the_same_request_again_is_answered_alike_and_done_once(
 def test_another_request_under_the_same_key_is_refused(either_server: Server, home: Tenant, creation: Creation) -> None:
     caller = asking(either_server, home, creation)
     first = creation.ask(caller, f"once {home.tenant_id}")
-    held = holdings(home)
+    stored = holdings(home)
     refused = creation.ask(caller, f"once {home.tenant_id}", creation.other)
 
     assert (refused.status_code, refused.json()["code"]) == (422, "idempotency_mismatch")
     assert refused.json()["errors"][0]["field"] == "idempotency_key"
-    assert holdings(home) == held
+    assert holdings(home) == stored
     assert creation.ask(caller, f"once {home.tenant_id}").content == first.content
 
 
@@ -124,10 +124,10 @@ def test_many_at_once_make_one(either_server: Server, home: Tenant, creation: Cr
         assert answer.status_code == 201, answer.text
         return answer.content
 
-    before = [len(held) for held in holdings(home)]
+    before = [len(stored) for stored in holdings(home)]
     with ThreadPoolExecutor(8) as pool:
         assert len({*pool.map(ask, range(16))}) == 1
-    more = sum(len(held) for held in holdings(home)) - sum(before)
+    more = sum(len(stored) for stored in holdings(home)) - sum(before)
     assert more == creation.makes
 
 

@@ -234,8 +234,8 @@ def test_what_was_acknowledged_survives_every_kill(tmp_path: Path) -> None:
             writer.compare(Caller(http=http, headers={}))
             writer.repeat(http)
             writer.compare(Caller(http=http, headers={}))
-        held = sum(len(kept.said) for writer in writers for kept in writer.kept.values())
-        assert http.get("/org/usage").json()["messages"] == held
+        stored = sum(len(kept.said) for writer in writers for kept in writer.kept.values())
+        assert http.get("/org/usage").json()["messages"] == stored
         assert process.stop() == 0
 
 

@@ -16,8 +16,10 @@ EACH = 6
 
 
 def memory(number: int, content: str = "12345678") -> StoredMemory:
-    held = Memory(id=MemoryId(number), session=SESSION, content=content, importance=None, sources=(), created_at=number)
-    return StoredMemory(memory=held, session="here", user=None, project=None)
+    stored = Memory(
+        id=MemoryId(number), session=SESSION, content=content, importance=None, sources=(), created_at=number
+    )
+    return StoredMemory(memory=stored, session="here", user=None, project=None)
 
 
 def entity(number: int) -> Entity:
@@ -34,10 +36,10 @@ def entity(number: int) -> Entity:
 
 
 def observation(number: int) -> StoredObservation:
-    held = Observation(
+    stored = Observation(
         id=ObservationId(number), session=SESSION, content="12345678", sources=(), said_at=number, created_at=number
     )
-    return StoredObservation(observation=held, session="here", user=None)
+    return StoredObservation(observation=stored, session="here", user=None)
 
 
 DERIVED = Derived(
@@ -68,9 +70,9 @@ def put_together(budget: int | None, said: int = 0) -> Context:
 
 def ids(context: Context) -> Found:
     return (
-        [held.memory.id for held in context.derived.memories],
-        [held.id for held in context.derived.entities],
-        [held.observation.id for held in context.derived.observations],
+        [stored.memory.id for stored in context.derived.memories],
+        [stored.id for stored in context.derived.entities],
+        [stored.observation.id for stored in context.derived.observations],
     )
 
 

@@ -143,10 +143,10 @@ def test_a_derived_number_is_in_its_range(root: str, below: int) -> None:
 @given(SECRETS, SECRETS)
 def test_only_the_secret_itself_fits_its_hash(secret: str, other: str) -> None:
     """ORG-8: and the hash does not hold the secret."""
-    held = secret_hash(secret)
-    assert same_secret(secret, held)
-    assert same_secret(other, held) == (secret == other)
-    assert secret.encode() not in held
+    stored = secret_hash(secret)
+    assert same_secret(secret, stored)
+    assert same_secret(other, stored) == (secret == other)
+    assert secret.encode() not in stored
 
 
 @given(st.integers(1, (1 << 63) - 1))
@@ -185,14 +185,14 @@ def api_key(*permissions: Permission, expires_at: int | None = None, revoked_at:
         (("admin",), {"read", "write", "admin"}),
     ],
 )
-def test_a_permission_stands_for_itself_and_admin_for_all(held: tuple[Permission, ...], allowed: set[str]) -> None:
+def test_a_permission_stands_for_itself_and_admin_for_all(stored: tuple[Permission, ...], allowed: set[str]) -> None:
     """ORG-8."""
     for permission in ("read", "write", "admin"):
         if permission in allowed:
-            api_key(*held).require(permission)
+            api_key(*stored).require(permission)
         else:
             with pytest.raises(Forbidden, match=permission):
-                api_key(*held).require(permission)
+                api_key(*stored).require(permission)
 
 
 def test_permissions_are_known_ordered_and_not_repeated() -> None:

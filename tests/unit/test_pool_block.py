@@ -150,7 +150,7 @@ def test_evidence_is_that_of_the_recipe() -> None:
 def test_a_block_grown_and_shrunk_step_by_step_equals_one_built_at_once(seed: int) -> None:
     rng = random.Random(seed)
     waiting = {session: conversation(session, rng.randint(1, 14), seed * 10 + session) for session in range(1, 7)}
-    block, held = PoolBlock(DIMENSION), list[StoredRow]()
+    block, stored = PoolBlock(DIMENSION), list[StoredRow]()
     while any(waiting.values()):
         batch: list[StoredRow] = []
         for session in rng.sample(sorted(waiting), 3):
@@ -158,16 +158,16 @@ def test_a_block_grown_and_shrunk_step_by_step_equals_one_built_at_once(seed: in
             batch += waiting[session][:taken]
             del waiting[session][:taken]
         block.append([rows_of(batch)])
-        held += batch
-        if rng.random() < 0.2 and held:
-            gone = rng.choice(held)[1]
+        stored += batch
+        if rng.random() < 0.2 and stored:
+            gone = rng.choice(stored)[1]
             block.drop([gone])
-            held = [row for row in held if row[1] != gone]
+            stored = [row for row in stored if row[1] != gone]
             waiting[gone] = []
-    if held:
-        assert_as_slow(block, held, QUERY)
-    assert block.sessions == {row[1]: row[0] for row in sorted(held)}
-    once = block_of(sorted(held)).evidence(QUERY, embed_query)
+    if stored:
+        assert_as_slow(block, stored, QUERY)
+    assert block.sessions == {row[1]: row[0] for row in sorted(stored)}
+    once = block_of(sorted(stored)).evidence(QUERY, embed_query)
     grown = block.evidence(QUERY, embed_query)
     assert ids_by(grown, rank(grown)) == pytest.approx(ids_by(once, rank(once)), abs=1e-4)
 

@@ -29,7 +29,7 @@ def message(number: int, content: str, role: Role = "user", status: Status = "co
 
 
 def context(*said: Message, history: tuple[Message, ...] = (), memories: tuple[str, ...] = ()) -> Context:
-    held = tuple(
+    stored = tuple(
         StoredMemory(
             memory=Memory(
                 id=MemoryId(1), session=SessionId(2), content=content, importance=None, sources=(), created_at=MOMENT
@@ -45,7 +45,7 @@ def context(*said: Message, history: tuple[Message, ...] = (), memories: tuple[s
         project=ProjectId(7),
         current_conversation=tuple(Item(message=entry, session="own-session", source="session") for entry in said),
         relevant_history=tuple(Item(message=entry, session="other-session", source="semantic") for entry in history),
-        derived=Derived(memories=held),
+        derived=Derived(memories=stored),
         tokens=1,
         omitted={},
     )

@@ -33,25 +33,25 @@ def test_a_limit_of_nothing_is_a_limit() -> None:
 
 
 @given(COUNTS, COUNTS, st.none() | COUNTS)
-def test_what_fits_passes_and_what_does_not_is_refused(held: int, more: int, limit: int | None) -> None:
+def test_what_fits_passes_and_what_does_not_is_refused(stored: int, more: int, limit: int | None) -> None:
     """ORG-7."""
-    if limit is None or held + more <= limit:
-        refuse_over("messages", held, more, limit)
+    if limit is None or stored + more <= limit:
+        refuse_over("messages", stored, more, limit)
         return
     with pytest.raises(QuotaExceeded):
-        refuse_over("messages", held, more, limit)
+        refuse_over("messages", stored, more, limit)
 
 
 @pytest.mark.parametrize(
     ("held", "more", "fits"), [(9, 1, True), (10, 0, True), (9, 2, False), (10, 1, False), (0, 11, False)]
 )
-def test_the_last_place_can_be_taken_and_no_more(held: int, more: int, fits: bool) -> None:
+def test_the_last_place_can_be_taken_and_no_more(stored: int, more: int, fits: bool) -> None:
     """ORG-7: a limit of ten is ten."""
     if fits:
-        refuse_over("sessions", held, more, 10)
+        refuse_over("sessions", stored, more, 10)
         return
     with pytest.raises(QuotaExceeded) as caught:
-        refuse_over("sessions", held, more, 10)
+        refuse_over("sessions", stored, more, 10)
     assert caught.value.code == "quota_exceeded"
 
 

@@ -89,7 +89,9 @@ class Context:
     def memory_context(self) -> str:
         """The memories as `{MEMORY.CONTEXT}` shows them (MEM-7): quoted data, not instructions."""
         named = self.names_speakers
-        return self.quoted(attributed(held.memory.content, held.user, named=named) for held in self.derived.memories)
+        return self.quoted(
+            attributed(stored.memory.content, stored.user, named=named) for stored in self.derived.memories
+        )
 
     def quoted(self, lines: Iterable[str]) -> str:
         """Lines of what was recalled as one block, which says who is talking where several users' words meet."""
@@ -108,7 +110,7 @@ class Context:
         return self.shared and (
             self.user is not None
             or any(item.user is not None for item in self.relevant_history)
-            or any(held.user is not None for held in self.derived.memories)
+            or any(stored.user is not None for stored in self.derived.memories)
         )
 
     @property
@@ -217,9 +219,9 @@ def _best_that_fit(ranked: Sequence[Item], budget: int | None) -> Sequence[Item]
 def _derived_that_fit(derived: Derived, budget: int | None) -> tuple[Derived, int]:
     """Each kind down its order; returns what fits, and the tokens it takes."""
     room = _Room(budget)
-    memories = tuple(held for held in derived.memories if room.takes(held.memory.content))
+    memories = tuple(stored for stored in derived.memories if room.takes(stored.memory.content))
     entities = tuple(entity for entity in derived.entities if room.takes(f"{entity.name} {entity.notes}"))
-    newest_first = [held for held in reversed(derived.observations) if room.takes(held.observation.content)]
+    newest_first = [stored for stored in reversed(derived.observations) if room.takes(stored.observation.content)]
     fitting = Derived(memories=memories, entities=entities, observations=tuple(reversed(newest_first)))
     return fitting, room.taken
 

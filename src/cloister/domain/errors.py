@@ -161,9 +161,9 @@ class QuotaExceeded(CloisterError):
 
     code = "quota_exceeded"
 
-    def __init__(self, kind: str, held: int, limit: int) -> None:
+    def __init__(self, kind: str, stored: int, limit: int) -> None:
         super().__init__(
-            f"The quota of {limit:,} {kind} is reached ({held:,} kept): forget some, or have the limit raised."
+            f"The quota of {limit:,} {kind} is reached ({stored:,} kept): forget some, or have the limit raised."
         )
 
 

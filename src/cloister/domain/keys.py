@@ -64,8 +64,8 @@ def secret_hash(secret: str) -> bytes:
     return hashlib.sha256(secret.encode()).digest()
 
 
-def same_secret(secret: str, held: bytes) -> bool:
-    return hmac.compare_digest(secret_hash(secret), held)
+def same_secret(secret: str, stored: bytes) -> bool:
+    return hmac.compare_digest(secret_hash(secret), stored)
 
 
 def _checksum(body: str) -> str:

@@ -33,7 +33,7 @@ class Usage:
     limits: Limits
 
 
-def refuse_over(kind: str, held: int, more: int, limit: int | None) -> None:
+def refuse_over(kind: str, stored: int, more: int, limit: int | None) -> None:
     """Nothing is written when it would not all fit."""
-    if limit is not None and held + more > limit:
-        raise QuotaExceeded(kind, held, limit)
+    if limit is not None and stored + more > limit:
+        raise QuotaExceeded(kind, stored, limit)

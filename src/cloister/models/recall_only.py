@@ -42,9 +42,9 @@ def _remembered(context: Context) -> Iterator[str]:
     for item in context.relevant_history:
         said_by = speaker(item.message, item.user, named=named)
         yield f"{_day(item.message.created_at)}, {said_by} in {item.session}: {_short(item.message.content)}"
-    for held in context.derived.memories:
-        words = attributed(_short(held.memory.content), held.user, named=named)
-        yield f"{_day(held.memory.created_at)}, a memory of {held.session}: {words}"
+    for stored in context.derived.memories:
+        words = attributed(_short(stored.memory.content), stored.user, named=named)
+        yield f"{_day(stored.memory.created_at)}, a memory of {stored.session}: {words}"
     yield from map(_short, context.entity_lines)
 
 

@@ -49,17 +49,17 @@ class Slow:
     """A network that holds requests back until it lets go."""
 
     def __init__(self) -> None:
-        self._held: list[Route] | None = []
+        self._stored: list[Route] | None = []
 
     def hold(self, route: Route) -> None:
-        if self._held is None:
+        if self._stored is None:
             route.continue_()
         else:
-            self._held.append(route)
+            self._stored.append(route)
 
     def let_go(self) -> None:
-        held, self._held = self._held or [], None
-        for route in held:
+        stored, self._stored = self._stored or [], None
+        for route in stored:
             route.continue_()
 
 

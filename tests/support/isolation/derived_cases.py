@@ -77,8 +77,8 @@ DERIVED_CASES: dict[str, Case] = {
     ),
     "MemoryStore.held": Case(
         act=lambda t, h: [
-            held.memory.sources
-            for held in MemoryStore(t).held(
+            stored.memory.sources
+            for stored in MemoryStore(t).stored(
                 [(h.first.memory, h.first.session, "x", None, MOMENT, "first", "ann", None)]
             )
         ],
@@ -211,5 +211,5 @@ def failed(transaction: Transaction, home: Home) -> None:
 
 def retag(transaction: Transaction, home: Home) -> None:
     """It answers the id that it was given, and with it nothing that was not known."""
-    held = new_entity(home.first.entity, GARDEN, None)
-    assert EntityStore(transaction).retag(held, home.cellar, "bob", same_name("Rosa")) == home.first.entity
+    stored = new_entity(home.first.entity, GARDEN, None)
+    assert EntityStore(transaction).retag(stored, home.cellar, "bob", same_name("Rosa")) == home.first.entity

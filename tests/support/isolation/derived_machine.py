@@ -111,8 +111,8 @@ class DerivedMachine(IsolationMachine):
         conversation = home.conversations.get(name)
         if conversation is None or not conversation.memories:
             return
-        held = services.memories.of_session(home.reach, name, limit=HIGHEST_LIMIT)
-        chosen = held[pick % len(held)].memory
+        stored = services.memories.of_session(home.reach, name, limit=HIGHEST_LIMIT)
+        chosen = stored[pick % len(stored)].memory
         services.memories.forget(home.reach, chosen.id)
         del conversation.memories[chosen.content]
         refused(NotFound, lambda: services.memories.forget(home.reach, chosen.id))
@@ -146,9 +146,9 @@ class DerivedMachine(IsolationMachine):
         services, home = self._step(house, tenant)
         other = self.tenants[1 - tenant]
         memories = [
-            held.memory.id
+            stored.memory.id
             for one in other.conversations.values()
-            for held in services.memories.of_session(other.reach, one.name, limit=HIGHEST_LIMIT)
+            for stored in services.memories.of_session(other.reach, one.name, limit=HIGHEST_LIMIT)
         ]
         entities = [
             entity.id for project in other.projects for entity in self._entities(services, other, project, "ann")
@@ -178,7 +178,7 @@ class DerivedMachine(IsolationMachine):
         super()._compare(services, home, asking, question, recent, reach)
         memories, entities = home.recallable_memories(asking), home.entities(asking.project, asking.user)
         context = services.context.build(reach, asking.name, question=question)
-        recalled = {held.memory.content for held in context.derived.memories}
+        recalled = {stored.memory.content for stored in context.derived.memories}
         named = {entity.name for entity in context.derived.entities}
         assert recalled <= memories
         assert named <= set(entities)
@@ -206,11 +206,11 @@ class DerivedMachine(IsolationMachine):
         for one in home.sharing_notes(asking):
             notes = services.observations.of_session(reach, one.name, limit=HIGHEST_LIMIT)
             ids = {said.id for said in one.said}
-            assert all(ids.issuperset(held.observation.sources) for held in notes)
+            assert all(ids.issuperset(stored.observation.sources) for stored in notes)
             said = numbers(" ".join(said.content for said in one.said))
-            assert all(numbers(held.observation.content) <= said for held in notes)
+            assert all(numbers(stored.observation.content) <= said for stored in notes)
             expected += notes
-        expected.sort(key=lambda held: (held.observation.said_at, held.observation.id))
+        expected.sort(key=lambda stored: (stored.observation.said_at, stored.observation.id))
         assert list(shown) == expected[-MOST_NOTES:]
 
     def _compare_search(
@@ -219,7 +219,7 @@ class DerivedMachine(IsolationMachine):
         kinds = ["memories", "entities"]
         for place in (Place(session=asking.name), Place(project=asking.project, user_id=asking.user)):
             hits = services.search.search(reach, question, place, HIGHEST_LIMIT, kinds)
-            memories = {hit.held.memory.content for hit in hits if isinstance(hit, MemoryHit)}
+            memories = {hit.stored.memory.content for hit in hits if isinstance(hit, MemoryHit)}
             entities = {hit.entity.name for hit in hits if isinstance(hit, EntityHit)}
             assert (memories, entities) == expected
             assert len(hits) == len(memories) + len(entities)
@@ -232,8 +232,8 @@ class DerivedMachine(IsolationMachine):
     def _compare_lists(self, services: Services, home: Tenant) -> None:
         """Every list of one tenant, by session, user, project and user's part of a project, and what is counted of them."""
         for one in home.conversations.values():
-            held = services.memories.of_session(home.reach, one.name, limit=HIGHEST_LIMIT)
-            assert {memory.memory.content: memory.memory.sources for memory in held} == {
+            stored = services.memories.of_session(home.reach, one.name, limit=HIGHEST_LIMIT)
+            assert {memory.memory.content: memory.memory.sources for memory in stored} == {
                 content: () if source is None else (source,) for content, source in one.memories.items()
             }
         for user in ("ann", "bob"):

@@ -155,7 +155,7 @@ class TurnMachine(DerivedMachine):
         type(self).questions += 1
         recallable = {said.id for _, said in home.pool(running.conversation)}
         assert {item.message.id for item in context.relevant_history} <= recallable
-        assert {held.memory.content for held in context.derived.memories} <= home.recallable_memories(
+        assert {stored.memory.content for stored in context.derived.memories} <= home.recallable_memories(
             running.conversation
         )
         entities = home.entities(running.project, running.conversation.user)
@@ -276,7 +276,7 @@ class TurnMachine(DerivedMachine):
         ]
         assert all(item.message.content == left[item.message.id] for item in shown.relevant_history)
         memories = {content for one in there for content in one.memories}
-        assert {held.memory.content for held in shown.derived.memories} <= memories
+        assert {stored.memory.content for stored in shown.derived.memories} <= memories
         mentioned = {
             one.name
             for one in home.mentions
@@ -284,7 +284,7 @@ class TurnMachine(DerivedMachine):
         }
         assert {entity.name for entity in shown.derived.entities} <= mentioned
         noted = numbers(" ".join(said.content for one in there for said in one.said))
-        assert numbers(repr([held.observation.content for held in shown.derived.observations])) <= noted
+        assert numbers(repr([stored.observation.content for stored in shown.derived.observations])) <= noted
 
 
 def reach_of(home: Tenant, conversation: Conversation, caller: str) -> Reach:

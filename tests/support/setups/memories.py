@@ -68,15 +68,15 @@ class MemorySetup:
     def move(self, name: str, project: ProjectId | None) -> None:
         self.services.sessions.change(self.reach, name, SessionChange(move=True, project=project))
 
-    def held(self, name: str) -> list[StoredMemory]:
+    def stored(self, name: str) -> list[StoredMemory]:
         return self.services.memories.of_session(self.reach, name, limit=EVERYTHING)
 
     def memories(self, name: str) -> list[str]:
-        return [held.memory.content for held in self.held(name)]
+        return [stored.memory.content for stored in self.stored(name)]
 
     def of_user(self, user: str) -> list[str]:
         found = self.services.memories.of_user(self.reach, user, limit=EVERYTHING)
-        return [held.memory.content for held in found]
+        return [stored.memory.content for stored in found]
 
     def entities(self, project: ProjectId, user: str | None = None) -> list[Entity]:
         return self.services.entities.page(self.reach, project, user_id=user, limit=EVERYTHING)
@@ -86,19 +86,19 @@ class MemorySetup:
 
     def notes(self, name: str) -> list[str]:
         found = self.services.observations.of_session(self.reach, name, limit=EVERYTHING)
-        return [held.observation.content for held in found]
+        return [stored.observation.content for stored in found]
 
     def context(self, name: str, question: str) -> Context:
         return self.services.context.build(self.reach, name, question=question)
 
     def recalled(self, name: str, question: str) -> list[str]:
-        return [held.memory.content for held in self.context(name, question).derived.memories]
+        return [stored.memory.content for stored in self.context(name, question).derived.memories]
 
     def recalled_entities(self, name: str, question: str) -> list[str]:
         return [entity.name for entity in self.context(name, question).derived.entities]
 
     def recalled_notes(self, name: str, question: str = "anything") -> list[str]:
-        return [held.observation.content for held in self.context(name, question).derived.observations]
+        return [stored.observation.content for stored in self.context(name, question).derived.observations]
 
     def searched(self, question: str, place: Place) -> list[str]:
         """Every word that a search of every kind shows."""

@@ -78,8 +78,8 @@ def _entities(context: Context) -> str:
 def _observations(context: Context) -> str:
     named = context.names_speakers
     return context.quoted(
-        f"{_day(held.observation.said_at)}: {attributed(held.observation.content, held.user, named=named)}"
-        for held in context.derived.observations
+        f"{_day(stored.observation.said_at)}: {attributed(stored.observation.content, stored.user, named=named)}"
+        for stored in context.derived.observations
     )
 
 

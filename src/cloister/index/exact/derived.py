@@ -36,12 +36,12 @@ class DerivedBlocks:
             return None
         key = (reader.kind, reader.tenant, reader.place)
         with self._lock:
-            held = self._blocks.get(key)
-            if held is not None:
+            stored = self._blocks.get(key)
+            if stored is not None:
                 self._blocks.move_to_end(key)
-        if held is not None and held[0] == version:
-            return held[1]
-        if held is not None and held[0] > version:
+        if stored is not None and stored[0] == version:
+            return stored[1]
+        if stored is not None and stored[0] > version:
             raise SnapshotTooOld
         block = PoolBlock(self._dimension)
         block.append(rows_of(reader.all_rows(), _CHUNK))

@@ -73,12 +73,12 @@ class ExactIndex:
     @property
     def nbytes(self) -> int:
         with self._lock:
-            return sum(held.nbytes for held in self._blocks.values())
+            return sum(stored.nbytes for stored in self._blocks.values())
 
     def make_room(self) -> None:
         """Let go of the least recently used blocks; the last one used stays, whatever its size."""
         with self._lock:
-            total = sum(held.nbytes for held in self._blocks.values())
+            total = sum(stored.nbytes for stored in self._blocks.values())
             while total > self._byte_limit and len(self._blocks) > 1:
                 _, oldest = self._blocks.popitem(last=False)
                 total -= oldest.nbytes
@@ -86,26 +86,26 @@ class ExactIndex:
     def _hold(self, pool: PoolReader) -> "_Held":
         key = (pool.tenant, pool.pool)
         with self._lock:
-            held = self._blocks.get(key)
-            if held is None:
-                held = self._blocks[key] = _Held(self._dimension)
+            stored = self._blocks.get(key)
+            if stored is None:
+                stored = self._blocks[key] = _Held(self._dimension)
             self._blocks.move_to_end(key)
-            return held
+            return stored
 
 
 class _ExactPool:
     """One pool at one moment."""
 
-    def __init__(self, held: "_Held", pool: PoolReader, embed_query: EmbedQuery, index: ExactIndex) -> None:
-        self._held = held
+    def __init__(self, stored: "_Held", pool: PoolReader, embed_query: EmbedQuery, index: ExactIndex) -> None:
+        self._stored = stored
         self._pool = pool
         self._embed_query = embed_query
         self._index = index
 
     def evidence(self, question: str) -> Evidence:
-        with self._held.lock:
-            changed = self._held.follow(self._pool)
-            evidence = self._held.block.evidence(question, self._embed_query)
+        with self._stored.lock:
+            changed = self._stored.follow(self._pool)
+            evidence = self._stored.block.evidence(question, self._embed_query)
         if changed:
             self._index.make_room()
         return evidence
@@ -145,11 +145,11 @@ class _Held:
         return True
 
     def _catch_up(self, pool: PoolReader, version: int, removed_version: int) -> None:
-        held = self.block.sessions
-        gone = set(held).difference(pool.members()) if removed_version > version else set[int]()
+        stored = self.block.sessions
+        gone = set(stored).difference(pool.members()) if removed_version > version else set[int]()
         changes = pool.changes(version)
         rebuilt = {session for session, rebuilt_version in changes if rebuilt_version > version}
-        after = {session: 0 if session in rebuilt else held.get(session, 0) for session, _ in changes}
+        after = {session: 0 if session in rebuilt else stored.get(session, 0) for session, _ in changes}
         self.block.drop(gone | rebuilt)
         self._append(row for session in after for row in pool.session_rows(SessionId(session), after[session]))
 

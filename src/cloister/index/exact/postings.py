@@ -170,10 +170,10 @@ def _renumbered(segment: _Segment, new_rows: npt.NDArray[np.int64]) -> _Segment:
     rows = new_rows[segment.rows]
     kept = rows >= 0
     kept_before = np.concatenate(([0], np.cumsum(kept)))[segment.starts]
-    held = np.diff(kept_before) > 0
+    stored = np.diff(kept_before) > 0
     return _Segment(
-        terms=segment.terms[held],
-        starts=np.append(kept_before[:-1][held], kept_before[-1]),
+        terms=segment.terms[stored],
+        starts=np.append(kept_before[:-1][stored], kept_before[-1]),
         rows=rows[kept].astype(np.int32),
         counts=segment.counts[kept],
     )

@@ -161,8 +161,8 @@ def _own(stored: npt.NDArray[np.uint32], derived: Sequence[int]) -> Sparse:
 
 
 def _sparse(vocabulary: npt.NDArray[np.uint32], weights: npt.NDArray[np.float32]) -> Sparse:
-    held = np.flatnonzero(weights)
-    return Sparse(terms=vocabulary[held].tolist(), weights=_rounded(weights[held]))
+    stored = np.flatnonzero(weights)
+    return Sparse(terms=vocabulary[stored].tolist(), weights=_rounded(weights[stored]))
 
 
 def _rounded(values: npt.NDArray[np.float32]) -> list[float]:

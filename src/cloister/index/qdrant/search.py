@@ -249,8 +249,8 @@ def _session_prior(session_ids: npt.NDArray[np.int64], asked: _Asked, total: int
         speakers = _speakers(hits, asked.words)
         if speakers.is_name(term) or dates.with_term(term) is not None:
             continue
-        holding, held = np.unique(np.array([hit.session for hit in hits], np.int64), return_inverse=True)
-        counts = np.bincount(held, speakers.shares(0)).astype(np.float32)
+        holding, stored = np.unique(np.array([hit.session for hit in hits], np.int64), return_inverse=True)
+        counts = np.bincount(stored, speakers.shares(0)).astype(np.float32)
         gain = saturated(counts[None], dampers(counts, 0.0), idf(np.array([len(holding)]), total))[0]
         prior[np.isin(sessions, holding)] += gain[np.isin(holding, sessions)]
     return prior[positions]

@@ -113,8 +113,10 @@ def _derived(found: Context, user: str | None) -> list[RenderableType]:
         (
             "memories",
             [
-                quotation((held.session_id, *_other_user(held.user_id, user), minute(held.created_at)), held.content)
-                for held in found.memories
+                quotation(
+                    (stored.session_id, *_other_user(stored.user_id, user), minute(stored.created_at)), stored.content
+                )
+                for stored in found.memories
             ],
         ),
         ("entities", [quotation((entity.name, entity.type), entity.notes) for entity in found.entities]),

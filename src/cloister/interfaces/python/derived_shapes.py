@@ -60,13 +60,13 @@ class Observation:
     created_at: str
 
 
-def memory_shape(held: StoredMemory) -> Memory:
-    memory = held.memory
+def memory_shape(stored: StoredMemory) -> Memory:
+    memory = stored.memory
     return Memory(
         id=format_memory_id(memory.id),
         content=memory.content,
-        session_id=held.session,
-        user_id=held.user,
+        session_id=stored.session,
+        user_id=stored.user,
         importance=memory.importance,
         source_message_ids=tuple(map(format_message_id, memory.sources)),
         created_at=iso(memory.created_at),
@@ -85,13 +85,13 @@ def entity_shape(entity: DomainEntity) -> Entity:
     return Entity(id=format_entity_id(entity.id), name=entity.name, type=entity.type, notes=entity.notes)
 
 
-def observation_shape(held: StoredObservation) -> Observation:
-    observation = held.observation
+def observation_shape(stored: StoredObservation) -> Observation:
+    observation = stored.observation
     return Observation(
         id=format_observation_id(observation.id),
         content=observation.content,
-        session_id=held.session,
-        user_id=held.user,
+        session_id=stored.session,
+        user_id=stored.user,
         source_message_ids=tuple(map(format_message_id, observation.sources)),
         created_at=iso(observation.said_at),
     )

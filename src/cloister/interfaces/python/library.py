@@ -263,14 +263,14 @@ class Cloister(OrganisationCalls):
         found = self._services.memories.of_session(
             self._reach, session_id, limit=page_size(limit), behind=None if after is None else parse_memory_id(after)
         )
-        return [derived_shapes.memory_shape(held) for held in found]
+        return [derived_shapes.memory_shape(stored) for stored in found]
 
     def user_memories(self, user_id: str, *, limit: int = 50, after: str | None = None) -> list[derived_shapes.Memory]:
         """Merged across all sessions of a user, whatever their projects: for display and audit, not for prompts."""
         found = self._services.memories.of_user(
             self._reach, user_id, limit=page_size(limit), behind=None if after is None else parse_memory_id(after)
         )
-        return [derived_shapes.memory_shape(held) for held in found]
+        return [derived_shapes.memory_shape(stored) for stored in found]
 
     def add_memories(
         self, session_id: str, contents: Sequence[str], *, idempotency_key: str | None = None
@@ -314,7 +314,7 @@ class Cloister(OrganisationCalls):
             limit=page_size(limit),
             behind=None if after is None else parse_observation_id(after),
         )
-        return [derived_shapes.observation_shape(held) for held in found]
+        return [derived_shapes.observation_shape(stored) for stored in found]
 
     def extract(self, session_id: str) -> derived_shapes.Extraction:
         """Look now for memories, entities and notes in what nobody has looked at; a server does so by itself."""

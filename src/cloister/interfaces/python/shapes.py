@@ -318,17 +318,17 @@ def hit_shape(hit: DomainHit) -> Hit:
                 score=hit.score,
                 created_at=iso(message.created_at),
             )
-        case MemoryHit(held=held):
+        case MemoryHit(stored=stored):
             return Hit(
                 kind="memory",
-                id=format_memory_id(held.memory.id),
-                session_id=held.session,
-                user_id=held.user,
+                id=format_memory_id(stored.memory.id),
+                session_id=stored.session,
+                user_id=stored.user,
                 role=None,
                 author=None,
-                content=held.memory.content,
+                content=stored.memory.content,
                 score=hit.score,
-                created_at=iso(held.memory.created_at),
+                created_at=iso(stored.memory.created_at),
             )
         case EntityHit(entity=entity):
             return Hit(

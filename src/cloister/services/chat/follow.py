@@ -70,7 +70,7 @@ class TurnReaders:
         if pool is None:
             return Derived()
         memories = StoredMemories(transaction, pool, self._generation).found(
-            [held.memory.id for held in derived.memories]
+            [stored.memory.id for stored in derived.memories]
         )
         entities = (
             {}
@@ -83,11 +83,11 @@ class TurnReaders:
         observations = notes.recent(turn.session.id, pool, limit=_MOST_OBSERVATIONS)
         if scope.user is not None and derived.observations:
             observations += notes.recent_of_user(scope.user, pool, limit=_MOST_OBSERVATIONS)
-        noted = {held.observation.id: held for held in observations}
+        noted = {stored.observation.id: stored for stored in observations}
         return Derived(
-            memories=tuple(memories[held.memory.id] for held in derived.memories if held.memory.id in memories),
+            memories=tuple(memories[stored.memory.id] for stored in derived.memories if stored.memory.id in memories),
             entities=tuple(entities[entity.id] for entity in derived.entities if entity.id in entities),
             observations=tuple(
-                noted[held.observation.id] for held in derived.observations if held.observation.id in noted
+                noted[stored.observation.id] for stored in derived.observations if stored.observation.id in noted
             ),
         )

@@ -132,7 +132,10 @@ class Turns:
             now = self._clock()
             if not TurnStore(transaction).take(session.id, number, now=now, until=self._until(now)):
                 raise TurnInProgress(session.external_id)
-            if ask.has_whole_history and compared(transaction, session, ask.drafts, continues=ask.continues) != new_messages:
+            if (
+                ask.has_whole_history
+                and compared(transaction, session, ask.drafts, continues=ask.continues) != new_messages
+            ):
                 raise _Overtaken
             if prepared:
                 recorded = self._recorder.append(transaction, session.external_id, prepared, room_for=1)

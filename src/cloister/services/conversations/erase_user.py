@@ -114,10 +114,10 @@ class UserErasure:
         of what is left, once for each entity, however many sessions mentioned it."""
         entities = EntityStore(transaction)
         for own in _chunks(rows.entities()):
-            held = entities.hold(own)
-            for project in rows.remove_entities(held):
+            stored = entities.hold(own)
+            for project in rows.remove_entities(stored):
                 entities.note_change(project)
-            removed.entities_gone.update(held)
+            removed.entities_gone.update(stored)
         for gone in _chunks(sorted(removed.entities_gone)):
             self._entities.index_again(transaction, (), gone=gone)
         for left in _chunks(sorted(removed.entities_left - removed.entities_gone)):

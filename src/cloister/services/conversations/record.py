@@ -76,7 +76,7 @@ class _Appending:
         self._sessions = SessionStore(transaction)
         usage = UsageStore(transaction)
         self._limit = usage.limits().over(limits).messages
-        self._held = 0 if self._limit is None else usage.held().messages
+        self._stored = 0 if self._limit is None else usage.stored().messages
         self._messages = MessageStore(transaction)
         self._projects = ProjectStore(transaction)
         self._pools = pools
@@ -95,8 +95,8 @@ class _Appending:
         locked = locked or self._tails.get(name) or self._sessions.lock(name)
         if locked.next_sequence + len(prepared) - 1 > MAX_SEQUENCE:
             raise Conflict(f"The session {name!r} is full ({MAX_SEQUENCE:,} messages): go on in a new one.")
-        refuse_over("messages", self._held, len(prepared) + room_for, self._limit)
-        self._held += len(prepared)
+        refuse_over("messages", self._stored, len(prepared) + room_for, self._limit)
+        self._stored += len(prepared)
         session, episode = locked.session, answering or locked.episode
         messages: list[Message] = []
         for sequence, entry in enumerate(prepared, locked.next_sequence):

@@ -189,13 +189,13 @@ class Sessions:
             if change.move:
                 scope = _scope_in(transaction, change.project, session.user_id)
                 SessionMove(transaction, self._generation, self._clock()).move(locked, scope)
-            held = Description(title=session.title, tags=session.tags, metadata=checked_metadata(session.metadata))
+            stored = Description(title=session.title, tags=session.tags, metadata=checked_metadata(session.metadata))
             wanted = Description(
                 title=None if change.untitle else session.title if change.title is None else change.title,
                 tags=session.tags if tags is None else tags,
-                metadata=held.metadata if change.metadata is None else checked_metadata(change.metadata),
+                metadata=stored.metadata if change.metadata is None else checked_metadata(change.metadata),
             )
-            if wanted == held and not (change.move and change.project != session.project):
+            if wanted == stored and not (change.move and change.project != session.project):
                 return session, session
             sessions.describe(session.id, wanted, self._clock())
             return session, sessions.get(external_id)
@@ -219,8 +219,8 @@ class Sessions:
         """Inside a transaction of a larger use case; the fields are checked. Not new where another was faster. Outside ids are
         unique in a tenant: a confined or bound caller that names a session it cannot see is told that there is none (ISO-4), though
         it can tell from that that the name is not free."""
-        held = UsageStore(transaction).held()
-        refuse_over("sessions", held.sessions, 1, held.limits.over(self._limits).sessions)
+        stored = UsageStore(transaction).stored()
+        refuse_over("sessions", stored.sessions, 1, stored.limits.over(self._limits).sessions)
         pools = PoolStore(transaction, self._generation)
         pool = pools.ensure(_scope_in(transaction, wanted.project, wanted.user_id).pool)
         sessions = SessionStore(transaction)
@@ -295,6 +295,6 @@ def _refuse_other(existing: Session, wanted: SessionFields) -> None:
         ("tags", existing.tags, wanted.tags),
         ("metadata", existing.metadata, wanted.metadata or {}),
     )
-    for field, held, given in pairs:
-        if held != given:
+    for field, stored, given in pairs:
+        if stored != given:
             raise Conflict(f"The session {existing.external_id!r} exists already with another {field}.")

@@ -45,9 +45,9 @@ class EntityIndexing:
         leaves the vectors to the queue. With an index outside the database those that are gone wait in the queue, so that no crash
         can lose it."""
         entities = EntityStore(transaction)
-        held = entities.found(left) if left else []
-        prepared = self._indexer.prepare([_said(entity) for entity in held], self._clock()) if held else []
-        for entity, indexed in zip(held, prepared, strict=True):
+        stored = entities.found(left) if left else []
+        prepared = self._indexer.prepare([_said(entity) for entity in stored], self._clock()) if stored else []
+        for entity, indexed in zip(stored, prepared, strict=True):
             entities.set_index(entity.id, indexed)
         if gone and not self._index.immediate:
             EntityIndexStore(transaction, self._indexer.generation).note_removal(gone)

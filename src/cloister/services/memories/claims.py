@@ -41,7 +41,7 @@ class Claims:
         self._clock = clock
         self._lease_seconds = lease_seconds
         self._lock = threading.Lock()
-        self._held: set[Claim] = set()
+        self._stored: set[Claim] = set()
         self._keeper: threading.Thread | None = None
         # Where this process stands in the circle of tenants; processes begin at different places.
         self._turn = secrets.randbits(62)
@@ -87,7 +87,7 @@ class Claims:
     def holding(self, claim: Claim) -> Generator[None]:
         """Renew it until the block ends, however long that takes."""
         with self._lock:
-            self._held.add(claim)
+            self._stored.add(claim)
             if self._keeper is None:
                 self._keeper = threading.Thread(target=self._keep, name="cloister-leases", daemon=True)
                 self._keeper.start()
@@ -95,7 +95,7 @@ class Claims:
             yield
         finally:
             with self._lock:
-                self._held.discard(claim)
+                self._stored.discard(claim)
 
     def release(self, claim: Claim) -> None:
         """Undone: another worker may have it at once."""
@@ -107,11 +107,11 @@ class Claims:
     def release_all(self) -> int:
         """Let go of all that is held here, whoever still works at it; gives how many there were."""
         with self._lock:
-            held = list(self._held)
-        for claim in held:
+            stored = list(self._stored)
+        for claim in stored:
             with suppress(CloisterError):  # what cannot be given back runs out
                 self.release(claim)
-        return len(held)
+        return len(stored)
 
     def _keep(self) -> None:
         """Ends by itself when it finds nothing held: a process that extracts nothing has no such thread."""
@@ -119,11 +119,11 @@ class Claims:
         while True:
             pause.wait(self._lease_seconds / _RENEWALS)
             with self._lock:
-                held = list(self._held)
-                if not held:
+                stored = list(self._stored)
+                if not stored:
                     self._keeper = None
                     return
-            for claim in held:
+            for claim in stored:
                 # What fails now may succeed the next time; a lease that runs out before is lost, and that is noticed.
                 with suppress(CloisterError):
                     self._renew(claim)

@@ -56,14 +56,14 @@ class Entities:
                 sources=extracted.sources,
                 created_at=now + position,
             )
-            held = self._held(entities, entity, same_name(name))
-            entities.mention(held, session, extracted.sources, notes, now)
-            mentioned.add(held)
+            stored = self._stored(entities, entity, same_name(name))
+            entities.mention(stored, session, extracted.sources, notes, now)
+            mentioned.add(stored)
         if mentioned:
             self._indexing.index_again(transaction, sorted(mentioned))
             entities.note_change(project.id)
 
-    def _held(self, entities: EntityStore, entity: Entity, digest: bytes) -> EntityId:
+    def _stored(self, entities: EntityStore, entity: Entity, digest: bytes) -> EntityId:
         """The one of this name that is there, else this one. Another transaction may add, move or forget it in between."""
         while True:
             known = entities.find(entity.project, entity.user, digest)
@@ -111,11 +111,11 @@ class Entities:
 
         def work(transaction: Transaction) -> Entity:
             entities = EntityStore(transaction)
-            held = entities.get(entity)
+            stored = entities.get(entity)
             place = _place(
-                ProjectStore(transaction).hold(project), held.user if user_id is None else reach.user_of(user_id)
+                ProjectStore(transaction).hold(project), stored.user if user_id is None else reach.user_of(user_id)
             )
-            there = entities.retag(held, project, place.user, same_name(held.name))
+            there = entities.retag(stored, project, place.user, same_name(stored.name))
             self._indexing.index_again(transaction, [there], gone=[] if there == entity else [entity])
             return entities.get(there)
 

@@ -155,10 +155,10 @@ class Memories:
     def forget(self, reach: Reach, memory: MemoryId) -> None:
         def work(transaction: Transaction) -> None:
             memories = MemoryStore(transaction)
-            held = memories.get(memory)
-            SessionStore(transaction).lock(held.session)
-            memories.remove(held.memory.session, [memory])
-            IdempotencyStore(transaction).forget_memories(held.memory.session)
+            stored = memories.get(memory)
+            SessionStore(transaction).lock(stored.session)
+            memories.remove(stored.memory.session, [memory])
+            IdempotencyStore(transaction).forget_memories(stored.memory.session)
 
         self._database.write(reach, work)
         self._database.maintenance.scrub()
@@ -188,11 +188,11 @@ def _place(memories: MemoryStore, behind: MemoryId | None) -> tuple[int, int]:
 
 
 def _appended(session: Session, added: Sequence[Memory], given: int) -> Appended:
-    held = tuple(
+    stored = tuple(
         StoredMemory(memory=memory, session=session.external_id, user=session.user_id, project=session.project)
         for memory in added
     )
-    return Appended(memories=held, duplicates=given - len(added))
+    return Appended(memories=stored, duplicates=given - len(added))
 
 
 def _added_before(kept: Sequence[Any], contents: Sequence[str]) -> list[Memory]:

@@ -120,8 +120,8 @@ class ContextBuilder:
             if source.method == "semantic" and source.limit
         ]
         if picks and question:
-            held: set[MessageId] = {message.id for message in said}
-            found = self._recall.best(transaction, scope, question, _wider(picks, known), without=held)
+            stored: set[MessageId] = {message.id for message in said}
+            found = self._recall.best(transaction, scope, question, _wider(picks, known), without=stored)
             related += _unknown(found, picks, known) if known else found
         return said, related
 
@@ -141,7 +141,7 @@ class ContextBuilder:
         if question and there.entities:
             entities = recall.entities(transaction, scope, question, _MOST_ENTITIES)
         return Derived(
-            memories=tuple(held for held, _ in memories),
+            memories=tuple(stored for stored, _ in memories),
             entities=tuple(entity for entity, _ in entities),
             observations=_notes(transaction, session, user) if there.observations else (),
         )

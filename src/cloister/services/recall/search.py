@@ -56,7 +56,7 @@ class EpisodeHit:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MemoryHit:
-    held: StoredMemory
+    stored: StoredMemory
     score: float
 
 
@@ -99,7 +99,7 @@ class Search:
     def _best(self, transaction: Transaction, scope: Scope, question: str, kind: Kind, limit: int) -> Sequence[Hit]:
         if kind == "memories":
             memories = self._derived_recaller.memories(transaction, scope, question, limit)
-            return [MemoryHit(held=held, score=score) for held, score in memories]
+            return [MemoryHit(stored=stored, score=score) for stored, score in memories]
         if kind == "entities":
             entities = self._derived_recaller.entities(transaction, scope, question, limit)
             return [EntityHit(entity=entity, score=score) for entity, score in entities]
@@ -151,8 +151,8 @@ def _covered(asked: set[int], hit: Hit) -> float:
     match hit:
         case EpisodeHit(item=item):
             text = item.message.content
-        case MemoryHit(held=held):
-            text = held.memory.content
+        case MemoryHit(stored=stored):
+            text = stored.memory.content
         case EntityHit(entity=entity):
             text = f"{entity.name} {entity.notes}"
     return len(asked.intersection(terms.term_list(text[:_LONGEST_COMPARED]))) / len(asked) if asked else 0.0

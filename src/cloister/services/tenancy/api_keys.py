@@ -72,18 +72,22 @@ class ApiKeys:
         if parsed is None:
             raise Unauthenticated
         with self._database.read(Reach(tenant=parsed.tenant)) as transaction:
-            held = ApiKeyStore(transaction).find(parsed.key)
-        if held is None or not same_secret(parsed.secret, held.secret_hash) or not held.key.is_valid(self._clock()):
+            stored = ApiKeyStore(transaction).find(parsed.key)
+        if (
+            stored is None
+            or not same_secret(parsed.secret, stored.secret_hash)
+            or not stored.key.is_valid(self._clock())
+        ):
             raise Unauthenticated
-        return held.key
+        return stored.key
 
     def still_valid(self, tenant: TenantId, key: KeyId) -> ApiKey:
         """The key that somebody showed before, by its name, as it is now; the answer is the same whatever became of it."""
         with self._database.read(Reach(tenant=tenant)) as transaction:
-            held = ApiKeyStore(transaction).find(key)
-        if held is None or not held.key.is_valid(self._clock()):
+            stored = ApiKeyStore(transaction).find(key)
+        if stored is None or not stored.key.is_valid(self._clock()):
             raise Unauthenticated
-        return held.key
+        return stored.key
 
     def create(
         self,

@@ -178,13 +178,13 @@ class Projects:
         _refuse_narrow(reach)
         with self._database.read(reach) as transaction:
             rows = UsageStore(transaction)
-            held = rows.held()
+            stored = rows.stored()
             return Usage(
-                messages=held.messages,
-                sessions=held.sessions,
+                messages=stored.messages,
+                sessions=stored.sessions,
                 projects=rows.projects(),
                 api_keys=rows.api_keys(),
-                limits=held.limits.over(self._limits),
+                limits=stored.limits.over(self._limits),
             )
 
     def set_limits(self, reach: Reach, limits: Limits) -> None:
@@ -315,17 +315,17 @@ def the_only_project(found: Sequence[Named], name: str) -> Named:
 
 def _called(projects: ProjectStore, name: str) -> list[tuple[ProjectId, str]]:
     wanted = folded_name(name)
-    return [(project, held) for project, held in projects.names() if folded_name(held) == wanted]
+    return [(project, stored) for project, stored in projects.names() if folded_name(stored) == wanted]
 
 
 def _refuse_taken_name(projects: ProjectStore, name: str, *, allowed: bool, by: ProjectId | None = None) -> None:
     """The names are locked, so that of two requests for one name the second sees the first. A caller that is confined to a project
     is told nothing of others."""
-    taken = [(project, held) for project, held in _called(projects, name) if project != by]
+    taken = [(project, stored) for project, stored in _called(projects, name) if project != by]
     if taken and not allowed:
-        project, held = taken[0]
+        project, stored = taken[0]
         raise Conflict(
-            f"There is a project called {held!r} already ({format_project_id(project)}): use that one, choose another name, or "
+            f"There is a project called {stored!r} already ({format_project_id(project)}): use that one, choose another name, or "
             "allow the duplicate (allow_duplicate_name)."
         )
 

@@ -74,20 +74,20 @@ class MemoryStore:
         row = self._transaction.row("memory", memory_id=memory)
         if row is None:
             raise NotFound("memory", format_memory_id(memory))
-        return self.held([row])[0]
+        return self.stored([row])[0]
 
     def of_session(self, session: SessionId, *, limit: int, after: tuple[int, int] = BEGINNING) -> list[StoredMemory]:
         """Oldest first, from behind the (created_at, id) of the last one seen."""
         rows = self._transaction.rows(
             "session_memories", session_id=session, limit=limit, after_created_at=after[0], after_memory_id=after[1]
         )
-        return self.held(rows)
+        return self.stored(rows)
 
     def of_user(self, user: str, *, limit: int, after: tuple[int, int] = BEGINNING) -> list[StoredMemory]:
         rows = self._transaction.rows(
             "user_memories", user_id=user, limit=limit, after_created_at=after[0], after_memory_id=after[1]
         )
-        return self.held(rows)
+        return self.stored(rows)
 
     def known(self, session: SessionId, pool: PoolId, user: str | None, limit: int) -> Known:
         """What an extraction in this session may know: its own memories, and those of the same user in the same pool."""
@@ -113,10 +113,10 @@ class MemoryStore:
         self.count(session, -removed)
         return removed
 
-    def held(self, rows: Iterable[Row]) -> list[StoredMemory]:
+    def stored(self, rows: Iterable[Row]) -> list[StoredMemory]:
         found = list(rows)
         sources = self._sources([cast(int, row[0]) for row in found])
-        return [_held(row, sources.get(cast(int, row[0]), ())) for row in found]
+        return [_stored(row, sources.get(cast(int, row[0]), ())) for row in found]
 
     def _sources(self, memories: Sequence[int]) -> dict[int, tuple[MessageId, ...]]:
         if not memories:
@@ -150,14 +150,14 @@ class StoredMemories:
     def found(self, ids: Sequence[int]) -> dict[int, StoredMemory]:
         """What these ids say, for those that are in this pool now; every other id is left out."""
         rows = self._transaction.rows("pool_memories", pool_id=self._pool, memory_ids=integers(ids))
-        return {held.memory.id: held for held in MemoryStore(self._transaction).held(rows)}
+        return {stored.memory.id: stored for stored in MemoryStore(self._transaction).stored(rows)}
 
 
 def _ids(rows: Sequence[Row]) -> list[MemoryId]:
     return [MemoryId(cast(int, row[0])) for row in rows]
 
 
-def _held(row: Row, sources: tuple[MessageId, ...]) -> StoredMemory:
+def _stored(row: Row, sources: tuple[MessageId, ...]) -> StoredMemory:
     memory, session, content, importance, created_at, name, user, project = cast(tuple[Any, ...], row)
     return StoredMemory(
         memory=Memory(

@@ -41,7 +41,7 @@ class ObservationStore:
             after_said_at=after[0],
             after_observation_id=after[1],
         )
-        return [_held(row) for row in rows]
+        return [_stored(row) for row in rows]
 
     def count(self, session: SessionId) -> int:
         """How many notes the session has."""
@@ -58,12 +58,12 @@ class ObservationStore:
     def recent(self, session: SessionId, pool: PoolId, *, limit: int) -> list[StoredObservation]:
         """The newest of the session; oldest first."""
         rows = self._transaction.rows("recent_observations", session_id=session, pool_id=pool, limit=limit)
-        return [_held(row) for row in reversed(rows)]
+        return [_stored(row) for row in reversed(rows)]
 
     def recent_of_user(self, user: str, pool: PoolId, *, limit: int) -> list[StoredObservation]:
         """The newest of all sessions of a user in one pool (TAB-7); oldest first."""
         rows = self._transaction.rows("recent_observations_of_user", user_id=user, pool_id=pool, limit=limit)
-        return [_held(row) for row in reversed(rows)]
+        return [_stored(row) for row in reversed(rows)]
 
     def forget_session(self, session: SessionId) -> int:
         return self._transaction.execute("delete_session_observations", session_id=session)
@@ -79,7 +79,7 @@ class ObservationStore:
         return removed
 
 
-def _held(row: Row) -> StoredObservation:
+def _stored(row: Row) -> StoredObservation:
     observation, session, content, sources, said_at, created_at, name, user = cast(tuple[Any, ...], row)
     return StoredObservation(
         observation=Observation(

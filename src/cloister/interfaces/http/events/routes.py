@@ -20,7 +20,7 @@ from cloister.interfaces.http.dispatch.callers import Caller, needs
 from cloister.interfaces.http.dispatch.parameters import OfUser
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.events.subscribers import Subscribers
-from cloister.services.events.bus import Reader, Delivery
+from cloister.services.events.bus import Delivery, Reader
 
 HEARTBEAT_SECONDS = 15.0
 # How long a reader may take for what it is sent before it is cut.

@@ -150,7 +150,7 @@ def list_observations(
         found,
         limit,
         shape=shapes.observation_shape,
-        place=lambda held: (held.observation.said_at, held.observation.id),
+        place=lambda stored: (stored.observation.said_at, stored.observation.id),
     )
 
 
@@ -160,5 +160,5 @@ def _memory_page(found: list[StoredMemory], limit: int, listing: Listing) -> Res
         found,
         limit,
         shape=shapes.memory_shape,
-        place=lambda held: (held.memory.created_at, held.memory.id),
+        place=lambda stored: (stored.memory.created_at, stored.memory.id),
     )

@@ -41,7 +41,7 @@ def stored(*words: str) -> list[Message]:
 
 
 @pytest.mark.parametrize(
-    ("held", "sent", "new"),
+    ("existing", "sent", "new"),
     [
         ("", "u1", "u1"),
         ("", "u1 a1 u2", "u1 a1 u2"),
@@ -61,23 +61,23 @@ def stored(*words: str) -> list[Message]:
     ],
     ids=lambda given: given or "nothing",
 )
-def test_only_what_comes_after_the_last_known_message_is_new(held: str, sent: str, new: str) -> None:
-    found = compare(drafts(*sent.split()), stored(*held.split()), continues=False)
+def test_only_what_comes_after_the_last_known_message_is_new(existing: str, sent: str, new: str) -> None:
+    found = compare(drafts(*sent.split()), stored(*existing.split()), continues=False)
     assert [draft.content for draft in found.new] == new.split()
     assert found.answering is None
 
 
-@pytest.mark.parametrize("held", ["u1 a1 u2", "u1 a1 u2 a2~", "u1 a1 u2 a2!"])
+@pytest.mark.parametrize("existing", ["u1 a1 u2", "u1 a1 u2 a2~", "u1 a1 u2 a2!"])
 @pytest.mark.parametrize("sent", ["u1 a1 u2", "u2"])
-def test_what_waits_for_its_reply_is_not_said_again(held: str, sent: str) -> None:
+def test_what_waits_for_its_reply_is_not_said_again(existing: str, sent: str) -> None:
     """A client that tries again, after a failure or a cut."""
-    found = compare(drafts(*sent.split()), stored(*held.split()), continues=False)
+    found = compare(drafts(*sent.split()), stored(*existing.split()), continues=False)
     assert found.new == ()
     assert found.answering is not None and found.answering.content == "u2"
 
 
 @pytest.mark.parametrize(
-    ("held", "sent", "new", "answering"),
+    ("existing", "sent", "new", "answering"),
     [
         ("u1", "u1", "", "u1"),
         ("u1 a1", "u1 a1", "", "u1"),
@@ -87,8 +87,8 @@ def test_what_waits_for_its_reply_is_not_said_again(held: str, sent: str) -> Non
         ("a0", "u1 a0", "u1", None),
     ],
 )
-def test_a_reply_to_tools_answers_what_was_asked(held: str, sent: str, new: str, answering: str | None) -> None:
-    found = compare(drafts(*sent.split()), stored(*held.split()), continues=True)
+def test_a_reply_to_tools_answers_what_was_asked(existing: str, sent: str, new: str, answering: str | None) -> None:
+    found = compare(drafts(*sent.split()), stored(*existing.split()), continues=True)
     assert [draft.content for draft in found.new] == new.split()
     assert (found.answering and found.answering.content) == answering
 
