@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 from support.clients.browser import NARROW, PICTURES, WIDE, Desk, Tab, console_link
 from support.clients.chat_client import words
 from support.servers.fake_endpoint import FakeEndpoint
-from support.servers.http_server import Tenant
+from support.servers.http_server import Server, Tenant
 
 AXE = Path(__file__).parents[2] / "console" / "node_modules" / "axe-core" / "axe.min.js"
 REPLY = """The climbing rose wants **cutting back by a third**, in late February, after the last hard frost:
@@ -205,7 +205,9 @@ def findings(tab: Tab, rules: list[str] | None) -> list[str]:
 
 
 @pytest.mark.parametrize("width", ["wide", "narrow"])
-def test_every_page_is_accessible_and_fits(browser: Browser, tenant: Tenant, model: FakeEndpoint, width: str) -> None:
+def test_every_page_is_accessible_and_fits(
+    browser: Browser, server: Server, tenant: Tenant, model: FakeEndpoint, width: str
+) -> None:
     """No serious or critical finding, and nothing wider than the window."""
     furnish(tenant, model)
     PICTURES.mkdir(exist_ok=True)
@@ -219,6 +221,9 @@ def test_every_page_is_accessible_and_fits(browser: Browser, tenant: Tenant, mod
     for name, go in PAGES.items():
         go(tab)
         found[name] = look(tab, name, width)
+    other = desk.tab(console_link(server.new_tenant()))
+    expect(other.page.get_by_role("alert")).to_be_visible()
+    found["other key"] = look(other, "other key", width)
     context.clear_cookies()
     out = desk.tab(console_link(tenant).replace("#", "#x"))
     expect(out.page.get_by_role("main")).to_contain_text("has been used already")
