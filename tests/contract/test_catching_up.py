@@ -196,7 +196,7 @@ def meeting(
             return super().ensure(key)
 
     for service in (keep_sessions, move):
-        monkeypatch.setattr(service, "Pools", Hesitant)
+        monkeypatch.setattr(service, "PoolStore", Hesitant)
 
     def after_it_looked() -> None:
         assert looked.wait(10), "nobody looked at a project"
