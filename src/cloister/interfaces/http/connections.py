@@ -6,6 +6,7 @@ body that nobody asked for, and waits for ever for the rest of a request.
 """
 
 import asyncio
+import logging
 import secrets
 import socket
 import weakref
@@ -17,6 +18,7 @@ from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from cloister.interfaces.http.arrival import CYCLE
+from cloister.interfaces.http.logs import log
 from cloister.interfaces.http.openai.errors import shaped
 from cloister.interfaces.http.problems import problem
 
@@ -206,6 +208,8 @@ class LimitedProtocol(HttpToolsProtocol):
             # An answer that nobody reads would keep it open.
             if waited > BODY_SECONDS:
                 self.transport.abort()
+        elif self._is_left:
+            return  # answered already: it is aborted in a moment
         elif self.is_idle:
             if waited > HEAD_SECONDS:
                 self._time_out() if self._unread_head else self.leave()
@@ -249,7 +253,11 @@ class LimitedProtocol(HttpToolsProtocol):
 
 def look_after_all(connections: Iterable[Any], now: float) -> None:
     for connection in [*connections]:
-        connection.look_after(now)
+        try:
+            connection.look_after(now)
+        except Exception as error:  # noqa: BLE001 - logged; no fault with one connection may stop the server for all others
+            log(logging.ERROR, "connection", error)
+            connection.transport.abort()
 
 
 def _too_large() -> Response:

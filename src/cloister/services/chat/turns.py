@@ -36,12 +36,13 @@ _ATTEMPTS = 5
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NamedSession:
     """The session that a chat request names, and what the request says of it. Of a session that is there nothing is changed: with
-    `must_be_in` it has to be in `project` already, and a `user_id` has to be its own."""
+    `must_be_in` it has to be in `project` already, and a `user_id` has to be its own; with `names_user` also where that is None."""
 
     session: str | None
     project: ProjectId | None = None
     must_be_in: bool = False
     user_id: str | None = None
+    names_user: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -302,7 +303,8 @@ def _checked(session: Session, named: NamedSession) -> Session:
     caller's reach: it is what the request says of it."""
     if named.must_be_in and session.project != named.project:
         raise Conflict(f"The session {session.external_id!r} exists already with another project_id.")
-    if named.user_id is not None and session.user_id != named.user_id:
+    names_user = named.names_user or named.user_id is not None
+    if names_user and session.user_id != named.user_id:
         raise Conflict(f"The session {session.external_id!r} exists already with another user_id.")
     return session
 

@@ -148,6 +148,7 @@ def _named(body: ChatRequest, caller: CallerInfo) -> NamedSession:
         project=project_of(body, caller),
         must_be_in="project_id" in body.model_fields_set,
         user_id=body.user_id,
+        names_user="user_id" in body.model_fields_set and caller.reach.user is None,
     )
 
 

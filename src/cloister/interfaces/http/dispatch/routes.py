@@ -71,7 +71,10 @@ class GuardedRoute(APIRoute):
         self._need = need_of(endpoint)
         self._arguments = {name: _reader(name, hint, default, path) for name, hint, default in _parameters(endpoint)}
         self.query_names = frozenset(name for name, hint, _ in _parameters(endpoint) if _is_query(name, hint, path))
-        self._reads_body = any(_is_body(hint) for _, hint, _ in _parameters(endpoint))
+        has_body = any(_is_body(hint) for _, hint, _ in _parameters(endpoint))
+        # Whoever sends a body with DELETE believes that it does something, such as a dry run.
+        self._refuses_body = not has_body and "DELETE" in (self.methods or ())
+        self._reads_body = has_body or self._refuses_body
         self._appends = Appending in get_args(get_type_hints(endpoint)["return"])
         self.app = self._serve
 
@@ -136,6 +139,8 @@ class GuardedRoute(APIRoute):
                 self._admit(request, checked)
             if request.scope["query_string"]:
                 check_query(request, self.query_names)
+            if self._refuses_body and body.strip():
+                _read_body(Nothing, request, body)
             begun = self.endpoint(**{name: read(request, body) for name, read in self._arguments.items()})
             return self.shaped(begun) if isinstance(begun, Response) else begun
         except CloisterError as error:
