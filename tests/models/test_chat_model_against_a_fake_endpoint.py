@@ -204,6 +204,7 @@ def test_a_model_that_nobody_started_cannot_be_reached() -> None:
         (stream(b"data: {not json\n\n"), "broke off in the middle"),
         (stream(event({"error": {"message": SECRET}})), "broke off in the middle"),
         (stream(chunk({"content": "Gr"})), "broke off in the middle"),
+        (Answer(body=json.dumps({"error": {"message": SECRET}}).encode()), "broke off in the middle"),
     ],
 )
 def test_what_fails_says_what_to_do_and_nothing_of_what_was_said(

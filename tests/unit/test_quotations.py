@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloister.domain.prompts.outside_text import harmless
-from cloister.models.openai.quotations import as_written, quotation, shown
-from cloister.models.openai.splitting import cut, first_fitting, parts, tokens
+from cloister.models.openai.quotations import as_written, cut, first_fitting, parts, quotation, shown, tokens
 from support.samples.statements import ids, statement
 
 NASTY = st.lists(
