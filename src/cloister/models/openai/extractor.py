@@ -104,8 +104,11 @@ class OpenAiExtractor:
         return found
 
     def _answered(self, task: _Task[_Item], part: Sequence[Quotation], for_known: int) -> list[_Item]:
-        """An answer that cannot be used is asked for once more, with what is wrong with it. One of other items is then taken to
-        mean that there is none of these, but not of memories: what was said would count as read, and never be asked about again."""
+        """Ask for the items of one part. After an unusable answer, ask once more and say what is wrong with it.
+
+        If the second answer lists other items, there are none of these; but for memories that is an error, because the messages
+        would count as processed, and never be read again.
+        """
         said = "\n".join(quoted.text for quoted in part)
         known = first_fitting(most_alike_first(task.known, said), for_known)
         left = for_known - sum(tokens(line) + 1 for line in known)
