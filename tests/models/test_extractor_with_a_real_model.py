@@ -1,10 +1,8 @@
 """The extractor with a real llama.cpp server and a real model. It is a very small one: shapes are asserted, never wisdom."""
 
-import json
 import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 
@@ -42,15 +40,6 @@ def make(model_server: ModelServer) -> Generator[Make]:
     yield extractor
     for extractor_ in made:
         extractor_.close()
-
-
-@pytest.fixture
-def at_least_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An empty list is a good answer of a model, and a poor one for a test: the schemas ask for something."""
-    for kind in ("MEMORIES", "ENTITIES", "NOTES"):
-        schema: Any = json.loads(json.dumps(getattr(answers, kind)))
-        schema["properties"][kind.lower()]["minItems"] = 1
-        monkeypatch.setattr(answers, kind, schema)
 
 
 def assert_well_formed(text: object, sources: Sequence[MessageId]) -> None:

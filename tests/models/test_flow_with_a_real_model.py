@@ -1,13 +1,10 @@
 """The whole flow with a real llama.cpp server and a real, very small model: shapes and promises are asserted, never wisdom."""
 
-import json
 import threading
-from typing import Any
 
 import pytest
 
 from cloister.domain.errors import ModelUnavailable
-from cloister.models.openai import answers
 from cloister.models.openai.endpoint import Endpoint
 from cloister.models.openai.extractor import OpenAiExtractor
 from support.databases.engines import Engine
@@ -16,6 +13,7 @@ from support.setups.memories import HOUR, MemorySetup, settle_house
 
 SAID = "I am Anna, from Graz."
 REPLY = "Good to know."
+pytestmark = pytest.mark.usefixtures("at_least_one")
 
 
 @pytest.fixture
@@ -26,15 +24,6 @@ def house(engine: Engine, model_server: ModelServer) -> MemorySetup:
     house.session("a", house.project())
     house.say("a", SAID, reply=REPLY)
     return house
-
-
-@pytest.fixture(autouse=True)
-def at_least_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An empty list is a good answer of a model, and a poor one for a test: the schemas ask for something."""
-    for kind in ("MEMORIES", "ENTITIES", "NOTES"):
-        schema: Any = json.loads(json.dumps(getattr(answers, kind)))
-        schema["properties"][kind.lower()]["minItems"] = 1
-        monkeypatch.setattr(answers, kind, schema)
 
 
 def extract_in_background(house: MemorySetup) -> tuple[threading.Thread, list[object]]:

@@ -80,7 +80,8 @@ class ReplyParser:
             for choice in choices[:1]:
                 self._finish_reason = _text(choice.get("finish_reason")) or self._finish_reason
                 yield from self._message(choice.get("delta" if self._streamed else "message") or {})
-        except (AttributeError, KeyError, TypeError):
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
+            # A field has another type than in OpenAI's API.
             raise not_an_endpoint() from None
 
     def _message(self, message: Any) -> Iterator[Piece]:
