@@ -155,11 +155,11 @@ class ModelClient:
             except CallFailed as error:
                 failure = error.failure
             except TimeoutError:
-                failure = Failure(slow=True)
+                failure = Failure(timed_out=True)
             if not self._persistent:
                 if attempt > 1 or not failure.connection_failed:
                     raise CallFailed(failure)
-            elif attempt >= self._endpoint.tries or not failure.passing:
+            elif attempt >= self._endpoint.tries or not failure.temporary:
                 raise CallFailed(failure, attempt)
             else:
                 usual = _FIRST_PAUSE * 2 ** (attempt - 1) * (0.5 + self._endpoint.draw())
@@ -171,7 +171,7 @@ class ModelClient:
             self.model or "of CLOISTER_MODEL_URL",
             tries=failed.tries,
             seconds=self._endpoint.seconds,
-            keyed=self._endpoint.key is not None,
+            has_key=self._endpoint.key is not None,
         )
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _LONGEST_ANSWER = 1_024
 _SMALLEST_PART = 64
-_SHARE_OF_THE_KNOWN = 4
+_KNOWN_DIVISOR = 4
 _CORRECTION = "\n\nYour last answer could not be used: {problem} Answer again, as JSON in the shape that was asked for."
 
 _Item = TypeVar("_Item")
@@ -37,7 +37,7 @@ _Item = TypeVar("_Item")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Task(Generic[_Item]):
-    wanted: str
+    prompt: str
     schema: Schema
     read: Callable[[Reply, Sequence[MessageId]], list[_Item]]
     known: Sequence[str] = ()
@@ -52,7 +52,7 @@ class OpenAiExtractor:
         self.name = endpoint.model or "openai-compatible"
         self._endpoint = endpoint
         self._context = context
-        self._answer = min(_LONGEST_ANSWER, context // 4)
+        self._answer_tokens = min(_LONGEST_ANSWER, context // 4)
         self._lock = threading.Lock()
         self._client: BlockingModelClient | None = None
 
@@ -60,22 +60,22 @@ class OpenAiExtractor:
         self, said: Sequence[Statement], known: Sequence[str], of_user: Sequence[str] = ()
     ) -> list[ExtractedMemory]:
         task = _Task(
-            wanted=_prompt("memories"),
+            prompt=_prompt("memories"),
             schema=answers.MEMORIES,
             read=answers.read_memories,
             known=_lines(known),
             of_user=_lines(line for line in of_user if line not in known),
             may_be_missing=False,
         )
-        return merged_memories(self._found(task, said), known)
+        return merged_memories(self._extract(task, said), known)
 
     def entities(self, said: Sequence[Statement]) -> list[ExtractedEntity]:
-        task = _Task(wanted=_prompt("entities"), schema=answers.ENTITIES, read=answers.read_entities)
-        return merged_entities(self._found(task, said))
+        task = _Task(prompt=_prompt("entities"), schema=answers.ENTITIES, read=answers.read_entities)
+        return merged_entities(self._extract(task, said))
 
     def notes(self, said: Sequence[Statement]) -> list[Note]:
-        task = _Task(wanted=_prompt("notes"), schema=answers.NOTES, read=answers.read_notes)
-        return merged_notes(self._found(task, said))
+        task = _Task(prompt=_prompt("notes"), schema=answers.NOTES, read=answers.read_notes)
+        return merged_notes(self._extract(task, said))
 
     def close(self) -> None:
         with self._lock:
@@ -83,27 +83,27 @@ class OpenAiExtractor:
                 self._client.close()
             self._client = None
 
-    def _found(self, task: _Task[_Item], said: Sequence[Statement]) -> list[_Item]:
-        spent = sum(map(tokens, (_prompt("rules"), task.wanted, json.dumps(task.schema), _CORRECTION)))
-        budget = self._context - self._answer - spent
-        return self._in_parts(task, [quotation(statement) for statement in said], max(budget, _SMALLEST_PART))
+    def _extract(self, task: _Task[_Item], said: Sequence[Statement]) -> list[_Item]:
+        spent = sum(map(tokens, (_prompt("rules"), task.prompt, json.dumps(task.schema), _CORRECTION)))
+        budget = self._context - self._answer_tokens - spent
+        return self._extract_parts(task, [quotation(statement) for statement in said], max(budget, _SMALLEST_PART))
 
-    def _in_parts(self, task: _Task[_Item], quotations: Sequence[Quotation], budget: int) -> list[_Item]:
+    def _extract_parts(self, task: _Task[_Item], quotations: Sequence[Quotation], budget: int) -> list[_Item]:
         """The items of all parts. A part that the server finds too long, because the estimate was wrong, is split again."""
-        for_known = budget // _SHARE_OF_THE_KNOWN if task.known or task.of_user else 0
+        for_known = budget // _KNOWN_DIVISOR if task.known or task.of_user else 0
         found: list[_Item] = []
         for part in parts(quotations, budget - for_known):
             try:
-                found += self._answered(task, part, for_known)
+                found += self._ask(task, part, for_known)
             except TooLongForTheModel:
                 if budget // 2 < _SMALLEST_PART:
                     raise ModelUnavailable(
                         f"The model ({self.name}) can read too little at once: give it a context of 4,096 tokens or more."
                     ) from None
-                found += self._in_parts(task, part, budget // 2)
+                found += self._extract_parts(task, part, budget // 2)
         return found
 
-    def _answered(self, task: _Task[_Item], part: Sequence[Quotation], for_known: int) -> list[_Item]:
+    def _ask(self, task: _Task[_Item], part: Sequence[Quotation], for_known: int) -> list[_Item]:
         """Ask for the items of one part. After an unusable answer, ask once more and say what is wrong with it.
 
         If the second answer lists other items, there are none of these; but for memories that is an error, because the messages
@@ -113,13 +113,13 @@ class OpenAiExtractor:
         known = first_fitting(most_alike_first(task.known, said), for_known)
         left = for_known - sum(tokens(line) + 1 for line in known)
         of_user = first_fitting(most_alike_first(task.of_user, said), left)
-        question = f"{shown(part, known, of_user)}\n\n{task.wanted}"
+        question = f"{shown(part, known, of_user)}\n\n{task.prompt}"
         ids = [quoted.id for quoted in part]
         problem = UnusableAnswer()
         correction = ""
         for _ in range(2):
-            body = completion_body(_prompt("rules"), question + correction, task.schema, self._answer)
-            reply = self._opened_client().ask(body)
+            body = completion_body(_prompt("rules"), question + correction, task.schema, self._answer_tokens)
+            reply = self._open_client().ask(body)
             try:
                 return task.read(reply, ids)
             except UnusableAnswer as error:
@@ -132,7 +132,7 @@ class OpenAiExtractor:
             " Choose a more capable one with CLOISTER_MODEL_NAME."
         )
 
-    def _opened_client(self) -> "BlockingModelClient":
+    def _open_client(self) -> "BlockingModelClient":
         """The client, made at the first request: importing it takes 0.1 s, which would delay the start of the process."""
         from cloister.models.openai.client import BlockingModelClient
 

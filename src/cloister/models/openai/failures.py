@@ -44,12 +44,12 @@ class CallFailed(Exception):
 class Failure:
     """What is known of a failed call. `status` is none where no response or only a part of one came.
 
-    `slow` is a timeout, `broken` a reply that was cut off or contains an error. `wait` is the pause in seconds that the server asks
+    `broken` is a reply that was cut off or contains an error. `wait` is the pause in seconds that the server asks
     for, `rejected` the optional field of the request that it does not support.
     """
 
     status: int | None = None
-    slow: bool = False
+    timed_out: bool = False
     broken: bool = False
     code: str | None = None
     wait: float | None = None
@@ -60,10 +60,10 @@ class Failure:
     @property
     def connection_failed(self) -> bool:
         """Whether the connection could not be opened, or was lost before the response began."""
-        return self.status is None and not self.slow and not self.broken
+        return self.status is None and not self.timed_out and not self.broken
 
     @property
-    def passing(self) -> bool:
+    def temporary(self) -> bool:
         """Whether the same request may succeed after a pause."""
         if self.status is None:
             return True
@@ -71,20 +71,20 @@ class Failure:
             return False
         return self.status in (408, 409, 425, 429) or self.status >= 500
 
-    def explained(self, model: str, *, tries: int, seconds: float, keyed: bool) -> ModelUnavailable:
+    def explained(self, model: str, *, tries: int, seconds: float, has_key: bool) -> ModelUnavailable:
         """Make the error for users. It does not contain the URL, which not every user of the service may know."""
-        return ModelUnavailable(f"The model ({model}) {self._problem(tries, seconds, keyed)}")
+        return ModelUnavailable(f"The model ({model}) {self._problem(tries, seconds, has_key)}")
 
-    def _problem(self, tries: int, seconds: float, keyed: bool) -> str:
+    def _problem(self, tries: int, seconds: float, has_key: bool) -> str:
         often = f" ({tries} tries)" if tries > 1 else ""
-        if self.slow:
+        if self.timed_out:
             return f"did not answer within {seconds:g} s{often}: it is overloaded, or too large for its machine."
         if self.broken:
             return f"broke off in the middle of its answer{often}: look into the log of its server."
         if self.status is None:
             return f"cannot be reached{often}: start it, or check CLOISTER_MODEL_URL."
         if self.status in (401, 403):
-            return f"{'refused the key: check' if keyed else 'asks for a key: set'} CLOISTER_MODEL_KEY."
+            return f"{'refused the key: check' if has_key else 'asks for a key: set'} CLOISTER_MODEL_KEY."
         if self.status == 404:
             return (
                 "is not known there: check CLOISTER_MODEL_NAME, and CLOISTER_MODEL_URL, which usually ends in /v1"
@@ -121,8 +121,8 @@ def parse_json(text: bytes | bytearray) -> Any:
 
 def connection_failure(error: httpx2.RequestError, *, answering: bool) -> Failure:
     """The failure for an error of the HTTP client. `answering`: the response had begun."""
-    slow = isinstance(error, httpx2.TimeoutException) and not isinstance(error, httpx2.ConnectTimeout)
-    return Failure(slow=slow, broken=answering and not slow, cause=error)
+    timed_out = isinstance(error, httpx2.TimeoutException) and not isinstance(error, httpx2.ConnectTimeout)
+    return Failure(timed_out=timed_out, broken=answering and not timed_out, cause=error)
 
 
 def rejection(status: int, headers: httpx2.Headers, body: bytes) -> Failure:
