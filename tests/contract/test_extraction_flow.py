@@ -32,9 +32,7 @@ def model() -> Generator[FakeEndpoint]:
 
 
 def of_model(engine: Engine, model: FakeEndpoint) -> MemorySetup:
-    def pass_over(seconds: float) -> None: ...
-
-    endpoint = Endpoint(url=model.url, model="m", tries=1, sleep=pass_over)
+    endpoint = Endpoint(url=model.url, model="m", tries=1)
     return settle_house(engine, extractor=OpenAiExtractor(endpoint))
 
 

@@ -1,5 +1,6 @@
 """Extraction over HTTP, against a model's server: one at a time, and a failure leaves nothing but its error."""
 
+import asyncio
 import threading
 from collections.abc import Generator
 from typing import Any
@@ -35,7 +36,8 @@ def model() -> Generator[FakeEndpoint]:
 @pytest.fixture
 def server(engine: Engine, model: FakeEndpoint) -> Generator[Server]:
     """One whose model is behind `model`."""
-    extractor = OpenAiExtractor(Endpoint(url=model.url, model="some-model", sleep=lambda _: None), context=4_096)
+    endpoint = Endpoint(url=model.url, model="some-model", sleep=lambda _: asyncio.sleep(0))
+    extractor = OpenAiExtractor(endpoint, context=4_096)
     services = wire(engine.database(), index=exact_index(), embedder=EMBEDDER, extractor=extractor)
     with serving(services) as running:
         yield running
