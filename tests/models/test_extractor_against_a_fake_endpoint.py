@@ -165,7 +165,8 @@ def test_mem_5_a_model_that_answers_memories_to_every_question_gives_memories_an
 ) -> None:
     endpoint.answers(CHESS)
     extractor = make()
-    assert [(m.content, m.importance) for m in extractor.memories(SAID, [])] == [("User enjoys chess", 0.8)]
+    by_user = [statement for statement in SAID if statement.role == "user"]
+    assert [(m.content, m.importance) for m in extractor.memories(by_user, [])] == [("User enjoys chess", 0.8)]
     assert [content for content, _ in extractor.notes(SAID)] == ["User enjoys chess"]
     endpoint.asked.clear()
     assert extractor.entities(SAID) == []

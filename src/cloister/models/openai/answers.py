@@ -7,7 +7,7 @@ sent back to the model and may be logged.
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar, cast, get_args
+from typing import NamedTuple, TypeVar, cast, get_args
 
 from cloister.domain.extraction import EntityType, ExtractedEntity, ExtractedMemory
 from cloister.domain.identifiers import MessageId
@@ -81,7 +81,14 @@ def without_lengths(schema: Schema) -> Schema:
     }
 
 
-def read_memories(reply: Reply, asked: Sequence[MessageId]) -> list[ExtractedMemory]:
+class Asked(NamedTuple):
+    """The messages that a model was asked about, in the order of their numbers."""
+
+    ids: Sequence[MessageId]
+    all_by_users: bool
+
+
+def read_memories(reply: Reply, asked: Asked) -> list[ExtractedMemory]:
     return _usable(
         _items(reply, "memories"),
         lambda item: ExtractedMemory(
@@ -90,7 +97,7 @@ def read_memories(reply: Reply, asked: Sequence[MessageId]) -> list[ExtractedMem
     )
 
 
-def read_entities(reply: Reply, asked: Sequence[MessageId]) -> list[ExtractedEntity]:
+def read_entities(reply: Reply, asked: Asked) -> list[ExtractedEntity]:
     return _usable(
         _items(reply, "entities"),
         lambda item: ExtractedEntity(
@@ -102,8 +109,10 @@ def read_entities(reply: Reply, asked: Sequence[MessageId]) -> list[ExtractedEnt
     )
 
 
-def read_notes(reply: Reply, asked: Sequence[MessageId]) -> list[Note]:
-    return _usable(_items(reply, "notes"), lambda item: (item.text("content"), item.sources(asked)))
+def read_notes(reply: Reply, asked: Asked) -> list[Note]:
+    """Notes are on the whole conversation: where none is named, all messages are the source, whoever wrote them."""
+    of_all = asked._replace(all_by_users=True)
+    return _usable(_items(reply, "notes"), lambda item: (item.text("content"), item.sources(of_all)))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -143,12 +152,18 @@ class _Item:
             return cast(EntityType, given)
         return _TYPE_SYNONYMS.get(given, "other")
 
-    def sources(self, asked: Sequence[MessageId]) -> tuple[MessageId, ...]:
-        """The messages with the given numbers, which count from one; all messages asked about if no number is valid."""
-        given = self.fields.get("sources")
+    def sources(self, asked: Asked) -> tuple[MessageId, ...]:
+        """The messages with the given numbers, which count from one. Numbers of which none is valid make an item unusable, and so
+        do missing ones unless all messages are the user's: the assistant's words would become the user's."""
+        given = self.fields.get("sources") or []
         numbers = cast(list[object], given) if isinstance(given, list) else [given]
         named = {number for number in map(_number, numbers) if number is not None}
-        return tuple(id for at, id in enumerate(asked, 1) if at in named) or tuple(asked)
+        found = tuple(id for at, id in enumerate(asked.ids, 1) if at in named)
+        if found or (not numbers and asked.all_by_users):
+            return found or tuple(asked.ids)
+        raise UnusableAnswer(
+            f"{self.path}.sources names none of the messages, which are numbered 1 to {len(asked.ids)}."
+        )
 
 
 def _number(given: object) -> int | None:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from cloister.domain.errors import ModelAnswerInvalid, ModelUnavailable
 from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Statement
-from cloister.domain.identifiers import MessageId
 from cloister.domain.memory import normalised
 from cloister.domain.prompts.outside_text import harmless
 from cloister.models.openai import answers
@@ -39,7 +38,7 @@ _Item = TypeVar("_Item")
 class _Task(Generic[_Item]):
     prompt: str
     schema: Schema
-    read: Callable[[Reply, Sequence[MessageId]], list[_Item]]
+    read: Callable[[Reply, answers.Asked], list[_Item]]
     known: Sequence[str] = ()
     of_user: Sequence[str] = ()
     may_be_missing: bool = True
@@ -114,14 +113,14 @@ class OpenAiExtractor:
         left = for_known - sum(tokens(line) + 1 for line in known)
         of_user = first_fitting(most_alike_first(task.of_user, said), left)
         question = f"{shown(part, known, of_user)}\n\n{task.prompt}"
-        ids = [quoted.id for quoted in part]
+        asked = answers.Asked([quoted.id for quoted in part], all(quoted.is_by_user for quoted in part))
         problem = UnusableAnswer()
         correction = ""
         for _ in range(2):
             body = completion_body(_prompt("rules"), question + correction, task.schema, self._answer_tokens)
             reply = self._open_client().ask(body)
             try:
-                return task.read(reply, ids)
+                return task.read(reply, asked)
             except UnusableAnswer as error:
                 problem = error
                 correction = _CORRECTION.format(problem=problem)

@@ -31,6 +31,7 @@ class Quotation:
     speaker: str
     day: str
     text: str
+    is_by_user: bool
 
 
 def quotation(statement: Statement) -> Quotation:
@@ -40,6 +41,7 @@ def quotation(statement: Statement) -> Quotation:
         speaker=harmless(normalised(speaker)).replace('"', "'")[:_LONGEST_SPEAKER],
         day=f"{as_datetime(statement.created_at):%A %Y-%m-%d}",
         text=harmless(statement.content).strip(),
+        is_by_user=statement.role == "user",
     )
 
 
