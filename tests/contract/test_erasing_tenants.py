@@ -237,6 +237,6 @@ def test_a_tenant_erased_among_writers_stays_empty(engine: Engine, house: Memory
 
 def test_who_reads_along_is_told(house: MemorySetup) -> None:
     doomed, _ = made_tenant(house)
-    reader = house.services.events.read_along(doomed.reach)
+    reader = house.services.events.subscribe(doomed.reach)
     house.services.tenants.erase(doomed.reach.tenant)
     assert [each.event.kind for each in reader.read() if each.event] == ["reset"]

@@ -186,7 +186,7 @@ class StoredEntities:
         self.project = project
         self.user = user
         self.tenant = int(transaction.reach.tenant)
-        self.place = (int(project), user)
+        self.partition = (int(project), user)
 
     def version(self) -> int | None:
         """None where there is no such project here."""

@@ -138,7 +138,7 @@ class StoredMemories:
         self._generation = generation
         self._pool = pool
         self.tenant = int(transaction.reach.tenant)
-        self.place = int(pool)
+        self.partition = int(pool)
 
     def version(self) -> int | None:
         row = self._transaction.row("memory_state", pool_id=self._pool)
