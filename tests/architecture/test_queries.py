@@ -105,7 +105,7 @@ def test_only_sql_decides_the_tenant() -> None:
 
 
 # Of a project, which has members: who is bound to one user may know that it is there.
-OF_PROJECTS = {"project", "default_project", "hold_project", "projects", "project_names", "pool_versions"}
+OF_PROJECTS = {"project", "default_project", "lock_project_shared", "projects", "project_names", "pool_versions"}
 
 
 def test_what_can_be_confined_to_a_project_can_be_bound_to_a_user() -> None:

@@ -79,12 +79,12 @@ class _OfAField(CloisterError):
         self.field = field
         self.problem = problem
 
-    def at(self, place: str) -> Self:
+    def at(self, path: str) -> Self:
         """The same of a part: the whole names the field with its place, `messages[1].content`."""
-        field = f"{place}.{self.field}"
-        placed = type(self).__new__(type(self), f"{field}: {self.problem}")
-        placed.field, placed.problem = field, self.problem
-        return placed
+        field = f"{path}.{self.field}"
+        located = type(self).__new__(type(self), f"{field}: {self.problem}")
+        located.field, located.problem = field, self.problem
+        return located
 
 
 class InvalidRequest(_OfAField):

@@ -43,7 +43,7 @@ class Event(NamedTuple):
         return [MessageId(self.first_message + step) for step in range(self.messages)]
 
 
-def told(event: Event, reach: Reach, user: str | None) -> Event | None:
+def visible_to(event: Event, reach: Reach, user: str | None) -> Event | None:
     """The event as a reader within this reach, of this user's sessions or of all, may know it; none where it may not. A session
     that moves out of sight is told as deleted, one that comes into sight as created, and nobody learns where the other end is."""
     is_reset = event.kind == "reset"

@@ -40,13 +40,13 @@ def words_key(content: str) -> str:
 
 
 def _after_the_last_known(history: Sequence[Draft], stored: Sequence[Message]) -> tuple[Draft, ...]:
-    places = {_key(message): place for place, message in enumerate(stored)}
+    positions = {_key(message): position for position, message in enumerate(stored)}
     for last in range(len(history) - 1, -1, -1):
-        place = places.get(_key(history[last]))
-        if place is None:
+        position = positions.get(_key(history[last]))
+        if position is None:
             continue
         new = history[last + 1 :]
-        if place + 1 < len(stored) and stored[place + 1].role == "assistant":
+        if position + 1 < len(stored) and stored[position + 1].role == "assistant":
             while new and new[0].role == "assistant":
                 new = new[1:]
         return tuple(new)

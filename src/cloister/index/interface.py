@@ -42,7 +42,7 @@ class PoolReader(Protocol):
 
 
 class DerivedReader(Protocol):
-    """The memories of one pool or the entities of one project at one moment. `kind` and `place` name it inside its tenant."""
+    """The memories of one pool or the entities of one project at one moment. `kind` and `partition` name it inside its tenant."""
 
     @property
     def kind(self) -> str: ...
@@ -51,7 +51,7 @@ class DerivedReader(Protocol):
     def tenant(self) -> int: ...
 
     @property
-    def place(self) -> Hashable: ...
+    def partition(self) -> Hashable: ...
 
     def version(self) -> int | None:
         """None where there is no such place."""

@@ -96,7 +96,7 @@ class Database(Protocol):
         PostgreSQL may run `work` again after a deadlock, or a `RowRemoved`, so it touches nothing but its transaction."""
         ...
 
-    def write_together(
+    def write_batch(
         self,
         items: Sequence[tuple[Reach, A]],
         prepare: Callable[[Sequence[A]], Sequence[B]],

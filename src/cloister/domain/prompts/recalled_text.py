@@ -27,7 +27,7 @@ def own_words(content: str) -> str:
     return without_recalled(content) if has_recalled(content) else content
 
 
-def tokens_beside(content: str, own: str) -> int:
+def quoted_tokens(content: str, own: str) -> int:
     """About how many tokens the rest of a text has beside its own words."""
     return (len(content) - len(own)) // CHARACTERS_A_TOKEN
 
@@ -39,14 +39,14 @@ def shown_in(message: Message, pool: PoolId) -> Message:
     own = own_words(message.content)
     if own == message.content:
         return message
-    tokens = message.tokens - tokens_beside(message.content, own)
+    tokens = message.tokens - quoted_tokens(message.content, own)
     return message._replace(content=own or QUOTATION_STAYED, tokens=tokens)
 
 
-def shown_elsewhere(message: Message) -> Message | None:
+def shown_outside_session(message: Message) -> Message | None:
     """A message as it is shown outside of its conversation, or nothing where it has no words of its own."""
     own = own_words(message.content)
     if own == message.content:
         return message
-    tokens = message.tokens - tokens_beside(message.content, own)
+    tokens = message.tokens - quoted_tokens(message.content, own)
     return message._replace(content=own, tokens=tokens) if own else None

@@ -39,7 +39,7 @@ _MONTH_NUMBERS = {name.lower(): number for number, name in enumerate(MONTHS, 1)}
 }
 _MONTH_NUMBERS["sept"] = 9
 _AMBIGUOUS = frozenset({"may", "march", "mar", "april", "june", "august", "jan", "jun", "sep", "dec"})
-_BESIDE = (
+_DATE_CUE = (
     r"in|on|of|since|by|until|till|during|before|after|from|to|between|around|and|or|"
     r"last|next|this|past|early|late|mid|end|beginning|every|each"
 )
@@ -49,7 +49,7 @@ _YEAR = r"(?:19|20)\d\d"
 _DATE = linear(
     rf"""\b(?:
         (?P<iso_year>{_YEAR})[-/](?P<iso_month>\d{{1,2}})(?:[-/](?P<iso_day>\d{{1,2}}))?
-      | (?:(?P<beside>{_BESIDE})[\s-]+)?
+      | (?:(?P<cue>{_DATE_CUE})[\s-]+)?
         (?:the\s+)?(?:(?P<day_before>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+)?
         (?P<month>{_MONTH})\b\.?
         (?:\s+(?:the\s+)?(?P<day_after>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:))?
@@ -107,7 +107,7 @@ def _named_date(match: Match[str]) -> NamedDate | None:
         return _checked(part["iso_year"], int(part["iso_month"]), part["iso_day"])
     word = part["month"].lower()
     day = part["day_before"] or part["day_after"]
-    if word in _AMBIGUOUS and not (day or part["year"] or part["beside"]):
+    if word in _AMBIGUOUS and not (day or part["year"] or part["cue"]):
         return None
     return _checked(part["year"], _MONTH_NUMBERS[word], day)
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-ROLES = ("user", "assistant", "system", "tool")
 _DIGITS = 6
 _TIE = 10.0**-_DIGITS
 
@@ -79,13 +78,13 @@ def best(
     where: npt.NDArray[np.bool_] | None = None,
 ) -> npt.NDArray[np.intp]:
     """Positions of the `limit` best messages, best first; equal scores go by id, so an order can be repeated."""
-    places = None if where is None else np.flatnonzero(where)
-    values = scores if places is None else scores[places]
+    rows = None if where is None else np.flatnonzero(where)
+    values = scores if rows is None else scores[rows]
     if limit <= 0 or not len(values):
         return np.empty(0, np.intp)
     lowest = np.partition(values, -limit)[-limit] - np.float32(_TIE) if limit < len(values) else values.min()
     near = np.flatnonzero(values >= lowest)
-    near = near if places is None else places[near]
+    near = near if rows is None else rows[near]
     order = np.lexsort((evidence.ids[near], -np.round(scores[near].astype(np.float64), _DIGITS)))
     return near[order[:limit]]
 

@@ -34,7 +34,7 @@ class DerivedBlocks:
         version = reader.version()
         if version is None:
             return None
-        key = (reader.kind, reader.tenant, reader.place)
+        key = (reader.kind, reader.tenant, reader.partition)
         with self._lock:
             stored = self._blocks.get(key)
             if stored is not None:

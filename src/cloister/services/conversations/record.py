@@ -172,7 +172,7 @@ class Recorder:
 
     def all(self, appends: Sequence[Append]) -> list[Recorded | BaseException]:
         """What many callers want to append, with one sync for all of it: one answer each, or why it was not done."""
-        answers = self._database.write_together(
+        answers = self._database.write_batch(
             [(append.reach, (append.session, append.drafts)) for append in appends],
             self._prepare_requests,
             self._append_requests,

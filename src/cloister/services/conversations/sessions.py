@@ -182,7 +182,7 @@ class Sessions:
 
         def work(transaction: Transaction) -> tuple[Session, Session]:
             if change.move and change.project is not None:
-                ProjectStore(transaction).hold(change.project)
+                ProjectStore(transaction).lock_shared(change.project)
             sessions = SessionStore(transaction)
             locked = sessions.lock(external_id)
             session = locked.session
@@ -252,7 +252,7 @@ def _scope_in(transaction: Transaction, project: ProjectId | None, user: str | N
     _refuse_leaving(transaction.reach, project)
     if project is None:
         return Scope(tenant=transaction.reach.tenant, project=None, user=user)
-    visibility = ProjectStore(transaction).hold(project).member_visibility
+    visibility = ProjectStore(transaction).lock_shared(project).member_visibility
     return Scope(tenant=transaction.reach.tenant, project=project, user=user, visibility=visibility)
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from cloister.domain.context import Item
 from cloister.domain.conversation import ROLES, Message, Role
 from cloister.domain.identifiers import MessageId, SessionId
-from cloister.domain.prompts.recalled_text import shown_elsewhere
+from cloister.domain.prompts.recalled_text import shown_outside_session
 from cloister.domain.recall.ranking import Evidence, best, rank
 from cloister.domain.scope import Scope
 from cloister.index.interface import Index
@@ -65,7 +65,7 @@ class Recall:
         return [
             Item(message, found[id].session, "semantic", round(chosen[id], 6), found[id].user)
             for id in ordered
-            if (message := shown_elsewhere(found[id].message)) is not None
+            if (message := shown_outside_session(found[id].message)) is not None
         ]
 
 

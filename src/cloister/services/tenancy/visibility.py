@@ -54,7 +54,7 @@ class VisibilityChange:
         of_all = PoolStore(transaction, self._generation).find(PoolKey(project=project.id, user=None))
         if of_all is not None and visibility == "private":
             # The pool of all becomes the part of those without a user, under the same id; also sessions that left may come back.
-            MessageStore(transaction).part_from_pool(of_all)
+            MessageStore(transaction).detach_from_pool(of_all)
         changed = (
             self._join(transaction, project.id) if visibility == "shared" else self._divide(transaction, project.id)
         )
@@ -79,7 +79,7 @@ class VisibilityChange:
         entities = EntityStore(transaction)
         changed = _Changed(left=set(), gone=set())
         for entity in entities.of_project(project):
-            entities.hold([entity.id])
+            entities.lock([entity.id])
             first, *others = entities.users_of(entity.id)
             for user in others:
                 there = self._add_for(entities, entity, user)

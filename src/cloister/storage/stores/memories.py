@@ -14,7 +14,7 @@ _THOUSANDTHS = 1_000
 BEGINNING = (-(1 << 63), 0)
 
 
-class Known(NamedTuple):
+class KnownMemories(NamedTuple):
     """What is remembered of a session, and of its user's other sessions in the same pool; newest first."""
 
     of_session: list[str]
@@ -89,11 +89,11 @@ class MemoryStore:
         )
         return self.stored(rows)
 
-    def known(self, session: SessionId, pool: PoolId, user: str | None, limit: int) -> Known:
+    def known(self, session: SessionId, pool: PoolId, user: str | None, limit: int) -> KnownMemories:
         """What an extraction in this session may know: its own memories, and those of the same user in the same pool."""
         rows = self._transaction.rows("known_memories", session_id=session, pool_id=pool, user_id=user, limit=limit)
         found = cast(list[tuple[str, int]], rows)
-        return Known(
+        return KnownMemories(
             of_session=[content for content, here in found if here],
             of_user=list(dict.fromkeys(content for content, here in found if not here)),
         )
@@ -138,7 +138,7 @@ class StoredMemories:
         self._generation = generation
         self._pool = pool
         self.tenant = int(transaction.reach.tenant)
-        self.place = int(pool)
+        self.partition = int(pool)
 
     def version(self) -> int | None:
         row = self._transaction.row("memory_state", pool_id=self._pool)

@@ -55,10 +55,10 @@ class MessageStore:
         row = self._transaction.row("count_given_recalled_text", first=first, last=last, pool_id=pool)
         return 0 if row is None else cast(int, row[0])
 
-    def part_from_pool(self, pool: PoolId) -> None:
+    def detach_from_pool(self, pool: PoolId) -> None:
         """This pool is not what it was when messages quoted it, wherever their sessions are now: their quotations are shown in no
         pool any more."""
-        self._transaction.execute("part_from_pool", pool_id=pool, no_pool=NO_POOL)
+        self._transaction.execute("detach_from_pool", pool_id=pool, no_pool=NO_POOL)
 
     def session_name(self, message: MessageId) -> str:
         """The outside id of the session a message is in."""

@@ -48,9 +48,9 @@ class ObservationStore:
         row = self._transaction.row("count_session_observations", session_id=session)
         return 0 if row is None else cast(int, row[0])
 
-    def place(self, session: SessionId, observation: ObservationId) -> tuple[int, int]:
+    def cursor_key(self, session: SessionId, observation: ObservationId) -> tuple[int, int]:
         """The (said_at, id) of a note of the session."""
-        row = self._transaction.row("observation_place", session_id=session, observation_id=observation)
+        row = self._transaction.row("observation_cursor_key", session_id=session, observation_id=observation)
         if row is None:
             raise NotFound("observation", format_observation_id(observation))
         return cast(tuple[int, int], row)

@@ -23,7 +23,7 @@ INSERT INTO entity (
 ON CONFLICT DO NOTHING
 RETURNING entity_id
 
--- name: hold_entity
+-- name: lock_entity
 -- Until the transaction ends nobody else says or forgets anything of it; and what an indexer made of it before is not kept.
 UPDATE entity SET revision = revision + 1 WHERE tenant_id = :tenant_id AND entity_id = :entity_id
 
@@ -89,7 +89,7 @@ SELECT entity_id, session_id, created_at FROM mention WHERE tenant_id = :tenant_
 -- name: delete_session_mentions
 DELETE FROM mention WHERE tenant_id = :tenant_id AND session_id = :session_id
 
--- name: delete_mentions_told_together
+-- name: delete_mentions_of_extraction
 -- What one extraction says of an entity has one text for all the messages it came from.
 DELETE FROM mention
 WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND session_id = :session_id AND created_at = :created_at

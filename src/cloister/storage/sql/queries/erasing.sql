@@ -136,8 +136,8 @@ DELETE FROM tenant_usage WHERE tenant_id = :tenant_id
 -- name: erase_api_keys
 DELETE FROM api_key WHERE tenant_id = :tenant_id
 
--- name: bury_sessions
--- The same that `bury_session` does, for all sessions.
+-- name: blank_sessions
+-- The same that `blank_session` does, for all sessions.
 UPDATE session
 SET external_id = NULL, project_id = NULL, pool_id = NULL, user_id = NULL, title = NULL, tags = '[]', metadata = '{}',
     episode_id = NULL, message_count = 0, memory_count = 0, unchecked_count = 0, due_at = NULL, claim = NULL,

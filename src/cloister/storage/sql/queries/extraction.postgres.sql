@@ -1,6 +1,6 @@
 -- A lock, and lists of ids as arrays: the planner guesses badly how many a list holds, and would read whole tables.
 
--- name: hold_claim
+-- name: lock_claimed_session
 SELECT observed_message_id FROM session
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND claim = :claim
 FOR UPDATE

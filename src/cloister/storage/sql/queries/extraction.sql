@@ -40,7 +40,7 @@ SELECT message_id FROM message
 WHERE tenant_id = :tenant_id AND session_id = :session_id
     AND message_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
 
--- name: hold_claim
+-- name: lock_claimed_session
 -- The session, held until the transaction ends, if the lease still stands.
 SELECT observed_message_id FROM session WHERE tenant_id = :tenant_id AND session_id = :session_id AND claim = :claim
 
@@ -111,7 +111,7 @@ LIMIT :limit
 -- name: count_session_observations
 SELECT count(*) FROM observation WHERE tenant_id = :tenant_id AND session_id = :session_id
 
--- name: observation_place
+-- name: observation_cursor_key
 -- Where a note of one session stands in its list.
 SELECT said_at, observation_id FROM observation
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND observation_id = :observation_id
@@ -152,7 +152,7 @@ WHERE tenant_id = :tenant_id AND session_id = :session_id AND first_message_id >
 UPDATE session SET observed_message_id = :message_id - 1
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND observed_message_id >= :message_id
 
--- name: count_unchecked_again
+-- name: recount_unchecked
 UPDATE session
 SET unchecked_count = (
     SELECT count(*) FROM message

@@ -37,7 +37,7 @@ SELECT count(*) FROM message
 WHERE tenant_id = :tenant_id AND message_id > :first AND message_id <= :last AND role = 'assistant'
     AND recalled_pool_id = :pool_id
 
--- name: part_from_pool
+-- name: detach_from_pool
 UPDATE message SET recalled_pool_id = :no_pool WHERE tenant_id = :tenant_id AND recalled_pool_id = :pool_id
 
 -- name: message_session

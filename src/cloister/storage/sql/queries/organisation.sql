@@ -5,7 +5,7 @@ RETURNING tenant_id
 -- name: tenant
 SELECT name, created_at FROM tenant WHERE tenant_id = :tenant_id AND erased_at IS NULL
 
--- name: share_tenant
+-- name: lock_tenant_shared
 -- The tenant, which cannot be erased until the transaction ends. Any number of transactions can have it so.
 SELECT tenant_id FROM tenant WHERE tenant_id = :tenant_id AND erased_at IS NULL
 
@@ -31,7 +31,7 @@ WHERE tenant_id = :tenant_id AND project_id = :project_id AND deleted_at IS NULL
 SELECT project_id FROM project
 WHERE tenant_id = :tenant_id AND is_default = 1 AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
 
--- name: hold_project
+-- name: lock_project_shared
 -- The same, and it cannot be deleted until the transaction ends.
 SELECT project_id, tenant_id, name, is_default, member_visibility, settings, memory_count, created_at
 FROM project

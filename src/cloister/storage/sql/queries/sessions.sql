@@ -69,7 +69,7 @@ UPDATE session
 SET title = :title, tags = :tags, metadata = :metadata, updated_at = CASE WHEN updated_at > :now THEN updated_at ELSE :now END
 WHERE tenant_id = :tenant_id AND session_id = :session_id
 
--- name: place_session
+-- name: move_session
 -- A lease goes with the old place: what a worker was told there must not come into the new one. What it was at is due at once.
 UPDATE session
 SET project_id = :project_id, pool_id = :pool_id, changed_version = :version, rebuilt_version = :version,
@@ -84,7 +84,7 @@ SELECT
 FROM session
 WHERE tenant_id = :tenant_id AND project_id = :project_id ORDER BY session_id
 
--- name: bury_session
+-- name: blank_session
 UPDATE session
 SET external_id = NULL, project_id = NULL, pool_id = NULL, user_id = NULL, title = NULL, tags = '[]', metadata = '{}',
     episode_id = NULL, message_count = 0, memory_count = 0, unchecked_count = 0, due_at = NULL, claim = NULL,
