@@ -1,5 +1,5 @@
 -- name: lock_session_by_id
-SELECT pool_id FROM session WHERE tenant_id = :tenant_id AND session_id = :session_id
+SELECT pool_id FROM session WHERE tenant_id = :tenant_id AND session_id = :session_id FOR UPDATE
 
 -- name: words
 -- What an indexer reads of one session, from behind an id.
