@@ -5,6 +5,7 @@ from pathlib import Path
 
 from cloister.domain.errors import CloisterError
 from cloister.domain.identifiers import LOCAL_TENANT
+from cloister.domain.lease import LEASE_SECONDS
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock, now
 from cloister.domain.usage import Limits
@@ -28,7 +29,7 @@ from cloister.services.indexing.indexer import Indexer
 from cloister.services.indexing.memories import MemoryIndexing
 from cloister.services.indexing.queue import IndexQueue
 from cloister.services.indexing.reindex import Reindexer
-from cloister.services.memories.claims import LEASE_SECONDS, Claims
+from cloister.services.memories.claims import Claims
 from cloister.services.memories.entities import Entities
 from cloister.services.memories.extract import Extraction
 from cloister.services.memories.memories import Memories

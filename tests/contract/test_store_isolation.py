@@ -238,7 +238,7 @@ CASES: dict[str, Case] = {
     "ApiKeyStore.lock_admins": Case(act=lambda t, h: ApiKeyStore(t).lock_admins()),
     "ApiKeyStore.revoke": Case(act=lambda t, h: ApiKeyStore(t).revoke(h.key, MOMENT), nothing=False, writes=True),
     "UsageStore.limits": Case(act=lambda t, h: UsageStore(t).limits()),
-    "UsageStore.held": Case(act=lambda t, h: UsageStore(t).stored()),
+    "UsageStore.counts": Case(act=lambda t, h: UsageStore(t).counts()),
     "UsageStore.add_messages": Case(
         act=lambda t, h: UsageStore(t).add_messages([(h.first.session, 3), (h.second.session, -1)]), writes=True
     ),
@@ -296,7 +296,7 @@ def counted(world: World, home: Home) -> tuple[set[Any], set[Any]]:
 
 def all_is_counted(world: World, name: str) -> bool:
     """What changes a session changes the count with it, and a foreign id changes neither. `UsageStore` may say anything."""
-    if name.startswith("UsageRows."):
+    if name.startswith("UsageStore."):
         return True
     return all(noted == kept for noted, kept in (counted(world, home) for home in (world.ours, world.theirs)))
 

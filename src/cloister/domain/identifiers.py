@@ -5,7 +5,7 @@ session are therefore neighbours in the primary key, in order, and their id need
 """
 
 import secrets
-from typing import NewType
+from typing import Final, NewType
 
 from cloister.domain.errors import InvalidProjectId, InvalidRequest, NotFound
 from cloister.domain.patterns import anchored
@@ -22,6 +22,9 @@ ObservationId = NewType("ObservationId", int)
 
 # The one tenant of a directory that nobody shares; all others get random ids.
 LOCAL_TENANT = TenantId(1)
+
+NO_PROJECT: Final = "none"
+"""Stands for no project, that is the shared pool, where a project's id is expected."""
 
 SEQUENCE_BITS = 21
 MAX_SEQUENCE = (1 << SEQUENCE_BITS) - 1

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from cloister.domain.errors import InvalidRequest, TooLarge
+from cloister.domain.identifiers import NO_PROJECT
 
 MAX_CONTENT = 65_536
 MAX_NAME = 255
@@ -57,7 +58,7 @@ def checked_project_name(name: str) -> str:
     """A name that cannot be taken for a project's id, or for "no project"."""
     checked_name(name, "name")
     folded = folded_name(name)
-    if folded in ("none", "null") or folded.startswith("proj_"):
+    if folded in (NO_PROJECT, "null") or folded.startswith("proj_"):
         raise InvalidRequest(
             "name", f"{name!r} would be read as no project, or as a project's id: choose another name."
         )

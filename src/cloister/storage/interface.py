@@ -13,6 +13,9 @@ from cloister.storage.notifications import Notifier
 
 Value = int | str | bytes | None
 Row = tuple[Value, ...]
+CursorKey = tuple[int, int]
+"""The (time, id) of the last row of a page; the next page begins after it."""
+FIRST_PAGE: CursorKey = (-(1 << 63), 0)
 A = TypeVar("A")
 B = TypeVar("B")
 T = TypeVar("T")

@@ -75,7 +75,7 @@ DERIVED_CASES: dict[str, Case] = {
     "MemoryStore.remove": Case(
         act=lambda t, h: MemoryStore(t).remove(h.first.session, [h.first.memory]), nothing=0, writes=True
     ),
-    "MemoryStore.held": Case(
+    "MemoryStore.stored": Case(
         act=lambda t, h: [
             stored.memory.sources
             for stored in MemoryStore(t).stored(

@@ -16,6 +16,7 @@ from typing import Protocol, TypeVar
 from cloister.domain.context import Context
 from cloister.domain.conversation import Message, Status
 from cloister.domain.errors import CloisterError, ModelUnavailable, NotFound, StorageError, TurnMoved
+from cloister.domain.lease import RENEWALS_PER_LEASE
 from cloister.domain.prompts.prompt import prompt
 from cloister.domain.reply import ChatRequest, TextDelta, ToolCallDelta, Usage
 from cloister.domain.scope import Reach
@@ -29,8 +30,6 @@ from cloister.services.recall.build_context import ContextBuilder
 CONTEXT_TOKENS = 16_000
 CHECK_SECONDS = 1.5
 """How often a turn that runs, and whoever follows it, is checked against how things are now: a change shows within 2 s (ISO-12)."""
-# A turn is renewed so often before it would run out: one renewal may fail, or come late, without harm.
-_RENEWALS = 3
 _SHORTENINGS = 5
 _TRIES = 5
 _FIRST_WAIT = 0.1
@@ -167,7 +166,7 @@ class Chat:
 
     async def _renew_lease(self, turn: Turn, threads: ThreadRunner) -> None:
         """Renews the turn; ends soon after it was lost."""
-        renewal = self._turns.lease_seconds / _RENEWALS
+        renewal = self._turns.lease_seconds / RENEWALS_PER_LEASE
         pause = min(CHECK_SECONDS, renewal)
         for look in count(1):
             await asyncio.sleep(pause)

@@ -14,6 +14,7 @@ from cloister.domain.conversation import Draft, Message, Project, Session
 from cloister.domain.errors import Conflict, InvalidRequest, QuotaExceeded, TurnInProgress, TurnMoved
 from cloister.domain.history import NewMessages
 from cloister.domain.identifiers import MessageId, ProjectId
+from cloister.domain.lease import LEASE_SECONDS
 from cloister.domain.project_settings import system_prompt
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.timestamps import Clock
@@ -28,7 +29,6 @@ from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
 from cloister.storage.stores.turns import TurnStore
 
-LEASE_SECONDS = 60
 _MOST_REPLACED = 100
 _ATTEMPTS = 5
 

@@ -76,7 +76,7 @@ class _Appending:
         self._sessions = SessionStore(transaction)
         usage = UsageStore(transaction)
         self._limit = usage.limits().over(limits).messages
-        self._stored = 0 if self._limit is None else usage.stored().messages
+        self._stored = 0 if self._limit is None else usage.counts().messages
         self._messages = MessageStore(transaction)
         self._projects = ProjectStore(transaction)
         self._pools = pools

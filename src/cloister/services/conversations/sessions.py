@@ -219,7 +219,7 @@ class Sessions:
         """Inside a transaction of a larger use case; the fields are checked. Not new where another was faster. Outside ids are
         unique in a tenant: a confined or bound caller that names a session it cannot see is told that there is none (ISO-4), though
         it can tell from that that the name is not free."""
-        stored = UsageStore(transaction).stored()
+        stored = UsageStore(transaction).counts()
         refuse_over("sessions", stored.sessions, 1, stored.limits.over(self._limits).sessions)
         pools = PoolStore(transaction, self._generation)
         pool = pools.ensure(_scope_in(transaction, wanted.project, wanted.user_id).pool)

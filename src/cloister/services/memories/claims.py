@@ -13,14 +13,11 @@ from typing import cast
 
 from cloister.domain.errors import CloisterError
 from cloister.domain.identifiers import SessionId, TenantId
+from cloister.domain.lease import LEASE_SECONDS, RENEWALS_PER_LEASE
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.extraction import ExtractionStore
-
-LEASE_SECONDS = 60
-# A lease is renewed so often before it would run out: one renewal may fail, or come late, without harm.
-_RENEWALS = 3
 
 
 @dataclass(eq=False, kw_only=True, slots=True)
@@ -117,7 +114,7 @@ class Claims:
         """Ends by itself when it finds nothing held: a process that extracts nothing has no such thread."""
         pause = threading.Event()
         while True:
-            pause.wait(self._lease_seconds / _RENEWALS)
+            pause.wait(self._lease_seconds / RENEWALS_PER_LEASE)
             with self._lock:
                 stored = list(self._stored)
                 if not stored:

@@ -178,7 +178,7 @@ class Projects:
         _refuse_narrow(reach)
         with self._database.read(reach) as transaction:
             rows = UsageStore(transaction)
-            stored = rows.stored()
+            stored = rows.counts()
             return Usage(
                 messages=stored.messages,
                 sessions=stored.sessions,

@@ -9,7 +9,7 @@ from cloister.domain.entity import Entity, merged_notes
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import EntityId, MessageId, ProjectId, SessionId, format_entity_id
 from cloister.domain.prompts.speaker import attributed
-from cloister.storage.interface import Row, Transaction, integers
+from cloister.storage.interface import FIRST_PAGE, CursorKey, Row, Transaction, integers
 from cloister.storage.stores.messages import Indexed
 
 # entity, notes, message, user of the session, visibility of the project
@@ -98,9 +98,7 @@ class EntityStore:
     def note_change(self, project: ProjectId) -> None:
         self._transaction.execute("raise_entity_version", project_id=project)
 
-    def page(
-        self, project: ProjectId, user: str | None, *, limit: int, after: tuple[int, int] = (-(1 << 63), 0)
-    ) -> list[Entity]:
+    def page(self, project: ProjectId, user: str | None, *, limit: int, after: CursorKey = FIRST_PAGE) -> list[Entity]:
         """Oldest first, from behind the (created_at, id) of the last one seen."""
         rows = self._transaction.rows(
             "entities",

@@ -10,7 +10,8 @@ from cloister.domain.identifiers import MAX_SEQUENCE, SEQUENCE_BITS, MessageId, 
 from cloister.domain.prompts.recalled_text import NO_POOL, shown_in
 from cloister.storage.interface import Row, Transaction, Value
 
-RECENT_WINDOW = 2_000
+# The most messages, from the end of a session, among which recent ones of a role are looked for.
+_RECENT_SEARCH = 2_000
 
 
 class Indexed(NamedTuple):
@@ -45,7 +46,7 @@ class MessageStore:
         """The last ones of a role, newest first; what lies thousands of messages back is not recent."""
         first, last = span(session)
         rows = self._transaction.rows(
-            "recent_messages", first=first, last=last, role=role, limit=limit, window=max(RECENT_WINDOW, 10 * limit)
+            "recent_messages", first=first, last=last, role=role, limit=limit, window=max(_RECENT_SEARCH, 10 * limit)
         )
         return [_shown(row, pool) for row in rows]
 

@@ -9,7 +9,7 @@ from cloister.domain.conversation import Session
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import SEQUENCE_BITS, MessageId, PoolId, ProjectId, SessionId, TenantId
 from cloister.domain.text import is_storable
-from cloister.storage.interface import Row, Transaction
+from cloister.storage.interface import CursorKey, Row, Transaction
 from cloister.storage.stores.usage import UsageStore
 
 
@@ -104,7 +104,7 @@ class SessionStore:
         project: ProjectId | None = None,
         any_project: bool = True,
         user_id: str | None = None,
-        before: tuple[int, int] = ((1 << 63) - 1, (1 << 63) - 1),
+        before: CursorKey = ((1 << 63) - 1, (1 << 63) - 1),
     ) -> list[Session]:
         """Newest activity first, from behind the (updated_at, id) of the last one seen."""
         rows = self._transaction.rows(

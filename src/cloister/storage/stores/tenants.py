@@ -8,7 +8,7 @@ from cloister.domain.conversation import Project
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import ProjectId, TenantId, format_project_id, format_tenant_id
 from cloister.domain.scope import MemberVisibility
-from cloister.storage.interface import Row, Transaction
+from cloister.storage.interface import FIRST_PAGE, CursorKey, Row, Transaction
 
 
 class TenantStore:
@@ -94,7 +94,7 @@ class ProjectStore:
             raise NotFound("project", format_project_id(project))
         return _project(row)
 
-    def page(self, *, limit: int, after: tuple[int, int] = (-(1 << 63), 0)) -> list[Project]:
+    def page(self, *, limit: int, after: CursorKey = FIRST_PAGE) -> list[Project]:
         """Oldest first, from behind the (created_at, id) of the last one seen."""
         rows = self._transaction.rows("projects", limit=limit, after_created_at=after[0], after_project_id=after[1])
         return [_project(row) for row in rows]
