@@ -5,6 +5,7 @@ from pathlib import Path
 
 from cloister.domain.errors import CloisterError
 from cloister.domain.identifiers import LOCAL_TENANT
+from cloister.domain.lease import LEASE_SECONDS
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock, now
 from cloister.domain.usage import Limits
@@ -44,7 +45,7 @@ from cloister.services.tenancy.projects import Projects
 from cloister.services.tenancy.tenants import Tenants
 from cloister.services.tenancy.visibility import VisibilityChange
 from cloister.services.wakeup import WakeUp
-from cloister.settings import CONTEXT_TOKENS, LEASE_SECONDS, Settings
+from cloister.settings import CONTEXT_TOKENS, Settings
 from cloister.storage.interface import Database
 from cloister.storage.sqlite.database import open_sqlite
 from cloister.storage.stores.tenants import TenantStore

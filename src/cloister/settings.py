@@ -8,10 +8,10 @@ from typing import Literal, cast, get_args
 from urllib.parse import urlsplit
 
 from cloister.domain.errors import InvalidRequest
+from cloister.domain.lease import LEASE_SECONDS
 from cloister.domain.usage import Limits
 
 IndexKind = Literal["exact", "qdrant"]
-LEASE_SECONDS = 60
 CONTEXT_TOKENS = 16_000
 
 

@@ -164,7 +164,7 @@ def test_every_table_of_tenants_is_erased() -> None:
     touched = {
         table
         for name, text in read_queries(".sql")
-        if name.startswith(("erase_", "bury_sessions", "delete_messages"))
+        if name.startswith(("erase_", "blank_sessions", "delete_messages"))
         for table in re.findall(r"^(?:DELETE FROM|UPDATE) (\w+)", text, re.MULTILINE)
     }
     assert touched | {"index_removal"} == set(TABLES)

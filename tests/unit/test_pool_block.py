@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from cloister.domain.recall.ranking import ROLES, Evidence, best, rank
+from cloister.domain.conversation import ROLES
+from cloister.domain.recall.ranking import Evidence, best, rank
 from cloister.index import terms
 from cloister.index.exact import block
 from cloister.index.exact.background import start_in_thread

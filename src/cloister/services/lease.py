@@ -5,10 +5,8 @@ The process that has a lease renews it while it works. If the process dies, the 
 
 import secrets
 
+from cloister.domain.lease import RENEWALS_PER_LEASE
 from cloister.domain.timestamps import Clock
-
-# A lease is renewed three times before it would expire, so that one renewal may fail or come late.
-_RENEWALS = 3
 
 
 class Leases:
@@ -20,7 +18,7 @@ class Leases:
 
     @property
     def renewal_seconds(self) -> float:
-        return self.seconds / _RENEWALS
+        return self.seconds / RENEWALS_PER_LEASE
 
     def term(self) -> tuple[int, int]:
         """The time now, and the time until which a lease that is taken or renewed now is valid."""

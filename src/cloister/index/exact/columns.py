@@ -11,8 +11,8 @@ from typing import Any, Generic, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
+from cloister.domain.conversation import ROLES
 from cloister.domain.identifiers import SEQUENCE_BITS
-from cloister.domain.recall.ranking import ROLES
 from cloister.index.interface import Row
 
 _ROLE_CODES = {role: code for code, role in enumerate(ROLES)}

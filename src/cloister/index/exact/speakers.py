@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from cloister.domain.conversation import ROLES
 from cloister.domain.recall.passage import speaker_name
 from cloister.domain.recall.question import Wanted
-from cloister.domain.recall.ranking import ROLES
 from cloister.index import terms
 from cloister.index.exact.columns import Column
 

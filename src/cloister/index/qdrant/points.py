@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from cloister.domain.conversation import ROLES
 from cloister.domain.recall.passage import date_phrase, speaker_name
-from cloister.domain.recall.ranking import ROLES
 from cloister.index import terms
 from cloister.index.bm25 import dampers, saturated
 from cloister.index.exact.columns import fill_vectors

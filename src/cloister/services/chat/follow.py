@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from cloister.domain.context import Context, Derived, Item
-from cloister.domain.prompts.recalled_text import shown_elsewhere
+from cloister.domain.prompts.recalled_text import shown_outside_session
 from cloister.domain.scope import Reach, Scope
 from cloister.services.chat.turns import Turn
 from cloister.storage.interface import Database, Transaction
@@ -61,7 +61,8 @@ class TurnReaders:
         return tuple(
             item._replace(message=message)
             for item in context.relevant_history
-            if item.message.id in there and (message := shown_elsewhere(there[item.message.id].message)) is not None
+            if item.message.id in there
+            and (message := shown_outside_session(there[item.message.id].message)) is not None
         )
 
     def _derived(self, transaction: Transaction, turn: Turn, context: Context) -> Derived:

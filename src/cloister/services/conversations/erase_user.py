@@ -114,7 +114,7 @@ class UserErasure:
         each entity that is left once, however many of the sessions mentioned it."""
         entities = EntityStore(transaction)
         for own in _chunks(rows.entities()):
-            stored = entities.hold(own)
+            stored = entities.lock(own)
             for project in rows.remove_entities(stored):
                 entities.note_change(project)
             removed.entities_gone.update(stored)

@@ -15,7 +15,7 @@ from cloister.services.events.bus import EventBus
 from cloister.services.indexing.entities import EntityIndexing
 from cloister.services.indexing.queue import IndexQueue
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.entities import EntityStore, Touched
+from cloister.storage.stores.entities import EntityStore, TouchedEntities
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.idempotency import IdempotencyStore
 from cloister.storage.stores.index_rows import IndexStore
@@ -78,7 +78,7 @@ class Forgetting:
             session, forgotten = self._empty(transaction, external_id)
             version = PoolStore(transaction, self._generation).raise_version(session.pool)
             SessionStore(transaction).note_removal(session.id, removed=forgotten.messages, version=version)
-            ExtractionStore(transaction).count_again(session.id)
+            ExtractionStore(transaction).recount_unchecked(session.id)
             return session, forgotten
 
         session, forgotten = self._database.write(reach, work)
@@ -100,7 +100,7 @@ class Forgetting:
                 raise NotFound("message", format_message_id(message))
             version = PoolStore(transaction, self._generation).raise_version(session.pool)
             sessions.note_removal(session.id, removed=removed, version=version)
-            ExtractionStore(transaction).count_again(session.id)
+            ExtractionStore(transaction).recount_unchecked(session.id)
             self._note_removal(transaction, session.id, message)
             return session
 
@@ -113,7 +113,7 @@ class Forgetting:
         self._entities.index_again(transaction, entities.left, gone=entities.gone)
         return session, forgotten
 
-    def remove_contents(self, transaction: Transaction, session: Session) -> tuple[ForgottenCounts, Touched]:
+    def remove_contents(self, transaction: Transaction, session: Session) -> tuple[ForgottenCounts, TouchedEntities]:
         """Remove a session's messages and all that derives from them, in a transaction that has locked the session. The caller has
         to index again the entities that are left."""
         memories, messages = MemoryStore(transaction), MessageStore(transaction)
@@ -147,7 +147,7 @@ class Forgetting:
         rows = IndexStore(transaction, self._generation)
         rows.note_removal(session, message)
         if message is not None:
-            rows.wait_again(session, message, WINDOW_REACH)
+            rows.requeue_around(session, message, WINDOW_REACH)
 
     def clean_up(self) -> None:
         """After the commit: scrub freed pages, and remove points from the external index. Where that fails now, the removals stay

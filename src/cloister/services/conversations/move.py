@@ -57,7 +57,7 @@ class SessionMove:
         if locked.unchecked:
             self._extraction.note_past(session.id, locked.last_message, session.project)
         version = move_between(self._pools, session.pool, pool)
-        self._sessions.place(session.id, project=scope.project, pool=pool, version=version, now=self._now)
+        self._sessions.move(session.id, project=scope.project, pool=pool, version=version, now=self._now)
         if session.memory_count:
             for changed in sorted((session.pool, pool)):
                 self._memories.note_change(changed)

@@ -76,7 +76,7 @@ class _MessageBatch:
         self._sessions = SessionStore(transaction)
         usage = UsageStore(transaction)
         self._limit = usage.limits().over(limits).messages
-        self._stored = 0 if self._limit is None else usage.stored().messages
+        self._stored = 0 if self._limit is None else usage.counts().messages
         self._messages = MessageStore(transaction)
         self._projects = ProjectStore(transaction)
         self._pools = pools
@@ -173,7 +173,7 @@ class Recorder:
 
     def all(self, appends: Sequence[RecordRequest]) -> list[RecordResult | BaseException]:
         """Append the messages of several requests with one fsync; each answer is a result or an error."""
-        answers = self._database.write_together(
+        answers = self._database.write_batch(
             [(append.reach, (append.session, append.drafts)) for append in appends],
             self._prepare_requests,
             self._append_requests,

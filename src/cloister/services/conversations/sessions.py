@@ -197,7 +197,7 @@ class Sessions:
 
         def work(transaction: Transaction) -> tuple[Session, Session]:
             if project is not None:
-                ProjectStore(transaction).hold(project)  # projects are locked before sessions, to avoid deadlock
+                ProjectStore(transaction).lock_shared(project)  # projects are locked before sessions, to avoid deadlock
             locked = SessionStore(transaction).lock(external_id)
             session = locked.session
             scope = _scope_in(transaction, project, session.user_id)
@@ -239,7 +239,7 @@ class Sessions:
         """Add a session in the transaction of a larger use case; `wanted` was checked. Returns False with the existing session if
         another transaction was faster. External ids are unique in a tenant: for an id that is in use outside its reach, a confined
         or bound caller gets `NotFound` (ISO-4), and can infer from it that the id is taken."""
-        stored = UsageStore(transaction).stored()
+        stored = UsageStore(transaction).counts()
         refuse_over("sessions", stored.sessions, 1, stored.limits.over(self._limits).sessions)
         pools = PoolStore(transaction, self._generation)
         pool = pools.ensure(_scope_in(transaction, wanted.project, wanted.user_id).pool)
@@ -272,7 +272,7 @@ def _scope_in(transaction: Transaction, project: ProjectId | None, user: str | N
     _refuse_leaving(transaction.reach, project)
     if project is None:
         return Scope(tenant=transaction.reach.tenant, project=None, user=user)
-    visibility = ProjectStore(transaction).hold(project).member_visibility
+    visibility = ProjectStore(transaction).lock_shared(project).member_visibility
     return Scope(tenant=transaction.reach.tenant, project=project, user=user, visibility=visibility)
 
 

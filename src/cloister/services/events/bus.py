@@ -16,7 +16,7 @@ from itertools import count, islice
 from typing import NamedTuple
 
 from cloister.domain.conversation import Message, Session, Status
-from cloister.domain.events import Event, of_messages, of_move, of_session, reset, told
+from cloister.domain.events import Event, of_messages, of_move, of_session, reset, visible_to
 from cloister.domain.identifiers import ProjectId, TenantId
 from cloister.domain.patterns import anchored
 from cloister.domain.scope import Reach
@@ -308,7 +308,7 @@ class Subscription:
         deliveries: list[Delivery] = []
         for event in events:
             self._offset += 1
-            if (visible := told(event, self._reach, self._user)) is not None:
+            if (visible := visible_to(event, self._reach, self._user)) is not None:
                 deliveries.append(Delivery(self.id, visible))
         return deliveries
 

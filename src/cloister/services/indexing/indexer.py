@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from cloister.domain.prompts.recalled_text import own_words, tokens_beside
+from cloister.domain.prompts.recalled_text import own_words, quoted_tokens
 from cloister.domain.recall.passage import passage
 from cloister.domain.text import CHARACTERS_A_TOKEN
 from cloister.index import terms
@@ -72,7 +72,7 @@ def _by_own_words(
         made
         if own == content
         else made._replace(
-            vector=made.vector if own else b"", tokens=made.tokens + tokens_beside(content, own), quotes=True
+            vector=made.vector if own else b"", tokens=made.tokens + quoted_tokens(content, own), quotes=True
         )
         for made, own, (content, _, _) in zip(indexed, owns, said, strict=True)
     ]

@@ -71,7 +71,7 @@ class Entities:
                 if entities.add(entity, digest, self._indexing.not_yet):
                     return entity.id
                 entity = replace(entity, id=new_entity_id())
-            elif entities.hold([known.id]):
+            elif entities.lock([known.id]):
                 now_there = entities.find(entity.project, entity.user, digest)
                 if now_there is not None and now_there.id == known.id:
                     return known.id
@@ -113,7 +113,8 @@ class Entities:
             entities = EntityStore(transaction)
             stored = entities.get(entity)
             part = _pool_key(
-                ProjectStore(transaction).hold(project), stored.user if user_id is None else reach.user_of(user_id)
+                ProjectStore(transaction).lock_shared(project),
+                stored.user if user_id is None else reach.user_of(user_id),
             )
             there = entities.retag(stored, project, part.user, same_name(stored.name))
             self._indexing.index_again(transaction, [there], gone=[] if there == entity else [entity])

@@ -30,8 +30,8 @@ from cloister.services.memories.claims import Claim, Claims
 from cloister.services.memories.entities import Entities
 from cloister.services.memories.memories import Memories, PreparedMemory
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.extraction import Claimed, ExtractionStore
-from cloister.storage.stores.memories import Known, MemoryStore
+from cloister.storage.stores.extraction import ClaimedSession, ExtractionStore
+from cloister.storage.stores.memories import KnownMemories, MemoryStore
 from cloister.storage.stores.observations import ObservationStore
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
@@ -76,10 +76,10 @@ class Outcome:
 class _Work:
     """All that a run reads before it calls the extractor."""
 
-    claimed: Claimed
+    claimed: ClaimedSession
     claim: Claim
     unchecked: Sequence[Statement]
-    known: Known
+    known: KnownMemories
     past: Sequence[tuple[MessageId, ProjectId | None]]
     unobserved: Sequence[Statement]
 
@@ -175,7 +175,7 @@ class Extraction:
             claim.reach, lambda transaction: self._keep(transaction, work, memories, entities, notes)
         )
 
-    def _memories(self, evidence: Sequence[Statement], known: Known) -> list[ExtractedMemory]:
+    def _memories(self, evidence: Sequence[Statement], known: KnownMemories) -> list[ExtractedMemory]:
         """Only messages of users are evidence, whatever the extractor names as a source (MEM-11)."""
         users = _of_users(evidence)
         if not users:
@@ -216,7 +216,7 @@ class Extraction:
         # Projects are locked before the session, to avoid deadlock. Their visibility at the commit decides whether entities belong
         # to one user or to all (ISO-10).
         known = _locked(projects, {said_in for said_in, _ in entities})
-        observed = extraction.hold(session, work.claim.number)
+        observed = extraction.lock(session, work.claim.number)
         if observed is None:
             raise _LeaseLost
         checked = extraction.mark_checked(session, [one.id for one in work.unchecked])
@@ -293,7 +293,7 @@ def _locked(projects: ProjectStore, wanted: Collection[ProjectId]) -> dict[Proje
     found: dict[ProjectId, Project] = {}
     for project in sorted(wanted):
         with suppress(NotFound):  # it was deleted, and its entities are dropped
-            found[project] = projects.hold(project)
+            found[project] = projects.lock_shared(project)
     return found
 
 

@@ -15,9 +15,9 @@ from cloister.domain.text import checked_name, checked_text, is_storable
 from cloister.domain.timestamps import Clock
 from cloister.services.indexing.memories import MemoryIndexing
 from cloister.services.tenancy.idempotency import done_once, request, write_once
-from cloister.storage.interface import Database, Transaction
+from cloister.storage.interface import FIRST_PAGE, Database, Transaction
 from cloister.storage.stores.idempotency import FirstAnswer, IdempotencyStore
-from cloister.storage.stores.memories import BEGINNING, MemoryStore
+from cloister.storage.stores.memories import MemoryStore
 from cloister.storage.stores.messages import Indexed
 from cloister.storage.stores.sessions import SessionStore
 
@@ -182,7 +182,7 @@ def _checked(content: str, field: str) -> str:
 
 def _cursor(memories: MemoryStore, behind: MemoryId | None) -> tuple[int, int]:
     if behind is None:
-        return BEGINNING
+        return FIRST_PAGE
     memory = memories.get(behind).memory
     return memory.created_at, memory.id
 

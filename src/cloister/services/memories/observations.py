@@ -28,7 +28,7 @@ class Observations:
             session = SessionStore(transaction).get(external_id)
             observations = ObservationStore(transaction)
             if behind is not None:
-                after = observations.place(session.id, behind)
+                after = observations.cursor_key(session.id, behind)
             if after is None:
                 return observations.of_session(session.id, limit=limit)
             return observations.of_session(session.id, limit=limit, after=after)

@@ -20,7 +20,7 @@ from cloister.domain.history import words_key
 from cloister.domain.identifiers import MessageId
 from cloister.domain.observation import StoredObservation
 from cloister.domain.project_settings import context_sources, observation_scope
-from cloister.domain.prompts.recalled_text import shown_elsewhere
+from cloister.domain.prompts.recalled_text import shown_outside_session
 from cloister.domain.recall.question import asked_part
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_content, checked_limit
@@ -152,7 +152,7 @@ class ContextBuilder:
             Item(message, found.session, "pool", user=found.user)
             for source in wanted
             for found in rows.recent(source.role, source.limit)
-            if (message := shown_elsewhere(found.message)) is not None
+            if (message := shown_outside_session(found.message)) is not None
         ]
 
 

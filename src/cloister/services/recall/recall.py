@@ -16,7 +16,7 @@ from cloister.domain.conversation import ROLES, Message, Role
 from cloister.domain.entity import Entity
 from cloister.domain.identifiers import MessageId, SessionId
 from cloister.domain.memory import StoredMemory
-from cloister.domain.prompts.recalled_text import shown_elsewhere
+from cloister.domain.prompts.recalled_text import shown_outside_session
 from cloister.domain.recall.ranking import Evidence, Weights, best, rank
 from cloister.domain.scope import Scope
 from cloister.index.interface import Index, PoolIndex
@@ -75,7 +75,7 @@ class Recall:
         return [
             Item(message, found[id].session, "semantic", round(chosen[id], _DIGITS), found[id].user)
             for id in ordered
-            if (message := shown_elsewhere(found[id].message)) is not None
+            if (message := shown_outside_session(found[id].message)) is not None
         ]
 
     def memories(

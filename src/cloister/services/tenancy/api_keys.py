@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cloister.domain.access import ApiKey, checked_permissions, refuse_lockout
-from cloister.domain.authenticated_encryption import opened, sealed
+from cloister.domain.authenticated_encryption import decrypt, encrypt
 from cloister.domain.errors import (
     Conflict,
     Forbidden,
@@ -105,9 +105,9 @@ class ApiKeys:
         key, drawn = self._new_key(reach, fields), new_secret()
 
         def add(transaction: Transaction) -> CreatedKey:
-            TenantStore(transaction).share()
+            TenantStore(transaction).lock_shared()
             if key.project is not None:
-                ProjectStore(transaction).hold(key.project)
+                ProjectStore(transaction).lock_shared(key.project)
             ApiKeyStore(transaction).add(key, secret_hash(drawn))
             return CreatedKey(key=key, text=key_text(reach.tenant, key.id, drawn))
 
@@ -230,10 +230,10 @@ class _Seal:
         self._key = root.encode()
 
     def close(self, key: KeyId, secret: str) -> str:
-        return sealed(self._key, f"secret of {format_key_id(key)}", secret.encode()).hex()
+        return encrypt(self._key, f"secret of {format_key_id(key)}", secret.encode()).hex()
 
     def open(self, key: KeyId, given: str) -> str:
-        secret = opened(self._key, f"secret of {format_key_id(key)}", bytes.fromhex(given))
+        secret = decrypt(self._key, f"secret of {format_key_id(key)}", bytes.fromhex(given))
         if secret is None:
             raise StorageError("The first answer to this request is damaged. Use a new idempotency key.")
         return secret.decode()

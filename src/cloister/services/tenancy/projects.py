@@ -178,7 +178,7 @@ class Projects:
         _refuse_narrow(reach)
         with self._database.read(reach) as transaction:
             rows = UsageStore(transaction)
-            stored = rows.stored()
+            stored = rows.counts()
             return Usage(
                 messages=stored.messages,
                 sessions=stored.sessions,
@@ -240,7 +240,7 @@ class Projects:
             projects = ProjectStore(transaction)
             if name is not None:
                 TenantStore(transaction).lock_names()
-            projects.lock()
+            projects.lock_all()
             current = projects.get(project)
             if name is not None:
                 _refuse_taken_name(projects, name, allowed=allow_duplicate_name, by=project)
@@ -275,7 +275,7 @@ class Projects:
 
         def work(transaction: Transaction) -> list[Session]:
             projects = ProjectStore(transaction)
-            projects.lock()
+            projects.lock_all()
             if projects.get(project).is_default:
                 raise Conflict("The default project cannot be deleted: make another project the default first.")
             moved = SessionStore(transaction).lock_of_project(project)

@@ -13,14 +13,12 @@ from cloister.index.interface import ExternalIndex
 from cloister.services.conversations.forget import Forgetting
 from cloister.services.events.bus import EventBus
 from cloister.services.tenancy.api_keys import ApiKeys, CreatedKey, KeyFields
-from cloister.storage.interface import Database, Transaction
+from cloister.storage.interface import FIRST_PAGE, Database, Transaction
 from cloister.storage.stores.derived_index_rows import EntityIndexStore
 from cloister.storage.stores.erasure import TenantErasureStore
 from cloister.storage.stores.index_rows import IndexStore
 from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.tenants import TenantStore
-
-_BEGINNING = (-(1 << 63), 0)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,7 +54,7 @@ class Tenants:
         self._clock = clock
         self._events = events
 
-    def page(self, *, limit: int, after: tuple[int, int] = _BEGINNING) -> list[TenantSummary]:
+    def page(self, *, limit: int, after: tuple[int, int] = FIRST_PAGE) -> list[TenantSummary]:
         """A page of tenants, oldest first, after the cursor (created_at, id)."""
         rows = self._database.maintenance.rows(
             "tenants", limit=limit, after_created_at=after[0], after_tenant_id=after[1]

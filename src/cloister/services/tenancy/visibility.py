@@ -55,7 +55,7 @@ class VisibilityChange:
         if of_all is not None and visibility == "private":
             # The shared pool becomes that of sessions without a user, with the same id: quotations of it must not be shown again,
             # not even in sessions that have left the project, because they may come back.
-            MessageStore(transaction).part_from_pool(of_all)
+            MessageStore(transaction).detach_from_pool(of_all)
         changed = (
             self._join(transaction, project.id) if visibility == "shared" else self._divide(transaction, project.id)
         )
@@ -80,7 +80,7 @@ class VisibilityChange:
         entities = EntityStore(transaction)
         changed = _EntityChanges(left=set(), gone=set())
         for entity in entities.of_project(project):
-            entities.hold([entity.id])
+            entities.lock([entity.id])
             first, *others = entities.users_of(entity.id)
             for user in others:
                 there = self._add_for(entities, entity, user)

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import NotFound
-from cloister.domain.identifiers import MessageId, ProjectId, parse_message_id, parse_project_id
+from cloister.domain.identifiers import NO_PROJECT, MessageId, ProjectId, parse_message_id, parse_project_id
 from cloister.domain.text import checked_content
 from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, NoBody, needs
 from cloister.interfaces.http.dispatch.cursors import Listing, other_cursor
@@ -32,8 +32,6 @@ from cloister.interfaces.python import preview_shapes, shapes
 from cloister.interfaces.python.arguments import draft_of, of_each
 from cloister.services.conversations.record import RecordRequest, RecordResult
 from cloister.services.conversations.sessions import SessionChange, SessionFields, check_change
-
-SHARED_POOL = "none"
 
 router = APIRouter(route_class=GuardedRoute, tags=["Sessions and what was said"])
 
@@ -77,7 +75,7 @@ def list_sessions(
 ) -> Response:
     """List sessions, newest activity first: of one project, with `project_id=none` of the shared pool, or without `project_id` of
     the project that the header or the key names, else of all."""
-    if project_id == SHARED_POOL:
+    if project_id == NO_PROJECT:
         return session_page(caller, limit, cursor, any_project=False, user_id=user_id)
     project = caller.chosen_project() if project_id is None else parse_project_id(project_id)
     return session_page(caller, limit, cursor, project=project, any_project=project is None, user_id=user_id)
