@@ -147,8 +147,8 @@ class _QuestionSearch:
     def _weigh(self, question: str) -> _WeightedQuestion:
         """Queries each term alone: a point's own terms have weight 1, so the score of a match is the term's idf in the scope."""
         words = list(dict.fromkeys(terms.words(question)))
-        telling = sorted((word for word in words if terms.term(word)), key=len, reverse=True)
-        wanted = list(dict.fromkeys(terms.term(word) for word in telling))[:_MOST_TERMS]
+        by_length = sorted((word for word in words if terms.term(word)), key=len, reverse=True)
+        wanted = list(dict.fromkeys(terms.term(word) for word in by_length))[:_MOST_TERMS]
         matches = dict(zip(wanted, self._answers([self._scope.with_term(term) for term in wanted]), strict=True))
         unheard = float(idf(np.zeros(1, np.int64), self._size)[0])
         return _WeightedQuestion(
@@ -251,8 +251,8 @@ def _session_prior(session_ids: npt.NDArray[np.int64], asked: _WeightedQuestion,
         speakers = _speakers(hits, asked.words)
         if speakers.is_name(term) or dates.with_term(term) is not None:
             continue
-        holding, stored = np.unique(np.array([hit.session for hit in hits], np.int64), return_inverse=True)
-        counts = np.bincount(stored, speakers.shares(0)).astype(np.float32)
-        gain = saturated(counts[None], dampers(counts, 0.0), idf(np.array([len(holding)]), total))[0]
-        prior[np.isin(sessions, holding)] += gain[np.isin(holding, sessions)]
+        matched, positions_of = np.unique(np.array([hit.session for hit in hits], np.int64), return_inverse=True)
+        counts = np.bincount(positions_of, speakers.shares(0)).astype(np.float32)
+        gain = saturated(counts[None], dampers(counts, 0.0), idf(np.array([len(matched)]), total))[0]
+        prior[np.isin(sessions, matched)] += gain[np.isin(matched, sessions)]
     return prior[positions]
