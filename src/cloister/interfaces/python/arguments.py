@@ -5,13 +5,11 @@ from typing import Any, Final, TypeVar, cast
 
 from cloister.domain.conversation import Draft, Role
 from cloister.domain.errors import InvalidRequest, TooLarge
-from cloister.domain.identifiers import ProjectId, parse_project_id
+from cloister.domain.identifiers import NO_PROJECT, ProjectId, parse_project_id
 from cloister.domain.text import checked_limit
 from cloister.domain.timestamps import parse_iso
 
 LARGEST_PAGE = 200
-NO_PROJECT: Final = "none"
-"""What stands for "no project" where a project id is expected as text."""
 # Compared by identity: no project id that a caller could write is this one.
 NOT_GIVEN: Final = cast(str, object())
 Given = TypeVar("Given")

@@ -30,7 +30,7 @@ from cloister.interfaces.python.organisation import OrganisationCalls
 from cloister.services.conversations.sessions import SessionChange, SessionFields
 from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
-from cloister.services.recall.search import Kind, Place
+from cloister.services.recall.search import Kind, SearchTarget
 from cloister.settings import read_remote, read_settings
 
 
@@ -142,15 +142,13 @@ class Cloister(OrganisationCalls):
         metadata: Mapping[str, object] | None = None,
     ) -> shapes.Session:
         """Change what is given. `project_id=None` takes the session out of its project."""
-        moving = project_id is not NOT_GIVEN
-        change = SessionChange(
-            title=title,
-            tags=None if tags is None else tags_of(tags),
-            metadata=metadata,
-            move=moving,
-            project=project_of(project_id) if moving else None,
-        )
-        return shapes.session_shape(self._services.sessions.change(self._reach, session_id, change))
+        change = SessionChange(title=title, tags=None if tags is None else tags_of(tags), metadata=metadata)
+        sessions = self._services.sessions
+        if project_id is NOT_GIVEN:
+            changed = sessions.change(self._reach, session_id, change)
+        else:
+            changed = sessions.move(self._reach, session_id, project_of(project_id), change)
+        return shapes.session_shape(changed)
 
     def preview_move(self, session_id: str, project_id: str | None) -> preview_shapes.MovePreview:
         """What would move along to this project, or out of all with `None`, and how many replies had been given text of the place
@@ -252,7 +250,7 @@ class Cloister(OrganisationCalls):
         Entities are found in a project only."""
         is_of_session = session_id is not None and project_id is NOT_GIVEN
         project = None if is_of_session else self._project_of(project_id)
-        place = Place(session=session_id, project=project, user_id=user_id)
+        place = SearchTarget(session=session_id, project=project, user_id=user_id)
         hits = self._services.search.search(self._reach, query, place, limit, kinds)
         return [shapes.hit_shape(hit) for hit in hits]
 
@@ -276,7 +274,7 @@ class Cloister(OrganisationCalls):
         self, session_id: str, contents: Sequence[str], *, idempotency_key: str | None = None
     ) -> derived_shapes.Appended:
         """Memories written by hand; what the session knows already is counted, not added."""
-        appended = self._services.memories.append(self._reach, session_id, contents, idempotency_key=idempotency_key)
+        appended = self._services.memories.add(self._reach, session_id, contents, idempotency_key=idempotency_key)
         return derived_shapes.appended_shape(appended)
 
     def forget_memory(self, memory_id: str) -> None:
