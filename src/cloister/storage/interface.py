@@ -119,6 +119,11 @@ class Database(Protocol):
     def close(self) -> None: ...
 
 
+def bound_parameters(reach: Reach) -> dict[str, Value]:
+    """The parameters that a transaction adds to every query."""
+    return {"tenant_id": reach.tenant, "confined_to": reach.confined_to, "bound_user": reach.user}
+
+
 def integers(values: Sequence[int]) -> str:
     """A list of ids as JSON text, for `json_each`."""
     return f"[{','.join(map(str, values))}]"

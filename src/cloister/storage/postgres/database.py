@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from cloister.domain.errors import StorageError
 from cloister.domain.scope import Reach
 from cloister.storage import migrate
-from cloister.storage.interface import Row, Transaction, Value
+from cloister.storage.interface import Row, Transaction, Value, bound_parameters
 from cloister.storage.postgres import row_security
 from cloister.storage.postgres.connections import (
     Connection,
@@ -133,11 +133,7 @@ class _PostgresTransaction:
     def __init__(self, connection: Connection, queries: Mapping[str, bytes], reach: Reach) -> None:
         self._connection: Connection | None = connection
         self._queries = queries
-        self._bound: dict[str, Value] = {
-            "tenant_id": reach.tenant,
-            "confined_to": reach.confined_to,
-            "bound_user": reach.user,
-        }
+        self._bound = bound_parameters(reach)
         self._streams = 0
         self.reach = reach
 
