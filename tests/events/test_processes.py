@@ -217,7 +217,7 @@ def noticed(monkeypatch: pytest.MonkeyPatch) -> list[object]:
         return read(text, own)
 
     monkeypatch.setattr(notifier, "_POLL_SECONDS", 0.01)
-    monkeypatch.setattr(sqlite, "SilentNotifier", Counted)
+    monkeypatch.setattr(sqlite, "PollingNotifier", Counted)
     monkeypatch.setattr(postgres_neighbours, "unpacked", counted)
     return found
 

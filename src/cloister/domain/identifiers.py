@@ -173,18 +173,18 @@ def parse_project_id(given: str) -> ProjectId:
 
 def checked_project_form(given: str) -> str:
     """Check the form of a project's id. A project has one spelling, so ids can be compared as text."""
-    _refuse_other_types(given, "project_id")
+    refuse_other_types(given, "project_id")
     if not _PROJECT.fullmatch(given):
         raise InvalidProjectId(given)
     return given
 
 
 def parse_message_id(given: str) -> MessageId:
-    _refuse_other_types(given, "message_id")
+    refuse_other_types(given, "message_id")
     return MessageId(_known("msg_", "message", given))
 
 
-def _refuse_other_types(given: object, field: str) -> None:
+def refuse_other_types(given: object, field: str) -> None:
     if not isinstance(given, str):
         raise InvalidRequest(field, f"must be the id as text, not {type(given).__name__}.")
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from cloister.domain.errors import InvalidRequest, TooLarge
-from cloister.domain.identifiers import NO_PROJECT
+from cloister.domain.identifiers import NO_PROJECT, refuse_other_types
 
 MAX_CONTENT = 65_536
 MAX_NAME = 255
@@ -75,17 +75,12 @@ def folded_name(name: str) -> str:
 
 def is_storable(name: str) -> bool:
     """Whether a database can store this text; if it cannot, a lookup finds nothing without a query."""
-    _refuse_other_types(name, "session_id")
+    refuse_other_types(name, "session_id")
     try:
         name.encode()
     except UnicodeEncodeError:
         return False
     return "\x00" not in name
-
-
-def _refuse_other_types(given: object, field: str) -> None:
-    if not isinstance(given, str):
-        raise InvalidRequest(field, f"must be the id as text, not {type(given).__name__}.")
 
 
 def checked_tags(tags: Sequence[str]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from cloister.domain.conversation import Message
 from cloister.domain.patterns import linear
 
 _LONGEST = 80
-_NOBODYS_NAME = frozenset(
+_RESERVED_NAMES = frozenset(
     (
         "user",
         "users",
@@ -40,7 +40,7 @@ _THE_USER = linear(
 def is_plain_name(name: str) -> bool:
     """Whether a name can be used in a sentence without being read as another person, or as the end of the sentence."""
     words = unicodedata.normalize("NFKC", name).casefold().split()
-    return not _NOBODYS_NAME.intersection(words) and all(c.isalnum() or c in " -'’._" for c in name)
+    return not _RESERVED_NAMES.intersection(words) and all(c.isalnum() or c in " -'’._" for c in name)
 
 
 def user_named(user: str | None) -> str:

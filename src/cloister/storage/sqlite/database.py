@@ -17,7 +17,7 @@ import apsw
 
 from cloister.domain.errors import Closed, StorageError, StorageReadOnly, StorageUnavailable
 from cloister.domain.scope import Reach
-from cloister.storage.interface import Row, Transaction, Value
+from cloister.storage.interface import Row, Transaction, Value, bound_parameters
 from cloister.storage.notifications import PollingNotifier
 from cloister.storage.queries import load_queries, positional, split_queries
 from cloister.storage.sqlite.connections import (
@@ -166,11 +166,7 @@ class _SqliteTransaction:
     def __init__(self, connection: apsw.Connection, statements: Mapping[str, _Statement], reach: Reach) -> None:
         self._connection = connection
         self._statements = statements
-        self._bound: dict[str, Value] = {
-            "tenant_id": reach.tenant,
-            "confined_to": reach.confined_to,
-            "bound_user": reach.user,
-        }
+        self._bound = bound_parameters(reach)
         self.reach = reach
 
     def rows(self, query: str, **parameters: Value) -> list[Row]:

@@ -16,7 +16,7 @@ FROM api_key
 WHERE tenant_id = :tenant_id AND key_id = :key_id
 
 -- name: api_keys
--- A page of those that were not revoked, oldest first.
+-- A page of the keys that are not revoked, oldest first.
 SELECT {api_key_columns}
 FROM api_key
 WHERE tenant_id = :tenant_id AND revoked_at IS NULL
@@ -25,7 +25,7 @@ ORDER BY created_at, key_id
 LIMIT :limit
 
 -- name: lock_admin_keys
--- All admin keys that were not revoked, held by whoever revokes one of them.
+-- All admin keys that are not revoked, locked before one of them is revoked.
 SELECT {api_key_columns}
 FROM api_key
 WHERE tenant_id = :tenant_id AND revoked_at IS NULL AND permissions LIKE '%"admin"%'

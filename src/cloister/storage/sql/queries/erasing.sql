@@ -1,5 +1,5 @@
--- Everything of a user, or of a whole tenant. Messages are deleted session by session, with `delete_messages`: no other index finds
--- them.
+-- Everything of a user, or of a whole tenant. Messages are deleted session by session, with `delete_messages`, because there is no
+-- index on their users.
 
 -- name: lock_user_sessions
 SELECT session_id FROM session WHERE tenant_id = :tenant_id AND user_id = :user_id ORDER BY session_id FOR UPDATE
@@ -12,7 +12,7 @@ WHERE tenant_id = :tenant_id AND session_id IN (SELECT value FROM json_each(CAST
 ORDER BY session_id
 
 -- name: count_user
--- `entities` are those of the user's own parts of projects, and those that nobody else mentions.
+-- The entities are those of the user's parts of projects, and those that no other user's session mentions.
 SELECT
     (SELECT count(*) FROM session WHERE tenant_id = :tenant_id AND user_id = :user_id),
     (
@@ -55,7 +55,7 @@ WHERE s.tenant_id = :tenant_id AND s.user_id = :user_id AND m.tenant_id = s.tena
     AND m.message_id BETWEEN s.session_id << 21 AND (s.session_id << 21) + 2097151
 
 -- name: entities_of_user
--- Of the user's own parts of projects, whoever mentions them.
+-- The entities of the user's parts of projects, including those that other users' sessions mention.
 SELECT entity_id FROM entity WHERE tenant_id = :tenant_id AND user_id = :user_id ORDER BY entity_id
 
 -- name: delete_mentions_of
@@ -63,7 +63,7 @@ DELETE FROM mention
 WHERE tenant_id = :tenant_id AND entity_id IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
 
 -- name: lock_user_pools
--- Those that the sessions of the user are in, and the own parts of the user.
+-- The pools of the user's sessions, and the user's parts of projects and of the shared pool.
 SELECT pool_id FROM pool
 WHERE tenant_id = :tenant_id
     AND (
@@ -134,7 +134,7 @@ DELETE FROM tenant_usage WHERE tenant_id = :tenant_id
 DELETE FROM api_key WHERE tenant_id = :tenant_id
 
 -- name: blank_sessions
--- The same that `blank_session` does, for all sessions.
+-- As `blank_session` does, for all sessions.
 UPDATE session
 SET external_id = NULL, project_id = NULL, pool_id = NULL, user_id = NULL, title = NULL, tags = '[]', metadata = '{}',
     episode_id = NULL, message_count = 0, memory_count = 0, unchecked_count = 0, due_at = NULL, claim = NULL,

@@ -12,7 +12,7 @@ INSERT INTO message (
 )
 
 -- name: messages
--- A page of one session, in the order they were said.
+-- A page of the messages of one session, in order.
 SELECT {message_columns}
 FROM message
 WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :last
@@ -20,7 +20,7 @@ ORDER BY message_id
 LIMIT :limit
 
 -- name: recent_messages
--- The last ones of a role that came to their end, newest first, looked for among the last :window of the session.
+-- The last completed messages of a role, newest first, among the last :window of the session.
 SELECT {message_columns}
 FROM message
 WHERE tenant_id = :tenant_id AND role = :role AND status = 'completed' AND message_id <= :last

@@ -9,15 +9,15 @@ RETURNING tenant_id
 SELECT name, created_at FROM tenant WHERE tenant_id = :tenant_id AND erased_at IS NULL
 
 -- name: lock_tenant_shared
--- The tenant, which cannot be erased until the transaction ends. Any number of transactions can have it so.
+-- A shared lock: the tenant cannot be erased until the transaction ends. Any number of transactions can have it.
 SELECT tenant_id FROM tenant WHERE tenant_id = :tenant_id AND erased_at IS NULL FOR KEY SHARE
 
 -- name: lock_tenant_names
--- The tenant, for one transaction at a time that gives a project its name.
+-- A lock for one transaction at a time that names a project. It does not conflict with the shared lock.
 SELECT tenant_id FROM tenant WHERE tenant_id = :tenant_id AND erased_at IS NULL FOR NO KEY UPDATE
 
 -- name: lock_tenant
--- The tenant, against every transaction that adds anything to it.
+-- An exclusive lock against every transaction that adds anything to the tenant.
 SELECT tenant_id FROM tenant WHERE tenant_id = :tenant_id AND erased_at IS NULL FOR UPDATE
 
 -- name: insert_project
@@ -35,7 +35,8 @@ SELECT project_id FROM project
 WHERE tenant_id = :tenant_id AND is_default = 1 AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
 
 -- name: lock_project_shared
--- The same, and it cannot be deleted until the transaction ends.
+-- A shared lock: the project cannot be deleted until the transaction ends. It conflicts with `lock_projects`, which precedes every
+-- deletion and regrouping, and not with updates of the counts.
 SELECT {project_columns}
 FROM project
 WHERE tenant_id = :tenant_id AND project_id = :project_id AND deleted_at IS NULL
@@ -43,7 +44,7 @@ WHERE tenant_id = :tenant_id AND project_id = :project_id AND deleted_at IS NULL
 FOR KEY SHARE
 
 -- name: projects
--- A page, oldest first.
+-- A page of projects, oldest first.
 SELECT {project_columns}
 FROM project
 WHERE tenant_id = :tenant_id AND deleted_at IS NULL
@@ -59,7 +60,7 @@ WHERE tenant_id = :tenant_id AND deleted_at IS NULL
 ORDER BY created_at, project_id
 
 -- name: lock_projects
--- Everything that changes which project is the default, or deletes one, comes through here first.
+-- Locked before a project is deleted, regrouped, or made the default.
 SELECT project_id FROM project WHERE tenant_id = :tenant_id AND deleted_at IS NULL ORDER BY project_id FOR UPDATE
 
 -- name: rename_project

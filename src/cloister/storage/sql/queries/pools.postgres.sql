@@ -1,8 +1,8 @@
--- Row-level security bars the planner from an index on what it cannot prove free of leaks, such as a shifted column, and it guesses
--- badly how many ids a list holds. These say the walk by the primary key outright.
+-- Under row-level security the planner does not use an index for conditions that it cannot prove leakproof, such as a shifted
+-- column, and it estimates the length of a list badly. These queries force a scan by the primary key.
 
 -- name: pool_rows
--- Session by session, each in order, without a sort of the whole pool.
+-- Session by session, each in order, without sorting the whole pool.
 SELECT {indexed_message_columns}
 FROM session AS s
 CROSS JOIN LATERAL (
