@@ -132,7 +132,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self._is_left = True
             detail = "There are too many open connections from this address (CLOISTER_MAX_CONNECTIONS of the server)."
             headers = {"Retry-After": str(_TRY_AGAIN_SECONDS)}
-            self.transport.write(_written(problem("rate_limited", detail, headers=headers)))
+            self.transport.write(_serialized(problem("rate_limited", detail, headers=headers)))
             self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -239,7 +239,7 @@ class LimitedProtocol(HttpToolsProtocol):
                 self.transport.abort()
                 return
         self.flow.resume_reading()
-        self.transport.write(_written(response))
+        self.transport.write(_serialized(response))
         self.transport.write_eof()
         self.loop.call_later(_LINGER_SECONDS, self.transport.abort)
 
@@ -257,7 +257,7 @@ def _too_large() -> Response:
     return problem("headers_too_large", detail)
 
 
-def _written(response: Response) -> bytes:
+def _serialized(response: Response) -> bytes:
     """A whole answer, as the last on its connection."""
     headers = [
         *response.raw_headers,

@@ -11,8 +11,9 @@ from starlette.types import Receive, Scope, Send
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.text import checked_content
+from cloister.interfaces.http import sse
 from cloister.interfaces.http.chat.running_turns import RunningTurn, RunningTurns
-from cloister.interfaces.http.chat.ui_stream import MEDIA_TYPE, ui_stream
+from cloister.interfaces.http.chat.ui_stream import ui_stream
 from cloister.interfaces.http.dispatch.access_recheck import AccessRecheck, StreamGuard
 from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, NoBody, needs
 from cloister.interfaces.http.dispatch.parameters import SessionId
@@ -24,7 +25,7 @@ from cloister.services.chat.turns import Ask, NamedSession, Turn
 
 STREAM: dict[str, Any] = {
     "description": "The turn as it runs, as server-sent events.",
-    "content": {MEDIA_TYPE: {"schema": {"description": "Events, each a JSON object."}}},
+    "content": {sse.MEDIA_TYPE: {"schema": {"description": "Events, each a JSON object."}}},
 }
 
 router = APIRouter(route_class=GuardedRoute, tags=["Chat"])
@@ -98,11 +99,11 @@ def chat(body: ChatRequest, caller: Caller, request: Request) -> Response:
     is then stored as `partial` or `failed`. One turn at a time: a second one is refused with `turn_in_progress`. Needs the
     permission `read` too."""
     caller.key.require("read")
-    keeper, named = caller.services.turns, _named(body, caller)
+    turns, named = caller.services.turns, _named(body, caller)
     if body.trigger == "regenerate-message":
-        turn = keeper.begin_again(caller.reach, named)
+        turn = turns.begin_again(caller.reach, named)
     else:
-        turn = keeper.begin(caller.reach, Ask(drafts=[_said(body)], **asdict(named)))
+        turn = turns.begin(caller.reach, Ask(drafts=[_said(body)], **asdict(named)))
     return StartedTurn(_running(request), turn, turn_guard(turn, caller, request, has_asked=True))
 
 
@@ -153,15 +154,15 @@ def _named(body: ChatRequest, caller: CallerInfo) -> NamedSession:
 
 def _said(body: ChatRequest) -> Draft:
     """The words of the user's last message."""
-    spoken = [(place, message) for place, message in enumerate(body.messages) if message.role == "user"]
+    spoken = [(index, message) for index, message in enumerate(body.messages) if message.role == "user"]
     if not spoken:
         raise InvalidRequest("messages", "must hold a message of the user.")
-    place, message = spoken[-1]
+    index, message = spoken[-1]
     for number, part in enumerate(message.parts):
         if part.type == "file":
-            raise InvalidRequest(f"messages[{place}].parts[{number}]", "is a file, and only text is understood here.")
+            raise InvalidRequest(f"messages[{index}].parts[{number}]", "is a file, and only text is understood here.")
     words = "\n".join(part.text for part in message.parts if part.type == "text" and part.text)
-    return Draft(role="user", content=checked_content(words, f"messages[{place}].parts"))
+    return Draft(role="user", content=checked_content(words, f"messages[{index}].parts"))
 
 
 def _find(external_id: str, caller: CallerInfo, request: Request) -> RunningTurn | None:

@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
 
@@ -75,7 +74,7 @@ class RunningTurn:
                     return
                 if seen == len(self._happened):
                     left = quiet_since + _QUIET_SECONDS - self._now()
-                    await _wait(news, min(guard.seconds_left, left))
+                    await guard.wait(news, left)
 
     async def end(self) -> None:
         """Returns when it has ended."""
@@ -115,7 +114,7 @@ class RunningTurns:
         running = RunningTurn(turn, self._still_recalled)
         if self._closing:
             running.stop.set()
-        self._running[_place(turn)] = running
+        self._running[_key(turn)] = running
         task = asyncio.create_task(self._run(running, build))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -158,8 +157,8 @@ class RunningTurns:
         finally:
             if not running.ended:
                 running.publish(Finished(status="failed", message=None, finish_reason="error"))
-            if self._running.get(_place(running.turn)) is running:
-                del self._running[_place(running.turn)]
+            if self._running.get(_key(running.turn)) is running:
+                del self._running[_key(running.turn)]
 
 
 class _ThreadRunner:
@@ -175,11 +174,5 @@ class _ThreadRunner:
         return run_in_threadpool(call)
 
 
-async def _wait(news: asyncio.Event, seconds: float) -> None:
-    with suppress(TimeoutError):
-        async with asyncio.timeout(max(0.0, seconds)):  # not `wait_for`, which makes a task of every wait
-            await news.wait()
-
-
-def _place(turn: Turn) -> tuple[TenantId, SessionId]:
+def _key(turn: Turn) -> tuple[TenantId, SessionId]:
     return turn.reach.tenant, turn.session.id

@@ -108,11 +108,11 @@ def _refuse_to_replace(request: Request, gate: Gate, code: str) -> None:
     if token is None:
         return
     try:
-        holder = gate.sign_ins.holder(token)
-        current = gate.services.api_keys.still_valid(holder.tenant, holder.key)
+        principal = gate.sign_ins.principal(token)
+        current = gate.services.api_keys.still_valid(principal.tenant, principal.key)
     except Unauthenticated:
         return
-    if holder != promised:
+    if principal != promised:
         wanted = gate.services.api_keys.still_valid(promised.tenant, promised.key)
         raise Conflict(
             f"This browser is signed in with {_described(current)}, and the link is for {_described(wanted)}. Sign out first, or "

@@ -23,45 +23,45 @@ _BYTES = 32
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Holder:
+class Principal:
     """The key that a link or a browser stands for, by its name."""
 
     tenant: TenantId
     key: KeyId
 
 
-class _Kept:
+class _ExpiringTokens:
     """Codes or tokens, by their hashes, until they expire. Of one key there are at most so many, and its oldest give way: no key
     pushes out what belongs to another. All of a kind live equally long, so they expire in the order in which they were put in."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._until: OrderedDict[bytes, tuple[Holder, float]] = OrderedDict()
-        self._of: dict[Holder, OrderedDict[bytes, None]] = {}
+        self._until: OrderedDict[bytes, tuple[Principal, float]] = OrderedDict()
+        self._of: dict[Principal, OrderedDict[bytes, None]] = {}
 
-    def put(self, trace: bytes, holder: Holder, now: float) -> None:
+    def add(self, digest: bytes, principal: Principal, now: float) -> None:
         while self._until and next(iter(self._until.values()))[1] <= now:
-            self.take(next(iter(self._until)), now)
-        if len(self._of.get(holder, ())) >= MOST_OF_A_KEY:
-            self.take(next(iter(self._of[holder])), now)
-        self._until[trace] = (holder, now + self._seconds)
-        self._of.setdefault(holder, OrderedDict())[trace] = None
+            self.remove(next(iter(self._until)), now)
+        if len(self._of.get(principal, ())) >= MOST_OF_A_KEY:
+            self.remove(next(iter(self._of[principal])), now)
+        self._until[digest] = (principal, now + self._seconds)
+        self._of.setdefault(principal, OrderedDict())[digest] = None
 
-    def look(self, trace: bytes, now: float) -> Holder:
-        holder, until = self._until.get(trace, (None, 0.0))
-        if holder is None or until <= now:
+    def get(self, digest: bytes, now: float) -> Principal:
+        principal, until = self._until.get(digest, (None, 0.0))
+        if principal is None or until <= now:
             raise Unauthenticated
-        return holder
+        return principal
 
-    def take(self, trace: bytes, now: float) -> Holder | None:
+    def remove(self, digest: bytes, now: float) -> Principal | None:
         """Who it belonged to, unless it is unknown or too old."""
-        holder, until = self._until.pop(trace, (None, 0.0))
-        if holder is None:
+        principal, until = self._until.pop(digest, (None, 0.0))
+        if principal is None:
             return None
-        del self._of[holder][trace]
-        if not self._of[holder]:
-            del self._of[holder]
-        return holder if until > now else None
+        del self._of[principal][digest]
+        if not self._of[principal]:
+            del self._of[principal]
+        return principal if until > now else None
 
 
 class SignIns:
@@ -70,49 +70,49 @@ class SignIns:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._links = _Kept(LINK_SECONDS)
-        self._browsers = _Kept(IDLE_SECONDS)
+        self._links = _ExpiringTokens(LINK_SECONDS)
+        self._browsers = _ExpiringTokens(IDLE_SECONDS)
 
     def new_code(self, key: ApiKey) -> str:
         """Whoever brings this code first is signed in as the key."""
-        return self._keep(self._links, Holder(tenant=key.tenant, key=key.id))
+        return self._issue(self._links, Principal(tenant=key.tenant, key=key.id))
 
-    def promised(self, code: str) -> Holder:
+    def promised(self, code: str) -> Principal:
         """Whom a code would sign in as; it stays good."""
         with self._lock:
-            return self._links.look(_trace(code), self._clock())
+            return self._links.get(_digest(code), self._clock())
 
     def redeem(self, code: str) -> str:
         """The token of a browser, for a code that nobody brought before."""
         with self._lock:
-            holder = self._links.take(_trace(code), self._clock())
-        if holder is None:
+            principal = self._links.remove(_digest(code), self._clock())
+        if principal is None:
             raise Unauthenticated
-        return self._keep(self._browsers, holder)
+        return self._issue(self._browsers, principal)
 
-    def holder(self, token: str) -> Holder:
+    def principal(self, token: str) -> Principal:
         """Of whom a browser speaks."""
         with self._lock:
-            return self._browsers.look(_trace(token), self._clock())
+            return self._browsers.get(_digest(token), self._clock())
 
-    def keep(self, token: str) -> None:
+    def extend(self, token: str) -> None:
         """It was used: it stays signed in for as long again."""
-        trace, now = _trace(token), self._clock()
+        digest, now = _digest(token), self._clock()
         with self._lock:
-            holder = self._browsers.take(trace, now)
-            if holder is not None:
-                self._browsers.put(trace, holder, now)
+            principal = self._browsers.remove(digest, now)
+            if principal is not None:
+                self._browsers.add(digest, principal, now)
 
     def end(self, token: str) -> None:
         with self._lock:
-            self._browsers.take(_trace(token), self._clock())
+            self._browsers.remove(_digest(token), self._clock())
 
-    def _keep(self, kept: _Kept, holder: Holder) -> str:
+    def _issue(self, tokens: _ExpiringTokens, principal: Principal) -> str:
         text = secrets.token_urlsafe(_BYTES)
         with self._lock:
-            kept.put(_trace(text), holder, self._clock())
+            tokens.add(_digest(text), principal, self._clock())
         return text
 
 
-def _trace(text: str) -> bytes:
+def _digest(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()

@@ -5,6 +5,7 @@ once after a move, deletion, erasure or change of visibility by this process; re
 
 import asyncio
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from dataclasses import replace
 
 from starlette.concurrency import run_in_threadpool
@@ -123,6 +124,13 @@ class StreamGuard:
         if self._checked is None:
             return 0.0
         return max(0.0, self._checked + CHECK_SECONDS - asyncio.get_running_loop().time())
+
+    async def wait(self, news: asyncio.Event, seconds: float) -> None:
+        """Return when `news` is set, after `seconds`, or when the next check is due."""
+        with suppress(TimeoutError):
+            # Not `wait_for`, which creates a task for every wait.
+            async with asyncio.timeout(max(0.0, min(self.seconds_left, seconds))):
+                await news.wait()
 
     async def admits(self) -> bool:
         """Asks the database only where a check is due. The first one is, unless the request itself was that check and nothing has

@@ -118,11 +118,11 @@ class Gate:
             text = _bearer(request)
             return ("key", text), lambda: access.authenticate(text)
         refuse_other_origins(request)
-        self.sign_ins.keep(token)
+        self.sign_ins.extend(token)
 
         def check() -> ApiKey:
-            holder = self.sign_ins.holder(token)
-            return access.still_valid(holder.tenant, holder.key)
+            principal = self.sign_ins.principal(token)
+            return access.still_valid(principal.tenant, principal.key)
 
         return ("cookie", token), check
 

@@ -32,30 +32,30 @@ class Listing:
         limit: int,
         *,
         shape: Callable[[_T], object],
-        place: Callable[[_T], tuple[int, ...]],
+        key: Callable[[_T], tuple[int, ...]],
     ) -> Response:
         """Of what was found, which is one more than `limit` where the list goes on; it goes on behind the place of the last that is
         shown. What is inside was made here, and needs no second check."""
         shown = found[:limit]
-        goes_on = self.cursor(*place(shown[-1])) if len(found) > limit else None
+        goes_on = self.cursor(*key(shown[-1])) if len(found) > limit else None
         return answer(kind.model_construct(data=[shape(each) for each in shown], next_cursor=goes_on))
 
-    def cursor(self, *place: int) -> str:
-        numbers = [*place, crc32(repr((self._identity, place)).encode())]
+    def cursor(self, *key: int) -> str:
+        numbers = [*key, crc32(repr((self._identity, key)).encode())]
         return base64.urlsafe_b64encode(json.dumps(numbers).encode()).decode().rstrip("=")
 
     def number(self, cursor: str | None) -> int | None:
         """Where a cursor of a list with one number a place goes on."""
-        return None if cursor is None else self._place(cursor, 1)[0]
+        return None if cursor is None else self._key(cursor, 1)[0]
 
     def pair(self, cursor: str | None) -> tuple[int, int] | None:
         """The same for two numbers."""
         if cursor is None:
             return None
-        first, second = self._place(cursor, 2)
+        first, second = self._key(cursor, 2)
         return first, second
 
-    def _place(self, given: str, length: int) -> tuple[int, ...]:
+    def _key(self, given: str, length: int) -> tuple[int, ...]:
         """The numbers of a cursor that was given out for this list, unchanged to the last character."""
         try:
             read: object = json.loads(base64.b64decode(given + "=" * (-len(given) % 4), altchars=b"-_", validate=True))
@@ -63,9 +63,9 @@ class Listing:
             read = None
         numbers = cast(list[object], read)[:-1] if isinstance(read, list) else []
         if len(numbers) == length and all(type(number) is int and abs(number) < 1 << 63 for number in numbers):
-            place = tuple(cast(list[int], numbers))
-            if self.cursor(*place) == given:
-                return place
+            key = tuple(cast(list[int], numbers))
+            if self.cursor(*key) == given:
+                return key
         raise other_cursor()
 
 

@@ -285,17 +285,17 @@ def _read_query(adapter: TypeAdapter[Any], name: str, request: Request, default:
     )
 
 
-def _read_text(adapter: TypeAdapter[Any], place: str, name: str, given: Mapping[str, str], default: Any) -> Any:
+def _read_text(adapter: TypeAdapter[Any], source: str, name: str, given: Mapping[str, str], default: Any) -> Any:
     text = given.get(name)
     if text is None:
         return default
     try:
         return adapter.validate_python(text)
     except ValidationError as error:
-        raise _located(place, error, name) from None
+        raise _located(source, error, name) from None
 
 
-def _located(place: str, error: ValidationError, *path: str) -> RequestValidationError:
+def _located(source: str, error: ValidationError, *path: str) -> RequestValidationError:
     """Without the input itself: an error never repeats what was said."""
     found = error.errors(include_url=False, include_context=False, include_input=False)
-    return RequestValidationError([{**entry, "loc": (place, *path, *entry["loc"])} for entry in found])
+    return RequestValidationError([{**entry, "loc": (source, *path, *entry["loc"])} for entry in found])

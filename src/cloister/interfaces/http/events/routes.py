@@ -1,8 +1,7 @@
 """Events as they happen, as server-sent events."""
 
 import asyncio
-import json
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Annotated, Any, cast
 
@@ -15,6 +14,8 @@ from cloister.domain.identifiers import format_message_id, format_project_id
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name
 from cloister.domain.timestamps import iso
+from cloister.interfaces.http import sse
+from cloister.interfaces.http.arrival import until_disconnected
 from cloister.interfaces.http.dispatch.access_recheck import AccessRecheck, StreamGuard
 from cloister.interfaces.http.dispatch.callers import Caller, needs
 from cloister.interfaces.http.dispatch.parameters import OfUser
@@ -25,9 +26,7 @@ from cloister.services.events.bus import Delivery, Reader
 HEARTBEAT_SECONDS = 15.0
 # How long a reader may take for what it is sent before it is cut.
 SLOW_SECONDS = 30.0
-_MEDIA_TYPE = "text/event-stream"
-# How long a browser waits before it comes again, in milliseconds.
-_RETRY = b"retry: 2000\n\n"
+_RETRY_MILLISECONDS = 2_000
 _BEHIND = "Go on behind the event of this `id`. Where it is not known any more, the stream begins with `reset`."
 
 router = APIRouter(route_class=GuardedRoute, tags=["Chat"])
@@ -39,7 +38,7 @@ LastEventIdInQuery = Annotated[str | None, Query(description=f"{_BEHIND} The hea
     "/v1/events",
     response_class=Response,
     responses={
-        200: {"content": {_MEDIA_TYPE: {"schema": {"type": "string"}}}, "description": "Events, until it is ended."}
+        200: {"content": {sse.MEDIA_TYPE: {"schema": {"type": "string"}}}, "description": "Events, until it is ended."}
     },
 )
 @needs("read")
@@ -58,7 +57,9 @@ def follow_events(
     reach = caller.narrowed_reach()
     behind = last_event_id_header or last_event_id or None
     reader = caller.services.events.read_along(reach, user=user_id, behind=behind)
-    greeting = _RETRY if behind else _RETRY + _block("ready", reader.id, {"type": "ready"})
+    greeting = sse.retry(_RETRY_MILLISECONDS)
+    if behind is None:
+        greeting += sse.event({"type": "ready"}, kind="ready", event_id=reader.id)
     recheck = cast(AccessRecheck, request.app.state.access_recheck)
     guard = recheck.guard(caller, ("events", reach), lambda now: now.narrowed_reach() == reach)
     return EventStream(cast(Subscribers, request.app.state.subscribers), guard, reach, reader, greeting)
@@ -67,12 +68,12 @@ def follow_events(
 class EventStream(Response):
     """Goes on until the reader goes away, takes too long, or may not read any more, or the server stops."""
 
-    media_type = _MEDIA_TYPE
+    media_type = sse.MEDIA_TYPE
 
     def __init__(
         self, subscribers: Subscribers, guard: StreamGuard, reach: Reach, reader: Reader, greeting: bytes
     ) -> None:
-        super().__init__(headers={"X-Accel-Buffering": "no"})
+        super().__init__(headers=sse.HEADERS)
         del self.headers["content-length"]
         self._subscribers = subscribers
         self._guard = guard
@@ -82,7 +83,7 @@ class EventStream(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         news = self._subscribers.join(self._reach.tenant)
-        gone = asyncio.create_task(_until_gone(receive))
+        gone = asyncio.create_task(until_disconnected(receive))
         gone.add_done_callback(lambda _: news.set())
         try:
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
@@ -105,33 +106,25 @@ class EventStream(Response):
         sent = now()
         while True:
             news.clear()
-            told = self._reader.read()
+            deliveries = self._reader.read()
             if not await self._guard.admits():
                 return
             if gone.done() or self._subscribers.closing:
                 return
-            if told:
-                yield _blocks(told)
+            if deliveries:
+                yield b"".join(map(_frame, deliveries))
                 sent = now()
             elif now() - sent >= HEARTBEAT_SECONDS:
-                yield f": still here\nid: {self._reader.id}\n\n".encode()
+                yield sse.keep_alive(self._reader.id)
                 sent = now()
             if not self._reader.has_news:
-                await _wait(news, min(self._guard.seconds_left, sent + HEARTBEAT_SECONDS - now()))
+                await self._guard.wait(news, sent + HEARTBEAT_SECONDS - now())
 
 
-def _blocks(told: Sequence[Delivery]) -> bytes:
-    return b"".join(
-        _block("reset", each.id, {"type": "reset"})
-        if each.event is None or each.event.kind == "reset"
-        else _block(each.event.kind, each.id, _shape(each.event))
-        for each in told
-    )
-
-
-def _block(kind: str, place: str, data: object) -> bytes:
-    """JSON in ASCII has no line break of any kind: a name cannot end its line, nor begin another."""
-    return f"id: {place}\nevent: {kind}\ndata: {json.dumps(data)}\n\n".encode("ascii")
+def _frame(delivery: Delivery) -> bytes:
+    event = delivery.event
+    data = {"type": "reset"} if event is None or event.kind == "reset" else _shape(event)
+    return sse.event(data, kind=data["type"], event_id=delivery.id)
 
 
 def _shape(event: Event) -> dict[str, Any]:
@@ -147,16 +140,3 @@ def _shape(event: Event) -> dict[str, Any]:
     if event.status is not None:
         shape["status"] = event.status
     return shape
-
-
-async def _until_gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        """Whatever else comes is not for us."""
-
-
-async def _wait(news: asyncio.Event, seconds: float) -> None:
-    try:
-        async with asyncio.timeout(max(0.0, seconds)):
-            await news.wait()
-    except TimeoutError:
-        return

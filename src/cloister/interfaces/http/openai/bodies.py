@@ -161,7 +161,7 @@ class EmbeddingsRequest(OpenAiBody):
         given: list[Any] = [self.input] if isinstance(self.input, str) else self.input
         if not given or len(given) > MOST_INPUTS:
             raise InvalidRequest("input", f"must hold 1 to {MOST_INPUTS:,} texts, not {len(given)}.")
-        for place, text in enumerate(given):
+        for index, text in enumerate(given):
             if not isinstance(text, str):
-                raise InvalidRequest(f"input[{place}]", "must be text: tokens of another model mean nothing here.")
+                raise InvalidRequest(f"input[{index}]", "must be text: tokens of another model mean nothing here.")
         return given

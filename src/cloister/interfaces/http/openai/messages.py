@@ -58,7 +58,7 @@ class Conversation:
     @property
     def last_said(self) -> tuple[Draft, ...]:
         """What the user said since the last reply: all that is new to a session that nobody named."""
-        end = max(place for place, draft in enumerate(self.drafts) if draft.role == "user") + 1
+        end = max(index for index, draft in enumerate(self.drafts) if draft.role == "user") + 1
         start = end
         while start and self.drafts[start - 1].role == "user":
             start -= 1
@@ -150,7 +150,7 @@ def _words(content: object) -> str:
     if not isinstance(content, list):
         raise InvalidRequest("content", "must be text or a list of parts.")
     parts = cast(list[object], content)
-    found = (_part(part, f"content[{place}]") for place, part in enumerate(parts))
+    found = (_part(part, f"content[{index}]") for index, part in enumerate(parts))
     return "\n".join(words for words in found if words)
 
 

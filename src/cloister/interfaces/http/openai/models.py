@@ -67,10 +67,10 @@ def create_embeddings(body: EmbeddingsRequest, caller: Caller) -> Response:
     data = [
         TextEmbedding.model_construct(
             object="embedding",
-            index=place,
+            index=index,
             embedding=base64.b64encode(row.astype("<f4").tobytes()).decode() if encoded else row.tolist(),
         )
-        for place, row in enumerate(embedded.vectors)
+        for index, row in enumerate(embedded.vectors)
     ]
     usage = EmbeddingsUsage(prompt_tokens=embedded.tokens, total_tokens=embedded.tokens)
     return answer(EmbeddingList.model_construct(object="list", model=embed.name, data=data, usage=usage))

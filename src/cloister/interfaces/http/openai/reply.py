@@ -17,6 +17,8 @@ from starlette.types import Receive, Scope, Send
 
 from cloister.domain.errors import ModelUnavailable
 from cloister.domain.reply import TextDelta, ToolCallDelta, Usage
+from cloister.interfaces.http import sse
+from cloister.interfaces.http.arrival import until_disconnected
 from cloister.interfaces.http.chat.running_turns import RunningTurn, RunningTurns
 from cloister.interfaces.http.dispatch.access_recheck import StreamGuard
 from cloister.interfaces.http.openai.errors import error_body, in_openai_shape
@@ -25,9 +27,6 @@ from cloister.services.chat.converse import BuildRequest, Finished, TurnEvent
 from cloister.services.chat.turns import Turn
 
 SESSION_HEADER = b"x-session-id"
-EVENTS = "text/event-stream"
-_STILL_THERE = b": still there\n\n"
-_DONE = b"data: [DONE]\n\n"
 
 _News = AsyncGenerator[list[TurnEvent]]
 
@@ -77,11 +76,11 @@ class TurnReply(Response):
         if (failed := _failure(first)) is not None:
             await self._fail(failed, first, scope, send)
             return
-        await send(self._head(200, EVENTS))
+        await send(self._head(200, sse.MEDIA_TYPE, sse.HEADERS))
         opening = self._chunk({"role": "assistant", "content": ""})
         await _send_part(send, opening + b"".join(self._events(first)))
         async for fresh in news:
-            await _send_part(send, b"".join(self._events(fresh)) or _STILL_THERE)
+            await _send_part(send, b"".join(self._events(fresh)) or sse.keep_alive())
         await send({"type": "http.response.body", "body": b""})
 
     async def _fail(self, failed: Response, happened: list[TurnEvent], scope: Scope, send: Send) -> None:
@@ -96,8 +95,6 @@ class TurnReply(Response):
     def _head(self, status: int, media_type: str, more: Mapping[str, str] | None = None) -> dict[str, Any]:
         """A session's name is UTF-8, here as in requests."""
         kept = {name: value for name, value in (more or {}).items() if not name.startswith("content-")}
-        if media_type == EVENTS:
-            kept["x-accel-buffering"] = "no"
         named = Response(status_code=status, headers=kept, media_type=media_type).raw_headers
         headers = [(name, value) for name, value in named if name != b"content-length"]
         headers.append((SESSION_HEADER, self._answering.turn.session.external_id.encode()))
@@ -133,18 +130,18 @@ class TurnReply(Response):
     def _last(self, finished: Finished) -> Iterator[bytes]:
         failed = _failure([finished])
         if failed is not None:
-            yield _event(error_body(json.loads(bytes(failed.body))))
+            yield sse.event(error_body(json.loads(bytes(failed.body))))
             return
         yield self._chunk({}, finished.finish_reason)
         if self._answering.usage:
             named = self._named("chat.completion.chunk")
-            yield _event({**named, "choices": [], "usage": _usage(finished.usage)})
-        yield _DONE
+            yield sse.event({**named, "choices": [], "usage": _usage(finished.usage)})
+        yield sse.DONE
 
     def _chunk(self, delta: Mapping[str, Any], finish_reason: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
         usage = {"usage": None} if self._answering.usage else {}
-        return _event({**self._named("chat.completion.chunk"), "choices": [choice], **usage})
+        return sse.event({**self._named("chat.completion.chunk"), "choices": [choice], **usage})
 
     def _named(self, kind: str) -> dict[str, Any]:
         return {
@@ -156,8 +153,7 @@ class TurnReply(Response):
 
 
 async def _stop_when_left(receive: Receive, running: RunningTurn) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        """Nothing else is expected."""
+    await until_disconnected(receive)
     running.stop.set()
 
 
@@ -207,7 +203,3 @@ def _usage(usage: Usage | None) -> dict[str, int] | None:
         return None
     counts = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
     return {**counts, "total_tokens": usage.prompt_tokens + usage.completion_tokens}
-
-
-def _event(data: object) -> bytes:
-    return b"data: " + json.dumps(data).encode() + b"\n\n"

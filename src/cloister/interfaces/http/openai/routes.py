@@ -10,13 +10,14 @@ from cloister.domain.context import Context
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.reply import ChatRequest
 from cloister.domain.text import checked_name
+from cloister.interfaces.http import sse
 from cloister.interfaces.http.chat.routes import turn_guard
 from cloister.interfaces.http.chat.running_turns import RunningTurns
 from cloister.interfaces.http.dispatch.callers import Caller, needs
 from cloister.interfaces.http.openai.bodies import ChatCompletionRequest
 from cloister.interfaces.http.openai.errors import CHAT, OpenAiRoute
 from cloister.interfaces.http.openai.messages import read_conversation, with_memory
-from cloister.interfaces.http.openai.reply import EVENTS, Answering, TurnReply
+from cloister.interfaces.http.openai.reply import Answering, TurnReply
 from cloister.interfaces.http.openapi import schemas as forms
 from cloister.services.chat.turns import Ask
 
@@ -28,7 +29,7 @@ _CHUNK = (
 )
 _STREAM: dict[str, Any] = {
     "content": {
-        EVENTS: {
+        sse.MEDIA_TYPE: {
             "schema": {"description": "Chunks, each in an event."},
             "example": f"data: {_CHUNK}\n\ndata: [DONE]\n\n",
         }

@@ -171,7 +171,7 @@ def _completed(document: Node, routes: Iterable[object]) -> Node:
     components["responses"] = dict(sorted(problems.items()))
     document["info"]["description"] = DESCRIPTION
     document["tags"] = [{"name": name, "description": text} for name, text in SECTIONS.items()]
-    order = {name: place for place, name in enumerate(SECTIONS)}
+    order = {name: position for position, name in enumerate(SECTIONS)}
     document["paths"] = dict(
         sorted(document["paths"].items(), key=lambda item: order[next(iter(item[1].values()))["tags"][0]])
     )

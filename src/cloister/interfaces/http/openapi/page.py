@@ -114,8 +114,8 @@ def _parameter(given: Node) -> str:
     return _field(given["name"], given["schema"], given.get("required", False), given["description"], given["in"])
 
 
-def _field(name: str, schema: Node, required: bool, description: str, place: str = "") -> str:
-    marks = f' <span class="soft">{place}</span>' if place else ""
+def _field(name: str, schema: Node, required: bool, description: str, location: str = "") -> str:
+    marks = f' <span class="soft">{location}</span>' if location else ""
     marks += ' <span class="must">required</span>' if required else ""
     return (
         f"<dt><code>{_text(name)}</code>{marks}</dt>"

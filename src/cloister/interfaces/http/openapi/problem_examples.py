@@ -56,5 +56,5 @@ _WITHOUT_ERROR = {"internal_error": CRASH, "wrong_host": WRONG_HOST}
 def problem_example(code: str) -> Any:
     """An error of this code, as it is answered."""
     error = next((error for error in _ERRORS if error.code == code), None)
-    told = problem(code, _WITHOUT_ERROR[code]) if error is None else of_error(error)
-    return json.loads(bytes(told.body))
+    response = problem(code, _WITHOUT_ERROR[code]) if error is None else of_error(error)
+    return json.loads(bytes(response.body))

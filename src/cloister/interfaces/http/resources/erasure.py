@@ -43,7 +43,7 @@ def list_tenants(services: AllServices, limit: Limit = 50, cursor: Cursor = None
         found,
         limit,
         shape=shapes.tenant_summary_shape,
-        place=lambda tenant: (tenant.created_at, tenant.tenant),
+        key=lambda tenant: (tenant.created_at, tenant.tenant),
     )
 
 

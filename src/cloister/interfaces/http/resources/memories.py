@@ -43,9 +43,9 @@ def list_memories(
 ) -> Response:
     """List the memories of a session, oldest first."""
     listing = Listing("memories of a session", caller.reach.tenant, external_id)
-    place, behind = listing.pair(cursor), None if after is None else parse_memory_id(after)
+    after_key, behind = listing.pair(cursor), None if after is None else parse_memory_id(after)
     found = caller.services.memories.of_session(
-        caller.reach, external_id, limit=limit + 1, after=place, behind=None if place else behind
+        caller.reach, external_id, limit=limit + 1, after=after_key, behind=None if after_key else behind
     )
     return _memory_page(found, limit, listing)
 
@@ -59,9 +59,9 @@ def list_user_memories(
     the key names, else of all."""
     reach = caller.narrowed_reach()
     listing = Listing("memories of a user", reach.tenant, reach.confined_to, user_id)
-    place, behind = listing.pair(cursor), None if after is None else parse_memory_id(after)
+    after_key, behind = listing.pair(cursor), None if after is None else parse_memory_id(after)
     found = caller.services.memories.of_user(
-        reach, user_id, limit=limit + 1, after=place, behind=None if place else behind
+        reach, user_id, limit=limit + 1, after=after_key, behind=None if after_key else behind
     )
     return _memory_page(found, limit, listing)
 
@@ -101,12 +101,12 @@ def list_entities(
     project."""
     project = caller.project(required=True) if project_id is None else parse_project_id(project_id)
     listing = Listing("entities", caller.reach.tenant, project, user_id)
-    place, behind = listing.pair(cursor), None if after is None else parse_entity_id(after)
+    after_key, behind = listing.pair(cursor), None if after is None else parse_entity_id(after)
     found = caller.services.entities.page(
-        caller.reach, project, user_id=user_id, limit=limit + 1, after=place, behind=None if place else behind
+        caller.reach, project, user_id=user_id, limit=limit + 1, after=after_key, behind=None if after_key else behind
     )
     return listing.page(
-        EntityPage, found, limit, shape=shapes.entity_shape, place=lambda entity: (entity.created_at, entity.id)
+        EntityPage, found, limit, shape=shapes.entity_shape, key=lambda entity: (entity.created_at, entity.id)
     )
 
 
@@ -141,16 +141,16 @@ def list_observations(
 ) -> Response:
     """List the notes that compress what has fallen out of a session's recent window, in the order in which it was said."""
     listing = Listing("observations", caller.reach.tenant, external_id)
-    place, behind = listing.pair(cursor), None if after is None else parse_observation_id(after)
+    after_key, behind = listing.pair(cursor), None if after is None else parse_observation_id(after)
     found = caller.services.observations.of_session(
-        caller.reach, external_id, limit=limit + 1, after=place, behind=None if place else behind
+        caller.reach, external_id, limit=limit + 1, after=after_key, behind=None if after_key else behind
     )
     return listing.page(
         ObservationPage,
         found,
         limit,
         shape=shapes.observation_shape,
-        place=lambda stored: (stored.observation.said_at, stored.observation.id),
+        key=lambda stored: (stored.observation.said_at, stored.observation.id),
     )
 
 
@@ -160,5 +160,5 @@ def _memory_page(found: list[StoredMemory], limit: int, listing: Listing) -> Res
         found,
         limit,
         shape=shapes.memory_shape,
-        place=lambda stored: (stored.memory.created_at, stored.memory.id),
+        key=lambda stored: (stored.memory.created_at, stored.memory.id),
     )

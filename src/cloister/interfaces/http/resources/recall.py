@@ -38,11 +38,11 @@ def build_context(body: bodies.ContextRequest, caller: Caller) -> Response:
 def search(body: bodies.SearchRequest, caller: Caller) -> Response:
     """The best episodes, memories and entities of the project of the request, or with `session_id` of that session's scope. With
     `project_id` it is that project, and with `null` the shared pool. A score is a share of the best hit's, which has 1."""
-    hits = caller.services.search.search(caller.reach, body.query, _place(body, caller), body.limit, body.kinds)
+    hits = caller.services.search.search(caller.reach, body.query, _target(body, caller), body.limit, body.kinds)
     return answer(HitList.model_construct(data=[shapes.hit_shape(hit) for hit in hits]))
 
 
-def _place(body: bodies.SearchRequest, caller: CallerInfo) -> Place:
+def _target(body: bodies.SearchRequest, caller: CallerInfo) -> Place:
     if body.session_id is None and "project_id" not in body.model_fields_set:
         return Place(project=caller.project(required=True), user_id=body.user_id)
     project = None if body.project_id is None else parse_project_id(body.project_id)

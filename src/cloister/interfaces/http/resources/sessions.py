@@ -112,8 +112,8 @@ def change_session(
         caller.key.require("read")
         check_change(change)
         sessions = caller.services.sessions
-        place = project if moving else sessions.get(caller.reach, external_id).project
-        preview = sessions.preview_move(caller.reach, external_id, place)
+        target = project if moving else sessions.get(caller.reach, external_id).project
+        preview = sessions.preview_move(caller.reach, external_id, target)
         return answer(preview_shapes.move_preview_shape(preview))
     changed = caller.services.sessions.change(caller.reach, external_id, change)
     wait_until_indexed(caller.services, wait)
@@ -181,13 +181,13 @@ def list_messages(
 ) -> Response:
     """What was said in a session, in order. A cursor goes on from where `after` began."""
     listing = Listing("messages", caller.reach.tenant, external_id)
-    place = listing.number(cursor)
-    behind = MessageId(place) if place is not None else None if after is None else parse_message_id(after)
+    after_key = listing.number(cursor)
+    behind = MessageId(after_key) if after_key is not None else None if after is None else parse_message_id(after)
     try:
         session, found = caller.services.sessions.messages(caller.reach, external_id, limit=limit + 1, after=behind)
     except NotFound as error:
         # Of a session that had this name before.
-        if place is not None and error.kind == "message":
+        if after_key is not None and error.kind == "message":
             raise other_cursor() from None
         raise
     return listing.page(
@@ -195,7 +195,7 @@ def list_messages(
         found,
         limit,
         shape=lambda message: shapes.message_shape(message, session),
-        place=lambda message: (message.id,),
+        key=lambda message: (message.id,),
     )
 
 
@@ -243,7 +243,7 @@ def session_page(
         before=listing.pair(cursor),
     )
     return listing.page(
-        SessionPage, found, limit, shape=shapes.session_shape, place=lambda session: (session.updated_at, session.id)
+        SessionPage, found, limit, shape=shapes.session_shape, key=lambda session: (session.updated_at, session.id)
     )
 
 
