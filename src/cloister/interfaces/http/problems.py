@@ -6,13 +6,23 @@ from typing import cast
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match
 
-from cloister.domain.errors import CloisterError, InvalidRequest, RateLimited, StorageError, TooLarge
+from cloister.domain.errors import (
+    CloisterError,
+    InvalidRequest,
+    NotFound,
+    RateLimited,
+    StorageError,
+    TooLarge,
+    TurnInProgress,
+    TurnMoved,
+)
+from cloister.interfaces.python.errors import KINDS
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 MEDIA_TYPE = "application/problem+json"
@@ -74,14 +84,18 @@ class FieldProblem(BaseModel):
 
 
 class Problem(BaseModel):
-    """An error. `code` never changes its meaning; `detail` is for people."""
+    """An error. `code` never changes its meaning; `detail` is for people. An error about one thing names it by `kind` and `id`."""
 
     type: str
     title: str
     status: int
     detail: str
     code: str
-    errors: list[FieldProblem] | None = None
+    kind: str | None = Field(default=None, description="What the error is about, where it is about one thing.")
+    id: str | None = Field(default=None, description="The id of that thing.")
+    errors: list[FieldProblem] | None = Field(
+        default=None, description="What is wrong with each field of a bad request."
+    )
 
 
 def problem(
@@ -89,8 +103,10 @@ def problem(
     detail: str,
     *,
     errors: Sequence[tuple[str, str]] = (),
+    about: tuple[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
+    """`errors` are fields, each with what is wrong with it; `about` is the kind and the id of what the error names."""
     status = STATUS.get(code, 500)
     body: dict[str, object] = {
         "type": "about:blank",
@@ -99,6 +115,8 @@ def problem(
         "detail": detail,
         "code": code,
     }
+    if about is not None:
+        body["kind"], body["id"] = about
     if errors:
         body["errors"] = [{"field": field, "message": message} for field, message in errors]
     return Response(json.dumps(body), status, headers, MEDIA_TYPE)
@@ -114,7 +132,18 @@ def of_error(error: CloisterError) -> Response:
         return problem(error.code, str(error), headers={"WWW-Authenticate": "Bearer"})
     if error.code not in STATUS:
         return problem("internal_error", CRASH)
-    return problem(error.code, str(type(error).__doc__) if isinstance(error, StorageError) else str(error))
+    detail = str(type(error).__doc__) if isinstance(error, StorageError) else str(error)
+    return problem(error.code, detail, about=_about(error))
+
+
+def _about(error: CloisterError) -> tuple[str, str] | None:
+    """The kind and id of what an error names. The id is the caller's own, so a foreign id and a missing one are answered alike. A
+    lone surrogate, which comes from bytes that are not UTF-8, is escaped: many JSON parsers reject it."""
+    if isinstance(error, NotFound):
+        return KINDS.get(error.kind, error.kind), error.given.encode(errors="backslashreplace").decode()
+    if isinstance(error, TurnInProgress | TurnMoved) and error.session:
+        return "session", error.session
+    return None
 
 
 def of_validation_error(error: RequestValidationError) -> Response:

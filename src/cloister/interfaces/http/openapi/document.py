@@ -20,6 +20,7 @@ from cloister.interfaces.http.openapi.openai_examples import OPENAI_EXAMPLES
 from cloister.interfaces.http.openapi.page import docs_page
 from cloister.interfaces.http.openapi.problem_examples import problem_example
 from cloister.interfaces.http.problems import MEDIA_TYPE, STATUS, TITLES, Problem
+from cloister.interfaces.python.errors import KINDS
 
 Node = dict[str, Any]
 
@@ -184,7 +185,11 @@ def _schemas(found: Node) -> Node:
         found.pop(unused, None)
     problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
     problem["properties"]["code"]["enum"] = sorted(STATUS)
-    problem["properties"]["errors"] = problem["properties"]["errors"]["anyOf"][0]
+    problem["properties"]["kind"]["enum"] = sorted(KINDS.values())
+    # An optional member is left out rather than null.
+    for member in ("kind", "id", "errors"):
+        described = problem["properties"][member]
+        problem["properties"][member] = described.pop("anyOf")[0] | described
     schemas = {name: _plain(_detailed(name, schema)) for name, schema in found.items()}
     schemas |= {name: _plain(schema) for name, schema in problem.pop("$defs").items()}
     openai = OpenAiError.model_json_schema(ref_template="#/components/schemas/{model}")
