@@ -137,14 +137,25 @@ class Gate:
         raise Forbidden("This needs the operator's key, and the one that came is a tenant's.")
 
 
-def _known_to_the_route() -> None:
-    """Keeps an argument out of the OpenAPI document; `routes.py` gives it by its type."""
+def caller_of(request: Request) -> CallerInfo:
+    """The admitted caller of a request, as a dependency of a handler."""
+    return request.state.caller
 
 
-Caller = Annotated[CallerInfo, Depends(_known_to_the_route)]
-AllServices = Annotated[Services, Depends(_known_to_the_route)]
-NoBody = Annotated[Nothing, Depends(_known_to_the_route)]
-"""Nothing to describe, and yet unknown fields are refused: who sends some believes that they do something."""
+def services_of(request: Request) -> Services:
+    """The services of the app, as a dependency of a handler."""
+    return cast(Gate, request.app.state.gate).services
+
+
+def read_no_body() -> Nothing:
+    """Marks a handler that needs no body; `arguments.py` reads what came, and refuses unknown fields."""
+    return Nothing()
+
+
+Caller = Annotated[CallerInfo, Depends(caller_of)]
+AllServices = Annotated[Services, Depends(services_of)]
+NoBody = Annotated[Nothing, Depends(read_no_body)]
+"""No body is described, and still unknown fields are refused: a caller who sends some believes that they do something."""
 
 
 def _bearer(request: Request) -> str:

@@ -5,15 +5,13 @@ before the caller is known, change threads twice, and cost more than most of wha
 """
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, cast, get_args, get_type_hints
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.params import Header
 from fastapi.routing import APIRoute
-from pydantic import TypeAdapter, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -23,18 +21,16 @@ from cloister.domain.access import Permission
 from cloister.domain.errors import CloisterError
 from cloister.domain.identifiers import format_key_id
 from cloister.interfaces.http.arrival import has_arrived
-from cloister.interfaces.http.dispatch.callers import CallerInfo, Checked, Gate, need_of
+from cloister.interfaces.http.dispatch.arguments import argument_readers, reads_body
+from cloister.interfaces.http.dispatch.callers import Checked, Gate, need_of
 from cloister.interfaces.http.dispatch.executors import BatchExecutor, SerialExecutor
-from cloister.interfaces.http.dispatch.paths import as_given
 from cloister.interfaces.http.dispatch.query_parameters import check_query
 from cloister.interfaces.http.problems import of_error, of_validation_error, problem
-from cloister.interfaces.http.resources.bodies import Body, Nothing
 from cloister.services.conversations.record import Append, Recorded
 
 T = TypeVar("T")
 THREADS = 64
 """On which handlers run."""
-_Read = Callable[[Request, bytes], Any]
 LARGEST_UNASKED_BODY = 8_192
 """What is read of a body before its caller is known: so much comes in one piece with the headers."""
 # Larger bodies are written apart from the others, which would wait while they are read and embedded.
@@ -69,9 +65,9 @@ class GuardedRoute(APIRoute):
     def __init__(self, path: str, endpoint: Callable[..., Any], **named: Any) -> None:
         super().__init__(path, endpoint, **named)
         self._need = need_of(endpoint)
-        self._arguments = {name: _reader(name, hint, default, path) for name, hint, default in _parameters(endpoint)}
-        self.query_names = frozenset(name for name, hint, _ in _parameters(endpoint) if _is_query(name, hint, path))
-        self._reads_body = any(_is_body(hint) for _, hint, _ in _parameters(endpoint))
+        self._arguments = argument_readers(endpoint, self.dependant)
+        self.query_names = frozenset(field.alias for field in self.dependant.query_params)
+        self._reads_body = reads_body(self.dependant)
         self._appends = Appending in get_args(get_type_hints(endpoint)["return"])
         self.app = self._serve
 
@@ -200,11 +196,6 @@ def _outcome(call: Callable[..., T], *arguments: Any) -> T | BaseException:
         return error
 
 
-def _parameters(endpoint: Callable[..., Any]) -> list[tuple[str, Any, Any]]:
-    hints = get_type_hints(endpoint, include_extras=True)
-    return [(name, hints[name], given.default) for name, given in inspect.signature(endpoint).parameters.items()]
-
-
 def _is_small(request: Request) -> bool:
     """Whether the body is announced, and small enough to be kept for a caller who is not known yet."""
     length = request.headers.get("content-length", "")
@@ -223,79 +214,3 @@ async def _small_body(request: Request) -> bytes | None:
         if len(body) > LARGEST_UNASKED_BODY:
             return None
     return body
-
-
-def _is_query(name: str, hint: Any, path: str) -> bool:
-    """Whether an argument is read from the query, as `_reader` decides it."""
-    given_by_type = _kind(hint) in (Request, CallerInfo, Services) or _is_body(hint)
-    return not (given_by_type or f"{{{name}}}" in path or _header(hint))
-
-
-def _kind(hint: Any) -> Any:
-    return get_args(hint)[0] if get_origin(hint) is Annotated else hint
-
-
-def _header(hint: Any) -> str | None:
-    return next((mark.alias for mark in get_args(hint)[1:] if isinstance(mark, Header)), None)
-
-
-def _reader(name: str, hint: Any, default: Any, path: str) -> _Read:
-    """How one argument is read; its kind is known by its type, its name, or its mark."""
-    kind = _kind(hint)
-    if kind is Request:
-        return lambda request, _: request
-    if kind is CallerInfo:
-        return lambda request, _: request.state.caller
-    if kind is Services:
-        return lambda request, _: cast(Gate, request.app.state.gate).services
-    if kind is Nothing:
-        return lambda request, body: _read_body(Nothing, request, body) if body.strip() else Nothing()
-    if _is_body(hint):
-        return lambda request, body: _read_body(hint, request, body)
-    if f"{{{name}}}" in path:
-        return lambda request, _: as_given(request.path_params[name])
-    adapter = TypeAdapter[Any](hint)
-    header = _header(hint)
-    if header is not None:
-        return lambda request, _: _read_text(adapter, "header", header, request.headers, default)
-    return lambda request, _: _read_query(adapter, name, request, default)
-
-
-def _is_body(hint: Any) -> bool:
-    kind = _kind(hint)
-    return isinstance(kind, type) and issubclass(kind, Body)
-
-
-def _read_body(kind: type[Body], request: Request, body: bytes) -> Body:
-    """Only what calls itself JSON is read as JSON: no form of another site can pass for a request of ours."""
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media_type != "application/json" and not media_type.endswith("+json"):
-        missing = {"type": "media_type", "loc": ("body",), "msg": "Must be JSON, sent as application/json"}
-        raise RequestValidationError([missing])
-    try:
-        return kind.model_validate_json(body)
-    except ValidationError as error:
-        raise _located("body", error) from None
-
-
-def _read_query(adapter: TypeAdapter[Any], name: str, request: Request, default: Any) -> Any:
-    """Most requests have none, and Starlette would make a multi-dictionary of it."""
-    return (
-        _read_text(adapter, "query", name, request.query_params, default) if request.scope["query_string"] else default
-    )
-
-
-def _read_text(adapter: TypeAdapter[Any], source: str, name: str, given: Mapping[str, str], default: Any) -> Any:
-    text = given.get(name)
-    if text is None:
-        return default
-    try:
-        return adapter.validate_python(text)
-    except ValidationError as error:
-        raise _located(source, error, name) from None
-
-
-def _located(source: str, error: ValidationError, *path: str) -> RequestValidationError:
-    """Without the input itself: an error never repeats what was said."""
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    return RequestValidationError([{**entry, "loc": (source, *path, *entry["loc"])} for entry in found])
