@@ -1,4 +1,4 @@
-"""Every error as `application/problem+json` (RFC 9457), with a stable `code`, and nothing of the inside."""
+"""Every error as `application/problem+json` (RFC 9457), with a stable `code` and without internals such as tracebacks or SQL."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -70,9 +70,9 @@ TITLES: Mapping[int, str] = {
     503: "Not available now",
     507: "No space left",
 }
-# A body of a mebibyte can be wrong in half a million places.
+# A body of 1 MiB can have half a million errors: so many are listed, and so many of these repeated in `detail`.
 _MOST_ERRORS = 100
-_MOST_SAID = 3
+_MOST_IN_DETAIL = 3
 CRASH = "Something broke on our side. The log of the server says more, under the X-Request-ID of this answer."
 
 
@@ -123,7 +123,8 @@ def problem(
 
 
 def of_error(error: CloisterError) -> Response:
-    """An error raised on purpose says itself what is wrong, and with which field. What the database says is for its owner."""
+    """The problem of an error that was raised on purpose. The text of a storage error stays in the log, since it may name files and
+    hosts; an error without a status of its own is an `internal_error`."""
     if isinstance(error, InvalidRequest | TooLarge):
         return problem(error.code, str(error), errors=[(error.field, error.problem)])
     if isinstance(error, RateLimited):
@@ -151,12 +152,12 @@ def of_validation_error(error: RequestValidationError) -> Response:
         ("body" if entry["type"] == "json_invalid" else _field(entry["loc"]), _sentence(entry))
         for entry in error.errors()[:_MOST_ERRORS]
     ]
-    detail = "; ".join(f"{field}: {message}" for field, message in found[:_MOST_SAID])
+    detail = "; ".join(f"{field}: {message}" for field, message in found[:_MOST_IN_DETAIL])
     return problem("invalid_request", detail, errors=found)
 
 
 async def on_http_error(request: Request, error: Exception) -> Response:
-    """What the framework itself refuses: an unknown route, or a wrong method."""
+    """The problem of an error that the framework raises: an unknown route, or a wrong method."""
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
         return problem("not_found", "There is no such route.")
@@ -167,7 +168,7 @@ async def on_http_error(request: Request, error: Exception) -> Response:
 
 
 def _methods(request: Request) -> list[str]:
-    """All that the path knows; the framework names only those of the first of its routes."""
+    """All methods that the path allows; the framework names only those of the first matching route."""
 
     def is_known(method: str) -> bool:
         scope = {**request.scope, "method": method}
@@ -177,7 +178,7 @@ def _methods(request: Request) -> list[str]:
 
 
 def _field(location: Sequence[int | str]) -> str:
-    """`body.messages.0.role` → `messages[0].role`: as the caller wrote it."""
+    """A location of pydantic as the caller knows it: `body.messages.0.role` becomes `messages[0].role`."""
     _, *parts = location if len(location) > 1 else ("", *location)
     name = ""
     for part in parts:

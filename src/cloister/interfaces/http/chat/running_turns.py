@@ -1,5 +1,5 @@
-"""Turns while they run: each is a task of its own, whoever listens. A client that goes away loses nothing; any number may follow a
-turn, from its start, until it ends or they may not read it any more (ISO-12).
+"""Running turns: each is an asyncio task, independent of its clients. A client that disconnects loses nothing; any number of
+followers can read a turn from its start, until it ends or they may no longer read it (ISO-12).
 """
 
 import asyncio
@@ -27,11 +27,11 @@ _QUIET_SECONDS = 15.0
 
 
 ReadAgain = Callable[[Reach, Turn, Context], Awaitable[Context]]
-"""What of a context is still there to be shown to a caller of this reach."""
+"""Reads a context again: what of it still exists and may be shown to a caller of this reach."""
 
 
 class RunningTurn:
-    """What has happened in one turn, and what happens next. Only used on the event loop."""
+    """The events of one turn, past and future. Only used on the event loop."""
 
     def __init__(self, turn: Turn, read_again: ReadAgain) -> None:
         self.turn = turn
@@ -52,8 +52,8 @@ class RunningTurn:
         self._wake()
 
     async def follow(self, guard: StreamGuard) -> AsyncGenerator[list[TurnEvent]]:
-        """From its start to its end: all that has happened since the last time, or nothing when it was quiet for a while. It ends
-        with `AccessEnded` when the guard does not admit the follower any more."""
+        """Yields the events of the turn from its start to its end, those since the last time at once, or an empty list after a
+        while without events, for a keep-alive. Ends with `AccessEnded` if the guard no longer admits the follower."""
         with guard:
             guard.wake_with(self._wake)
             before, seen, quiet_since = len(self._happened), 0, self._now()
@@ -77,12 +77,12 @@ class RunningTurn:
                     await guard.wait(news, left)
 
     async def end(self) -> None:
-        """Returns when it has ended."""
+        """Return when the turn has ended."""
         while not self.ended:
             await self._news.wait()
 
     async def _read_recalled_again(self, guard: StreamGuard, fresh: Sequence[TurnEvent]) -> list[TurnEvent]:
-        """What was recalled some time ago is read again for who is shown it only now: it may be forgotten since."""
+        """Replace a recalled context that is sent late by what still exists of it: some may have been forgotten since."""
         return [
             Recalled(context=await self._read_again(guard.reach, self.turn, event.context))
             if isinstance(event, Recalled)
@@ -99,7 +99,7 @@ class RunningTurn:
 
 
 class RunningTurns:
-    """The turns of this process."""
+    """The running turns of this process."""
 
     def __init__(self, services: Services, reads: SerialExecutor | None) -> None:
         self._services = services
@@ -110,7 +110,7 @@ class RunningTurns:
         self._closing = False
 
     def start(self, turn: Turn, build: BuildRequest | None = None) -> RunningTurn:
-        """Answer it, from now on, to whoever follows."""
+        """Start the task of a turn; its events go to all followers. `build` makes the request to the model."""
         running = RunningTurn(turn, self._still_recalled)
         if self._closing:
             running.stop.set()
@@ -124,7 +124,7 @@ class RunningTurns:
         return self._running.get((tenant, session))
 
     def stop(self, running: RunningTurn) -> Future[None]:
-        """From any thread: cut it. Done when what it said is stored."""
+        """Stop a turn; may be called on any thread. The future is done when what the turn said is stored."""
 
         async def cut() -> None:
             running.stop.set()
@@ -133,14 +133,14 @@ class RunningTurns:
         return asyncio.run_coroutine_threadsafe(cut(), self._loop)
 
     async def close(self) -> None:
-        """Cut all turns and store what was said so far; those that begin later are cut at once."""
+        """Stop all turns and store what they have said so far; a turn that is started later is stopped at once."""
         self._closing = True
         for running in self._running.values():
             running.stop.set()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _still_recalled(self, reach: Reach, turn: Turn, context: Context) -> Context:
-        """Where it cannot be read again nothing of it is shown."""
+        """What of a context still exists; nothing of it if it cannot be read again."""
         try:
             follow = self._services.turn_readers
             return await self._threads.read(lambda: follow.still_recalled(reach, turn, context))
@@ -152,7 +152,7 @@ class RunningTurns:
             await self._services.chat.reply(
                 running.turn, running.publish, stop=running.stop, threads=self._threads, build=build
             )
-        except Exception as error:  # noqa: BLE001 - the outermost handler of a turn: logged, and ended for all who follow
+        except Exception as error:  # noqa: BLE001 - the outermost handler of a task: logged, and ended below
             log(logging.ERROR, "turn", error)
         finally:
             if not running.ended:
@@ -162,7 +162,7 @@ class RunningTurns:
 
 
 class _ThreadRunner:
-    """Threads for what blocks; the reads of an embedded database follow one another in their lane."""
+    """Runs blocking calls on threads; the reads of an embedded database go through the serial executor."""
 
     def __init__(self, reads: SerialExecutor | None) -> None:
         self._reads = reads

@@ -1,7 +1,7 @@
-"""Who is signed in to the console: links that work once, and the sessions of browsers that they open.
+"""One-time links to the console, and the browsers that are signed in with them.
 
-All of it is in this process's memory, and of every code and token only its hash: a restart signs everybody out. A signed-in browser
-stands for the key its link was made with, no more and no longer than that key is valid.
+Everything is in the memory of this process, codes and tokens as hashes only: a restart signs everybody out. A signed-in browser has
+the permissions of the key that its link was created with, and only while that key is valid.
 """
 
 import hashlib
@@ -24,15 +24,15 @@ _BYTES = 32
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Principal:
-    """The key that a link or a browser stands for, by its name."""
+    """The key that a link or a signed-in browser represents."""
 
     tenant: TenantId
     key: KeyId
 
 
 class _ExpiringTokens:
-    """Codes or tokens, by their hashes, until they expire. Of one key there are at most so many, and its oldest give way: no key
-    pushes out what belongs to another. All of a kind live equally long, so they expire in the order in which they were put in."""
+    """Hashes of codes or tokens, with their expiry. One key has at most `MOST_OF_A_KEY`; a new one evicts its oldest, and none of
+    another key. All have the same lifetime, so they expire in the order in which they were added."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -54,7 +54,7 @@ class _ExpiringTokens:
         return principal
 
     def remove(self, digest: bytes, now: float) -> Principal | None:
-        """Who it belonged to, unless it is unknown or too old."""
+        """Remove a hash; its principal, or none if it is unknown or has expired."""
         principal, until = self._until.pop(digest, (None, 0.0))
         if principal is None:
             return None
@@ -65,7 +65,7 @@ class _ExpiringTokens:
 
 
 class SignIns:
-    """Links and browsers."""
+    """The codes of links and the tokens of signed-in browsers. Safe to use from any thread."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -74,16 +74,16 @@ class SignIns:
         self._browsers = _ExpiringTokens(IDLE_SECONDS)
 
     def new_code(self, key: ApiKey) -> str:
-        """Whoever brings this code first is signed in as the key."""
+        """A new code for a link; the first browser that redeems it is signed in with the key."""
         return self._issue(self._links, Principal(tenant=key.tenant, key=key.id))
 
-    def promised(self, code: str) -> Principal:
-        """Whom a code would sign in as; it stays good."""
+    def principal_of_code(self, code: str) -> Principal:
+        """The key that a code would sign in with; the code stays valid."""
         with self._lock:
             return self._links.get(_digest(code), self._clock())
 
     def redeem(self, code: str) -> str:
-        """The token of a browser, for a code that nobody brought before."""
+        """Exchange a code for the token of a browser; a code can be redeemed once."""
         with self._lock:
             principal = self._links.remove(_digest(code), self._clock())
         if principal is None:
@@ -91,12 +91,12 @@ class SignIns:
         return self._issue(self._browsers, principal)
 
     def principal(self, token: str) -> Principal:
-        """Of whom a browser speaks."""
+        """The key with which a browser is signed in."""
         with self._lock:
             return self._browsers.get(_digest(token), self._clock())
 
     def extend(self, token: str) -> None:
-        """It was used: it stays signed in for as long again."""
+        """Restart the idle timeout of a browser; called at every request of it."""
         digest, now = _digest(token), self._clock()
         with self._lock:
             principal = self._browsers.remove(digest, now)

@@ -1,7 +1,7 @@
-"""Routes: how a request becomes one call of its handler, on one thread, and the answer of that call its response.
+"""Routes: a request becomes one call of its handler, on one thread.
 
-FastAPI reads the handlers' signatures for the OpenAPI document. Its own way of calling them is not used: it would read the body
-before the caller is known, change threads twice, and cost more than most of what we do.
+FastAPI reads the signatures of handlers, for the OpenAPI document and for `arguments.py`. Its dispatch is not used: it would parse
+the body before the caller is admitted, change threads twice, and double the processor time of a request (decision 040).
 """
 
 import inspect
@@ -30,23 +30,23 @@ from cloister.services.conversations.record import Append, Recorded
 
 T = TypeVar("T")
 THREADS = 64
-"""On which handlers run."""
+"""The size of the thread pool in which handlers run."""
 LARGEST_UNASKED_BODY = 8_192
-"""What is read of a body before its caller is known: so much comes in one piece with the headers."""
-# Larger bodies are written apart from the others, which would wait while they are read and embedded.
-_LARGEST_GATHERED_BODY = 8_192
+"""Bytes of a body that are read before its caller is admitted: so much arrives together with the headers."""
+# Larger bodies are not batched: the others of a batch would wait while one is parsed and embedded.
+_LARGEST_BATCHED_BODY = 8_192
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Appending:
-    """The answer of a handler whose write may be done together with others: what to append, and how to answer when it is."""
+    """What a handler returns whose write may be batched with others: the append, and how to answer when it is durable."""
 
     append: Append
     answer: Callable[[Recorded], Response]
 
 
 class Executors:
-    """How the requests of an embedded database run; see `lanes.py`."""
+    """The executors of requests on an embedded database; see `executors.py`."""
 
     def __init__(self, services: Services) -> None:
         self.reads = SerialExecutor("cloister-read")
@@ -60,7 +60,7 @@ class Executors:
 
 
 class GuardedRoute(APIRoute):
-    """Admits the caller before anything else is looked at. A handler that does not say what it needs cannot be a route."""
+    """Admits the caller before anything else is parsed. A handler without `@needs` cannot be a route."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **named: Any) -> None:
         super().__init__(path, endpoint, **named)
@@ -81,7 +81,7 @@ class GuardedRoute(APIRoute):
                 under_way.end()
 
     async def _respond(self, request: Request) -> Response:
-        """A large body that did not come along with its headers is read only after its caller was admitted."""
+        """A large body that did not arrive together with its headers is read only after its caller was admitted."""
         if inspect.iscoroutinefunction(self.endpoint):
             return self._refused_query(request) or cast(Response, await self.endpoint())
         if not self._reads_body:
@@ -114,7 +114,7 @@ class GuardedRoute(APIRoute):
         executors = cast(Executors | None, request.app.state.executors)
         if executors is not None and self._need == "read":
             return await executors.reads.run(lambda: self._answer(request, body))
-        small = len(body) <= _LARGEST_GATHERED_BODY and "idempotency-key" not in request.headers
+        small = len(body) <= _LARGEST_BATCHED_BODY and "idempotency-key" not in request.headers
         if executors is not None and self._appends and small:
             return await executors.appends.run((self, request, body))
         return await run_in_threadpool(self._answer, request, body)
@@ -141,7 +141,7 @@ class GuardedRoute(APIRoute):
             return self.shaped(of_validation_error(error))
 
     def shaped(self, response: Response) -> Response:
-        """An answer of this route as its clients read it."""
+        """An error in the format that the clients of this route understand."""
         return response
 
     def _refused_query(self, request: Request) -> Response | None:
@@ -177,8 +177,8 @@ def finish(request: Request, appending: Appending, recorded: Recorded | BaseExce
 
 
 def _answer_together(services: Services, arrived: Sequence[_Arrived]) -> list[Response | BaseException]:
-    """Each as if alone, but for the one write of all, and that a key which several have shown is checked once: all of them had
-    arrived by then."""
+    """Answer each request as if it were alone, but with one write for all, and one check of a key that several of them use: all of
+    them had arrived before that check."""
     checked: Checked = {}
     begun = [_outcome(route.begin, request, body, checked) for route, request, body in arrived]
     appends = [entry.append for entry in begun if isinstance(entry, Appending)]
@@ -192,12 +192,12 @@ def _answer_together(services: Services, arrived: Sequence[_Arrived]) -> list[Re
 def _outcome(call: Callable[..., T], *arguments: Any) -> T | BaseException:
     try:
         return call(*arguments)
-    except BaseException as error:  # noqa: BLE001 - it is raised again for the one request it belongs to
+    except BaseException as error:  # noqa: BLE001 - raised again for the one request that it belongs to
         return error
 
 
 def _is_small(request: Request) -> bool:
-    """Whether the body is announced, and small enough to be kept for a caller who is not known yet."""
+    """Whether the announced body is small enough to be buffered before its caller is admitted."""
     length = request.headers.get("content-length", "")
     if not length:
         return "transfer-encoding" not in request.headers
@@ -205,7 +205,7 @@ def _is_small(request: Request) -> bool:
 
 
 async def _small_body(request: Request) -> bytes | None:
-    """Of a request that anybody may make; none where it is larger than that."""
+    """The body of a request that needs no key, or none if it is too large."""
     if not (_is_small(request) or "transfer-encoding" in request.headers):
         return None
     body = b""

@@ -1,4 +1,4 @@
-"""Events as they happen, as server-sent events."""
+"""`GET /v1/events`: the events of a tenant as a stream of server-sent events."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -24,21 +24,24 @@ from cloister.interfaces.http.events.subscribers import Subscribers
 from cloister.services.events.bus import Delivery, Reader
 
 HEARTBEAT_SECONDS = 15.0
-# How long a reader may take for what it is sent before it is cut.
+# A client that takes longer to read what it was sent is disconnected.
 SLOW_SECONDS = 30.0
 _RETRY_MILLISECONDS = 2_000
-_BEHIND = "Go on behind the event of this `id`. Where it is not known any more, the stream begins with `reset`."
+_RESUME = "Resume after the event with this `id`. If it is no longer known, the stream begins with `reset`."
 
 router = APIRouter(route_class=GuardedRoute, tags=["Chat"])
-LastEventId = Annotated[str | None, Header(alias="Last-Event-ID", description=_BEHIND)]
-LastEventIdInQuery = Annotated[str | None, Query(description=f"{_BEHIND} The header wins.")]
+LastEventId = Annotated[str | None, Header(alias="Last-Event-ID", description=_RESUME)]
+LastEventIdInQuery = Annotated[str | None, Query(description=f"{_RESUME} The header takes precedence.")]
 
 
 @router.get(
     "/v1/events",
     response_class=Response,
     responses={
-        200: {"content": {sse.MEDIA_TYPE: {"schema": {"type": "string"}}}, "description": "Events, until it is ended."}
+        200: {
+            "content": {sse.MEDIA_TYPE: {"schema": {"type": "string"}}},
+            "description": "Events, until the client disconnects or the server stops.",
+        }
     },
 )
 @needs("read")
@@ -49,9 +52,10 @@ def follow_events(
     last_event_id: LastEventIdInQuery = None,
     last_event_id_header: LastEventId = None,
 ) -> Response:
-    """Follow what happens: `session.created`, `session.changed`, `session.deleted`, `message.added`, `turn.started` and
-    `turn.finished`, in ids and never in words, of the project that the header or the key names, else of all. A session that moves
-    out of sight is told as deleted. A stream begins with `ready`; `reset` says that some was missed: read again what you show."""
+    """Subscribe to `session.created`, `session.changed`, `session.deleted`, `message.added`, `turn.started` and `turn.finished`, of
+    the project that the header or the key names, else of all. Events carry ids and never contents. A session that moves out of the
+    caller's reach is reported as deleted. A stream begins with `ready`; `reset` means that events were missed: read again what you
+    show."""
     if user_id is not None:
         checked_name(user_id, "user_id")
     reach = caller.narrowed_reach()
@@ -66,7 +70,7 @@ def follow_events(
 
 
 class EventStream(Response):
-    """Goes on until the reader goes away, takes too long, or may not read any more, or the server stops."""
+    """A stream that ends when the client disconnects, is too slow or may no longer read, or when the server stops."""
 
     media_type = sse.MEDIA_TYPE
 
@@ -87,20 +91,20 @@ class EventStream(Response):
         gone.add_done_callback(lambda _: news.set())
         try:
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-            async with aclosing(self._pieces(news, gone)) as pieces:
-                async for piece in pieces:
+            async with aclosing(self._chunks(news, gone)) as chunks:
+                async for chunk in chunks:
                     async with asyncio.timeout(SLOW_SECONDS):
-                        await send({"type": "http.response.body", "body": piece, "more_body": True})
+                        await send({"type": "http.response.body", "body": chunk, "more_body": True})
             if not gone.done():
                 await send({"type": "http.response.body", "body": b""})
         except TimeoutError:
-            return  # an answer without its end: the server closes the connection
+            return  # the response is left incomplete, so the server closes the connection
         finally:
             gone.cancel()
             self._subscribers.leave(self._reach.tenant, news)
             self._reader.close()
 
-    async def _pieces(self, news: asyncio.Event, gone: "asyncio.Task[None]") -> AsyncGenerator[bytes]:
+    async def _chunks(self, news: asyncio.Event, gone: "asyncio.Task[None]") -> AsyncGenerator[bytes]:
         now = asyncio.get_running_loop().time
         yield self._greeting
         sent = now()

@@ -1,4 +1,4 @@
-"""`GET /v1/models` and `POST /v1/embeddings`: who answers here, and what recall embeds with."""
+"""`GET /v1/models` and `POST /v1/embeddings`: the names of the models, and the embedder that recall uses."""
 
 import base64
 
@@ -27,7 +27,7 @@ class ModelList(BaseModel):
 
 
 class TextEmbedding(BaseModel):
-    """`embedding` is a list of numbers, or its base64."""
+    """`embedding` is a list of numbers, or a base64 string."""
 
     object: str
     index: int
@@ -49,7 +49,7 @@ class EmbeddingList(BaseModel):
 @router.get(MODELS, response_model=ModelList)
 @needs("read")
 def list_models(caller: Caller) -> Response:
-    """The model that answers in chats, and the embedder. Requests may name any: these are who answers."""
+    """List the chat model and the embedder. Requests may name any model: these two answer."""
     services = caller.services
     names = (services.chat.model.name, services.embed.name)
     models = [Model.model_construct(id=name, object="model", created=0, owned_by="cloister") for name in names]

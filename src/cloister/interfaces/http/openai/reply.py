@@ -1,7 +1,7 @@
-"""A turn as OpenAI's clients read it: one completion, or a stream of chunks.
+"""A turn as a chat completion of OpenAI's interface: one JSON object, or a stream of chunks.
 
-These clients have no other way to stop a reply than to leave, so leaving stops it. Until the first words are there, an error is an
-answer of its own; after that it is an event in the stream.
+These clients can stop a reply only by disconnecting, so a disconnect stops it. Before the first text an error is an ordinary error
+answer; after that it is an event in the stream.
 """
 
 import asyncio
@@ -33,7 +33,8 @@ _News = AsyncGenerator[list[TurnEvent]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answering:
-    """A turn that was taken, and how its client wants the reply. `model` says who answers, as far as that is known."""
+    """A turn that has begun, and how its client wants the reply. `model` returns the name of the model that answers,
+    as far as it is known."""
 
     turn: Turn
     build: BuildRequest
@@ -44,7 +45,7 @@ class Answering:
 
 
 class TurnReply(Response):
-    """Starts the turn on the event loop, and answers with what becomes of it."""
+    """A response that starts a turn on the event loop and sends its reply."""
 
     def __init__(self, turns: RunningTurns, answering: Answering) -> None:
         super().__init__()
@@ -84,7 +85,7 @@ class TurnReply(Response):
         await send({"type": "http.response.body", "body": b""})
 
     async def _fail(self, failed: Response, happened: list[TurnEvent], scope: Scope, send: Send) -> None:
-        """The log is told why, as for any other request."""
+        """Answer an error, and store its cause in the state of the request for the log."""
         error = in_openai_shape(failed)
         scope.setdefault("state", {})["error"] = next(
             (event.error for event in happened if isinstance(event, Finished)), None
@@ -93,7 +94,7 @@ class TurnReply(Response):
         await send({"type": "http.response.body", "body": bytes(error.body)})
 
     def _head(self, status: int, media_type: str, more: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """A session's name is UTF-8, here as in requests."""
+        """The start of a response, with the session's external id in a header, in UTF-8 as in requests."""
         kept = {name: value for name, value in (more or {}).items() if not name.startswith("content-")}
         named = Response(status_code=status, headers=kept, media_type=media_type).raw_headers
         headers = [(name, value) for name, value in named if name != b"content-length"]
@@ -158,7 +159,7 @@ async def _stop_when_left(receive: Receive, running: RunningTurn) -> None:
 
 
 async def _first_words(news: _News) -> list[TurnEvent]:
-    """All until the first words, the end, or a long silence: then whoever waits shall see that somebody is there."""
+    """The events up to the first text or the end. After a while without events they end too, so that keep-alives can be sent."""
     first: list[TurnEvent] = []
     async for fresh in news:
         first += fresh
@@ -172,7 +173,7 @@ async def _send_part(send: Send, body: bytes) -> None:
 
 
 def _failure(happened: list[TurnEvent]) -> Response | None:
-    """Why a turn that has ended did not end well. One that is cut at its limit of tokens has ended well."""
+    """The error answer of a turn that has failed, else none. A reply that was cut off at its token limit has not failed."""
     finished = happened[-1] if happened else None
     if not isinstance(finished, Finished):
         return None
@@ -191,7 +192,7 @@ def _gather(calls: dict[int, dict[str, Any]], part: ToolCallDelta) -> None:
 
 
 def _call(part: ToolCallDelta) -> dict[str, Any]:
-    """As the first part of a call, or one of those that follow it."""
+    """A part of a tool call as a delta: the first has id and name, the others only arguments."""
     if part.id is None and part.name is None:
         return {"index": part.index, "function": {"arguments": part.arguments}}
     function = {"name": part.name, "arguments": part.arguments}
