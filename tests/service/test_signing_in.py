@@ -149,7 +149,7 @@ def test_org_8_a_browsers_token_is_no_key_even_beside_a_request_that_showed_it_a
     gate = Gate(
         services=house.services,
         rate_limit=RateLimit(0),
-        under_way=ConcurrencyLimit(0),
+        concurrency_limit=ConcurrencyLimit(0),
         sign_ins=sign_ins,
         operator_key=None,
     )

@@ -77,7 +77,7 @@ def create_app(
     app.state.gate = Gate(
         services=services,
         rate_limit=RateLimit(requests_per_second),
-        under_way=ConcurrencyLimit(requests_at_once),
+        concurrency_limit=ConcurrencyLimit(requests_at_once),
         sign_ins=sign_ins or SignIns(),
         operator_key=operator_key,
     )

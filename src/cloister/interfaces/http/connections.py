@@ -67,7 +67,7 @@ class Peers:
                 del self._open[connection.peer]
 
 
-class _OneWrite:
+class _BufferedTransport:
     """Wraps a transport so that all writes of one iteration of the event loop are sent by one system call, as the head and the body
     of most answers are. Uvicorn writes them separately."""
 
@@ -125,7 +125,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: Any) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         super().connection_made(transport)
-        self.transport = _OneWrite(transport, self.loop)  # pyright: ignore[reportAttributeAccessIssue]
+        self.transport = _BufferedTransport(transport, self.loop)  # pyright: ignore[reportAttributeAccessIssue]
         self.since = self.loop.time()
         self.peer = _peer(self.client)
         if not self._peers.add(self):

@@ -37,18 +37,18 @@ class RunningTurn:
         self.turn = turn
         self.stop = asyncio.Event()
         self._read_again = read_again
-        self._happened: list[TurnEvent] = []
+        self._events: list[TurnEvent] = []
         self._recalled_at = 0.0
         self._news = asyncio.Event()
 
     @property
     def ended(self) -> bool:
-        return bool(self._happened) and isinstance(self._happened[-1], Finished)
+        return bool(self._events) and isinstance(self._events[-1], Finished)
 
     def publish(self, event: TurnEvent) -> None:
         if isinstance(event, Recalled):
             self._recalled_at = self._now()
-        self._happened.append(event)
+        self._events.append(event)
         self._wake()
 
     async def follow(self, guard: StreamGuard) -> AsyncGenerator[list[TurnEvent]]:
@@ -56,10 +56,10 @@ class RunningTurn:
         while without events, for a keep-alive. Ends with `AccessEnded` if the guard no longer admits the follower."""
         with guard:
             guard.wake_with(self._wake)
-            before, seen, quiet_since = len(self._happened), 0, self._now()
+            before, seen, quiet_since = len(self._events), 0, self._now()
             while True:
                 news, ended = self._news, self.ended
-                fresh = self._happened[seen:]
+                fresh = self._events[seen:]
                 if guard.seconds_left <= 0 and not await guard.admits():
                     yield [Finished(status="failed", message=None, finish_reason="error", error=AccessEnded())]
                     return
@@ -72,7 +72,7 @@ class RunningTurn:
                     quiet_since = self._now()
                 if ended:
                     return
-                if seen == len(self._happened):
+                if seen == len(self._events):
                     left = quiet_since + _QUIET_SECONDS - self._now()
                     await guard.wait(news, left)
 

@@ -89,7 +89,7 @@ class Gate:
 
     services: Services
     rate_limit: RateLimit
-    under_way: ConcurrencyLimit
+    concurrency_limit: ConcurrencyLimit
     sign_ins: SignIns
     operator_key: str | None
 

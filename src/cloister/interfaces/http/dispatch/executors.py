@@ -83,7 +83,7 @@ class SerialExecutor:
             if following is None:
                 return
             call, future = following
-            outcome = _outcome(call)
+            outcome = outcome_of(call)
             with self._lock:
                 self._done.append((future, outcome))
 
@@ -130,15 +130,16 @@ class BatchExecutor(Generic[J, T]):
 
     def _do(self, batch: Sequence[tuple[J, "asyncio.Future[T]"]]) -> None:
         jobs = [job for job, _ in batch]
-        done = _outcome(lambda: self._work(jobs))
+        done = outcome_of(self._work, jobs)
         outcomes: Sequence[Any] = [done] * len(jobs) if isinstance(done, BaseException) else done
         results = [(future, outcome) for (_, future), outcome in zip(batch, outcomes, strict=True)]
         _hand_over(results)
 
 
-def _outcome(call: Callable[[], T]) -> T | BaseException:
+def outcome_of(call: Callable[..., T], *arguments: Any) -> T | BaseException:
+    """The result of a call, or the exception that it raised."""
     try:
-        return call()
+        return call(*arguments)
     except BaseException as error:  # noqa: BLE001 - raised again where the result is awaited
         return error
 

@@ -49,7 +49,7 @@ class ConcurrencyLimit:
         self._lock = threading.Lock()
         self._counts: dict[int, int] = {}
 
-    def begin(self, key: int) -> "UnderWay | None":
+    def begin(self, key: int) -> "CountedRequest | None":
         """Count a request, or raise `RateLimited` if the key is at its limit; none if there is no limit."""
         if not self._at_once:
             return None
@@ -58,7 +58,7 @@ class ConcurrencyLimit:
             if count >= self._at_once:
                 raise RateLimited(_TRY_AGAIN_SECONDS, "Too many requests with this key are under way at once")
             self._counts[key] = count + 1
-        return UnderWay(self, key)
+        return CountedRequest(self, key)
 
     def end(self, key: int) -> None:
         with self._lock:
@@ -69,7 +69,7 @@ class ConcurrencyLimit:
                 del self._counts[key]
 
 
-class UnderWay:
+class CountedRequest:
     """One counted request; `end` must be called when it has been answered."""
 
     __slots__ = ("_key", "_limit")

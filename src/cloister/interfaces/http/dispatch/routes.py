@@ -7,7 +7,7 @@ the body before the caller is admitted, change threads twice, and double the pro
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast, get_args, get_type_hints
+from typing import Any, cast, get_args, get_type_hints
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
@@ -23,12 +23,11 @@ from cloister.domain.identifiers import format_key_id
 from cloister.interfaces.http.arrival import has_arrived
 from cloister.interfaces.http.dispatch.arguments import argument_readers, reads_body
 from cloister.interfaces.http.dispatch.callers import Checked, Gate, need_of
-from cloister.interfaces.http.dispatch.executors import BatchExecutor, SerialExecutor
+from cloister.interfaces.http.dispatch.executors import BatchExecutor, SerialExecutor, outcome_of
 from cloister.interfaces.http.dispatch.query_parameters import check_query
 from cloister.interfaces.http.problems import of_error, of_validation_error, problem
 from cloister.services.conversations.record import Append, Recorded
 
-T = TypeVar("T")
 THREADS = 64
 """The size of the thread pool in which handlers run."""
 LARGEST_UNASKED_BODY = 8_192
@@ -77,8 +76,8 @@ class GuardedRoute(APIRoute):
             response = await self._respond(request)
             await response(scope, receive, send)
         finally:
-            if (under_way := scope.get("state", {}).get("under_way")) is not None:
-                under_way.end()
+            if (counted := scope.get("state", {}).get("counted")) is not None:
+                counted.end()
 
     async def _respond(self, request: Request) -> Response:
         """A large body that did not arrive together with its headers is read only after its caller was admitted."""
@@ -160,7 +159,7 @@ class GuardedRoute(APIRoute):
         elif self._need != "nothing":
             caller = gate.admit(request, cast(Permission, self._need), checked)
             request.state.caller, request.state.key_id = caller, format_key_id(caller.key.id)
-            request.state.under_way = gate.under_way.begin(caller.key.id)
+            request.state.counted = gate.concurrency_limit.begin(caller.key.id)
 
 
 _Arrived = tuple[GuardedRoute, Request, bytes]
@@ -180,20 +179,13 @@ def _answer_together(services: Services, arrived: Sequence[_Arrived]) -> list[Re
     """Answer each request as if it were alone, but with one write for all, and one check of a key that several of them use: all of
     them had arrived before that check."""
     checked: Checked = {}
-    begun = [_outcome(route.begin, request, body, checked) for route, request, body in arrived]
+    begun = [outcome_of(route.begin, request, body, checked) for route, request, body in arrived]
     appends = [entry.append for entry in begun if isinstance(entry, Appending)]
     recorded = iter(services.record.all(appends) if appends else ())
     return [
-        _outcome(finish, request, entry, next(recorded)) if isinstance(entry, Appending) else entry
+        outcome_of(finish, request, entry, next(recorded)) if isinstance(entry, Appending) else entry
         for (_, request, _), entry in zip(arrived, begun, strict=True)
     ]
-
-
-def _outcome(call: Callable[..., T], *arguments: Any) -> T | BaseException:
-    try:
-        return call(*arguments)
-    except BaseException as error:  # noqa: BLE001 - raised again for the one request that it belongs to
-        return error
 
 
 def _is_small(request: Request) -> bool:

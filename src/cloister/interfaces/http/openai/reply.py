@@ -28,7 +28,7 @@ from cloister.services.chat.turns import Turn
 
 SESSION_HEADER = b"x-session-id"
 
-_News = AsyncGenerator[list[TurnEvent]]
+_Events = AsyncGenerator[list[TurnEvent]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,38 +57,38 @@ class TurnReply(Response):
         running = self._turns.start(self._answering.turn, self._answering.build)
         leaving = asyncio.create_task(_stop_when_left(receive, running))
         try:
-            async with aclosing(running.follow(self._answering.guard)) as news:
+            async with aclosing(running.follow(self._answering.guard)) as following:
                 answer = self._stream if self._answering.stream else self._whole
-                await answer(news, scope, send)
+                await answer(following, scope, send)
         finally:
             leaving.cancel()
 
-    async def _whole(self, news: _News, scope: Scope, send: Send) -> None:
-        happened = [event async for fresh in news for event in fresh]
-        if (failed := _failure(happened)) is not None:
-            await self._fail(failed, happened, scope, send)
+    async def _whole(self, following: _Events, scope: Scope, send: Send) -> None:
+        events = [event async for fresh in following for event in fresh]
+        if (failed := _failure(events)) is not None:
+            await self._fail(failed, events, scope, send)
             return
-        body = json.dumps(self._completion(happened)).encode()
+        body = json.dumps(self._completion(events)).encode()
         await send(self._head(200, "application/json"))
         await send({"type": "http.response.body", "body": body})
 
-    async def _stream(self, news: _News, scope: Scope, send: Send) -> None:
-        first = await _first_words(news)
+    async def _stream(self, following: _Events, scope: Scope, send: Send) -> None:
+        first = await _first_words(following)
         if (failed := _failure(first)) is not None:
             await self._fail(failed, first, scope, send)
             return
         await send(self._head(200, sse.MEDIA_TYPE, sse.HEADERS))
         opening = self._chunk({"role": "assistant", "content": ""})
         await _send_part(send, opening + b"".join(self._events(first)))
-        async for fresh in news:
+        async for fresh in following:
             await _send_part(send, b"".join(self._events(fresh)) or sse.keep_alive())
         await send({"type": "http.response.body", "body": b""})
 
-    async def _fail(self, failed: Response, happened: list[TurnEvent], scope: Scope, send: Send) -> None:
+    async def _fail(self, failed: Response, events: list[TurnEvent], scope: Scope, send: Send) -> None:
         """Answer an error, and store its cause in the state of the request for the log."""
         error = in_openai_shape(failed)
         scope.setdefault("state", {})["error"] = next(
-            (event.error for event in happened if isinstance(event, Finished)), None
+            (event.error for event in events if isinstance(event, Finished)), None
         )
         await send(self._head(error.status_code, "application/json", error.headers))
         await send({"type": "http.response.body", "body": bytes(error.body)})
@@ -101,11 +101,11 @@ class TurnReply(Response):
         headers.append((SESSION_HEADER, self._answering.turn.session.external_id.encode()))
         return {"type": "http.response.start", "status": status, "headers": headers}
 
-    def _completion(self, happened: Iterable[TurnEvent]) -> dict[str, Any]:
+    def _completion(self, events: Iterable[TurnEvent]) -> dict[str, Any]:
         calls: dict[int, dict[str, Any]] = {}
         words: list[str] = []
         finished = None
-        for event in happened:
+        for event in events:
             if isinstance(event, TextDelta):
                 words.append(event.text)
             elif isinstance(event, ToolCallDelta):
@@ -119,8 +119,8 @@ class TurnReply(Response):
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": finished.finish_reason}
         return {**self._named("chat.completion"), "choices": [choice], "usage": _usage(finished.usage)}
 
-    def _events(self, happened: Iterable[TurnEvent]) -> Iterator[bytes]:
-        for event in happened:
+    def _events(self, events: Iterable[TurnEvent]) -> Iterator[bytes]:
+        for event in events:
             if isinstance(event, TextDelta):
                 yield self._chunk({"content": event.text})
             elif isinstance(event, ToolCallDelta):
@@ -158,10 +158,10 @@ async def _stop_when_left(receive: Receive, running: RunningTurn) -> None:
     running.stop.set()
 
 
-async def _first_words(news: _News) -> list[TurnEvent]:
+async def _first_words(following: _Events) -> list[TurnEvent]:
     """The events up to the first text or the end. After a while without events they end too, so that keep-alives can be sent."""
     first: list[TurnEvent] = []
-    async for fresh in news:
+    async for fresh in following:
         first += fresh
         if not fresh or any(isinstance(event, TextDelta | ToolCallDelta) for event in fresh):
             break
@@ -172,9 +172,9 @@ async def _send_part(send: Send, body: bytes) -> None:
     await send({"type": "http.response.body", "body": body, "more_body": True})
 
 
-def _failure(happened: list[TurnEvent]) -> Response | None:
+def _failure(events: list[TurnEvent]) -> Response | None:
     """The error answer of a turn that has failed, else none. A reply that was cut off at its token limit has not failed."""
-    finished = happened[-1] if happened else None
+    finished = events[-1] if events else None
     if not isinstance(finished, Finished):
         return None
     if finished.error is not None:

@@ -62,7 +62,7 @@ def erase_tenant(tenant_id: TenantName, services: AllServices, dry_run: DryRun =
 def create_tenant_key(
     tenant_id: TenantName, body: NoBody, services: AllServices, request: Request, idempotency_key: IdempotencyKey = None
 ) -> Response:
-    """Create an admin key for a tenant that has lost its own. `key` is shown this once."""
+    """Create an admin key for a tenant that has lost its own. `key` is shown only in this answer."""
     root = request.app.state.gate.operator_key
     created = services.tenants.create_key(parse_tenant_id(tenant_id), idempotency_key=idempotency_key, root=root)
     return answer(shapes.admin_key_shape(created), 201)
