@@ -135,6 +135,7 @@ class TurnInProgress(Conflict):
         super().__init__(
             f"The session {session!r} is being answered just now: follow that reply, stop it, or wait for its end."
         )
+        self.session = session
 
 
 class TurnMoved(Conflict):
@@ -145,6 +146,7 @@ class TurnMoved(Conflict):
         super().__init__(
             f"The session {session!r} was moved, or its project shared or divided, while it was being answered: ask again."
         )
+        self.session = session
 
 
 class AccessEnded(Conflict):
