@@ -42,7 +42,7 @@ def list_entities(
     rows = [(entity.id, entity.name, entity.type, entity.notes) for entity in found]
     answer(as_json(found), json, *([table(("entity", "name", "type", "notes"), rows)] if found else []))
     if not found:
-        remark("No entities here yet. In a project with private members, --user says whose to list.")
+        remark("No entities here yet. In a project that is divided by user, --user says whose to list.")
     remark_more(found, lambda entity: entity.id)
 
 

@@ -89,7 +89,7 @@ def search(
     several = len({hit.user_id for hit in hits if hit.session_id}) > 1
     answer(as_json(hits), json, *(_found(hit, several) for hit in hits))
     if not hits:
-        whose = "" if session or user else " If it is divided by user, --user says whose part to search."
+        whose = "" if session or user else " Where users do not share, --user says whose part to search."
         remark(f"Nothing found in this pool.{whose}")
 
 
