@@ -19,7 +19,7 @@ from cloister.domain.scope import Reach
 from cloister.interfaces.http.serve import LOCAL_KEY_FILE
 from cloister.services.conversations.sessions import SessionFields
 from cloister.storage import notifications as notifier
-from cloister.storage.notifications import SilentNotifier
+from cloister.storage.notifications import PollingNotifier
 from cloister.storage.postgres import notifications as postgres_neighbours
 from cloister.storage.sqlite import database as sqlite
 from support.clients.event_streams import Stream, following
@@ -208,7 +208,7 @@ def noticed(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     found: list[object] = []
     read = postgres_neighbours.unpacked
 
-    class Counted(SilentNotifier):
+    class Counted(PollingNotifier):
         def __init__(self, data_version: Callable[[], int]) -> None:
             super().__init__(lambda: found.append("look") or data_version())
 
@@ -216,7 +216,7 @@ def noticed(monkeypatch: pytest.MonkeyPatch) -> list[object]:
         found.extend(json.loads(text)[2:])
         return read(text, own)
 
-    monkeypatch.setattr(notifier, "_LOOK_EVERY_SECONDS", 0.01)
+    monkeypatch.setattr(notifier, "_POLL_SECONDS", 0.01)
     monkeypatch.setattr(sqlite, "SilentNeighbours", Counted)
     monkeypatch.setattr(postgres_neighbours, "unpacked", counted)
     return found

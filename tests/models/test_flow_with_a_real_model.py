@@ -12,6 +12,7 @@ from cloister.models.openai.endpoint import Endpoint
 from cloister.models.openai.extractor import OpenAiExtractor
 from support.databases.engines import Engine
 from support.servers.model_server import CONTEXT, ModelServer
+from support.setups.extraction import run_due
 from support.setups.memories import HOUR, MemorySetup, settle_house
 
 SAID = "I am Anna, from Graz."
@@ -71,7 +72,7 @@ def test_mem_4_mem_6_a_server_killed_half_way_changes_nothing_and_what_the_next_
 
     model_server.start()
     house.clock.moment += HOUR
-    assert house.services.extraction.run_due() == 1
+    assert run_due(house.services) == 1
     session = house.find("a")
     assert (session.last_extraction_error, session.memory_job_pending) == (None, False)
     assert house.checked("a") == [True, True]

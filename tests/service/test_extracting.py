@@ -18,6 +18,7 @@ from cloister.services.memories.claims import Claim, Claims
 from support.databases.engines import EMBEDDER, Engine, exact_index
 from support.servers.fake_endpoint import Answer, Asked, FakeEndpoint, completed, completion, fake_endpoint, refusal
 from support.servers.http_server import Server, Tenant, serving
+from support.setups.extraction import run_due
 from support.waiting import eventually
 
 PATH = "/v1/sessions/talk"
@@ -211,7 +212,7 @@ def test_mem_4_a_session_that_moves_while_it_is_read_is_read_again_at_once(
     assert home.admin.everything(f"{PATH}/memories") == []
     assert session(home)["memory_job_pending"] is True
     assert server.services is not None
-    assert server.services.extraction.run_due() == 1
+    assert run_due(server.services) == 1
     assert session(home)["memory_job_pending"] is False
     assert len(home.admin.everything(f"{PATH}/memories")) == 1
 

@@ -177,7 +177,7 @@ def api_key(*permissions: Permission, expires_at: int | None = None, revoked_at:
 
 
 @pytest.mark.parametrize(
-    ("held", "allowed"),
+    ("stored", "allowed"),
     [
         (("read",), {"read"}),
         (("write",), {"write"}),

@@ -43,7 +43,7 @@ def test_what_fits_passes_and_what_does_not_is_refused(stored: int, more: int, l
 
 
 @pytest.mark.parametrize(
-    ("held", "more", "fits"), [(9, 1, True), (10, 0, True), (9, 2, False), (10, 1, False), (0, 11, False)]
+    ("stored", "more", "fits"), [(9, 1, True), (10, 0, True), (9, 2, False), (10, 1, False), (0, 11, False)]
 )
 def test_the_last_place_can_be_taken_and_no_more(stored: int, more: int, fits: bool) -> None:
     """ORG-7: a limit of ten is ten."""

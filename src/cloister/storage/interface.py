@@ -13,6 +13,9 @@ from cloister.storage.notifications import Notifier
 
 Value = int | str | bytes | None
 Row = tuple[Value, ...]
+CursorKey = tuple[int, int]
+"""The (time, id) of the last row of a page; the next page begins after it."""
+FIRST_PAGE: CursorKey = (-(1 << 63), 0)
 A = TypeVar("A")
 B = TypeVar("B")
 T = TypeVar("T")
@@ -96,7 +99,7 @@ class Database(Protocol):
         PostgreSQL may run `work` again after a deadlock, or a `RowRemoved`, so it touches nothing but its transaction."""
         ...
 
-    def write_together(
+    def write_batch(
         self,
         items: Sequence[tuple[Reach, A]],
         prepare: Callable[[Sequence[A]], Sequence[B]],

@@ -1,6 +1,7 @@
 """Projects by name: ids for names that people type, and names for ids that are printed."""
 
-from cloister.interfaces.python.arguments import LARGEST_PAGE, NO_PROJECT, NOT_GIVEN
+from cloister.domain.identifiers import NO_PROJECT
+from cloister.interfaces.python.arguments import LARGEST_PAGE, NOT_GIVEN
 from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.shapes import Session
 

@@ -18,7 +18,7 @@ from cloister.interfaces.http.logs import JsonLines, log_to_stderr
 from cloister.interfaces.stop_signals import stop_signals
 from cloister.services.memories.extract import Outcome
 from cloister.settings import read_settings
-from cloister.worker import Done, Worker, log_outcome, log_start
+from cloister.worker import Worker, WorkerCounts, log_outcome, log_start
 
 
 def worker(
@@ -101,7 +101,7 @@ def _on_the_console(ask_to_stop: Callable[[], None], lines: logging.Formatter) -
         logging.getLogger().handlers[:] = loggers
 
 
-def _summary(done: Done, let_go: int) -> str:
+def _summary(done: WorkerCounts, let_go: int) -> str:
     tried = done.succeeded + done.failed + done.lost
     sentences = ["Nothing was extracted." if tried else "Nothing was due."]
     if done.succeeded:

@@ -54,7 +54,7 @@ class _Inside(Collector):
         foreign = CounterMetricFamily(
             "cloister_index_foreign_hits", "Hits of the index that storage did not find in the pool; never shown."
         )
-        foreign.add_metric([], self._services.recall.foreign_hits + self._services.recall_derived.foreign_hits)
+        foreign.add_metric([], self._services.recall.foreign_hits)
         yield foreign
         waiting = GaugeMetricFamily("cloister_index_waiting", "Messages that no index knows yet.")
         waiting.add_metric([], self._services.queue.waiting())

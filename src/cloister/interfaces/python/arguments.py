@@ -6,14 +6,12 @@ from typing import Any, Final, Literal, TypeVar, cast
 
 from cloister.domain.conversation import Draft, Role
 from cloister.domain.errors import InvalidRequest, TooLarge
-from cloister.domain.identifiers import ProjectId, parse_project_id
+from cloister.domain.identifiers import NO_PROJECT, ProjectId, parse_project_id
 from cloister.domain.text import checked_limit, checked_name
 from cloister.domain.timestamps import parse_iso
 from cloister.interfaces.python.pages import PageRequest
 
 LARGEST_PAGE = 200
-NO_PROJECT: Final = "none"
-"""What stands for "no project" where a project id is expected as text."""
 # Compared by identity: no project id that a caller could pass is this object.
 NOT_GIVEN: Final = cast(str, object())
 

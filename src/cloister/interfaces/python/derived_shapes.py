@@ -7,8 +7,8 @@ from cloister.domain.identifiers import format_entity_id, format_memory_id, form
 from cloister.domain.memory import StoredMemory
 from cloister.domain.observation import StoredObservation
 from cloister.domain.timestamps import iso
-from cloister.services.memories.extract import Extracted
-from cloister.services.memories.memories import Appended as DomainAppended
+from cloister.services.memories.extract import ExtractionCounts
+from cloister.services.memories.memories import MemoryAdditions
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,11 +76,11 @@ def memory_shape(stored: StoredMemory) -> Memory:
     )
 
 
-def appended_shape(appended: DomainAppended) -> Appended:
+def appended_shape(appended: MemoryAdditions) -> Appended:
     return Appended(appended=tuple(map(memory_shape, appended.memories)), duplicates=appended.duplicates)
 
 
-def extraction_shape(extracted: Extracted) -> Extraction:
+def extraction_shape(extracted: ExtractionCounts) -> Extraction:
     return Extraction(appended=extracted.memories, checked_messages=extracted.checked_messages)
 
 

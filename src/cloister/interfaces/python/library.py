@@ -133,15 +133,10 @@ class Cloister(OrganisationMethods):
         """Change the fields that are given; the others stay. With `project_id` the session is moved too, as by `move_session`."""
         if metadata is not None:
             checked_metadata(metadata)
-        is_move = project_id is not NOT_GIVEN
-        change = SessionChange(
-            title=title,
-            tags=None if tags is None else tags_of(tags),
-            metadata=metadata,
-            move=is_move,
-            project=project_of(project_id) if is_move else None,
-        )
-        return self._backend.update_session(session_id, change)
+        change = SessionChange(title=title, tags=None if tags is None else tags_of(tags), metadata=metadata)
+        if project_id is NOT_GIVEN:
+            return self._backend.update_session(session_id, change)
+        return self._backend.move_session(session_id, project_of(project_id), change)
 
     def move_session(self, session_id: str, project_id: str | None) -> Session:
         """Move a session with all its messages, memories and observations into a project, or out of all projects with None.
@@ -149,7 +144,7 @@ class Cloister(OrganisationMethods):
         From the next request on it is recalled in the new project and no longer in the old one. Entities stay in the project they
         were extracted in. What its replies quote of the old project is no longer shown.
         """
-        return self._backend.update_session(session_id, SessionChange(move=True, project=project_of(project_id)))
+        return self._backend.move_session(session_id, project_of(project_id), SessionChange())
 
     def preview_move(self, session_id: str, project_id: str | None) -> MovePreview:
         """Count what `move_session` would move, and how many replies were given recalled text of the project that the session would

@@ -26,11 +26,11 @@ from cloister.interfaces.python.derived_shapes import (
     memory_shape,
     observation_shape,
 )
-from cloister.services.conversations.forget import Forgotten as DomainForgotten
+from cloister.services.conversations.forget import ForgottenCounts
 from cloister.services.recall.search import EntityHit, EpisodeHit, MemoryHit
 from cloister.services.recall.search import Hit as DomainHit
 from cloister.services.tenancy.api_keys import CreatedKey as DomainCreatedKey
-from cloister.services.tenancy.projects import Moved
+from cloister.services.tenancy.projects import MoveCounts
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -308,13 +308,13 @@ def context_shape(context: domain_context.Context) -> Context:
     )
 
 
-def forgotten_shape(gone: DomainForgotten) -> Forgotten:
+def forgotten_shape(gone: ForgottenCounts) -> Forgotten:
     return Forgotten(
         messages=gone.messages, episodes=gone.episodes, memories=gone.memories, observations=gone.observations
     )
 
 
-def deleted_project_shape(moved: Moved) -> DeletedProject:
+def deleted_project_shape(moved: MoveCounts) -> DeletedProject:
     return DeletedProject(sessions_moved=moved.sessions, memories_moved=moved.memories)
 
 

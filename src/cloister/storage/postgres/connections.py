@@ -196,5 +196,5 @@ def parsed(url: str) -> tuple[str, str]:
     parts.setdefault("connect_timeout", CONNECT_SECONDS)
     parts.setdefault("fallback_application_name", "cloister")
     parts["client_encoding"] = "utf8"
-    place = ":".join(filter(None, [str(parts.get("host", "the local socket")), port]))
-    return make_conninfo("", **parts), f"PostgreSQL at {place}"
+    address = ":".join(filter(None, [str(parts.get("host", "the local socket")), port]))
+    return make_conninfo("", **parts), f"PostgreSQL at {address}"

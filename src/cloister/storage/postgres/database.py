@@ -92,7 +92,7 @@ class PostgresDatabase:
 
         return self._tenants.write(opening, attempt)
 
-    def write_together(
+    def write_batch(
         self,
         items: Sequence[tuple[Reach, A]],
         prepare: Callable[[Sequence[A]], Sequence[B]],

@@ -142,12 +142,12 @@ class EntityIndexStore:
             if not marked:
                 self._transaction.execute("make_removal_due", removal_id=removal)
             elif not self._transaction.execute("settle_index_removal", removal_id=removal):
-                self._transaction.execute("wait_for_entity_again", entity_id=entity)
+                self._transaction.execute("requeue_entity", entity_id=entity)
 
     def settle_removal(self, removal: int, entity: EntityId) -> None:
         """It was taken out. One that is still there, or there again, is put in again."""
         self._transaction.execute("settle_index_removal", removal_id=removal)
-        self._transaction.execute("wait_for_entity_again", entity_id=entity)
+        self._transaction.execute("requeue_entity", entity_id=entity)
 
     def _words(self, rows: Sequence[Row]) -> list[EntityWords]:
         entities = merged(self._transaction, [row[:-3] for row in rows])

@@ -9,7 +9,7 @@ from cloister.domain.entity import Entity, merged_notes
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import EntityId, MessageId, ProjectId, SessionId, format_entity_id
 from cloister.domain.prompts.speaker import attributed
-from cloister.storage.interface import Row, Transaction, integers
+from cloister.storage.interface import FIRST_PAGE, CursorKey, Row, Transaction, integers
 from cloister.storage.stores.messages import Indexed
 
 # entity, notes, message, user of the session, visibility of the project
@@ -17,7 +17,7 @@ _Mention = tuple[int, str, int, str | None, str]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Touched:
+class TouchedEntities:
     """Entities that lost a mention: `left` are those that others still mention, `gone` those that nobody does."""
 
     left: tuple[EntityId, ...]
@@ -44,10 +44,10 @@ class EntityStore:
         """Those of these that are still there, for ids that the caller has from here: in whatever project they are."""
         return self._merged(self._transaction.rows("found_entities", entity_ids=integers(entities)))
 
-    def hold(self, entities: Iterable[EntityId]) -> list[EntityId]:
+    def lock(self, entities: Iterable[EntityId]) -> list[EntityId]:
         """Before anything that is known of them changes, or where they are; gives those that are still there. In one order, so that
         two who hold several cannot wait for each other."""
-        return [entity for entity in sorted(entities) if self._transaction.execute("hold_entity", entity_id=entity)]
+        return [entity for entity in sorted(entities) if self._transaction.execute("lock_entity", entity_id=entity)]
 
     def add(self, entity: Entity, digest: bytes, indexed: Indexed) -> bool:
         """False when another transaction added it meanwhile, or the drawn id is taken."""
@@ -98,9 +98,7 @@ class EntityStore:
     def note_change(self, project: ProjectId) -> None:
         self._transaction.execute("raise_entity_version", project_id=project)
 
-    def page(
-        self, project: ProjectId, user: str | None, *, limit: int, after: tuple[int, int] = (-(1 << 63), 0)
-    ) -> list[Entity]:
+    def page(self, project: ProjectId, user: str | None, *, limit: int, after: CursorKey = FIRST_PAGE) -> list[Entity]:
         """Oldest first, from behind the (created_at, id) of the last one seen."""
         rows = self._transaction.rows(
             "entities",
@@ -129,27 +127,27 @@ class EntityStore:
         """Whose part of its project it is in."""
         self._transaction.execute("set_entity_user", entity_id=entity, user_id=user)
 
-    def forget_session(self, session: SessionId) -> Touched:
+    def forget_session(self, session: SessionId) -> TouchedEntities:
         """Take away what a session mentioned."""
-        touched = self.hold(_ids(self._transaction.rows("entities_of_session", session_id=session)))
+        touched = self.lock(_ids(self._transaction.rows("entities_of_session", session_id=session)))
         if touched:
             self._transaction.execute("delete_session_mentions", session_id=session)
         return self._after_forgetting(touched)
 
-    def forget_message(self, message: MessageId) -> Touched:
+    def forget_message(self, message: MessageId) -> TouchedEntities:
         """What was told of an entity by this message and others together goes, as its words cannot be told apart any more."""
         mentions = self._transaction.rows("mentions_of_message", message_id=message)
-        touched = self.hold(set(_ids(mentions)))
+        touched = self.lock(set(_ids(mentions)))
         for entity, session, created_at in mentions:
             self._transaction.execute(
-                "delete_mentions_told_together", entity_id=entity, session_id=session, created_at=created_at
+                "delete_mentions_of_extraction", entity_id=entity, session_id=session, created_at=created_at
             )
         return self._after_forgetting(touched)
 
     def retag(self, entity: Entity, project: ProjectId, user: str | None, digest: bytes) -> EntityId:
         """Into another project, or a user's part of one; where that knows the name already, the two become one."""
         there = self.find(project, user, digest)
-        self.hold({entity.id} if there is None else {entity.id, there.id})
+        self.lock({entity.id} if there is None else {entity.id, there.id})
         if there is None:
             self._transaction.execute("retag_entity", entity_id=entity.id, project_id=project, user_id=user)
         elif there.id != entity.id:
@@ -160,16 +158,16 @@ class EntityStore:
             self.note_change(ProjectId(changed))
         return entity.id if there is None else there.id
 
-    def _after_forgetting(self, touched: Sequence[EntityId]) -> Touched:
+    def _after_forgetting(self, touched: Sequence[EntityId]) -> TouchedEntities:
         if not touched:
-            return Touched(left=(), gone=())
+            return TouchedEntities(left=(), gone=())
         projects = self._transaction.rows("projects_of_entities", entity_ids=integers(touched))
         for (project,) in sorted(cast(list[tuple[int]], projects)):
             self.note_change(ProjectId(project))
         gone = _ids(self._transaction.rows("unmentioned_entities", entity_ids=integers(touched)))
         if gone:
             self._transaction.execute("delete_entities", entity_ids=integers(gone))
-        return Touched(left=tuple(entity for entity in touched if entity not in set(gone)), gone=tuple(gone))
+        return TouchedEntities(left=tuple(entity for entity in touched if entity not in set(gone)), gone=tuple(gone))
 
     def _merged(self, rows: Sequence[Row]) -> list[Entity]:
         return merged(self._transaction, rows)
@@ -186,7 +184,7 @@ class StoredEntities:
         self.project = project
         self.user = user
         self.tenant = int(transaction.reach.tenant)
-        self.place = (int(project), user)
+        self.partition = (int(project), user)
 
     def version(self) -> int | None:
         """None where there is no such project here."""

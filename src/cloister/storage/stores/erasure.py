@@ -110,7 +110,7 @@ class TenantErasureStore:
         self._transaction.execute("erase_idempotent_answers")
         self._transaction.execute("erase_usage")
         self._transaction.execute("erase_api_keys")
-        self._transaction.execute("bury_sessions")
+        self._transaction.execute("blank_sessions")
         self._transaction.execute("erase_pools")
         self._transaction.execute("erase_projects")
         self._transaction.execute("erase_tenant", now=now)

@@ -11,7 +11,7 @@ from cloister.storage.stores.messages import span
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Claimed:
+class ClaimedSession:
     """A session held by a worker until its lease runs out."""
 
     session: SessionId
@@ -40,13 +40,13 @@ class ExtractionStore:
         """Let go of it undone; another worker may have it at once."""
         self._transaction.execute("release_claim", session_id=session, claim=claim)
 
-    def claimed(self, session: SessionId, claim: int) -> Claimed | None:
+    def claimed(self, session: SessionId, claim: int) -> ClaimedSession | None:
         """The session as it is now; none when the lease was lost, or the session is gone."""
         row = self._transaction.row("claimed_session", session_id=session, claim=claim)
         if row is None:
             return None
         project, pool, user, observed = cast(tuple[Any, ...], row)
-        return Claimed(session=session, project=project, pool=pool, user=user, observed=observed)
+        return ClaimedSession(session=session, project=project, pool=pool, user=user, observed=observed)
 
     def unchecked(self, session: SessionId, limit: int) -> list[Statement]:
         first, last = span(session)
@@ -61,10 +61,10 @@ class ExtractionStore:
         rows = self._transaction.rows("present_messages", session_id=session, message_ids=integers(messages))
         return {MessageId(cast(int, row[0])) for row in rows}
 
-    def hold(self, session: SessionId, claim: int) -> MessageId | None:
+    def lock(self, session: SessionId, claim: int) -> MessageId | None:
         """Hold the session against all other writers until the transaction ends, and say up to where it is observed. None when the
         lease was lost, by time or because the session moved: nothing of this work may be kept then."""
-        row = self._transaction.row("hold_claim", session_id=session, claim=claim)
+        row = self._transaction.row("lock_claimed_session", session_id=session, claim=claim)
         return None if row is None else MessageId(cast(int, row[0]))
 
     def finish(self, session: SessionId, claim: int, *, checked: int, observed: int, threshold: int, now: int) -> None:
@@ -104,10 +104,10 @@ class ExtractionStore:
         )
         return _statements(rows)
 
-    def count_again(self, session: SessionId) -> None:
+    def recount_unchecked(self, session: SessionId) -> None:
         """After messages went: how many of those that are left nobody has looked at."""
         first, last = span(session)
-        self._transaction.execute("count_unchecked_again", session_id=session, first=first, last=last)
+        self._transaction.execute("recount_unchecked", session_id=session, first=first, last=last)
 
     def forget_past(self, session: SessionId) -> None:
         _, last = span(session)

@@ -91,11 +91,11 @@ class IndexStore:
             generation=self._generation,
         )
 
-    def wait_again(self, session: SessionId, message: MessageId, around: int) -> None:
+    def requeue_around(self, session: SessionId, message: MessageId, around: int) -> None:
         """Put the neighbours of a message that goes back into the queue."""
         begin = session << SEQUENCE_BITS
         self._transaction.execute(
-            "wait_again", message_id=message, after=begin, end=begin + MAX_SEQUENCE, around=around
+            "requeue_around", message_id=message, after=begin, end=begin + MAX_SEQUENCE, around=around
         )
 
     def note_removal(self, session: SessionId, message: MessageId | None = None) -> None:
@@ -109,7 +109,7 @@ class IndexStore:
         self._transaction.execute("settle_index_removal", removal_id=removal)
         if whole_session:
             begin = session << SEQUENCE_BITS
-            self._transaction.execute("wait_all_again", after=begin, end=begin + MAX_SEQUENCE)
+            self._transaction.execute("requeue_session", after=begin, end=begin + MAX_SEQUENCE)
 
     def settle(self, pool: PoolId) -> bool:
         """Note that all rows of the pool are of this generation, if they are."""

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from cloister.domain.access import ApiKey
 from cloister.domain.identifiers import KeyId, ProjectId, TenantId
-from cloister.storage.interface import Row, Transaction
+from cloister.storage.interface import FIRST_PAGE, CursorKey, Row, Transaction
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,7 +43,7 @@ class ApiKeyStore:
         row = self._transaction.row("api_key", key_id=key)
         return None if row is None else StoredKey(key=_key(row), secret_hash=bytes(cast(bytes, row[-1])))
 
-    def page(self, *, limit: int, after: tuple[int, int] = (-(1 << 63), 0)) -> list[ApiKey]:
+    def page(self, *, limit: int, after: CursorKey = FIRST_PAGE) -> list[ApiKey]:
         """Those not revoked, oldest first, from behind the (created_at, id) of the last one seen."""
         rows = self._transaction.rows("api_keys", limit=limit, after_created_at=after[0], after_key_id=after[1])
         return [_key(row) for row in rows]

@@ -6,15 +6,13 @@ from typing import Any, NamedTuple, cast
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import MemoryId, MessageId, PoolId, ProjectId, SessionId, format_memory_id
 from cloister.domain.memory import Memory, StoredMemory
-from cloister.storage.interface import Row, Transaction, integers
+from cloister.storage.interface import FIRST_PAGE, CursorKey, Row, Transaction, integers
 from cloister.storage.stores.messages import Indexed
 
 _THOUSANDTHS = 1_000
-# Before the first of any list.
-BEGINNING = (-(1 << 63), 0)
 
 
-class Known(NamedTuple):
+class KnownMemories(NamedTuple):
     """What is remembered of a session, and of its user's other sessions in the same pool; newest first."""
 
     of_session: list[str]
@@ -76,24 +74,24 @@ class MemoryStore:
             raise NotFound("memory", format_memory_id(memory))
         return self.stored([row])[0]
 
-    def of_session(self, session: SessionId, *, limit: int, after: tuple[int, int] = BEGINNING) -> list[StoredMemory]:
+    def of_session(self, session: SessionId, *, limit: int, after: CursorKey = FIRST_PAGE) -> list[StoredMemory]:
         """Oldest first, from behind the (created_at, id) of the last one seen."""
         rows = self._transaction.rows(
             "session_memories", session_id=session, limit=limit, after_created_at=after[0], after_memory_id=after[1]
         )
         return self.stored(rows)
 
-    def of_user(self, user: str, *, limit: int, after: tuple[int, int] = BEGINNING) -> list[StoredMemory]:
+    def of_user(self, user: str, *, limit: int, after: CursorKey = FIRST_PAGE) -> list[StoredMemory]:
         rows = self._transaction.rows(
             "user_memories", user_id=user, limit=limit, after_created_at=after[0], after_memory_id=after[1]
         )
         return self.stored(rows)
 
-    def known(self, session: SessionId, pool: PoolId, user: str | None, limit: int) -> Known:
+    def known(self, session: SessionId, pool: PoolId, user: str | None, limit: int) -> KnownMemories:
         """What an extraction in this session may know: its own memories, and those of the same user in the same pool."""
         rows = self._transaction.rows("known_memories", session_id=session, pool_id=pool, user_id=user, limit=limit)
         found = cast(list[tuple[str, int]], rows)
-        return Known(
+        return KnownMemories(
             of_session=[content for content, here in found if here],
             of_user=list(dict.fromkeys(content for content, here in found if not here)),
         )
@@ -138,7 +136,7 @@ class StoredMemories:
         self._generation = generation
         self._pool = pool
         self.tenant = int(transaction.reach.tenant)
-        self.place = int(pool)
+        self.partition = int(pool)
 
     def version(self) -> int | None:
         row = self._transaction.row("memory_state", pool_id=self._pool)

@@ -10,7 +10,8 @@ from cloister.domain.identifiers import MAX_SEQUENCE, SEQUENCE_BITS, MessageId, 
 from cloister.domain.prompts.recalled_text import NO_POOL, shown_in
 from cloister.storage.interface import Row, Transaction, Value
 
-RECENT_WINDOW = 2_000
+# The most messages, from the end of a session, among which recent ones of a role are looked for.
+_RECENT_SEARCH = 2_000
 
 
 class Indexed(NamedTuple):
@@ -45,7 +46,7 @@ class MessageStore:
         """The last ones of a role, newest first; what lies thousands of messages back is not recent."""
         first, last = span(session)
         rows = self._transaction.rows(
-            "recent_messages", first=first, last=last, role=role, limit=limit, window=max(RECENT_WINDOW, 10 * limit)
+            "recent_messages", first=first, last=last, role=role, limit=limit, window=max(_RECENT_SEARCH, 10 * limit)
         )
         return [_shown(row, pool) for row in rows]
 
@@ -55,10 +56,10 @@ class MessageStore:
         row = self._transaction.row("count_given_recalled_text", first=first, last=last, pool_id=pool)
         return 0 if row is None else cast(int, row[0])
 
-    def part_from_pool(self, pool: PoolId) -> None:
+    def detach_from_pool(self, pool: PoolId) -> None:
         """This pool is not what it was when messages quoted it, wherever their sessions are now: their quotations are shown in no
         pool any more."""
-        self._transaction.execute("part_from_pool", pool_id=pool, no_pool=NO_POOL)
+        self._transaction.execute("detach_from_pool", pool_id=pool, no_pool=NO_POOL)
 
     def session_name(self, message: MessageId) -> str:
         """The outside id of the session a message is in."""

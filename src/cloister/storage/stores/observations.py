@@ -7,7 +7,7 @@ from typing import Any, cast
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import MessageId, ObservationId, PoolId, SessionId, format_observation_id
 from cloister.domain.observation import Observation, StoredObservation
-from cloister.storage.interface import Row, Transaction
+from cloister.storage.interface import FIRST_PAGE, CursorKey, Row, Transaction
 
 
 class ObservationStore:
@@ -30,9 +30,7 @@ class ObservationStore:
             content=observation.content,
         )
 
-    def of_session(
-        self, session: SessionId, *, limit: int, after: tuple[int, int] = (-(1 << 63), 0)
-    ) -> list[StoredObservation]:
+    def of_session(self, session: SessionId, *, limit: int, after: CursorKey = FIRST_PAGE) -> list[StoredObservation]:
         """In the order in which it was said, from behind the (said_at, id) of the last one seen."""
         rows = self._transaction.rows(
             "session_observations",
@@ -48,12 +46,12 @@ class ObservationStore:
         row = self._transaction.row("count_session_observations", session_id=session)
         return 0 if row is None else cast(int, row[0])
 
-    def place(self, session: SessionId, observation: ObservationId) -> tuple[int, int]:
+    def cursor_key(self, session: SessionId, observation: ObservationId) -> CursorKey:
         """The (said_at, id) of a note of the session."""
-        row = self._transaction.row("observation_place", session_id=session, observation_id=observation)
+        row = self._transaction.row("observation_cursor_key", session_id=session, observation_id=observation)
         if row is None:
             raise NotFound("observation", format_observation_id(observation))
-        return cast(tuple[int, int], row)
+        return cast(CursorKey, row)
 
     def recent(self, session: SessionId, pool: PoolId, *, limit: int) -> list[StoredObservation]:
         """The newest of the session; oldest first."""

@@ -13,7 +13,7 @@ from cloister.storage.stores.messages import message_of
 from cloister.storage.stores.tenants import TenantStore
 
 
-class Found(NamedTuple):
+class PoolMessage(NamedTuple):
     """A message read back from the pool, with the outside id of its session, and the user of that."""
 
     message: Message
@@ -45,7 +45,7 @@ class PoolStore:
         """The pool of this key, made now if it was never used."""
         pool = self.find(key)
         if pool is None:
-            TenantStore(self._transaction).share()
+            TenantStore(self._transaction).lock_shared()
         while pool is None:
             self._transaction.execute(
                 "insert_pool",
@@ -134,16 +134,16 @@ class StoredPool:
             "session_rows", pool_id=self.pool, session_id=session, after=after, generation=self._generation
         )
 
-    def messages(self, ids: Sequence[MessageId]) -> dict[MessageId, Found]:
+    def messages(self, ids: Sequence[MessageId]) -> dict[MessageId, PoolMessage]:
         """What these ids say, for those that are in this pool now; every other id is left out."""
         rows = self._transaction.rows("pool_messages", pool_id=self.pool, message_ids=integers(ids))
         return {found.message.id: found for found in map(_found, rows)}
 
-    def recent(self, role: Role, limit: int) -> list[Found]:
+    def recent(self, role: Role, limit: int) -> list[PoolMessage]:
         """The last ones of a role anywhere in the pool, newest first."""
         rows = self._transaction.rows("pool_recent_messages", pool_id=self.pool, role=role, limit=limit)
         return [_found(row) for row in rows]
 
 
-def _found(row: Row) -> Found:
-    return Found(message_of(row[:-2]), cast(str, row[-2]), cast(str | None, row[-1]))
+def _found(row: Row) -> PoolMessage:
+    return PoolMessage(message_of(row[:-2]), cast(str, row[-2]), cast(str | None, row[-1]))

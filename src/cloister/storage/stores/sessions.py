@@ -9,7 +9,7 @@ from cloister.domain.conversation import Session
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import SEQUENCE_BITS, MessageId, PoolId, ProjectId, SessionId, TenantId
 from cloister.domain.text import is_storable
-from cloister.storage.interface import Row, Transaction
+from cloister.storage.interface import CursorKey, Row, Transaction
 from cloister.storage.stores.usage import UsageStore
 
 
@@ -104,7 +104,7 @@ class SessionStore:
         project: ProjectId | None = None,
         any_project: bool = True,
         user_id: str | None = None,
-        before: tuple[int, int] = ((1 << 63) - 1, (1 << 63) - 1),
+        before: CursorKey = ((1 << 63) - 1, (1 << 63) - 1),
     ) -> list[Session]:
         """Newest activity first, from behind the (updated_at, id) of the last one seen."""
         rows = self._transaction.rows(
@@ -173,9 +173,9 @@ class SessionStore:
             now=now,
         )
 
-    def place(self, session: SessionId, *, project: ProjectId | None, pool: PoolId, version: int, now: int) -> None:
+    def move(self, session: SessionId, *, project: ProjectId | None, pool: PoolId, version: int, now: int) -> None:
         self._transaction.execute(
-            "place_session", session_id=session, project_id=project, pool_id=pool, version=version, now=now
+            "move_session", session_id=session, project_id=project, pool_id=pool, version=version, now=now
         )
 
     def lock_of_project(self, project: ProjectId) -> list[LockedSession]:
@@ -193,7 +193,7 @@ class SessionStore:
 
     def remove(self, session: SessionId, *, messages: int) -> None:
         """Take away everything but the bare id, which no answer ever holds; so many messages went before."""
-        if self._transaction.execute("bury_session", session_id=session):
+        if self._transaction.execute("blank_session", session_id=session):
             self._usage.add_messages([(session, -messages)])
             self._usage.remove_session(session)
 

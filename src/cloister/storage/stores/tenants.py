@@ -8,7 +8,7 @@ from cloister.domain.conversation import Project
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import ProjectId, TenantId, format_project_id, format_tenant_id
 from cloister.domain.scope import MemberVisibility
-from cloister.storage.interface import Row, Transaction
+from cloister.storage.interface import FIRST_PAGE, CursorKey, Row, Transaction
 
 
 class TenantStore:
@@ -24,9 +24,9 @@ class TenantStore:
         row = self._transaction.row("tenant")
         return None if row is None else cast(str, row[0])
 
-    def share(self) -> None:
+    def lock_shared(self) -> None:
         """The tenant cannot be erased until the transaction ends. `NotFound` where it was erased, or never was."""
-        self._found(self._transaction.row("share_tenant"))
+        self._found(self._transaction.row("lock_tenant_shared"))
 
     def lock_names(self) -> None:
         """One transaction at a time gives a project of the tenant its name. `NotFound` where there is no such tenant."""
@@ -87,14 +87,14 @@ class ProjectStore:
             raise NotFound("project", "default")
         return ProjectId(cast(int, row[0]))
 
-    def hold(self, project: ProjectId) -> Project:
+    def lock_shared(self, project: ProjectId) -> Project:
         """The same, and it stays until the transaction ends. Take it before any session: a deletion does so too."""
-        row = self._transaction.row("hold_project", project_id=project)
+        row = self._transaction.row("lock_project_shared", project_id=project)
         if row is None:
             raise NotFound("project", format_project_id(project))
         return _project(row)
 
-    def page(self, *, limit: int, after: tuple[int, int] = (-(1 << 63), 0)) -> list[Project]:
+    def page(self, *, limit: int, after: CursorKey = FIRST_PAGE) -> list[Project]:
         """Oldest first, from behind the (created_at, id) of the last one seen."""
         rows = self._transaction.rows("projects", limit=limit, after_created_at=after[0], after_project_id=after[1])
         return [_project(row) for row in rows]
@@ -104,7 +104,7 @@ class ProjectStore:
         rows = cast(list[tuple[int, str]], self._transaction.rows("project_names"))
         return [(ProjectId(project), name) for project, name in rows]
 
-    def lock(self) -> None:
+    def lock_all(self) -> None:
         """Hold all projects of the tenant, so that which one is the default changes for one caller at a time."""
         self._transaction.rows("lock_projects")
 

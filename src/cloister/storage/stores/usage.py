@@ -32,7 +32,7 @@ class UsageStore:
         row = self._transaction.row("limits")
         return Limits() if row is None else _limits(row)
 
-    def stored(self) -> Counts:
+    def counts(self) -> Counts:
         row = self._transaction.row("usage")
         if row is None:
             return Counts(messages=0, sessions=0, limits=Limits())

@@ -20,7 +20,7 @@ from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.resources.answers import answer, nothing
 from cloister.interfaces.http.resources.bodies import Body, Name, ProjectId
 from cloister.interfaces.http.resources.sessions import project_of
-from cloister.services.chat.turns import Ask, NamedSession, Turn
+from cloister.services.chat.turns import NamedSession, Turn, TurnRequest
 
 STREAM: dict[str, Any] = {
     "description": "The turn as it runs, as server-sent events.",
@@ -102,7 +102,7 @@ def chat(body: ChatRequest, caller: Caller, request: Request) -> Response:
     if body.trigger == "regenerate-message":
         turn = keeper.begin_again(caller.reach, named)
     else:
-        turn = keeper.begin(caller.reach, Ask(drafts=[_said(body)], **asdict(named)))
+        turn = keeper.begin(caller.reach, TurnRequest(drafts=[_said(body)], **asdict(named)))
     return StartedTurn(_running(request), turn, turn_guard(turn, caller, request, has_asked=True))
 
 

@@ -20,7 +20,7 @@ from cloister.domain.scope import Reach
 from cloister.interfaces.http.dispatch.access_recheck import StreamGuard
 from cloister.interfaces.http.dispatch.executors import SerialExecutor
 from cloister.interfaces.http.logs import log
-from cloister.services.chat.converse import CHECK_SECONDS, BuildRequest, Finished, Recalled, TurnEvent
+from cloister.services.chat.converse import CHECK_SECONDS, BuildRequest, TurnContext, TurnEnd, TurnEvent
 from cloister.services.chat.turns import Turn
 
 T = TypeVar("T")
@@ -44,10 +44,10 @@ class RunningTurn:
 
     @property
     def ended(self) -> bool:
-        return bool(self._happened) and isinstance(self._happened[-1], Finished)
+        return bool(self._happened) and isinstance(self._happened[-1], TurnEnd)
 
     def publish(self, event: TurnEvent) -> None:
-        if isinstance(event, Recalled):
+        if isinstance(event, TurnContext):
             self._recalled_at = self._now()
         self._happened.append(event)
         self._wake()
@@ -62,7 +62,7 @@ class RunningTurn:
                 news, ended = self._news, self.ended
                 fresh = self._happened[seen:]
                 if guard.seconds_left <= 0 and not await guard.admits():
-                    yield [Finished(status="failed", message=None, finish_reason="error", error=AccessEnded())]
+                    yield [TurnEnd(status="failed", message=None, finish_reason="error", error=AccessEnded())]
                     return
                 shown = fresh
                 if seen < before or self._now() - self._recalled_at >= CHECK_SECONDS:
@@ -85,8 +85,8 @@ class RunningTurn:
     async def _read_recalled_again(self, guard: StreamGuard, fresh: Sequence[TurnEvent]) -> list[TurnEvent]:
         """What was recalled some time ago is read again for who is shown it only now: it may be forgotten since."""
         return [
-            Recalled(context=await self._read_again(guard.reach, self.turn, event.context))
-            if isinstance(event, Recalled)
+            TurnContext(context=await self._read_again(guard.reach, self.turn, event.context))
+            if isinstance(event, TurnContext)
             else event
             for event in fresh
         ]
@@ -157,7 +157,7 @@ class RunningTurns:
             log(logging.ERROR, "turn", error)
         finally:
             if not running.ended:
-                running.publish(Finished(status="failed", message=None, finish_reason="error"))
+                running.publish(TurnEnd(status="failed", message=None, finish_reason="error"))
             if self._running.get(_place(running.turn)) is running:
                 del self._running[_place(running.turn)]
 

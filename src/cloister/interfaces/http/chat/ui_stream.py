@@ -18,7 +18,7 @@ from cloister.interfaces.http.chat.running_turns import RunningTurn
 from cloister.interfaces.http.dispatch.access_recheck import StreamGuard
 from cloister.interfaces.http.problems import CRASH
 from cloister.interfaces.python import shapes
-from cloister.services.chat.converse import Finished, Recalled, TurnEvent
+from cloister.services.chat.converse import TurnContext, TurnEnd, TurnEvent
 
 HEADERS: Mapping[str, str] = {
     "x-vercel-ai-ui-message-stream": "v1",
@@ -56,7 +56,7 @@ class _Telling:
 
     def of(self, event: TurnEvent) -> Iterator[bytes]:
         match event:
-            case Recalled(context=context):
+            case TurnContext(context=context):
                 data = _CONTEXT.dump_json(shapes.context_shape(context), exclude=_NOT_TOLD)
                 yield b'data: {"type":"data-context","id":"context","data":' + data + b"}\n\n"
             case TextDelta(text=text):
@@ -64,12 +64,12 @@ class _Telling:
                     self._open = True
                     yield _event(type="text-start", id=_TEXT)
                 yield _event(type="text-delta", id=_TEXT, delta=text)
-            case Finished():
+            case TurnEnd():
                 yield from self._end(event)
             case _:
                 """Calls of tools: none were offered here."""
 
-    def _end(self, finished: Finished) -> Iterator[bytes]:
+    def _end(self, finished: TurnEnd) -> Iterator[bytes]:
         if self._open:
             yield _event(type="text-end", id=_TEXT)
         stored = None if finished.message is None else format_message_id(finished.message.id)

@@ -29,7 +29,7 @@ from cloister.interfaces.http.dispatch.paths import as_given
 from cloister.interfaces.http.dispatch.query_parameters import check_query
 from cloister.interfaces.http.problems import of_error, of_validation_error, problem
 from cloister.interfaces.http.resources.bodies import Body, Nothing
-from cloister.services.conversations.record import Append, Recorded
+from cloister.services.conversations.record import RecordRequest, RecordResult
 
 T = TypeVar("T")
 THREADS = 64
@@ -45,8 +45,8 @@ _LARGEST_GATHERED_BODY = 8_192
 class Appending:
     """The answer of a handler whose write may be done together with others: what to append, and how to answer when it is."""
 
-    append: Append
-    answer: Callable[[Recorded], Response]
+    append: RecordRequest
+    answer: Callable[[RecordResult], Response]
 
 
 class Executors:
@@ -170,7 +170,7 @@ class GuardedRoute(APIRoute):
 _Arrived = tuple[GuardedRoute, Request, bytes]
 
 
-def finish(request: Request, appending: Appending, recorded: Recorded | BaseException) -> Response:
+def finish(request: Request, appending: Appending, recorded: RecordResult | BaseException) -> Response:
     try:
         if isinstance(recorded, BaseException):
             raise recorded

@@ -20,7 +20,7 @@ from cloister.interfaces.http.dispatch.callers import Caller, needs
 from cloister.interfaces.http.dispatch.parameters import OfUser
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.events.subscribers import Subscribers
-from cloister.services.events.bus import Delivery, Reader
+from cloister.services.events.bus import Delivery, Subscription
 
 HEARTBEAT_SECONDS = 15.0
 # How long a reader may take for what it is sent before it is cut.
@@ -57,11 +57,11 @@ def follow_events(
         checked_name(user_id, "user_id")
     reach = caller.narrowed_reach()
     behind = last_event_id_header or last_event_id or None
-    reader = caller.services.events.read_along(reach, user=user_id, behind=behind)
-    greeting = _RETRY if behind else _RETRY + _block("ready", reader.id, {"type": "ready"})
+    subscription = caller.services.events.subscribe(reach, user=user_id, after=behind)
+    greeting = _RETRY if behind else _RETRY + _block("ready", subscription.id, {"type": "ready"})
     recheck = cast(AccessRecheck, request.app.state.access_recheck)
     guard = recheck.guard(caller, ("events", reach), lambda now: now.narrowed_reach() == reach)
-    return EventStream(cast(Subscribers, request.app.state.subscribers), guard, reach, reader, greeting)
+    return EventStream(cast(Subscribers, request.app.state.subscribers), guard, reach, subscription, greeting)
 
 
 class EventStream(Response):
@@ -70,14 +70,14 @@ class EventStream(Response):
     media_type = _MEDIA_TYPE
 
     def __init__(
-        self, subscribers: Subscribers, guard: StreamGuard, reach: Reach, reader: Reader, greeting: bytes
+        self, subscribers: Subscribers, guard: StreamGuard, reach: Reach, subscription: Subscription, greeting: bytes
     ) -> None:
         super().__init__(headers={"X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._subscribers = subscribers
         self._guard = guard
         self._reach = reach
-        self._reader = reader
+        self._subscription = subscription
         self._greeting = greeting
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -97,7 +97,7 @@ class EventStream(Response):
         finally:
             gone.cancel()
             self._subscribers.leave(self._reach.tenant, news)
-            self._reader.close()
+            self._subscription.close()
 
     async def _pieces(self, news: asyncio.Event, gone: "asyncio.Task[None]") -> AsyncGenerator[bytes]:
         now = asyncio.get_running_loop().time
@@ -105,7 +105,7 @@ class EventStream(Response):
         sent = now()
         while True:
             news.clear()
-            told = self._reader.read()
+            told = self._subscription.read()
             if not await self._guard.admits():
                 return
             if gone.done() or self._subscribers.closing:
@@ -114,9 +114,9 @@ class EventStream(Response):
                 yield _blocks(told)
                 sent = now()
             elif now() - sent >= HEARTBEAT_SECONDS:
-                yield f": still here\nid: {self._reader.id}\n\n".encode()
+                yield f": still here\nid: {self._subscription.id}\n\n".encode()
                 sent = now()
-            if not self._reader.has_news:
+            if not self._subscription.has_events:
                 await _wait(news, min(self._guard.seconds_left, sent + HEARTBEAT_SECONDS - now()))
 
 

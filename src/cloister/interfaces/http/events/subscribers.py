@@ -20,7 +20,7 @@ class Subscribers:
 
     def open(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._leave_bus = self._services.events.on_news(self._pass_on)
+        self._leave_bus = self._services.events.on_publish(self._pass_on)
 
     def close(self) -> None:
         """All readers are let go; who comes now is let go too."""

@@ -21,7 +21,7 @@ from cloister.interfaces.http.chat.running_turns import RunningTurn, RunningTurn
 from cloister.interfaces.http.dispatch.access_recheck import StreamGuard
 from cloister.interfaces.http.openai.errors import error_body, in_openai_shape
 from cloister.interfaces.http.problems import CRASH, of_error, problem
-from cloister.services.chat.converse import BuildRequest, Finished, TurnEvent
+from cloister.services.chat.converse import BuildRequest, TurnEnd, TurnEvent
 from cloister.services.chat.turns import Turn
 
 SESSION_HEADER = b"x-session-id"
@@ -88,7 +88,7 @@ class TurnReply(Response):
         """The log is told why, as for any other request."""
         error = in_openai_shape(failed)
         scope.setdefault("state", {})["error"] = next(
-            (event.error for event in happened if isinstance(event, Finished)), None
+            (event.error for event in happened if isinstance(event, TurnEnd)), None
         )
         await send(self._head(error.status_code, "application/json", error.headers))
         await send({"type": "http.response.body", "body": bytes(error.body)})
@@ -112,7 +112,7 @@ class TurnReply(Response):
                 words.append(event.text)
             elif isinstance(event, ToolCallDelta):
                 _gather(calls, event)
-            elif isinstance(event, Finished):
+            elif isinstance(event, TurnEnd):
                 finished = event
         assert finished is not None
         message: dict[str, Any] = {"role": "assistant", "content": "".join(words) or None, "refusal": None}
@@ -127,10 +127,10 @@ class TurnReply(Response):
                 yield self._chunk({"content": event.text})
             elif isinstance(event, ToolCallDelta):
                 yield self._chunk({"tool_calls": [_call(event)]})
-            elif isinstance(event, Finished):
+            elif isinstance(event, TurnEnd):
                 yield from self._last(event)
 
-    def _last(self, finished: Finished) -> Iterator[bytes]:
+    def _last(self, finished: TurnEnd) -> Iterator[bytes]:
         failed = _failure([finished])
         if failed is not None:
             yield _event(error_body(json.loads(bytes(failed.body))))
@@ -178,7 +178,7 @@ async def _send_part(send: Send, body: bytes) -> None:
 def _failure(happened: list[TurnEvent]) -> Response | None:
     """Why a turn that has ended did not end well. One that is cut at its limit of tokens has ended well."""
     finished = happened[-1] if happened else None
-    if not isinstance(finished, Finished):
+    if not isinstance(finished, TurnEnd):
         return None
     if finished.error is not None:
         return of_error(finished.error)

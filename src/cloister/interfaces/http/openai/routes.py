@@ -18,7 +18,7 @@ from cloister.interfaces.http.openai.errors import CHAT, OpenAiRoute
 from cloister.interfaces.http.openai.messages import read_conversation, with_memory
 from cloister.interfaces.http.openai.reply import EVENTS, Answering, TurnReply
 from cloister.interfaces.http.openapi import schemas as forms
-from cloister.services.chat.turns import Ask
+from cloister.services.chat.turns import TurnRequest
 
 router = APIRouter(route_class=OpenAiRoute, tags=["OpenAI-compatible"])
 
@@ -109,7 +109,7 @@ def complete_chat(
     services = caller.services
     turn = services.turns.begin(
         caller.reach,
-        Ask(
+        TurnRequest(
             session=session,
             drafts=conversation.last_said if session is None else conversation.drafts,
             project=caller.project(required=False),

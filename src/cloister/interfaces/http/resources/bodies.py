@@ -15,7 +15,7 @@ from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.domain.text import MAX_METADATA, MAX_METADATA_DEPTH
 from cloister.interfaces.http.openapi import schemas as forms
 from cloister.services.conversations.record import LARGEST_BATCH
-from cloister.services.memories.memories import LARGEST_APPEND
+from cloister.services.memories.memories import LARGEST_MEMORY_BATCH
 from cloister.services.recall.search import HIGHEST_LIMIT, Kind
 
 
@@ -201,7 +201,7 @@ class NewEpisode(Body):
 class NewMemories(Body):
     session_id: Name = Field(description="The session's `external_id`.")
     contents: list[Annotated[str, Field(json_schema_extra=forms.MEMORY)]] = Field(
-        json_schema_extra={"minItems": 1, "maxItems": LARGEST_APPEND},
+        json_schema_extra={"minItems": 1, "maxItems": LARGEST_MEMORY_BATCH},
         description=f"Short statements, each of at most {MAX_MEMORY:,} characters.",
     )
 

@@ -72,7 +72,7 @@ def add_memories(
     body: bodies.NewMemories, caller: Caller, idempotency_key: IdempotencyKey = None, wait: Wait = None
 ) -> Response:
     """Add memories by hand. What the session knows already, in other case, spacing or punctuation, is counted and not added."""
-    appended = caller.services.memories.append(
+    appended = caller.services.memories.add(
         caller.reach, body.session_id, body.contents, idempotency_key=idempotency_key
     )
     wait_until_indexed(caller.services, wait)

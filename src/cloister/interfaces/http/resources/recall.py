@@ -10,7 +10,7 @@ from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.resources import bodies
 from cloister.interfaces.http.resources.answers import HitList, answer
 from cloister.interfaces.python import shapes
-from cloister.services.recall.search import Place
+from cloister.services.recall.search import SearchTarget
 
 router = APIRouter(route_class=GuardedRoute, tags=["Recall"])
 
@@ -42,11 +42,11 @@ def search(body: bodies.SearchRequest, caller: Caller) -> Response:
     return answer(HitList.model_construct(data=[shapes.hit_shape(hit) for hit in hits]))
 
 
-def _place(body: bodies.SearchRequest, caller: CallerInfo) -> Place:
+def _place(body: bodies.SearchRequest, caller: CallerInfo) -> SearchTarget:
     if body.session_id is None and "project_id" not in body.model_fields_set:
-        return Place(project=caller.project(required=True), user_id=body.user_id)
+        return SearchTarget(project=caller.project(required=True), user_id=body.user_id)
     project = None if body.project_id is None else parse_project_id(body.project_id)
-    return Place(session=body.session_id, project=project, user_id=body.user_id)
+    return SearchTarget(session=body.session_id, project=project, user_id=body.user_id)
 
 
 def _sources(given: list[bodies.ContextSource]) -> tuple[Source, ...]:

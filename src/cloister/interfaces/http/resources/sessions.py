@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import NotFound
-from cloister.domain.identifiers import MessageId, ProjectId, parse_message_id, parse_project_id
+from cloister.domain.identifiers import NO_PROJECT, MessageId, ProjectId, parse_message_id, parse_project_id
 from cloister.domain.text import checked_content
 from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, NoBody, needs
 from cloister.interfaces.http.dispatch.cursors import Listing, other_cursor
@@ -30,10 +30,8 @@ from cloister.interfaces.http.resources.answers import MessageList, MessagePage,
 from cloister.interfaces.http.resources.write_only import message_answers, session_answer
 from cloister.interfaces.python import preview_shapes, shapes
 from cloister.interfaces.python.arguments import draft_of, of_each
-from cloister.services.conversations.record import Append, Recorded
+from cloister.services.conversations.record import RecordRequest, RecordResult
 from cloister.services.conversations.sessions import SessionChange, SessionFields, check_change
-
-SHARED_POOL = "none"
 
 router = APIRouter(route_class=GuardedRoute, tags=["Sessions and what was said"])
 
@@ -77,7 +75,7 @@ def list_sessions(
 ) -> Response:
     """List sessions, newest activity first: of one project, with `project_id=none` of the shared pool, or without `project_id` of
     the project that the header or the key names, else of all."""
-    if project_id == SHARED_POOL:
+    if project_id == NO_PROJECT:
         return session_page(caller, limit, cursor, any_project=False, user_id=user_id)
     project = caller.chosen_project() if project_id is None else parse_project_id(project_id)
     return session_page(caller, limit, cursor, project=project, any_project=project is None, user_id=user_id)
@@ -105,17 +103,18 @@ def change_session(
         untitle="title" in body.model_fields_set and body.title is None,
         tags=None if body.tags is None else tuple(body.tags),
         metadata=body.metadata,
-        move=moving,
-        project=project,
     )
+    sessions = caller.services.sessions
     if dry_run:
         caller.key.require("read")
         check_change(change)
-        sessions = caller.services.sessions
         place = project if moving else sessions.get(caller.reach, external_id).project
         preview = sessions.preview_move(caller.reach, external_id, place)
         return answer(preview_shapes.move_preview_shape(preview))
-    changed = caller.services.sessions.change(caller.reach, external_id, change)
+    if moving:
+        changed = sessions.move(caller.reach, external_id, project, change)
+    else:
+        changed = sessions.change(caller.reach, external_id, change)
     wait_until_indexed(caller.services, wait)
     shape = shapes.session_shape(changed)
     return answer(session_answer(caller, shape, title=body.title, tags=body.tags, metadata=body.metadata))
@@ -147,13 +146,13 @@ def record_message(
     """Append a message. It is durable when this answers."""
     drafts = [_draft(body)]
 
-    def done(recorded: Recorded) -> Response:
+    def done(recorded: RecordResult) -> Response:
         wait_until_indexed(caller.services, wait)
         (made,) = message_answers(caller, [shapes.message_shape(recorded.messages[0], recorded.session)])
         return answer(made, 201)
 
     if idempotency_key is None:
-        return Appending(append=Append(reach=caller.reach, session=external_id, drafts=drafts), answer=done)
+        return Appending(append=RecordRequest(reach=caller.reach, session=external_id, drafts=drafts), answer=done)
     return done(caller.services.record.messages(caller.reach, external_id, drafts, idempotency_key=idempotency_key))
 
 

@@ -17,7 +17,7 @@ from cloister.interfaces.python.pages import ListCursors, Page, PageRequest, for
 from cloister.services.conversations.sessions import SessionChange, SessionFields
 from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
-from cloister.services.recall.search import Place
+from cloister.services.recall.search import SearchTarget
 from cloister.services.tenancy.api_keys import KeyFields
 
 
@@ -56,6 +56,9 @@ class EmbeddedBackend:
 
     def update_session(self, session_id: str, change: SessionChange) -> shapes.Session:
         return shapes.session_shape(self.services.sessions.change(self.reach, session_id, change))
+
+    def move_session(self, session_id: str, project: ProjectId | None, change: SessionChange) -> shapes.Session:
+        return shapes.session_shape(self.services.sessions.move(self.reach, session_id, project, change))
 
     def preview_move(self, session_id: str, project: ProjectId | None) -> preview_shapes.MovePreview:
         preview = self.services.sessions.preview_move(self.reach, session_id, project)
@@ -120,7 +123,7 @@ class EmbeddedBackend:
     def search(self, query: SearchQuery) -> list[shapes.Hit]:
         is_of_session = query.session_id is not None and query.project is UNSPECIFIED
         project = None if is_of_session else self._resolved(query.project)
-        target = Place(session=query.session_id, project=project, user_id=query.user_id)
+        target = SearchTarget(session=query.session_id, project=project, user_id=query.user_id)
         hits = self.services.search.search(self.reach, query.query, target, query.limit, query.kinds)
         return [shapes.hit_shape(hit) for hit in hits]
 
@@ -143,7 +146,7 @@ class EmbeddedBackend:
     def add_memories(
         self, session_id: str, contents: Sequence[str], idempotency_key: str | None
     ) -> derived_shapes.Appended:
-        appended = self.services.memories.append(self.reach, session_id, contents, idempotency_key=idempotency_key)
+        appended = self.services.memories.add(self.reach, session_id, contents, idempotency_key=idempotency_key)
         return derived_shapes.appended_shape(appended)
 
     def forget_memory(self, memory: MemoryId) -> None:

@@ -9,6 +9,7 @@ from urllib.parse import quote
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import Forbidden, NotFound, ProjectRequired
 from cloister.domain.identifiers import (
+    NO_PROJECT,
     EntityId,
     KeyId,
     MemoryId,
@@ -26,7 +27,7 @@ from cloister.domain.scope import MemberVisibility
 from cloister.domain.text import MAX_NAME, checked_name, is_storable
 from cloister.domain.timestamps import iso
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
-from cloister.interfaces.python.arguments import LARGEST_PAGE, NO_PROJECT, UNSPECIFIED, ProjectChoice
+from cloister.interfaces.python.arguments import LARGEST_PAGE, UNSPECIFIED, ProjectChoice
 from cloister.interfaces.python.backends.interface import ContextQuery, ProjectChange, SearchQuery
 from cloister.interfaces.python.pages import Page, PageRequest
 from cloister.services.conversations.sessions import SessionChange, SessionFields
@@ -80,8 +81,10 @@ class RemoteBackend:
         return answer.page(shapes.Session)
 
     def update_session(self, session_id: str, change: SessionChange) -> shapes.Session:
-        body = _given(title=change.title, tags=change.tags, metadata=change.metadata)
-        body |= _project_field(change.project) if change.move else {}
+        return self.server.change("PATCH", _session(session_id), _description(change)).one(shapes.Session)
+
+    def move_session(self, session_id: str, project: ProjectId | None, change: SessionChange) -> shapes.Session:
+        body = {**_description(change), **_project_field(project)}
         return self.server.change("PATCH", _session(session_id), body).one(shapes.Session)
 
     def preview_move(self, session_id: str, project: ProjectId | None) -> preview_shapes.MovePreview:
@@ -263,6 +266,10 @@ def _refuse_over_http(command: str) -> NoReturn:
 def _given(**fields: object) -> dict[str, object]:
     """The fields that have a value; the others are not sent."""
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def _description(change: SessionChange) -> dict[str, object]:
+    return _given(title=change.title, tags=change.tags, metadata=change.metadata)
 
 
 def _message(draft: Draft) -> dict[str, object]:

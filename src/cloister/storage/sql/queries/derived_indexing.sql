@@ -47,7 +47,7 @@ WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND revision = :revision
 UPDATE entity SET indexed_at = :indexed_at
 WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND revision = :revision
 
--- name: wait_for_entity_again
+-- name: requeue_entity
 UPDATE entity SET indexed_at = NULL WHERE tenant_id = :tenant_id AND entity_id = :entity_id
 
 -- name: note_entity_removal

@@ -1,17 +1,20 @@
+-- columns: entity_columns
+entity_id, project_id, user_id, name, type, created_at
+
 -- name: entity_by_digest
-SELECT entity_id, project_id, user_id, name, type, created_at FROM entity
+SELECT {entity_columns} FROM entity
 WHERE tenant_id = :tenant_id AND project_id = :project_id AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '')
     AND digest = :digest
 
 -- name: entity
-SELECT entity_id, project_id, user_id, name, type, created_at FROM entity
+SELECT {entity_columns} FROM entity
 WHERE tenant_id = :tenant_id AND entity_id = :entity_id
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
     AND (CAST(:bound_user AS TEXT) IS NULL OR user_id = :bound_user)
 
 -- name: found_entities
 -- By id, for ids that were found here, whatever project the caller is confined to: what it forgets may be known in another too.
-SELECT entity_id, project_id, user_id, name, type, created_at FROM entity
+SELECT {entity_columns} FROM entity
 WHERE tenant_id = :tenant_id AND entity_id IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
 
 -- name: insert_entity
@@ -23,7 +26,7 @@ INSERT INTO entity (
 ON CONFLICT DO NOTHING
 RETURNING entity_id
 
--- name: hold_entity
+-- name: lock_entity
 -- Until the transaction ends nobody else says or forgets anything of it; and what an indexer made of it before is not kept.
 UPDATE entity SET revision = revision + 1 WHERE tenant_id = :tenant_id AND entity_id = :entity_id
 
@@ -48,7 +51,7 @@ ORDER BY m.entity_id, m.created_at, m.message_id
 
 -- name: entities
 -- A page of one project, or of one user's part of it, oldest first.
-SELECT entity_id, project_id, user_id, name, type, created_at FROM entity
+SELECT {entity_columns} FROM entity
 WHERE tenant_id = :tenant_id AND project_id = :project_id
     AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '')
     AND (created_at, entity_id) > (:after_created_at, :after_entity_id)
@@ -89,7 +92,7 @@ SELECT entity_id, session_id, created_at FROM mention WHERE tenant_id = :tenant_
 -- name: delete_session_mentions
 DELETE FROM mention WHERE tenant_id = :tenant_id AND session_id = :session_id
 
--- name: delete_mentions_told_together
+-- name: delete_mentions_of_extraction
 -- What one extraction says of an entity has one text for all the messages it came from.
 DELETE FROM mention
 WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND session_id = :session_id AND created_at = :created_at
@@ -124,7 +127,7 @@ UPDATE entity SET project_id = :project_id, user_id = :user_id WHERE tenant_id =
 
 -- name: all_project_entities
 -- Of all users' parts.
-SELECT entity_id, project_id, user_id, name, type, created_at FROM entity
+SELECT {entity_columns} FROM entity
 WHERE tenant_id = :tenant_id AND project_id = :project_id
 ORDER BY entity_id
 

@@ -2,13 +2,10 @@
 -- them.
 
 -- name: lock_user_sessions
-SELECT session_id FROM session WHERE tenant_id = :tenant_id AND user_id = :user_id ORDER BY session_id
+SELECT session_id FROM session WHERE tenant_id = :tenant_id AND user_id = :user_id ORDER BY session_id FOR UPDATE
 
 -- name: sessions_by_id
-SELECT
-    session_id, tenant_id, external_id, project_id, pool_id, user_id, title, tags, metadata, message_count, created_at,
-    updated_at, memory_count, CAST(CASE WHEN due_at IS NULL THEN 0 ELSE 1 END AS BIGINT), extraction_error,
-    next_sequence, episode_id, unchecked_count
+SELECT {session_columns}
 FROM session
 WHERE tenant_id = :tenant_id AND session_id IN (SELECT value FROM json_each(CAST(:session_ids AS TEXT)))
     AND user_id = :user_id
@@ -73,7 +70,7 @@ WHERE tenant_id = :tenant_id
         user_id = :user_id
         OR pool_id IN (SELECT s.pool_id FROM session AS s WHERE s.tenant_id = :tenant_id AND s.user_id = :user_id)
     )
-ORDER BY pool_id
+ORDER BY pool_id FOR UPDATE
 
 -- name: delete_empty_pools
 DELETE FROM pool
@@ -87,7 +84,7 @@ SELECT key_id FROM api_key WHERE tenant_id = :tenant_id AND user_id = :user_id O
 DELETE FROM api_key WHERE tenant_id = :tenant_id AND user_id = :user_id
 
 -- name: lock_sessions
-SELECT session_id FROM session WHERE tenant_id = :tenant_id AND pool_id IS NOT NULL ORDER BY session_id
+SELECT session_id FROM session WHERE tenant_id = :tenant_id AND pool_id IS NOT NULL ORDER BY session_id FOR UPDATE
 
 -- name: count_tenant
 SELECT
@@ -136,8 +133,8 @@ DELETE FROM tenant_usage WHERE tenant_id = :tenant_id
 -- name: erase_api_keys
 DELETE FROM api_key WHERE tenant_id = :tenant_id
 
--- name: bury_sessions
--- The same that `bury_session` does, for all sessions.
+-- name: blank_sessions
+-- The same that `blank_session` does, for all sessions.
 UPDATE session
 SET external_id = NULL, project_id = NULL, pool_id = NULL, user_id = NULL, title = NULL, tags = '[]', metadata = '{}',
     episode_id = NULL, message_count = 0, memory_count = 0, unchecked_count = 0, due_at = NULL, claim = NULL,

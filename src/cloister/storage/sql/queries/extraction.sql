@@ -1,3 +1,6 @@
+-- columns: observation_columns
+o.observation_id, o.session_id, o.content, o.sources, o.said_at, o.created_at, s.external_id, s.user_id
+
 -- name: claim_extraction
 -- A lease: another worker may take it when it has run out. A session that was not due becomes so with the end of the lease: if
 -- whoever claimed it dies, it is not forgotten.
@@ -40,9 +43,11 @@ SELECT message_id FROM message
 WHERE tenant_id = :tenant_id AND session_id = :session_id
     AND message_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
 
--- name: hold_claim
+-- name: lock_claimed_session
 -- The session, held until the transaction ends, if the lease still stands.
-SELECT observed_message_id FROM session WHERE tenant_id = :tenant_id AND session_id = :session_id AND claim = :claim
+SELECT observed_message_id FROM session
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND claim = :claim
+FOR UPDATE
 
 -- name: finish_extraction
 UPDATE session
@@ -100,7 +105,7 @@ INSERT INTO observation (
 )
 
 -- name: session_observations
-SELECT o.observation_id, o.session_id, o.content, o.sources, o.said_at, o.created_at, s.external_id, s.user_id
+SELECT {observation_columns}
 FROM observation AS o
 JOIN session AS s ON s.tenant_id = o.tenant_id AND s.session_id = o.session_id
 WHERE o.tenant_id = :tenant_id AND o.session_id = :session_id
@@ -111,14 +116,14 @@ LIMIT :limit
 -- name: count_session_observations
 SELECT count(*) FROM observation WHERE tenant_id = :tenant_id AND session_id = :session_id
 
--- name: observation_place
+-- name: observation_cursor_key
 -- Where a note of one session stands in its list.
 SELECT said_at, observation_id FROM observation
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND observation_id = :observation_id
 
 -- name: recent_observations
 -- The newest of one session, newest first.
-SELECT o.observation_id, o.session_id, o.content, o.sources, o.said_at, o.created_at, s.external_id, s.user_id
+SELECT {observation_columns}
 FROM session AS s
 CROSS JOIN observation AS o
 WHERE s.tenant_id = :tenant_id AND s.session_id = :session_id AND s.pool_id = :pool_id
@@ -128,7 +133,7 @@ LIMIT :limit
 
 -- name: recent_observations_of_user
 -- The newest of all sessions of one user in one pool (TAB-7), newest first.
-SELECT o.observation_id, o.session_id, o.content, o.sources, o.said_at, o.created_at, s.external_id, s.user_id
+SELECT {observation_columns}
 FROM session AS s
 CROSS JOIN observation AS o
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND s.user_id = :user_id AND s.observed_message_id > 0
@@ -152,7 +157,7 @@ WHERE tenant_id = :tenant_id AND session_id = :session_id AND first_message_id >
 UPDATE session SET observed_message_id = :message_id - 1
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND observed_message_id >= :message_id
 
--- name: count_unchecked_again
+-- name: recount_unchecked
 UPDATE session
 SET unchecked_count = (
     SELECT count(*) FROM message

@@ -1,5 +1,5 @@
 -- name: lock_session_by_id
-SELECT pool_id FROM session WHERE tenant_id = :tenant_id AND session_id = :session_id
+SELECT pool_id FROM session WHERE tenant_id = :tenant_id AND session_id = :session_id FOR UPDATE
 
 -- name: words
 -- What an indexer reads of one session, from behind an id.
@@ -51,7 +51,7 @@ WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :end
     ), :last)
 ORDER BY message_id
 
--- name: wait_again
+-- name: requeue_around
 -- The neighbours of a message that goes: what they borrowed from it has to go too.
 UPDATE message SET indexed_at = NULL
 WHERE tenant_id = :tenant_id AND message_id IN (
@@ -75,7 +75,7 @@ VALUES (:tenant_id, :removal_id, :session_id, :message_id)
 -- name: settle_index_removal
 DELETE FROM index_removal WHERE tenant_id = :tenant_id AND removal_id = :removal_id
 
--- name: wait_all_again
+-- name: requeue_session
 -- What was recorded in a session after it was cleared may have been removed with the rest.
 UPDATE message SET indexed_at = NULL WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :end
 

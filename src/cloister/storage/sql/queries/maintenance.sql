@@ -97,11 +97,13 @@ WHERE session_id = coalesce(
         WHERE tenant_id > :after AND due_at <= :now AND (claimed_until IS NULL OR claimed_until < :now)
         ORDER BY tenant_id, due_at, session_id
         LIMIT 1
+        FOR UPDATE SKIP LOCKED
     ), (
         SELECT session_id FROM session
         WHERE tenant_id <= :after AND due_at <= :now AND (claimed_until IS NULL OR claimed_until < :now)
         ORDER BY tenant_id, due_at, session_id
         LIMIT 1
+        FOR UPDATE SKIP LOCKED
     )
 )
 RETURNING tenant_id, session_id

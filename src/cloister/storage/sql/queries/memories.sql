@@ -1,3 +1,6 @@
+-- columns: memory_columns
+m.memory_id, m.session_id, m.content, m.importance, m.created_at, s.external_id, s.user_id, s.project_id
+
 -- name: insert_memory
 -- No row comes back when the session knows it already, or the drawn id is taken.
 INSERT INTO memory (
@@ -14,7 +17,7 @@ ON CONFLICT DO NOTHING
 
 -- name: session_memories
 -- A page of one session, oldest first.
-SELECT m.memory_id, m.session_id, m.content, m.importance, m.created_at, s.external_id, s.user_id, s.project_id
+SELECT {memory_columns}
 FROM memory AS m
 JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
 WHERE m.tenant_id = :tenant_id AND m.session_id = :session_id
@@ -27,7 +30,7 @@ LIMIT :limit
 SELECT memory_id, session_id, content, importance, created_at, external_id, user_id, project_id
 FROM (
     SELECT
-        m.memory_id, m.session_id, m.content, m.importance, m.created_at, s.external_id, s.user_id, s.project_id,
+        {memory_columns},
         row_number() OVER (PARTITION BY s.pool_id, m.digest ORDER BY m.created_at DESC, m.memory_id DESC) AS repetition
     FROM memory AS m
     JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
@@ -51,7 +54,7 @@ ORDER BY here DESC, m.created_at DESC, m.memory_id DESC
 LIMIT :limit
 
 -- name: memory
-SELECT m.memory_id, m.session_id, m.content, m.importance, m.created_at, s.external_id, s.user_id, s.project_id
+SELECT {memory_columns}
 FROM memory AS m
 JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
 WHERE m.tenant_id = :tenant_id AND m.memory_id = :memory_id
@@ -108,7 +111,7 @@ WHERE repetition = 1
 
 -- name: pool_memories
 -- Content by id, for ids that an index named: only what is in this pool now comes back.
-SELECT m.memory_id, m.session_id, m.content, m.importance, m.created_at, s.external_id, s.user_id, s.project_id
+SELECT {memory_columns}
 FROM json_each(CAST(:memory_ids AS TEXT)) AS named
 CROSS JOIN memory AS m
 CROSS JOIN session AS s

@@ -3,7 +3,7 @@
 
 -- name: pool_rows
 -- Session by session, each in order, without a sort of the whole pool.
-SELECT m.message_id, m.role, m.author, m.created_at, m.vector, m.terms
+SELECT {indexed_message_columns}
 FROM session AS s
 CROSS JOIN LATERAL (
     SELECT message_id, role, author, created_at, vector, terms FROM message
@@ -14,18 +14,14 @@ CROSS JOIN LATERAL (
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id
 
 -- name: pool_messages
-SELECT
-    m.message_id, m.session_id, m.role, m.content, m.author, m.status, m.episode_id, m.is_memory_checked, m.tokens,
-    m.metadata, m.created_at, s.external_id, s.user_id
+SELECT {pool_message_columns}
 FROM message AS m
 JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
 WHERE m.tenant_id = :tenant_id AND s.pool_id = :pool_id
     AND m.message_id = ANY (ARRAY(SELECT value FROM json_each(CAST(:message_ids AS TEXT))))
 
 -- name: pool_recent_messages
-SELECT
-    m.message_id, m.session_id, m.role, m.content, m.author, m.status, m.episode_id, m.is_memory_checked, m.tokens,
-    m.metadata, m.created_at, s.external_id, s.user_id
+SELECT {pool_message_columns}
 FROM session AS s
 CROSS JOIN LATERAL (
     SELECT

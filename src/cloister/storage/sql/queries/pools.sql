@@ -1,3 +1,10 @@
+-- columns: pool_message_columns
+m.message_id, m.session_id, m.role, m.content, m.author, m.status, m.episode_id, m.is_memory_checked, m.tokens,
+m.metadata, m.created_at, s.external_id, s.user_id
+
+-- columns: indexed_message_columns
+m.message_id, m.role, m.author, m.created_at, m.vector, m.terms
+
 -- name: pool
 SELECT pool_id FROM pool
 WHERE tenant_id = :tenant_id AND coalesce(project_id, 0) = coalesce(CAST(:project_id AS BIGINT), 0)
@@ -53,7 +60,7 @@ ORDER BY session_id
 -- name: pool_rows
 -- What a whole pool's block is made of: all but messages without words of their own, whose vectors are empty. SQLite's nested loop
 -- gives the messages of a session together and in order.
-SELECT m.message_id, m.role, m.author, m.created_at, m.vector, m.terms
+SELECT {indexed_message_columns}
 FROM session AS s
 CROSS JOIN message AS m
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id
@@ -62,7 +69,7 @@ WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tena
 
 -- name: session_rows
 -- The same for the later part of one session that is in the pool. One lower bound: of two, SQLite would begin at the first.
-SELECT m.message_id, m.role, m.author, m.created_at, m.vector, m.terms
+SELECT {indexed_message_columns}
 FROM session AS s
 CROSS JOIN message AS m
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND s.session_id = :session_id AND m.tenant_id = s.tenant_id
@@ -76,9 +83,7 @@ ORDER BY m.message_id
 
 -- name: pool_messages
 -- Content by id, for ids that an index named: only what is in this pool now comes back.
-SELECT
-    m.message_id, m.session_id, m.role, m.content, m.author, m.status, m.episode_id, m.is_memory_checked, m.tokens,
-    m.metadata, m.created_at, s.external_id, s.user_id
+SELECT {pool_message_columns}
 FROM json_each(CAST(:message_ids AS TEXT)) AS named
 CROSS JOIN message AS m
 CROSS JOIN session AS s
@@ -87,9 +92,7 @@ WHERE m.message_id = named.value AND m.tenant_id = :tenant_id
 
 -- name: pool_recent_messages
 -- The last ones of a role anywhere in the pool, newest first.
-SELECT
-    m.message_id, m.session_id, m.role, m.content, m.author, m.status, m.episode_id, m.is_memory_checked, m.tokens,
-    m.metadata, m.created_at, s.external_id, s.user_id
+SELECT {pool_message_columns}
 FROM session AS s
 CROSS JOIN message AS m
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id

@@ -1,8 +1,10 @@
+-- columns: session_columns
+session_id, tenant_id, external_id, project_id, pool_id, user_id, title, tags, metadata, message_count, created_at,
+updated_at, memory_count, CAST(CASE WHEN due_at IS NULL THEN 0 ELSE 1 END AS BIGINT), extraction_error, next_sequence,
+episode_id, unchecked_count
+
 -- name: session
-SELECT
-    session_id, tenant_id, external_id, project_id, pool_id, user_id, title, tags, metadata, message_count, created_at,
-    updated_at, memory_count, CAST(CASE WHEN due_at IS NULL THEN 0 ELSE 1 END AS BIGINT), extraction_error,
-    next_sequence, episode_id, unchecked_count
+SELECT {session_columns}
 FROM session
 WHERE tenant_id = :tenant_id AND external_id = :external_id
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
@@ -10,21 +12,16 @@ WHERE tenant_id = :tenant_id AND external_id = :external_id
 
 -- name: lock_session
 -- The same, held against every other writer until the transaction ends.
-SELECT
-    session_id, tenant_id, external_id, project_id, pool_id, user_id, title, tags, metadata, message_count, created_at,
-    updated_at, memory_count, CAST(CASE WHEN due_at IS NULL THEN 0 ELSE 1 END AS BIGINT), extraction_error,
-    next_sequence, episode_id, unchecked_count
+SELECT {session_columns}
 FROM session
 WHERE tenant_id = :tenant_id AND external_id = :external_id
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
     AND (CAST(:bound_user AS TEXT) IS NULL OR user_id = :bound_user)
+FOR UPDATE
 
 -- name: sessions
 -- A page, newest activity first. `any_project` 0 keeps to :project_id, where NULL is the shared pool.
-SELECT
-    session_id, tenant_id, external_id, project_id, pool_id, user_id, title, tags, metadata, message_count, created_at,
-    updated_at, memory_count, CAST(CASE WHEN due_at IS NULL THEN 0 ELSE 1 END AS BIGINT), extraction_error,
-    next_sequence, episode_id, unchecked_count
+SELECT {session_columns}
 FROM session
 WHERE tenant_id = :tenant_id AND pool_id IS NOT NULL
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
@@ -69,7 +66,7 @@ UPDATE session
 SET title = :title, tags = :tags, metadata = :metadata, updated_at = CASE WHEN updated_at > :now THEN updated_at ELSE :now END
 WHERE tenant_id = :tenant_id AND session_id = :session_id
 
--- name: place_session
+-- name: move_session
 -- A lease goes with the old place: what a worker was told there must not come into the new one. What it was at is due at once.
 UPDATE session
 SET project_id = :project_id, pool_id = :pool_id, changed_version = :version, rebuilt_version = :version,
@@ -77,14 +74,11 @@ SET project_id = :project_id, pool_id = :pool_id, changed_version = :version, re
 WHERE tenant_id = :tenant_id AND session_id = :session_id
 
 -- name: lock_project_sessions
-SELECT
-    session_id, tenant_id, external_id, project_id, pool_id, user_id, title, tags, metadata, message_count, created_at,
-    updated_at, memory_count, CAST(CASE WHEN due_at IS NULL THEN 0 ELSE 1 END AS BIGINT), extraction_error,
-    next_sequence, episode_id, unchecked_count
+SELECT {session_columns}
 FROM session
-WHERE tenant_id = :tenant_id AND project_id = :project_id ORDER BY session_id
+WHERE tenant_id = :tenant_id AND project_id = :project_id ORDER BY session_id FOR UPDATE
 
--- name: bury_session
+-- name: blank_session
 UPDATE session
 SET external_id = NULL, project_id = NULL, pool_id = NULL, user_id = NULL, title = NULL, tags = '[]', metadata = '{}',
     episode_id = NULL, message_count = 0, memory_count = 0, unchecked_count = 0, due_at = NULL, claim = NULL,
