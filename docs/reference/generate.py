@@ -43,7 +43,8 @@ def _command(name: str, command: Any) -> Iterator[str]:
     if rows:
         yield "\n".join(["| | |", "|---|---|", *rows, ""])
     for subcommand in getattr(command, "commands", {}).values():
-        yield from _command(f"{name} {subcommand.name}", subcommand)
+        if not subcommand.hidden:
+            yield from _command(f"{name} {subcommand.name}", subcommand)
 
 
 def _shown(argument: Any) -> str:

@@ -269,3 +269,10 @@ def test_what_is_refused_names_the_thing_and_changes_nothing(memory: Cloister) -
     with pytest.raises(Conflict, match="default"):
         memory.delete_project(memory.projects()[0].project_id)
     assert [(session.external_id, session.message_count) for session in memory.sessions()] == [("s", 0)]
+
+
+def test_a_session_is_moved_by_a_method_of_its_own(memory: Cloister) -> None:
+    project = memory.create_project("Garden").project_id
+    memory.create_session("s")
+    assert memory.move_session("s", project).project_id == project
+    assert memory.move_session("s", None).project_id is None

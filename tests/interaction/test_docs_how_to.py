@@ -263,6 +263,6 @@ def test_the_deployment_page_names_commands_that_there_are() -> None:
 def test_a_backup_is_restored_as_the_deployment_page_says(reader: Reader) -> None:
     reader.in_shell('export CLOISTER_DATA="$PWD/data"; cloister sessions create diary')
     reader.in_shell(
-        'cloister remember diary "Rain all day."; cloister backup copy; mkdir restored; cp copy restored/cloister.db'
+        'cloister record diary "Rain all day."; cloister backup copy; mkdir restored; cp copy restored/cloister.db'
     )
     assert "Rain all day." in reader.in_shell("cloister search rain --data restored")
