@@ -222,6 +222,15 @@ def test_every_command_of_the_memories_page_prints_what_it_shows(reader: Reader)
         reader.read(MEMORIES.read_text("utf-8"))
 
 
+def test_every_part_of_the_chatbot_page_prints_what_it_shows(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    reader.read((HOW_TO / "chatbot.md").read_text("utf-8"))
+
+
+def test_every_command_of_the_erasing_page_prints_what_it_shows(reader: Reader) -> None:
+    reader.read((HOW_TO / "erase.md").read_text("utf-8"))
+
+
 def test_every_command_of_the_workers_page_prints_what_it_shows(reader: Reader) -> None:
     reader.read((HOW_TO / "workers.md").read_text("utf-8"))
 
@@ -235,6 +244,8 @@ def test_every_block_of_a_page_is_run_or_known_to_be_only_shown(page: Path) -> N
         "openai.md": {"console", "python", "text"},
         # The program in it is run by `tests/chat/test_ai_sdk.py`.
         "chat.md": {"console", "js"},
+        "chatbot.md": {"console", "python", "text"},
+        "erase.md": {"console"},
         "memories.md": {"console"},
         "workers.md": {"console"},
     }

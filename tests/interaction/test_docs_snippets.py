@@ -31,6 +31,7 @@ DOCUMENTS = [
 ]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
+ANCHORED_LINK = re.compile(r"\]\((?!https?:)([^)#]*\.md)#([^)]+)\)")
 ID = re.compile(
     r"\b(?:proj|msg|ep|ses|ten|key|mem|ent|obs)_[0-9a-f]{16,24}\b|\bclo_[0-9A-Za-z]{61}\b|\bhttp://127\.0\.0\.1:\d+"
 )
@@ -136,13 +137,21 @@ def test_a_document_shows_what_happens(document: Path, reader: Reader) -> None:
                     else:
                         assert command.startswith(NOT_RUN_HERE), f"nobody checks: {command}"
             case _:
-                assert kind in ("sql", "toml"), f"a block of {kind} is checked by nobody"
+                assert kind in ("sql", "toml", "mermaid"), f"a block of {kind} is checked by nobody"
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=relative)
 def test_a_link_leads_somewhere(document: Path) -> None:
     for target in LINK.findall(document.read_text("utf-8")):
         assert (document.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=relative)
+def test_a_link_to_a_section_leads_to_a_heading(document: Path) -> None:
+    for target, anchor in ANCHORED_LINK.findall(document.read_text("utf-8")):
+        text = BLOCK.sub("", (document.parent / target).read_text("utf-8"))
+        headings = [re.sub(r"[^\w\- ]", "", title.lower()) for title in re.findall(r"^#+ (.*)$", text, re.MULTILINE)]
+        assert anchor in {heading.strip().replace(" ", "-") for heading in headings}, f"{target}#{anchor}"
 
 
 def test_every_page_is_reached_by_links_from_the_readme() -> None:
