@@ -36,10 +36,10 @@ PYTHON_OPENING = """\
 
 <!-- Made by docs/reference/generate.py from the docstrings; a test compares the two. -->
 
-`from cloister import Cloister`. The same class opens a data directory, a PostgreSQL database or a server. It returns frozen dataclasses,
-described [below](#what-the-methods-return), and raises [errors](#errors) with a stable `code`. `AsyncCloister` has the same methods,
-awaited. Ids are strings, times ISO 8601 in UTC. A parameter with the default `NOT_GIVEN` distinguishes "not given" from `None`: a
-`project_id` that is not given is the default project, and `None` is no project.
+`from cloister import Cloister`. The same class opens a data directory, a PostgreSQL database or a server. It returns frozen
+dataclasses, described [below](#what-the-methods-return), and raises [errors](#errors) with a stable `code`. `AsyncCloister` has
+the same methods, awaited. Ids are strings, times ISO 8601 in UTC. A parameter with the default `NOT_GIVEN` distinguishes "not
+given" from `None`: a `project_id` that is not given is the default project, and `None` is no project.
 """
 
 
