@@ -1,8 +1,10 @@
-"""Write `cli.md` and `python.md` next to this file, from the commands and the library: python docs/reference/generate.py"""
+"""Write `cli.md` and `python.md` next to this file, from the commands and the library, and the list of files in `architecture.md`:
+python docs/reference/generate.py"""
 
 import dataclasses
 import inspect
 import re
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -16,6 +18,10 @@ from cloister.interfaces.python.arguments import NOT_GIVEN
 from cloister.settings import VARIABLES
 
 FOLDER = Path(__file__).parent
+ARCHITECTURE = FOLDER.parent / "architecture.md"
+SOURCE = Path(cloister.__file__).parent
+TREE = re.compile(r"(?<=<!-- tree -->\n).*(?=<!-- end of tree -->)", re.DOTALL)
+TREE_WIDTH = 130
 NOT_OURS = {"help", "install_completion", "show_completion"}
 EVERYWHERE = {"data", "key", "json"}
 
@@ -66,6 +72,28 @@ def render_python() -> str:
         _errors(),
     ]
     return "\n".join(parts)
+
+
+def render_tree() -> str:
+    """The architecture page as it is, with the list of files as the folders are."""
+    listed = "\n".join(_folder(SOURCE))
+    return TREE.sub(lambda _: f"```\n{listed}\n```\n", ARCHITECTURE.read_text("utf-8"))
+
+
+def _folder(folder: Path) -> Iterator[str]:
+    """One entry for a folder, with the names of its modules, and below it its folders."""
+    depth = len(folder.relative_to(SOURCE).parts)
+    name = f"{'  ' * (depth - 1)}{folder.name}/" if depth else "cloister/"
+    modules = sorted(path.stem for path in folder.glob("*.py") if path.stem not in ("__init__", "__main__"))
+    yield from textwrap.wrap(
+        "  ".join(modules),
+        TREE_WIDTH,
+        initial_indent=f"{name:<18}",
+        subsequent_indent=" " * 18,
+        drop_whitespace=True,
+    ) or [name]
+    for below in sorted(path for path in folder.iterdir() if any(path.rglob("*.py"))):
+        yield from _folder(below)
 
 
 def public_methods(library: type) -> Iterator[tuple[str, Any]]:
@@ -201,3 +229,4 @@ def _variables() -> str:
 if __name__ == "__main__":
     (FOLDER / "cli.md").write_text(render(), encoding="utf-8")
     (FOLDER / "python.md").write_text(render_python(), encoding="utf-8")
+    ARCHITECTURE.write_text(render_tree(), encoding="utf-8")
