@@ -167,6 +167,12 @@ def test_every_page_is_reached_by_links_from_the_readme() -> None:
     assert {relative(page) for page in {*DOCUMENTS} - reached} == set()
 
 
+def test_every_decision_is_in_the_list_of_decisions() -> None:
+    folder = ROOT / "docs" / "decisions"
+    listed = set(LINK.findall((folder / "README.md").read_text("utf-8")))
+    assert {page.name for page in folder.glob("0*.md")} == listed
+
+
 @pytest.mark.parametrize("script", ["scripts/run", "scripts/test", ".ci/run"])
 def test_a_script_that_documents_name_can_be_run_and_is_short(script: str) -> None:
     path = ROOT / script
