@@ -141,12 +141,13 @@ class Reader:
     def start(self) -> str:
         """A server with what was exported; one that runs already ends first, as by Ctrl-C."""
         self.running.close()
-        environment = dict.fromkeys(("CLOISTER_OPERATOR_KEY", "CLOISTER_RATE_LIMIT"), "")
+        # Without a height, rich ignores the width of a dumb terminal, and wraps the path of the key file.
+        environment = {"CLOISTER_OPERATOR_KEY": "", "CLOISTER_RATE_LIMIT": "", "LINES": "50"}
         environment |= {name: value for name, value in self.exported().items() if name in VARIABLES}
         self.server = self.running.enter_context(
             ServerProcess(environment["CLOISTER_DATA"], environment, terminal=True)
         )
-        said = [line for line in self.server.complaints.splitlines(True) if not line.startswith("{")]
+        said = [line for line in first_lines(self.server).splitlines(True) if not line.startswith("{")]
         return "".join(said) + self.server.printed
 
     def line_of_the_log(self, request: str) -> str:
@@ -165,6 +166,11 @@ class Reader:
 
     def meant(self, text: str) -> str:
         return LASTING.sub(lambda found: self.real.get(found[0], found[0]), text)
+
+
+def first_lines(server: ServerProcess) -> str:
+    """What a server that is ready wrote to standard error. Another thread reads that; the line of the first request is the last."""
+    return eventually(lambda: server.complaints if "/readyz" in server.complaints else None)
 
 
 def transcript(block: str) -> list[tuple[str, str]]:

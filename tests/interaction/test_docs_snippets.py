@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 from cloister.interfaces.cli.main import app
 from cloister.settings import VARIABLES
 from support.servers.http_server import ServerProcess
+from support.waiting import eventually
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
@@ -69,9 +70,12 @@ class Reader:
         return CliRunner().invoke(app, arguments, env=environment, catch_exceptions=False).output
 
     def start_server(self) -> str:
-        """What it prints before its first request; it runs until the document ends."""
-        running = self.servers.enter_context(ServerProcess(self.place / "data", terminal=True))
-        return "".join(line for line in running.complaints.splitlines(True) if line[0] != "{") + running.printed
+        """What it prints before its first request; it runs until the document ends. Without a height, rich ignores the width of a
+        dumb terminal, and wraps the path of the key file."""
+        running = self.servers.enter_context(ServerProcess(self.place / "data", {"LINES": "50"}, terminal=True))
+        # Another thread reads standard error; the line of the first request is the last.
+        written = eventually(lambda: running.complaints if "/readyz" in running.complaints else None)
+        return "".join(line for line in written.splitlines(True) if line[0] != "{") + running.printed
 
     def export(self, line: str) -> None:
         """There is no PostgreSQL under the name that documents give it."""
