@@ -7,7 +7,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 import typer.main
 
@@ -150,15 +150,16 @@ def _prose(documented: Any) -> str:
 
 
 def _shapes(methods: dict[str, Any]) -> list[type]:
-    """The dataclasses that the methods return, and those in their fields, in the order of first use."""
+    """The classes of ours that the methods return, and those in their fields, in the order of first use."""
     found: list[type] = []
 
     def look(annotation: Any) -> None:
         for inner in get_args(annotation):
             look(inner)
-        if inspect.isclass(annotation) and dataclasses.is_dataclass(annotation) and annotation not in found:
-            found.append(annotation)
-            for inner in get_type_hints(annotation).values():
+        kind = get_origin(annotation) or annotation
+        if inspect.isclass(kind) and kind.__module__.startswith("cloister.") and kind not in found:
+            found.append(kind)
+            for inner in get_type_hints(kind).values():
                 look(inner)
 
     for method in methods.values():
@@ -169,9 +170,10 @@ def _shapes(methods: dict[str, Any]) -> list[type]:
 def _shape(shape: type) -> Iterator[str]:
     yield f"### `{shape.__name__}`\n"
     yield from _documented(shape)
-    hints = get_type_hints(shape)
-    rows = [f"| `{each.name}` | `{_type(hints[each.name])}` |" for each in dataclasses.fields(shape)]
-    yield "\n".join(["| field | type |", "|---|---|", *rows, ""])
+    if dataclasses.is_dataclass(shape):
+        hints = get_type_hints(shape)
+        rows = [f"| `{each.name}` | `{_type(hints[each.name])}` |" for each in dataclasses.fields(shape)]
+        yield "\n".join(["| field | type |", "|---|---|", *rows, ""])
 
 
 def _type(annotation: Any) -> str:
