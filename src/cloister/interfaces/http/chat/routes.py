@@ -98,12 +98,12 @@ def chat(body: ChatRequest, caller: Caller, request: Request) -> Response:
     is then stored as `partial` or `failed`. One turn at a time: a second one is refused with `turn_in_progress`. Needs the
     permission `read` too."""
     caller.key.require("read")
-    keeper, named = caller.services.turns, _named(body, caller)
+    keeper, named, last_change = caller.services.turns, _named(body, caller), last_change_of(request)
     if body.trigger == "regenerate-message":
         turn = keeper.begin_again(caller.reach, named)
     else:
         turn = keeper.begin(caller.reach, Ask(drafts=[_said(body)], **asdict(named)))
-    return StartedTurn(_running(request), turn, turn_guard(turn, caller, request, has_asked=True))
+    return StartedTurn(_running(request), turn, turn_guard(turn, caller, request, asked_after=last_change))
 
 
 @router.get(
@@ -131,15 +131,21 @@ def stop_chat(external_id: SessionId, caller: Caller, request: Request, _: NoBod
     return answer(Stopped(stopped=running is not None))
 
 
-def turn_guard(turn: Turn, caller: CallerInfo, request: Request, *, has_asked: bool = False) -> StreamGuard:
-    """Lets a turn be shown to a caller as long as its key, its project and the session allow it. `has_asked`: with this request."""
+def last_change_of(request: Request) -> object:
+    """For `asked_after`; read before the turn begins."""
+    return cast(AccessRecheck, request.app.state.access_recheck).last_change
+
+
+def turn_guard(turn: Turn, caller: CallerInfo, request: Request, *, asked_after: object | None = None) -> StreamGuard:
+    """Lets a turn be shown to a caller as long as its key, its project and the session allow it. `asked_after`: this request began
+    the turn, after that change."""
 
     def may_read(now: CallerInfo) -> bool:
         now.chosen_project()
         return now.services.turn_readers.admits(now.reach, turn)
 
     recheck = cast(AccessRecheck, request.app.state.access_recheck)
-    return recheck.guard(caller, ("turn", turn.session.id, turn.number), may_read, just_checked=has_asked)
+    return recheck.guard(caller, ("turn", turn.session.id, turn.number), may_read, checked_after=asked_after)
 
 
 def _named(body: ChatRequest, caller: CallerInfo) -> NamedSession:

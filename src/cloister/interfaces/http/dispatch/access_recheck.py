@@ -40,11 +40,11 @@ class AccessRecheck:
         self._leave_bus()
 
     def guard(
-        self, caller: CallerInfo, what: Hashable, may_read: MayRead, *, just_checked: bool = False
+        self, caller: CallerInfo, what: Hashable, may_read: MayRead, *, checked_after: object | None = None
     ) -> "StreamGuard":
         """For one answer; `what` names all that `may_read` depends on beside the caller's credential, header and the database.
-        `just_checked`: this very request has shown that its caller may read."""
-        return StreamGuard(self, caller, what, may_read, self.last_change if just_checked else None)
+        `checked_after`: the `last_change` before this very request showed that its caller may read."""
+        return StreamGuard(self, caller, what, may_read, checked_after)
 
     def enter(self, guard: "StreamGuard") -> None:
         self._guards.setdefault(guard.tenant, set()).add(guard)
