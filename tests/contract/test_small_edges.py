@@ -2,7 +2,8 @@
 
 import pytest
 
-from cloister.domain.conversation import Draft
+from cloister.domain.context import Source
+from cloister.domain.conversation import Draft, Status
 from cloister.domain.errors import NotFound
 from cloister.services.chat.turns import Ask, NamedSession
 from cloister.services.conversations.sessions import SessionFields
@@ -90,3 +91,28 @@ def test_iso_10_a_page_cannot_begin_behind_an_entity_of_another_user(setup: Memo
     assert page(setup.reach, project, user_id="bob", limit=9, behind=theirs) is not None
     with pytest.raises(NotFound):
         page(setup.reach, project, user_id="ann", limit=9, behind=theirs)
+
+
+def test_iso_4_an_event_id_that_was_altered_by_one_digit_is_answered_with_a_reset(setup: MemorySetup) -> None:
+    reader = setup.services.events.read_along(setup.reach)
+    given = reader.id
+    altered = given[:-1] + format(int(given[-1], 16) ^ 1, "x")
+    for behind, is_known in ((given, True), (altered, False)):
+        again = setup.services.events.read_along(setup.reach, behind=behind)
+        assert (again.read() == []) == is_known
+        again.close()
+    reader.close()
+
+
+@pytest.mark.parametrize("status", ["partial", "failed"])
+def test_a_reply_that_was_cut_is_not_in_the_context_of_another_session(setup: MemorySetup, status: Status) -> None:
+    """CTX: neither by what it says nor because it is the latest of the pool."""
+    for name in ("told", "asks"):
+        setup.session(name)
+    cut = Draft(role="assistant", content="Xandor works at", status=status)
+    setup.services.record.messages(setup.reach, "told", [Draft(role="user", content="Who is it?"), cut])
+    say_alone(setup, "asks", "Where does Xandor work?")
+    latest = (Source(role="assistant", method="recent", limit=5, conversation_scope="pool"),)
+    for sources in (None, latest):
+        found = setup.services.context.build(setup.reach, "asks", question="Where does Xandor work?", sources=sources)
+        assert "works at" not in repr(found.chat_history)
