@@ -9,7 +9,7 @@ from cloister import AsyncCloister, Cloister, Conflict, InvalidRequest, NotFound
 from cloister.bootstrap import build_services
 from cloister.settings import read_settings
 from support.clients.command_line import CommandLine
-from support.clients.entry_points import EMBEDDED, PROGRAMS, REMOTE, only
+from support.clients.entry_points import EMBEDDED, PROGRAMS, REMOTE, every_way, only
 from support.servers.http_server import Server
 
 NOTHING = (0, 0, 0, 0, 0, 0)
@@ -34,6 +34,7 @@ def counts(memory: Cloister, user: str, *, dry_run: bool = False) -> tuple[int, 
     )
 
 
+@every_way
 def test_org_9_a_user_is_erased_in_one_call_with_counts(memory: Cloister) -> None:
     """In every project and in none; others keep what they have, and the same call again has nothing to do."""
     shared = memory.create_project("Shared", member_visibility="shared").project_id

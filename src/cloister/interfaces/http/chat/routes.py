@@ -103,12 +103,12 @@ def chat(body: ChatRequest, caller: Caller, request: Request) -> Response:
     `error` event; the reply is then stored as `partial` or `failed`. A session has one turn at a time: a second one is refused with
     `turn_in_progress`. Needs the permission `read` too."""
     caller.key.require("read")
-    turns, named = caller.services.turns, _named(body, caller)
+    turns, named, last_change = caller.services.turns, _named(body, caller), last_change_of(request)
     if body.trigger == "regenerate-message":
         turn = turns.begin_again(caller.reach, named)
     else:
         turn = turns.begin(caller.reach, TurnRequest(drafts=[_said(body)], **asdict(named)))
-    return StartedTurn(_running(request), turn, turn_guard(turn, caller, request, has_asked=True))
+    return StartedTurn(_running(request), turn, turn_guard(turn, caller, request, asked_after=last_change))
 
 
 @router.get(
@@ -136,16 +136,21 @@ def stop_chat(external_id: SessionId, caller: Caller, request: Request, _: NoBod
     return answer(Stopped(stopped=running is not None))
 
 
-def turn_guard(turn: Turn, caller: CallerInfo, request: Request, *, has_asked: bool = False) -> StreamGuard:
-    """The guard of a stream of a turn: its caller may read while key, project and session allow it. `has_asked`: whether this
-    request has started the turn."""
+def last_change_of(request: Request) -> object:
+    """For `asked_after`; read before the turn begins."""
+    return cast(AccessRecheck, request.app.state.access_recheck).last_change
+
+
+def turn_guard(turn: Turn, caller: CallerInfo, request: Request, *, asked_after: object | None = None) -> StreamGuard:
+    """The guard of a stream of a turn: its caller may read while key, project and session allow it. `asked_after`: this request
+    has started the turn, after that change."""
 
     def may_read(now: CallerInfo) -> bool:
         now.chosen_project()
         return now.services.turn_readers.admits(now.reach, turn)
 
     recheck = cast(AccessRecheck, request.app.state.access_recheck)
-    return recheck.guard(caller, ("turn", turn.session.id, turn.number), may_read, just_checked=has_asked)
+    return recheck.guard(caller, ("turn", turn.session.id, turn.number), may_read, checked_after=asked_after)
 
 
 def _named(body: ChatRequest, caller: CallerInfo) -> NamedSession:

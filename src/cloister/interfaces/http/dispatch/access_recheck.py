@@ -41,11 +41,11 @@ class AccessRecheck:
         self._leave_bus()
 
     def guard(
-        self, caller: CallerInfo, what: Hashable, may_read: MayRead, *, just_checked: bool = False
+        self, caller: CallerInfo, what: Hashable, may_read: MayRead, *, checked_after: object | None = None
     ) -> "StreamGuard":
         """The guard of one stream. `what` identifies all that `may_read` depends on, apart from the caller's credential, the
-        project header and the database. `just_checked`: this request has already checked that its caller may read."""
-        return StreamGuard(self, caller, what, may_read, self.last_change if just_checked else None)
+        project header and the database. `checked_after`: the `last_change` before this request checked that its caller may read."""
+        return StreamGuard(self, caller, what, may_read, checked_after)
 
     def enter(self, guard: "StreamGuard") -> None:
         self._guards.setdefault(guard.tenant, set()).add(guard)

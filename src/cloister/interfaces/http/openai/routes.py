@@ -11,7 +11,7 @@ from cloister.domain.errors import InvalidRequest
 from cloister.domain.reply import ChatRequest
 from cloister.domain.text import checked_name
 from cloister.interfaces.http import sse
-from cloister.interfaces.http.chat.routes import turn_guard
+from cloister.interfaces.http.chat.routes import last_change_of, turn_guard
 from cloister.interfaces.http.chat.running_turns import RunningTurns
 from cloister.interfaces.http.dispatch.callers import Caller, needs
 from cloister.interfaces.http.openai.bodies import ChatCompletionRequest
@@ -107,7 +107,7 @@ def complete_chat(
         raise InvalidRequest("n", "must be 1: one reply is recorded for one message.")
     conversation = read_conversation(body.messages)
     session = _session(request, body)
-    services = caller.services
+    services, last_change = caller.services, last_change_of(request)
     turn = services.turns.begin(
         caller.reach,
         TurnRequest(
@@ -132,7 +132,7 @@ def complete_chat(
         model=lambda: services.chat.model.name,
         stream=bool(body.stream),
         usage=body.wants_usage,
-        guard=turn_guard(turn, caller, request, has_asked=True),
+        guard=turn_guard(turn, caller, request, asked_after=last_change),
     )
     return TurnReply(cast(RunningTurns, request.app.state.turns), answering)
 
