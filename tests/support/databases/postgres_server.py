@@ -41,7 +41,8 @@ TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'p
 # What a migration put there.
 KEPT = ("schema_migration", "notification_key")
 # Unsafe and fast. A process of Cloister has up to 19 connections; tests of all workers start dozens of them at a time.
-CONFIGURATION = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off", "max_connections": 500}
+CONNECTIONS = 200 + 100 * int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+CONFIGURATION = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off", "max_connections": CONNECTIONS}
 
 
 class PostgresServer:
