@@ -13,7 +13,7 @@ from cloister.domain.conversation import Draft
 from cloister.domain.errors import Conflict, NotFound
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import MemberVisibility, Reach
-from cloister.services.chat.turns import Ask
+from cloister.services.chat.turns import TurnRequest
 from cloister.services.conversations.record import Recorder
 from cloister.services.memories.entities import Entities
 from cloister.storage.stores.turns import TurnStore
@@ -109,7 +109,7 @@ def test_iso_12_a_session_that_moves_while_a_turn_begins_is_checked_as_it_is_whe
     setup.session("tab", garden)
     setup.session("other", garden)
     reach = Reach(tenant=setup.reach.tenant, confined_to=garden if confined else None)
-    ask = Ask(
+    ask = TurnRequest(
         session="tab",
         project=garden,
         must_be_in=True,
@@ -124,5 +124,5 @@ def test_iso_12_a_session_that_moves_while_a_turn_begins_is_checked_as_it_is_whe
     assert setup.checked("tab") == []
     # The turn was given back with the rollback.
     monkeypatch.undo()
-    again = Ask(session="tab", project=kitchen, must_be_in=True, drafts=ask.drafts)
+    again = TurnRequest(session="tab", project=kitchen, must_be_in=True, drafts=ask.drafts)
     assert setup.services.turns.begin(setup.reach, again).session.project == kitchen

@@ -49,8 +49,8 @@ def listening_thread() -> threading.Thread:
 def test_a_listener_that_finds_no_key_tries_again_and_leaks_no_connection(
     migrated_postgres: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(notifications, "_PATIENCE_SECONDS", 0.1)
-    monkeypatch.setattr(notifications, "_AFTER_TROUBLE_SECONDS", 0.01)
+    monkeypatch.setattr(notifications, "_WAIT_SECONDS", 0.1)
+    monkeypatch.setattr(notifications, "_RECONNECT_SECONDS", 0.01)
     tries: list[object] = []
     envelopes = notifications.PostgresNotifier._envelopes  # pyright: ignore[reportPrivateUsage]
 
@@ -85,7 +85,7 @@ def test_what_was_published_without_a_key_is_made_good_by_a_reset(
     migrated_postgres: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The sender's pool gets its connection back after each failure."""
-    monkeypatch.setattr(notifications, "_GATHER_SECONDS", 0.0)
+    monkeypatch.setattr(notifications, "_BATCH_SECONDS", 0.0)
     heard: list[tuple[TenantId, Sequence[Event]]] = []
     listening, telling = open_postgres(migrated_postgres), open_postgres(migrated_postgres)
     sent: list[object] = []

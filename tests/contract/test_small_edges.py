@@ -5,9 +5,10 @@ import pytest
 from cloister.domain.context import Source
 from cloister.domain.conversation import Draft, Status
 from cloister.domain.errors import NotFound
-from cloister.services.chat.turns import Ask, NamedSession
+from cloister.services.chat.turns import NamedSession, TurnRequest
 from cloister.services.conversations.sessions import SessionFields
 from support.databases.engines import Engine
+from support.setups.extraction import run_due
 from support.setups.memories import MemorySetup, settle_house
 
 SAID = "My brother Xandor works at Zentrix in Vienna."
@@ -57,12 +58,12 @@ def test_mem_3_a_session_whose_unchecked_messages_were_forgotten_is_looked_at_on
     assert len(messages) == 2 * len(said) == 4
     for message in messages:
         setup.services.forgetting.message(setup.reach, message.id)
-    assert setup.services.extraction.run_due() == 1
+    assert run_due(setup.services) == 1
     assert not setup.is_pending("told")
 
 
 def test_iso_12_a_session_that_is_cleared_while_it_is_answered_takes_a_new_turn_at_once(setup: MemorySetup) -> None:
-    ask = Ask(session="tab", drafts=[Draft(role="user", content="Who?")])
+    ask = TurnRequest(session="tab", drafts=[Draft(role="user", content="Who?")])
     first = setup.services.turns.begin(setup.reach, ask)
     setup.services.forgetting.contents(setup.reach, "tab")
     assert setup.services.turns.begin(setup.reach, ask).number != first.number
@@ -94,11 +95,11 @@ def test_iso_10_a_page_cannot_begin_behind_an_entity_of_another_user(setup: Memo
 
 
 def test_iso_4_an_event_id_that_was_altered_by_one_digit_is_answered_with_a_reset(setup: MemorySetup) -> None:
-    reader = setup.services.events.read_along(setup.reach)
+    reader = setup.services.events.subscribe(setup.reach)
     given = reader.id
     altered = given[:-1] + format(int(given[-1], 16) ^ 1, "x")
     for behind, is_known in ((given, True), (altered, False)):
-        again = setup.services.events.read_along(setup.reach, behind=behind)
+        again = setup.services.events.subscribe(setup.reach, after=behind)
         assert (again.read() == []) == is_known
         again.close()
     reader.close()

@@ -46,7 +46,7 @@ def test_what_is_written_in_one_turn_is_sent_whole_by_one_write(last: str) -> No
 
     async def run() -> list[bytes | str]:
         sent = RecordingTransport()
-        transport = connections._OneWrite(sent, asyncio.get_running_loop())  # pyright: ignore[reportPrivateUsage]
+        transport = connections._BufferedTransport(sent, asyncio.get_running_loop())  # pyright: ignore[reportPrivateUsage]
         transport.write(b"head")
         transport.write(b"body")
         if last != "nothing":
@@ -61,7 +61,7 @@ def test_what_is_written_in_one_turn_is_sent_whole_by_one_write(last: str) -> No
 def test_what_is_written_in_two_turns_is_sent_in_two_and_nothing_waits_for_more() -> None:
     async def run() -> list[bytes | str]:
         sent = RecordingTransport()
-        transport = connections._OneWrite(sent, asyncio.get_running_loop())  # pyright: ignore[reportPrivateUsage]
+        transport = connections._BufferedTransport(sent, asyncio.get_running_loop())  # pyright: ignore[reportPrivateUsage]
         for piece in (b"first", b"second"):
             transport.write(piece)
             await asyncio.sleep(0)
