@@ -62,4 +62,4 @@ def test_a_leak_would_be_shown_and_fail(shell: CommandLine, monkeypatch: pytest.
 
     monkeypatch.setattr(Cloister, "context", leaking)
     outcome = shell.run("demo", code=1)
-    assert "A WALL IS BROKEN: 8 of 12 messages came from another place." in outcome.stdout
+    assert "ISOLATION IS BROKEN: 8 of 12 messages came from another pool." in outcome.stdout

@@ -121,5 +121,5 @@ def _cell(texts: Sequence[str], own: bool) -> Text:
 
 def _verdict(pools: int, recalled: int, crossed: int) -> str:
     if crossed:
-        return f"A WALL IS BROKEN: {crossed} of {counted(recalled, 'message')} came from another place. Please report this."
-    return f"Nothing crossed: {pools} places recalled {counted(recalled, 'message')}, each from its own walls."
+        return f"ISOLATION IS BROKEN: {crossed} of {counted(recalled, 'message')} came from another pool. Please report this."
+    return f"Nothing crossed: {pools} pools recalled {counted(recalled, 'message')}, each only its own."

@@ -86,7 +86,7 @@ class Connections:
             self._pool.putconn(connection)
 
     def write(self, opening: str, work: Callable[[Connection], T]) -> T:
-        """Run `work` in a transaction, and again after a random pause if it lost a deadlock or another conflict."""
+        """Run `work` in a transaction. After a deadlock or another conflict it is retried, after a random pause."""
         for attempt in range(1, WRITE_ATTEMPTS):
             try:
                 with self.transaction(opening) as connection:
