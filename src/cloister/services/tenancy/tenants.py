@@ -1,10 +1,11 @@
 """Tenants for the operator: list, find and erase them, and create an admin key. No content of a tenant is read here."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import cast
 
 from cloister.domain.erasure import TenantCounts
-from cloister.domain.errors import Conflict, NotFound
+from cloister.domain.errors import Conflict, NotFound, StorageBusy
 from cloister.domain.identifiers import LOCAL_TENANT, TenantId, format_tenant_id, is_tenant_id, parse_tenant_id
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name
@@ -19,6 +20,8 @@ from cloister.storage.stores.erasure import TenantErasureStore
 from cloister.storage.stores.index_rows import IndexStore
 from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.tenants import TenantStore
+
+_RETRIES = 4
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -106,10 +109,17 @@ class Tenants:
     def erase(self, tenant: TenantId) -> TenantCounts:
         """Remove everything of a tenant, in one transaction with the tenant's own reach. Its keys are refused from then on."""
         _refuse_local(tenant)
-        counts = self._database.write(Reach(tenant=tenant), self._remove)
+        counts = self._erase(tenant)
         self._events.tenant_erased(tenant)
         self._forgetting.clean_up()
         return counts
+
+    def _erase(self, tenant: TenantId) -> TenantCounts:
+        """Retry more often than other writes: a session that was created a moment ago, and is recorded in, is a deadlock."""
+        for _ in range(_RETRIES):
+            with suppress(StorageBusy):
+                return self._database.write(Reach(tenant=tenant), self._remove)
+        return self._database.write(Reach(tenant=tenant), self._remove)
 
     def _check(self, tenant: TenantId) -> None:
         with self._database.read(Reach(tenant=tenant)) as transaction:
@@ -117,8 +127,11 @@ class Tenants:
                 raise NotFound("tenant", format_tenant_id(tenant))
 
     def _remove(self, transaction: Transaction) -> TenantCounts:
-        TenantStore(transaction).lock()
+        """Lock sessions before the tenant, as who records does (a foreign key locks the tenant), to avoid deadlock; then the
+        sessions that were created meanwhile."""
         rows = TenantErasureStore(transaction)
+        rows.lock_sessions()
+        TenantStore(transaction).lock()
         sessions = rows.lock_sessions()
         counts = rows.counts()
         messages, index = MessageStore(transaction), IndexStore(transaction, self._generation)
