@@ -52,8 +52,10 @@ def memory(proxy: Cutting, tenant: Tenant) -> Generator[Cloister]:
         yield memory
 
 
-def problem(status: int, code: str, detail: str, **headers: str) -> bytes:
-    body = {"type": "about:blank", "title": "No", "status": status, "detail": detail, "code": code}
+def problem(status: int, code: str, detail: str, *, about: tuple[str, str] | None = None, **headers: str) -> bytes:
+    body: dict[str, object] = {"type": "about:blank", "title": "No", "status": status, "detail": detail, "code": code}
+    if about is not None:
+        body["kind"], body["id"] = about
     return http(status, json.dumps(body), "application/problem+json", **headers)
 
 
@@ -221,7 +223,7 @@ def _codes() -> dict[str, type[CloisterError]]:
 @pytest.mark.parametrize("code", sorted(_codes()))
 def test_every_code_becomes_the_error_it_names(code: str) -> None:
     """What a server says of itself, that it failed or is closing, is a `ServerError` here."""
-    error = said_by(problem(418, code, "There is no teapot 'x' here."))
+    error = said_by(problem(418, code, "There is no teapot 'x' here.", about=("teapot", "x")))
     its_own = code in ("error", "server_error", "closed")
     assert type(error) is (ServerError if its_own else _codes()[code])
     assert "There is no teapot 'x' here." in str(error)

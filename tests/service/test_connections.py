@@ -308,7 +308,7 @@ def test_a_fault_with_one_connection_stops_no_other(server: Server, monkeypatch:
         raise RuntimeError(f"{connection} {now}")
 
     with connected(server.address) as lost:
-        monkeypatch.setattr(connections.LimitedProtocol, "look_after", broken)
+        monkeypatch.setattr(connections.LimitedProtocol, "check_timeout", broken)
         with contextlib.suppress(ConnectionError):
             assert lost.recv(1) == b""
     monkeypatch.undo()
