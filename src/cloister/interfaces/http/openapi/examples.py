@@ -17,7 +17,7 @@ MEMORY, ENTITY, OBSERVATION = "mem_3a81c05e7be00001", "ent_2c94d7f018a00001", "o
 CODE = "Wm0Yb3Vp7cQ2hT9xK4sN8aL1rD6fJ5gE0uZiB_oXyPk"
 BEGAN, SAID, ANSWERED = "2026-05-02T09:30:00Z", "2026-05-02T09:31:12.250000Z", "2026-05-02T09:31:14.100000Z"
 
-CURSOR = Listing("sessions", parse_tenant_id(TENANT), parse_project_id(PROJECT), False, None).cursor(
+CURSOR = Listing("sessions", parse_tenant_id(TENANT), parse_project_id(PROJECT), False, None).encode(
     1_777_714_200_000_000, 4_096
 )
 _MESSAGES = Listing("messages", parse_tenant_id(TENANT), SESSION)
@@ -343,7 +343,7 @@ PARAMETERS: Mapping[str, Any] = {
     "X-Session-ID": SESSION,
 }
 OWN_PARAMETERS: Mapping[tuple[str, str], Any] = {
-    ("list_messages", "cursor"): _MESSAGES.cursor(2_132_505_616_760_537_089),
+    ("list_messages", "cursor"): _MESSAGES.encode(2_132_505_616_760_537_089),
     ("list_memories", "after"): MEMORY,
     ("list_user_memories", "after"): MEMORY,
     ("list_entities", "after"): ENTITY,
