@@ -1,10 +1,14 @@
 """Options and arguments that several commands share. --data, --key, --tenant and --json may stand before the command or after it;
 after it wins."""
 
-from typing import Annotated
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
+from cloister.interfaces.python.library import Cloister
 from cloister.settings import VARIABLES
 
 _DATA = "cloister.data"
@@ -78,8 +82,7 @@ Data = Annotated[
     typer.Option("--data", metavar="DATA", help=named("CLOISTER_DATA"), callback=_keep_data, show_default=False),
 ]
 Key = Annotated[
-    str | None,
-    typer.Option("--key", metavar="KEY", help=named("CLOISTER_KEY"), callback=_keep_key, show_default=False),
+    str | None, typer.Option("--key", metavar="KEY", help=named("CLOISTER_KEY"), callback=_keep_key, show_default=False)
 ]
 Tenant = Annotated[
     str | None,
@@ -94,8 +97,7 @@ DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show what would change, and change nothing.", show_default=False)
 ]
 DuplicateName = Annotated[
-    bool,
-    typer.Option("--allow-duplicate-name", help="Also if another project has this name.", show_default=False),
+    bool, typer.Option("--allow-duplicate-name", help="Also if another project has this name.", show_default=False)
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.", show_default=False)]
 Project = Annotated[
@@ -118,3 +120,21 @@ After = Annotated[
 All = Annotated[bool, typer.Option("--all", help="Show all of them, not only the first --limit.", show_default=False)]
 SessionArgument = Annotated[str, typer.Argument(metavar="SESSION", help="The session's external id.")]
 ProjectArgument = Annotated[str, typer.Argument(metavar="PROJECT", help="Project, by its id (proj_…) or name.")]
+
+
+def with_library(run: Callable[..., None]) -> Callable[..., None]:
+    """The command with the options --data, --key, --tenant and --json added: `run` is called with the library that they open and
+    whether to print JSON, then with its own arguments."""
+
+    def command(data: Data = None, key: Key = None, tenant: Tenant = None, json: Json = False, **given: Any) -> None:
+        with Cloister(data, key=key, tenant=tenant) as memory:
+            run(memory, json, **given)
+
+    _, _, *own = inspect.signature(run).parameters.values()
+    *added, _ = inspect.signature(command).parameters.values()
+    parameters = [*own, *(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in added)]
+    functools.update_wrapper(command, run)
+    # Typer reads the parameters of a command from these.
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    command.__signature__ = inspect.Signature(parameters)
+    return command

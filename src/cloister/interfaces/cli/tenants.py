@@ -2,6 +2,7 @@
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -11,7 +12,7 @@ from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import parse_tenant_id
 from cloister.domain.scope import Reach
 from cloister.domain.usage import Limits
-from cloister.interfaces.cli.listing import listed, remark_more
+from cloister.interfaces.cli.listing import answer_list, listed
 from cloister.interfaces.cli.options import After, All, Data, DryRun, Json, Limit, Yes
 from cloister.interfaces.cli.terminal import answer, confirm, counted, details, is_watched, minute, remark, table
 from cloister.interfaces.cli.usage import usage_table
@@ -88,9 +89,7 @@ def list_tenants(
 ) -> None:
     """List tenants, oldest first, with how much they store."""
     with _services(data) as services:
-        found = listed(
-            lambda most, cursor: _page(services, most, cursor), limit=limit, everything=everything, cursor=after
-        )
+        found = listed(partial(_page, services), limit, everything, after)
     headings = ("tenant", "name", "projects", "sessions", "messages", "created")
     rows = [
         (
@@ -103,11 +102,8 @@ def list_tenants(
         )
         for tenant in found
     ]
-    if not found:
-        remark("No tenants here yet. Create one: cloister tenants create NAME")
-    shown = [table(headings, rows, numbers=("projects", "sessions", "messages"))] if found else []
-    answer(as_json(found), json, *shown)
-    remark_more(found)
+    shown = table(headings, rows, numbers=("projects", "sessions", "messages"))
+    answer_list(found, json, shown, empty="No tenants here yet. Create one: cloister tenants create NAME")
 
 
 @app.command("key")

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from cloister.interfaces.cli.options import Data, DryRun, Json, Key, Tenant, Yes
+from cloister.interfaces.cli.options import DryRun, Yes, with_library
 from cloister.interfaces.cli.terminal import answer, confirm, counted
 from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.shapes import as_json
@@ -14,27 +14,25 @@ app = typer.Typer(help="Users: the people whom sessions belong to.", no_args_is_
 
 
 @app.command("erase")
+@with_library
 def erase_user(
+    memory: Cloister,
+    json: bool,
     user_id: Annotated[str, typer.Argument(metavar="USER", help="The id that the user's sessions carry.")],
     dry_run: DryRun = False,
     yes: Yes = False,
-    data: Data = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    json: Json = False,
 ) -> None:
     """Erase everything of a user, in all projects and in none.
 
     That is the user's sessions and messages, everything that derives from them, and the keys that are bound to the user.
     """
-    with Cloister(data, key=key, tenant=tenant) as memory:
-        preview = memory.erase_user(user_id, dry_run=True)
-        if dry_run:
-            answer(as_json(preview), json, f"Of {user_id!r} there are {_counts(preview)}. Nothing was changed.")
-            return
-        if not yes:
-            confirm(f"Erase the user {user_id!r}, with {_counts(preview)}, for good?")
-        gone = memory.erase_user(user_id)
+    preview = memory.erase_user(user_id, dry_run=True)
+    if dry_run:
+        answer(as_json(preview), json, f"Of {user_id!r} there are {_counts(preview)}. Nothing was changed.")
+        return
+    if not yes:
+        confirm(f"Erase the user {user_id!r}, with {_counts(preview)}, for good?")
+    gone = memory.erase_user(user_id)
     answer(as_json(gone), json, f"Erased the user {user_id!r}: {_counts(gone)}.")
 
 
