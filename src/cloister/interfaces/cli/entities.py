@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from cloister.interfaces.cli.listing import answer_list, listed
-from cloister.interfaces.cli.options import All, Limit, ProjectArgument, User, with_library
+from cloister.interfaces.cli.options import All, Limit, ProjectArgument, User, after_item, with_library
 from cloister.interfaces.cli.project_names import ProjectNames, project_id_of
 from cloister.interfaces.cli.terminal import answer, table
 from cloister.interfaces.python.library import Cloister
@@ -23,9 +23,7 @@ def list_entities(
     project: ProjectArgument,
     user: User = None,
     limit: Limit = 50,
-    after: Annotated[
-        str | None, typer.Option("--after", metavar="ID", help="Show those after this entity (ent_…).")
-    ] = None,
+    after: Annotated[str | None, after_item("entity (ent_…)")] = None,
     everything: All = False,
 ) -> None:
     """List the entities of a project, oldest first.

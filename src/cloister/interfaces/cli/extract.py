@@ -3,10 +3,8 @@
 from functools import partial
 from typing import Annotated
 
-import typer
-
 from cloister.interfaces.cli.listing import answer_list, listed
-from cloister.interfaces.cli.options import All, Limit, SessionArgument, with_library
+from cloister.interfaces.cli.options import All, Limit, SessionArgument, after_item, with_library
 from cloister.interfaces.cli.terminal import answer, counted, minute, quotation
 from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.shapes import as_json
@@ -29,9 +27,7 @@ def observations(
     json: bool,
     session_id: SessionArgument,
     limit: Limit = 50,
-    after: Annotated[
-        str | None, typer.Option("--after", metavar="ID", help="Show those after this note (obs_…).")
-    ] = None,
+    after: Annotated[str | None, after_item("note (obs_…)")] = None,
     everything: All = False,
 ) -> None:
     """Show the notes that compress the older messages of a long session.

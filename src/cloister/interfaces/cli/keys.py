@@ -84,7 +84,6 @@ def revoke_key(
 
     The last admin key that does not expire cannot be revoked: create another first.
     """
-    if not yes:
-        confirm(f"Revoke {key_id!r} for good?")
+    confirm(f"Revoke {key_id!r} for good?", yes)
     memory.revoke_key(key_id)
     answer({"key_id": key_id}, json, f"Revoked {key_id}.")

@@ -7,7 +7,7 @@ import typer
 from rich.console import RenderableType
 
 from cloister.interfaces.cli.listing import answer_list, listed
-from cloister.interfaces.cli.options import All, Limit, SessionArgument, User, Yes, with_library
+from cloister.interfaces.cli.options import All, Limit, SessionArgument, User, Yes, after_item, with_library
 from cloister.interfaces.cli.terminal import answer, confirm, counted, minute, quotation
 from cloister.interfaces.python.derived_shapes import Memory
 from cloister.interfaces.python.library import Cloister
@@ -26,9 +26,7 @@ def list_memories(
     ] = None,
     user: User = None,
     limit: Limit = 50,
-    after: Annotated[
-        str | None, typer.Option("--after", metavar="ID", help="Show those after this memory (mem_…).")
-    ] = None,
+    after: Annotated[str | None, after_item("memory (mem_…)")] = None,
     everything: All = False,
 ) -> None:
     """List the memories of a session, or of a user across sessions, oldest first."""
@@ -70,8 +68,7 @@ def forget_memory(
     yes: Yes = False,
 ) -> None:
     """Forget one memory for good. What it came from stays."""
-    if not yes:
-        confirm(f"Forget the memory {memory_id!r} for good?")
+    confirm(f"Forget the memory {memory_id!r} for good?", yes)
     memory.forget_memory(memory_id)
     answer({"memories": 1}, json, f"Forgot {memory_id}.")
 

@@ -11,9 +11,6 @@ import typer
 from cloister.interfaces.python.library import Cloister
 from cloister.settings import VARIABLES
 
-_DATA = "cloister.data"
-_KEY = "cloister.key"
-_TENANT = "cloister.tenant"
 _JSON = "cloister.json"
 _COMMAND = "cloister.command"
 # Fields of the API by the name of the parameter that sets them, where the two differ.
@@ -46,27 +43,6 @@ def spelled(context: typer.Context, field: str) -> str:
     return field
 
 
-def _keep_data(context: typer.Context, given: str | None) -> str | None:
-    context.meta[_COMMAND] = context.command
-    return _keep(context, _DATA, given)
-
-
-def _keep_key(context: typer.Context, given: str | None) -> str | None:
-    return _keep(context, _KEY, given)
-
-
-def _keep_tenant(context: typer.Context, given: str | None) -> str | None:
-    return _keep(context, _TENANT, given)
-
-
-def _keep(context: typer.Context, name: str, given: str | None) -> str | None:
-    if given == "":
-        raise typer.BadParameter("must not be empty.")
-    if given is not None:
-        context.meta[name] = given
-    return context.meta.get(name)
-
-
 def _keep_json(context: typer.Context, given: bool) -> bool:
     context.meta[_JSON] = given or wants_json(context)
     return context.meta[_JSON]
@@ -77,19 +53,29 @@ def named(variable: str) -> str:
     return f"{meaning[0].upper()}{meaning[1:]}. Environment: {variable}."
 
 
-Data = Annotated[
-    str | None,
-    typer.Option("--data", metavar="DATA", help=named("CLOISTER_DATA"), callback=_keep_data, show_default=False),
-]
-Key = Annotated[
-    str | None, typer.Option("--key", metavar="KEY", help=named("CLOISTER_KEY"), callback=_keep_key, show_default=False)
-]
-Tenant = Annotated[
-    str | None,
-    typer.Option(
-        "--tenant", metavar="TENANT", help=named("CLOISTER_TENANT"), callback=_keep_tenant, show_default=False
-    ),
-]
+def _shared(name: str) -> Any:
+    """An option that may stand before the command or after it; its value is kept in the context for both."""
+    variable, stored = f"CLOISTER_{name.upper()}", f"cloister.{name}"
+
+    def keep(context: typer.Context, given: str | None) -> str | None:
+        context.meta[_COMMAND] = context.command
+        if given == "":
+            raise typer.BadParameter("must not be empty.")
+        if given is not None:
+            context.meta[stored] = given
+        return context.meta.get(stored)
+
+    return typer.Option(f"--{name}", metavar=name.upper(), help=named(variable), callback=keep, show_default=False)
+
+
+def after_item(item: str) -> Any:
+    """The option --after of a list that goes on behind an item, given by its id."""
+    return typer.Option("--after", metavar="ID", help=f"Show those after this {item}.")
+
+
+Data = Annotated[str | None, _shared("data")]
+Key = Annotated[str | None, _shared("key")]
+Tenant = Annotated[str | None, _shared("tenant")]
 Json = Annotated[
     bool, typer.Option("--json", help="Print JSON, for programs.", callback=_keep_json, show_default=False)
 ]

@@ -115,8 +115,8 @@ def change_members(
         answer(as_json(preview), json, f"{_seen_by_others(preview)}. Nothing was changed.")
         return
     name = memory.project(project_id).name
-    if not yes and preview.sessions:
-        confirm(f"{_seen_by_others(preview)}. Share the project {name!r} between its users?")
+    question = f"{_seen_by_others(preview)}. Share the project {name!r} between its users?"
+    confirm(question, yes or not preview.sessions)
     changed = memory.update_project(project_id, member_visibility=members)
     sentence = "its users now recall each other" if members == "shared" else "each user now recalls only their own part"
     answer(as_json(changed), json, f"{name!r} is {members}: {sentence}.")
@@ -132,10 +132,8 @@ def delete_project(memory: Cloister, json: bool, project: ProjectArgument, yes: 
     project_id = project_id_of(memory, project)
     name = memory.project(project_id).name
     sessions = len(memory.sessions(project_id=project_id, limit=LARGEST_PAGE))
-    if not yes:
-        number = f"{sessions} or more sessions" if sessions == LARGEST_PAGE else counted(sessions, "session")
-        question = f"Delete the project {name!r} and send its {number} back to the shared pool?"
-        confirm(question)
+    number = f"{sessions} or more sessions" if sessions == LARGEST_PAGE else counted(sessions, "session")
+    confirm(f"Delete the project {name!r} and send its {number} back to the shared pool?", yes)
     moved = memory.delete_project(project_id)
     sessions_moved = counted(moved.sessions_moved, "session")
     answer(as_json(moved), json, f"Deleted the project {name!r}; {sessions_moved} went back to the shared pool.")

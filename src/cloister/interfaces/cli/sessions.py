@@ -8,7 +8,18 @@ from rich.table import Table
 
 from cloister.interfaces.cli.forget import gone_counts
 from cloister.interfaces.cli.listing import answer_list, listed, remark_more
-from cloister.interfaces.cli.options import After, All, DryRun, Limit, Project, SessionArgument, User, Yes, with_library
+from cloister.interfaces.cli.options import (
+    After,
+    All,
+    DryRun,
+    Limit,
+    Project,
+    SessionArgument,
+    User,
+    Yes,
+    after_item,
+    with_library,
+)
 from cloister.interfaces.cli.project_names import ProjectNames, chosen_project
 from cloister.interfaces.cli.terminal import (
     answer,
@@ -71,9 +82,7 @@ def show_session(
     json: bool,
     session_id: SessionArgument,
     limit: Limit = 50,
-    after: Annotated[
-        str | None, typer.Option("--after", metavar="ID", help="Show those after this message (msg_…).")
-    ] = None,
+    after: Annotated[str | None, after_item("message (msg_…)")] = None,
     everything: All = False,
 ) -> None:
     """Show a session and its messages."""
@@ -162,8 +171,7 @@ def rename_session(
 def clear_session(memory: Cloister, json: bool, session_id: SessionArgument, yes: Yes = False) -> None:
     """Delete the messages of a session; the session stays."""
     messages = counted(memory.session(session_id).message_count, "message")
-    if not yes:
-        confirm(f"Forget the {messages} of {session_id!r} for good?")
+    confirm(f"Forget the {messages} of {session_id!r} for good?", yes)
     gone = memory.clear_session(session_id)
     answer(as_json(gone), json, f"Forgot {gone_counts(gone)}; {session_id!r} is empty.")
 

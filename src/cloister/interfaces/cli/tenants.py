@@ -1,7 +1,6 @@
 """`cloister tenants`: list, create, key, limits, erase. For the operator, on the database itself: an API key reaches one tenant."""
 
-from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import closing
 from functools import partial
 from typing import Annotated
 
@@ -130,8 +129,7 @@ def erase_tenant(
         if dry_run:
             answer(as_json(preview), json, f"{tenant!r} has {_counts(preview)}. Nothing was changed.")
             return
-        if not yes:
-            confirm(f"Erase the tenant {tenant!r}, with {_counts(preview)}, for good?")
+        confirm(f"Erase the tenant {tenant!r}, with {_counts(preview)}, for good?", yes)
         gone = erased_tenant_shape(services.tenants.erase(found))
     answer(as_json(gone), json, f"Erased the tenant {tenant!r}: {_counts(gone)}.")
 
@@ -163,10 +161,5 @@ def _counts(erased: ErasedTenant) -> str:
     return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-@contextmanager
-def _services(data: str | None) -> Generator[Services]:
-    services = build_services(read_settings(data))
-    try:
-        yield services
-    finally:
-        services.close()
+def _services(data: str | None) -> closing[Services]:
+    return closing(build_services(read_settings(data)))

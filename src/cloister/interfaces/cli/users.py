@@ -30,8 +30,7 @@ def erase_user(
     if dry_run:
         answer(as_json(preview), json, f"Of {user_id!r} there are {_counts(preview)}. Nothing was changed.")
         return
-    if not yes:
-        confirm(f"Erase the user {user_id!r}, with {_counts(preview)}, for good?")
+    confirm(f"Erase the user {user_id!r}, with {_counts(preview)}, for good?", yes)
     gone = memory.erase_user(user_id)
     answer(as_json(gone), json, f"Erased the user {user_id!r}: {_counts(gone)}.")
 

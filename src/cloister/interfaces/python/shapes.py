@@ -309,9 +309,7 @@ def context_shape(context: domain_context.Context) -> Context:
 
 
 def forgotten_shape(gone: ForgottenCounts) -> Forgotten:
-    return Forgotten(
-        messages=gone.messages, episodes=gone.episodes, memories=gone.memories, observations=gone.observations
-    )
+    return Forgotten(**asdict(gone))
 
 
 def deleted_project_shape(moved: MoveCounts) -> DeletedProject:

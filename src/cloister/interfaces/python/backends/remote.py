@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import Final, NoReturn
 from urllib.parse import quote
 
 from cloister.domain.conversation import Draft
@@ -35,9 +35,6 @@ from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
 from cloister.services.tenancy.api_keys import KeyFields
 from cloister.settings import Remote
-
-if TYPE_CHECKING:
-    pass
 
 _SESSIONS: Final = "/v1/sessions"
 _PROJECTS: Final = "/org/projects"
