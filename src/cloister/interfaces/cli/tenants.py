@@ -13,8 +13,9 @@ from cloister.domain.scope import Reach
 from cloister.domain.usage import Limits
 from cloister.interfaces.cli.listing import answer_list, listed
 from cloister.interfaces.cli.options import After, All, Data, DryRun, Json, Limit, Yes
-from cloister.interfaces.cli.terminal import answer, confirm, counted, details, is_watched, minute, remark, table
+from cloister.interfaces.cli.terminal import answer, confirm, details, is_watched, minute, remark, table
 from cloister.interfaces.cli.usage import usage_table
+from cloister.interfaces.cli.users import erased_counts
 from cloister.interfaces.python.arguments import page_size
 from cloister.interfaces.python.pages import ListCursors, Page
 from cloister.interfaces.python.shapes import as_json
@@ -148,17 +149,7 @@ def _refuse_logs(data: str | None, json: bool) -> None:
 
 
 def _counts(erased: ErasedTenant) -> str:
-    parts = (
-        (erased.projects, "project", "projects"),
-        (erased.sessions, "session", "sessions"),
-        (erased.messages, "message", "messages"),
-        (erased.memories, "memory", "memories"),
-        (erased.observations, "note", "notes"),
-        (erased.entities, "entity", "entities"),
-        (erased.api_keys, "API key", "API keys"),
-    )
-    shown = [counted(number, one, many) for number, one, many in parts if number or one in ("project", "session")]
-    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return erased_counts(erased, "projects", "sessions")
 
 
 def _services(data: str | None) -> closing[Services]:

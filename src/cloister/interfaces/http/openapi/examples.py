@@ -8,6 +8,7 @@ from typing import Any
 from cloister.domain.identifiers import parse_project_id, parse_tenant_id
 from cloister.domain.memory import quoted
 from cloister.interfaces.http.dispatch.cursors import Listing
+from cloister.interfaces.http.openapi import schemas
 
 TENANT, DEFAULT, PROJECT = "ten_3f1b0c7de8a94526", "proj_0a4d7b21c69e83f5", "proj_5c2e90b7d1f4a683"
 SESSION, USER = "lisbon-in-may", "ada"
@@ -42,13 +43,16 @@ _TENANT = {
     "messages": 2,
 }
 _ERASED = {"sessions": 1, "messages": 2, "episodes": 1, "memories": 1, "observations": 0, "entities": 1}
-_SESSION = {
+_NEW_SESSION = {
     "external_id": SESSION,
     "project_id": PROJECT,
     "user_id": USER,
     "title": "Lisbon in May",
     "tags": ["holiday"],
     "metadata": {"channel": "web"},
+}
+_SESSION = {
+    **_NEW_SESSION,
     "message_count": 0,
     "memory_job_pending": False,
     "last_extraction_error": None,
@@ -91,12 +95,10 @@ _SAID = {
     "score": 0.71,
 }
 _ASKED = {
+    **_SAID,
     "id": "msg_04e2a8c19f400001",
     "session_id": "lisbon-tickets",
-    "user_id": USER,
-    "role": "user",
     "content": "When does the ferry leave?",
-    "author": None,
     "created_at": "2026-05-03T18:04:40Z",
     "source": "session",
     "score": None,
@@ -196,17 +198,7 @@ EXAMPLES: Mapping[str, Example] = {
     "create_api_key": Example(request=_NEW_KEY, answer={**_API_KEY, "key": KEY}),
     "revoke_api_key": Example(),
     "get_usage": Example(answer=_USAGE),
-    "create_session": Example(
-        request={
-            "external_id": SESSION,
-            "project_id": PROJECT,
-            "user_id": USER,
-            "title": "Lisbon in May",
-            "tags": ["holiday"],
-            "metadata": {"channel": "web"},
-        },
-        answer=_SESSION,
-    ),
+    "create_session": Example(request=_NEW_SESSION, answer=_SESSION),
     "list_sessions": _page(_SESSION),
     "get_session": Example(answer=_SESSION),
     "change_session": Example(
@@ -240,13 +232,7 @@ EXAMPLES: Mapping[str, Example] = {
             "observations": [],
             "memory_context": quoted([str(_MEMORY["content"])]),
             "tokens": 60,
-            "omitted": {
-                "current_conversation": 0,
-                "relevant_history": 0,
-                "memories": 0,
-                "entities": 0,
-                "observations": 0,
-            },
+            "omitted": dict.fromkeys(schemas.ANSWERS["omitted"]["required"], 0),
         },
     ),
     "search": Example(

@@ -265,10 +265,4 @@ def project_of(body: OfAProject, caller: CallerInfo) -> ProjectId | None:
 
 
 def _draft(body: bodies.NewMessage) -> Draft:
-    return draft_of(
-        role=body.role,
-        content=body.content,
-        author=body.author,
-        metadata=body.metadata,
-        created_at=body.created_at,
-    )
+    return draft_of(**dict(body))
