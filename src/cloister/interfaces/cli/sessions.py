@@ -21,16 +21,7 @@ from cloister.interfaces.cli.options import (
     with_library,
 )
 from cloister.interfaces.cli.project_names import ProjectNames, chosen_project
-from cloister.interfaces.cli.terminal import (
-    answer,
-    confirm,
-    counted,
-    details,
-    minute,
-    quotation,
-    speaker,
-    table,
-)
+from cloister.interfaces.cli.terminal import answer, confirm, counted, details, minute, quotation, speaker, table
 from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.preview_shapes import MovePreview
 from cloister.interfaces.python.shapes import Session, as_json

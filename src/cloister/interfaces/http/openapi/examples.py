@@ -34,14 +34,7 @@ _PROJECT: dict[str, Any] = {
     "settings": {},
     "created_at": BEGAN,
 }
-_TENANT = {
-    "tenant_id": TENANT,
-    "name": "Household",
-    "created_at": BEGAN,
-    "projects": 2,
-    "sessions": 1,
-    "messages": 2,
-}
+_TENANT = {"tenant_id": TENANT, "name": "Household", "created_at": BEGAN, "projects": 2, "sessions": 1, "messages": 2}
 _ERASED = {"sessions": 1, "messages": 2, "episodes": 1, "memories": 1, "observations": 0, "entities": 1}
 _NEW_SESSION = {
     "external_id": SESSION,
@@ -122,13 +115,7 @@ _OBSERVATION = {
     "source_message_ids": [MESSAGE],
     "created_at": SAID,
 }
-_ADDED = {
-    "type": "message.added",
-    "session_id": SESSION,
-    "project_id": PROJECT,
-    "user_id": USER,
-    "created_at": SAID,
-}
+_ADDED = {"type": "message.added", "session_id": SESSION, "project_id": PROJECT, "user_id": USER, "created_at": SAID}
 _USAGE = {
     "messages": 2,
     "sessions": 1,
@@ -212,11 +199,7 @@ EXAMPLES: Mapping[str, Example] = {
     "list_messages": _page(_MESSAGE, _REPLY),
     "forget_message": Example(),
     "record_episode": Example(
-        request={
-            "session_id": SESSION,
-            "user_message": NEW_MESSAGE["content"],
-            "ai_response": NEW_REPLY["content"],
-        },
+        request={"session_id": SESSION, "user_message": NEW_MESSAGE["content"], "ai_response": NEW_REPLY["content"]},
         answer={"id": EPISODE, "session_id": SESSION, "message_ids": [MESSAGE, REPLY], "created_at": SAID},
     ),
     "build_context": Example(

@@ -68,11 +68,7 @@ def create_session(
 @router.get("/v1/sessions", response_model=SessionPage)
 @needs("read")
 def list_sessions(
-    caller: Caller,
-    project_id: OfProject = None,
-    user_id: OfUser = None,
-    limit: Limit = 50,
-    cursor: Cursor = None,
+    caller: Caller, project_id: OfProject = None, user_id: OfUser = None, limit: Limit = 50, cursor: Cursor = None
 ) -> Response:
     """List sessions, most recent activity first: of one project, with `project_id=none` of the shared pool, or without `project_id`
     of the project that the header or the key names, else of all."""
