@@ -283,7 +283,7 @@ def test_a_cursor_of_another_tenant_is_as_one_of_nobody(world: World, path: str)
     if cursor is None:
         world.theirs.new_session("second-session")
         cursor = world.theirs.admin.get(f"{path}?limit=1").json()["next_cursor"]
-    made_up = Listing("sessions", new_tenant_id()).cursor(1_777_714_200_000_000, new_project_id())
+    made_up = Listing("sessions", new_tenant_id()).encode(1_777_714_200_000_000, new_project_id())
 
     answers = [world.ours.admin.get(path, params={"cursor": given}) for given in (cursor, made_up)]
 
@@ -295,7 +295,7 @@ def test_a_cursor_made_up_of_another_tenants_message_opens_nothing(world: World)
     """By who knows how a cursor is made, and for whom."""
     listing = Listing("messages", parse_tenant_id(world.ours.tenant_id), "own-session")
     answers = [
-        world.ours.admin.get("/v1/sessions/own-session/messages", params={"cursor": listing.cursor(int(name[4:], 16))})
+        world.ours.admin.get("/v1/sessions/own-session/messages", params={"cursor": listing.encode(int(name[4:], 16))})
         for name in (world.foreign.message, missing().message)
     ]
     assert answers[0].status_code == 422

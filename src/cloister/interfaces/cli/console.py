@@ -1,7 +1,7 @@
 """`cloister console`: a link that opens the console of a running server."""
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,11 +36,8 @@ def _link(remote: Remote) -> str:
     # Imported here, because the HTTP client takes long to load and commands on a directory do not need it.
     from cloister.interfaces.python.connection import Connection
 
-    connection = Connection(remote)
-    try:
+    with closing(Connection(remote)) as connection:
         return f"{remote.address}{connection.ask('/console/links', {}).one(_Link).path}"
-    finally:
-        connection.close()
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """`cloister demo`: three pools record different facts in the same words, and a session in each asks for its own. What is shown is
 what recall returned."""
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 
@@ -36,7 +36,7 @@ def demo(data: Data = None, key: Key = None, tenant: Tenant = None, json: Json =
     given.
     """
     with (
-        _directory(data) as directory,
+        nullcontext(data) if data is not None else TemporaryDirectory(prefix="cloister-demo-") as directory,
         Cloister(directory, key=key, tenant="local" if data is None else tenant) as memory,
     ):
         answers = play(memory)
@@ -70,15 +70,6 @@ def play(memory: Cloister) -> list[Recalled]:
         Recalled(asked_from=pool, messages=_by_pool(memory, _ask(memory, project_id), names))
         for pool, project_id in projects.items()
     ]
-
-
-@contextmanager
-def _directory(data: str | None) -> Generator[str]:
-    if data is not None:
-        yield data
-        return
-    with TemporaryDirectory(prefix="cloister-demo-") as directory:
-        yield directory
 
 
 def _record(memory: Cloister, project_id: str | None, code: str) -> None:

@@ -27,7 +27,7 @@ _SCARCE = 200_000_000
 _TOO_LONG_SECONDS = 600
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Check:
     """One line of the report; `advice` says what to do where there is something to do."""
 
@@ -69,15 +69,13 @@ def _examine(settings: Settings) -> Iterator[Check]:
     directory = None if settings.postgres else Path(settings.data).expanduser()
     if directory is None:
         url = urlsplit(settings.data)
-        yield Check(state="ok", name="data", finding=f"PostgreSQL, {url.hostname or 'local socket'}{url.path}")
+        yield Check("ok", "data", f"PostgreSQL, {url.hostname or 'local socket'}{url.path}")
     elif (obstacle := _obstacle(directory)) is not None:
-        yield Check(
-            state="bad", name="data", finding=obstacle, advice="Choose another data directory, or mend this one."
-        )
+        yield Check("bad", "data", obstacle, "Choose another data directory, or mend this one.")
         return
     elif not directory.exists():
         advice = "The first command that stores something makes it."
-        yield Check(state="warn", name="data", finding=f"{directory} is not there yet.", advice=advice)
+        yield Check("warn", "data", f"{directory} is not there yet.", advice)
         return
     else:
         yield from _directory(directory)
@@ -85,7 +83,7 @@ def _examine(settings: Settings) -> Iterator[Check]:
         with Cloister(settings.data) as memory:
             health = memory.health()
     except CloisterError as error:
-        yield Check(state="bad", name="database", finding=str(error))
+        yield Check("bad", "database", str(error))
         return
     yield from _database(health)
     yield from _index(health)
@@ -93,89 +91,87 @@ def _examine(settings: Settings) -> Iterator[Check]:
 
 
 def _server(remote: Remote) -> Iterator[Check]:
-    yield Check(state="ok", name="data", finding=f"the server at {remote.address}")
+    yield Check("ok", "data", f"the server at {remote.address}")
     with Cloister(remote.address, key=remote.key) as memory:
         try:
-            yield Check(
-                state="ok", name="server", finding=f"ready, with the schema at version {memory.schema_version()}"
-            )
+            yield Check("ok", "server", f"ready, with the schema at version {memory.schema_version()}")
         except CloisterError as error:
-            yield Check(state="bad", name="server", finding=str(error))
+            yield Check("bad", "server", str(error))
             return
         try:
             memory.projects(limit=1)
         except Forbidden as error:
-            yield Check(state="warn", name="key", finding=str(error))
+            yield Check("warn", "key", str(error))
         except CloisterError as error:
             advice = "Look at --key or CLOISTER_KEY; an admin makes a new one with: cloister keys create"
-            yield Check(state="bad", name="key", finding=str(error), advice=advice)
+            yield Check("bad", "key", str(error), advice)
         else:
-            yield Check(state="ok", name="key", finding="accepted")
+            yield Check("ok", "key", "accepted")
 
 
 def _directory(directory: Path) -> Iterator[Check]:
     if os.name == "posix" and stat.S_IMODE(directory.stat().st_mode) & 0o077:
         advice = f"Other users of this machine may read what was said: chmod 700 {directory}"
-        yield Check(state="warn", name="data", finding=f"{directory} is open to other users.", advice=advice)
+        yield Check("warn", "data", f"{directory} is open to other users.", advice)
     else:
-        yield Check(state="ok", name="data", finding=str(directory))
+        yield Check("ok", "data", str(directory))
     free = shutil.disk_usage(directory).free
     finding = f"{free / 1e9:,.1f} GB free"
     if free < _SCARCE:
-        yield Check(state="warn", name="disk", finding=finding, advice="Free some space before it runs out.")
+        yield Check("warn", "disk", finding, "Free some space before it runs out.")
     else:
-        yield Check(state="ok", name="disk", finding=finding)
+        yield Check("ok", "disk", finding)
 
 
 def _database(health: HealthReport) -> Iterator[Check]:
-    yield Check(state="ok", name="engine", finding=health.engine)
-    yield Check(state="ok", name="schema", finding=f"version {health.schema_version}")
+    yield Check("ok", "engine", health.engine)
+    yield Check("ok", "schema", f"version {health.schema_version}")
     for problem in health.problems:
         advice = "Stop writing, keep a copy of the data, and restore a backup."
-        yield Check(state="bad", name="integrity", finding=problem, advice=advice)
+        yield Check("bad", "integrity", problem, advice)
     if not health.problems:
-        yield Check(state="ok", name="integrity", finding="every page and every reference is whole")
+        yield Check("ok", "integrity", "every page and every reference is whole")
     if health.excess_rights is not None:
-        yield Check(state="warn", name="rights", finding=health.excess_rights)
+        yield Check("warn", "rights", health.excess_rights)
     if health.remains is not None:
-        yield Check(state="ok", name="forgetting", finding=health.remains)
+        yield Check("ok", "forgetting", health.remains)
     counts = (
         counted(health.tenants, "tenant"),
         counted(health.projects, "project"),
         counted(health.sessions, "session"),
         counted(health.messages, "message"),
     )
-    yield Check(state="ok", name="stored", finding=", ".join(counts))
+    yield Check("ok", "stored", ", ".join(counts))
 
 
 def _index(health: HealthReport) -> Iterator[Check]:
-    yield Check(state="ok", name="embedder", finding=health.embedder)
+    yield Check("ok", "embedder", health.embedder)
     waiting = f"{health.waiting:,} messages, memories or entities" if health.waiting else "nothing"
     for name, number, finding in (
         ("waiting", health.waiting, f"{waiting} not indexed yet"),
         ("stale", health.stale.total, f"{index_counts(health.stale)} indexed by another embedder or tokeniser"),
     ):
         if number:
-            yield Check(state="warn", name=name, finding=finding, advice="Run: cloister reindex")
+            yield Check("warn", name, finding, "Run: cloister reindex")
         else:
-            yield Check(state="ok", name=name, finding=finding)
+            yield Check("ok", name, finding)
 
 
 def _extraction(health: HealthReport) -> Iterator[Check]:
-    yield Check(state="ok", name="extractor", finding=health.extractor)
+    yield Check("ok", "extractor", health.extractor)
     finding = f"{counted(health.due, 'session')} waiting for extraction"
     if health.due_seconds > _TOO_LONG_SECONDS:
         finding += f", the longest for {counted(health.due_seconds // 60, 'minute')}"
         advice = "No worker keeps up: start `cloister serve` or `cloister worker`, or run: cloister worker --once"
-        yield Check(state="warn", name="extraction", finding=finding, advice=advice)
+        yield Check("warn", "extraction", finding, advice)
     else:
-        yield Check(state="ok", name="extraction", finding=finding)
+        yield Check("ok", "extraction", finding)
     if health.failing:
         finding = f"{counted(health.failing, 'session')} could not be extracted: {health.failing_because}"
         advice = (
             "Nothing was lost. Mend what it names; they are tried again by themselves, within an hour at the latest."
         )
-        yield Check(state="warn", name="failing", finding=finding, advice=advice)
+        yield Check("warn", "failing", finding, advice)
 
 
 def _drawn(checks: list[Check]) -> Table:

@@ -43,14 +43,12 @@ def gone_counts(gone: Forgotten) -> str:
 
 def _forget_session(memory: Cloister, session_id: str, *, yes: bool, json: bool) -> None:
     messages = counted(memory.session(session_id).message_count, "message")
-    if not yes:
-        confirm(f"Forget the session {session_id!r} and its {messages} for good?")
+    confirm(f"Forget the session {session_id!r} and its {messages} for good?", yes)
     gone = memory.delete_session(session_id)
     answer(as_json(gone), json, f"Forgot the session {session_id!r}: {gone_counts(gone)}.")
 
 
 def _forget_message(memory: Cloister, message: str, *, yes: bool, json: bool) -> None:
-    if not yes:
-        confirm(f"Forget 1 message, {message!r}, for good?")
+    confirm(f"Forget 1 message, {message!r}, for good?", yes)
     memory.forget_message(message)
     answer({"messages": 1}, json, f"Forgot {message}.")

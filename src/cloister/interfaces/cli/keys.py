@@ -5,8 +5,8 @@ from typing import Annotated, cast
 import typer
 
 from cloister.domain.access import PERMISSIONS, Permission
-from cloister.interfaces.cli.listing import listed, remark_more
-from cloister.interfaces.cli.options import After, All, Data, Json, Key, KeyProject, Limit, Tenant, Yes
+from cloister.interfaces.cli.listing import answer_list, listed
+from cloister.interfaces.cli.options import After, All, KeyProject, Limit, Yes, with_library
 from cloister.interfaces.cli.project_names import ProjectNames, project_id_of
 from cloister.interfaces.cli.terminal import answer, confirm, minute, remark, table
 from cloister.interfaces.python.library import Cloister
@@ -16,24 +16,11 @@ app = typer.Typer(help="API keys: what callers of a server may do.", no_args_is_
 
 
 @app.command("list")
-def list_keys(
-    limit: Limit = 50,
-    after: After = None,
-    everything: All = False,
-    data: Data = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    json: Json = False,
-) -> None:
+@with_library
+def list_keys(memory: Cloister, json: bool, limit: Limit = 50, after: After = None, everything: All = False) -> None:
     """List the keys that were not revoked, oldest first. Their secrets are not stored, and cannot be shown."""
-    with Cloister(data, key=key, tenant=tenant) as memory:
-        found = listed(
-            lambda most, cursor: memory.keys(limit=most, cursor=cursor),
-            limit=limit,
-            everything=everything,
-            cursor=after,
-        )
-        names = ProjectNames(memory)
+    found = listed(memory.keys, limit, everything, after)
+    names = ProjectNames(memory)
     rows = [
         (
             made.key_id,
@@ -45,16 +32,15 @@ def list_keys(
         )
         for made in found
     ]
-    if not found:
-        remark("No keys yet. Create one: cloister keys create NAME")
-    answer(
-        as_json(found), json, *([table(("key", "name", "may", "project", "user", "expires"), rows)] if found else [])
-    )
-    remark_more(found)
+    shown = table(("key", "name", "may", "project", "user", "expires"), rows)
+    answer_list(found, json, shown, empty="No keys yet. Create one: cloister keys create NAME")
 
 
 @app.command("create")
+@with_library
 def create_key(
+    memory: Cloister,
+    json: bool,
     name: Annotated[str, typer.Argument(metavar="NAME", help="What people call it.")],
     permissions: Annotated[
         list[str] | None,
@@ -69,43 +55,35 @@ def create_key(
     expires: Annotated[
         str | None, typer.Option("--expires", metavar="TIME", help="When it ends, as in 2026-12-31T00:00:00Z (never).")
     ] = None,
-    data: Data = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    json: Json = False,
 ) -> None:
     """Create a key, and show it this once.
 
     --project is the project of requests that name none.
     """
-    with Cloister(data, key=key, tenant=tenant) as memory:
-        made = memory.create_key(
-            name,
-            project_id=None if project is None else project_id_of(memory, project),
-            confined=confined,
-            permissions=cast(list[Permission], permissions or ["read", "write"]),
-            expires_at=expires,
-            user_id=user,
-        )
+    made = memory.create_key(
+        name,
+        project_id=None if project is None else project_id_of(memory, project),
+        confined=confined,
+        permissions=cast(list[Permission], permissions or ["read", "write"]),
+        expires_at=expires,
+        user_id=user,
+    )
     remark(f"{made.key_id} {made.name!r} may {' and '.join(made.permissions)}. The key itself is shown this once.")
     answer(as_json(made), json, made.key)
 
 
 @app.command("revoke")
+@with_library
 def revoke_key(
+    memory: Cloister,
+    json: bool,
     key_id: Annotated[str, typer.Argument(metavar="KEY_ID", help="The key's id (key_…), which is not the key.")],
     yes: Yes = False,
-    data: Data = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    json: Json = False,
 ) -> None:
     """Revoke a key. From then on requests with it are refused.
 
     The last admin key that does not expire cannot be revoked: create another first.
     """
-    with Cloister(data, key=key, tenant=tenant) as memory:
-        if not yes:
-            confirm(f"Revoke {key_id!r} for good?")
-        memory.revoke_key(key_id)
+    confirm(f"Revoke {key_id!r} for good?", yes)
+    memory.revoke_key(key_id)
     answer({"key_id": key_id}, json, f"Revoked {key_id}.")

@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from cloister.interfaces.cli.options import Data, Json, Key
-from cloister.interfaces.cli.terminal import answer, chatter, counted
+from cloister.interfaces.cli.terminal import answer, counted, progress_bar
 from cloister.interfaces.python.library import Cloister
 from cloister.services.indexing.reindex import IndexCounts
 
@@ -30,12 +29,7 @@ def reindex(
     json: Json = False,
 ) -> None:
     """Rebuild the recall index. Searches still work meanwhile; it can be stopped and started again."""
-    console = chatter()
-    columns = (TextColumn("reindexing"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with (
-        Cloister(data, key=key) as memory,
-        Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar,
-    ):
+    with Cloister(data, key=key) as memory, progress_bar("reindexing") as bar:
         task = bar.add_task("", total=None)
         rebuilt = memory.reindex(
             everything=everything, progress=lambda done, total: bar.update(task, completed=done, total=total)

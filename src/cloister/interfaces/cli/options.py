@@ -1,15 +1,16 @@
 """Options and arguments that several commands share. --data, --key, --tenant and --json may stand before the command or after it;
 after it wins."""
 
-from typing import Annotated
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
+from cloister.interfaces.python.library import Cloister
 from cloister.settings import VARIABLES
 
-_DATA = "cloister.data"
-_KEY = "cloister.key"
-_TENANT = "cloister.tenant"
 _JSON = "cloister.json"
 _COMMAND = "cloister.command"
 # Fields of the API by the name of the parameter that sets them, where the two differ.
@@ -42,27 +43,6 @@ def spelled(context: typer.Context, field: str) -> str:
     return field
 
 
-def _keep_data(context: typer.Context, given: str | None) -> str | None:
-    context.meta[_COMMAND] = context.command
-    return _keep(context, _DATA, given)
-
-
-def _keep_key(context: typer.Context, given: str | None) -> str | None:
-    return _keep(context, _KEY, given)
-
-
-def _keep_tenant(context: typer.Context, given: str | None) -> str | None:
-    return _keep(context, _TENANT, given)
-
-
-def _keep(context: typer.Context, name: str, given: str | None) -> str | None:
-    if given == "":
-        raise typer.BadParameter("must not be empty.")
-    if given is not None:
-        context.meta[name] = given
-    return context.meta.get(name)
-
-
 def _keep_json(context: typer.Context, given: bool) -> bool:
     context.meta[_JSON] = given or wants_json(context)
     return context.meta[_JSON]
@@ -73,20 +53,29 @@ def named(variable: str) -> str:
     return f"{meaning[0].upper()}{meaning[1:]}. Environment: {variable}."
 
 
-Data = Annotated[
-    str | None,
-    typer.Option("--data", metavar="DATA", help=named("CLOISTER_DATA"), callback=_keep_data, show_default=False),
-]
-Key = Annotated[
-    str | None,
-    typer.Option("--key", metavar="KEY", help=named("CLOISTER_KEY"), callback=_keep_key, show_default=False),
-]
-Tenant = Annotated[
-    str | None,
-    typer.Option(
-        "--tenant", metavar="TENANT", help=named("CLOISTER_TENANT"), callback=_keep_tenant, show_default=False
-    ),
-]
+def _shared(name: str) -> Any:
+    """An option that may stand before the command or after it; its value is kept in the context for both."""
+    variable, stored = f"CLOISTER_{name.upper()}", f"cloister.{name}"
+
+    def keep(context: typer.Context, given: str | None) -> str | None:
+        context.meta[_COMMAND] = context.command
+        if given == "":
+            raise typer.BadParameter("must not be empty.")
+        if given is not None:
+            context.meta[stored] = given
+        return context.meta.get(stored)
+
+    return typer.Option(f"--{name}", metavar=name.upper(), help=named(variable), callback=keep, show_default=False)
+
+
+def after_item(item: str) -> Any:
+    """The option --after of a list that goes on behind an item, given by its id."""
+    return typer.Option("--after", metavar="ID", help=f"Show those after this {item}.")
+
+
+Data = Annotated[str | None, _shared("data")]
+Key = Annotated[str | None, _shared("key")]
+Tenant = Annotated[str | None, _shared("tenant")]
 Json = Annotated[
     bool, typer.Option("--json", help="Print JSON, for programs.", callback=_keep_json, show_default=False)
 ]
@@ -94,8 +83,7 @@ DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show what would change, and change nothing.", show_default=False)
 ]
 DuplicateName = Annotated[
-    bool,
-    typer.Option("--allow-duplicate-name", help="Also if another project has this name.", show_default=False),
+    bool, typer.Option("--allow-duplicate-name", help="Also if another project has this name.", show_default=False)
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.", show_default=False)]
 Project = Annotated[
@@ -118,3 +106,21 @@ After = Annotated[
 All = Annotated[bool, typer.Option("--all", help="Show all of them, not only the first --limit.", show_default=False)]
 SessionArgument = Annotated[str, typer.Argument(metavar="SESSION", help="The session's external id.")]
 ProjectArgument = Annotated[str, typer.Argument(metavar="PROJECT", help="Project, by its id (proj_…) or name.")]
+
+
+def with_library(run: Callable[..., None]) -> Callable[..., None]:
+    """The command with the options --data, --key, --tenant and --json added: `run` is called with the library that they open and
+    whether to print JSON, then with its own arguments."""
+
+    def command(data: Data = None, key: Key = None, tenant: Tenant = None, json: Json = False, **given: Any) -> None:
+        with Cloister(data, key=key, tenant=tenant) as memory:
+            run(memory, json, **given)
+
+    _, _, *own = inspect.signature(run).parameters.values()
+    *added, _ = inspect.signature(command).parameters.values()
+    parameters = [*own, *(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in added)]
+    functools.update_wrapper(command, run)
+    # Typer reads the parameters of a command from these.
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    command.__signature__ = inspect.Signature(parameters)
+    return command

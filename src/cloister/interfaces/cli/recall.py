@@ -7,7 +7,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from cloister.interfaces.cli.options import Data, Json, Key, Project, SessionArgument, Tenant, User
+from cloister.interfaces.cli.options import Data, Json, Key, Project, SessionArgument, Tenant, User, with_library
 from cloister.interfaces.cli.project_names import ProjectNames, chosen_project
 from cloister.interfaces.cli.terminal import answer, counted, minute, quotation, remark, speaker
 from cloister.interfaces.python.library import Cloister
@@ -15,7 +15,10 @@ from cloister.interfaces.python.shapes import Context, ContextItem, Hit, as_json
 from cloister.services.recall.search import KINDS, Kind
 
 
+@with_library
 def context(
+    memory: Cloister,
+    json: bool,
     session_id: SessionArgument,
     query: Annotated[
         str | None, typer.Argument(metavar="QUERY", help="What to recall; without it, the user's last message.")
@@ -27,19 +30,14 @@ def context(
     semantic: Annotated[
         int | None, typer.Option("--semantic", metavar="N", help="The best N matches of each role (10).")
     ] = None,
-    data: Data = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    json: Json = False,
 ) -> None:
     """Show the context for an assistant's next reply.
 
     That is the recent messages of the session, and what is related to them in the session's pool.
     """
-    with Cloister(data, key=key, tenant=tenant) as memory:
-        found = memory.context(session_id, query, budget_tokens=budget, recent_limit=recent, semantic_limit=semantic)
-        session = memory.session(session_id)
-        pool = ProjectNames(memory).phrase(session)
+    found = memory.context(session_id, query, budget_tokens=budget, recent_limit=recent, semantic_limit=semantic)
+    session = memory.session(session_id)
+    pool = ProjectNames(memory).phrase(session)
     answer(
         as_json(found),
         json,

@@ -1,38 +1,27 @@
 """`cloister sessions`: list, show, create, move, rename, clear."""
 
+from functools import partial
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
 from cloister.interfaces.cli.forget import gone_counts
-from cloister.interfaces.cli.listing import listed, remark_more
+from cloister.interfaces.cli.listing import answer_list, listed, remark_more
 from cloister.interfaces.cli.options import (
     After,
     All,
-    Data,
     DryRun,
-    Json,
-    Key,
     Limit,
     Project,
     SessionArgument,
-    Tenant,
     User,
     Yes,
+    after_item,
+    with_library,
 )
 from cloister.interfaces.cli.project_names import ProjectNames, chosen_project
-from cloister.interfaces.cli.terminal import (
-    answer,
-    confirm,
-    counted,
-    details,
-    minute,
-    quotation,
-    remark,
-    speaker,
-    table,
-)
+from cloister.interfaces.cli.terminal import answer, confirm, counted, details, minute, quotation, speaker, table
 from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.preview_shapes import MovePreview
 from cloister.interfaces.python.shapes import Session, as_json
@@ -41,7 +30,10 @@ app = typer.Typer(help="Sessions: one conversation each.", no_args_is_help=True)
 
 
 @app.command("list")
+@with_library
 def list_sessions(
+    memory: Cloister,
+    json: bool,
     project: Annotated[
         str | None,
         typer.Option(
@@ -52,21 +44,12 @@ def list_sessions(
     limit: Limit = 50,
     after: After = None,
     everything: All = False,
-    data: Data = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    json: Json = False,
 ) -> None:
     """List sessions, newest activity first."""
-    with Cloister(data, key=key, tenant=tenant) as memory:
-        project_id = chosen_project(memory, project)
-        found = listed(
-            lambda most, cursor: memory.sessions(project_id=project_id, user_id=user, limit=most, cursor=cursor),
-            limit=limit,
-            everything=everything,
-            cursor=after,
-        )
-        names = ProjectNames(memory)
+    found = listed(
+        partial(memory.sessions, project_id=chosen_project(memory, project), user_id=user), limit, everything, after
+    )
+    names = ProjectNames(memory)
     headings = ("session", "place", "user", "messages", "last activity", "title")
     rows = [
         (
@@ -79,34 +62,24 @@ def list_sessions(
         )
         for session in found
     ]
-    if not found:
-        remark("No sessions here yet. Create one: cloister sessions create NAME")
-    answer(as_json(found), json, *([table(headings, rows, numbers=("messages",))] if found else []))
-    remark_more(found)
+    shown = table(headings, rows, numbers=("messages",))
+    answer_list(found, json, shown, empty="No sessions here yet. Create one: cloister sessions create NAME")
 
 
 @app.command("show")
+@with_library
 def show_session(
+    memory: Cloister,
+    json: bool,
     session_id: SessionArgument,
     limit: Limit = 50,
-    after: Annotated[
-        str | None, typer.Option("--after", metavar="ID", help="Show those after this message (msg_…).")
-    ] = None,
+    after: Annotated[str | None, after_item("message (msg_…)")] = None,
     everything: All = False,
-    data: Data = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    json: Json = False,
 ) -> None:
     """Show a session and its messages."""
-    with Cloister(data, key=key, tenant=tenant) as memory:
-        session = memory.session(session_id)
-        messages = listed(
-            lambda most, cursor: memory.messages(session_id, limit=most, after=after, cursor=cursor),
-            limit=limit,
-            everything=everything,
-        )
-        shown = _described(session, ProjectNames(memory))
+    session = memory.session(session_id)
+    messages = listed(partial(memory.messages, session_id, after=after), limit, everything)
+    shown = _described(session, ProjectNames(memory))
     said = [
         quotation((str(speaker(message.role, message.author)), minute(message.created_at), message.id), message.content)
         for message in messages
@@ -116,7 +89,10 @@ def show_session(
 
 
 @app.command("create")
+@with_library
 def create_session(
+    memory: Cloister,
+    json: bool,
     session_id: Annotated[str | None, typer.Argument(metavar="SESSION", help="Its external id (a random one).")] = None,
     project: Project = None,
     user: User = None,
@@ -124,49 +100,41 @@ def create_session(
     tags: Annotated[
         list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag of your own; may be repeated.")
     ] = None,
-    data: Data = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    json: Json = False,
 ) -> None:
     """Create a session in a project.
 
     Without --project it is in the default project; `--project none` is no project. Creating the same one twice is fine.
     """
-    with Cloister(data, key=key, tenant=tenant) as memory:
-        session = memory.create_session(
-            session_id, project_id=chosen_project(memory, project), user_id=user, title=title, tags=tags or ()
-        )
-        pool = ProjectNames(memory).phrase(session)
+    session = memory.create_session(
+        session_id, project_id=chosen_project(memory, project), user_id=user, title=title, tags=tags or ()
+    )
+    pool = ProjectNames(memory).phrase(session)
     answer(as_json(session), json, f"The session {session.external_id!r} is ready, in {pool}.")
 
 
 @app.command("move")
+@with_library
 def move_session(
+    memory: Cloister,
+    json: bool,
     session_id: SessionArgument,
     project: Annotated[
-        str,
-        typer.Argument(metavar="PROJECT", help="Project, by its id (proj_…) or name, or `none` for no project."),
+        str, typer.Argument(metavar="PROJECT", help="Project, by its id (proj_…) or name, or `none` for no project.")
     ],
     dry_run: DryRun = False,
-    data: Data = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    json: Json = False,
 ) -> None:
     """Move a session into a project, or out of it.
 
     Its messages and memories move along, by the next request; what replies quote of the project it leaves is no longer shown.
     """
-    with Cloister(data, key=key, tenant=tenant) as memory:
-        project = str(chosen_project(memory, project))
-        if dry_run:
-            preview = memory.preview_move(session_id, project)
-            answer(as_json(preview), json, f"{_moving_along(preview)}. Nothing was changed.")
-            return
-        before = memory.session(session_id)
-        session = memory.move_session(session_id, project)
-        names = ProjectNames(memory)
+    project = str(chosen_project(memory, project))
+    if dry_run:
+        preview = memory.preview_move(session_id, project)
+        answer(as_json(preview), json, f"{_moving_along(preview)}. Nothing was changed.")
+        return
+    before = memory.session(session_id)
+    session = memory.move_session(session_id, project)
+    names = ProjectNames(memory)
     there, here = names.phrase(before), names.phrase(session)
     if before.project_id == session.project_id:
         sentence = f"{session_id!r} was in {here} already."
@@ -177,35 +145,25 @@ def move_session(
 
 
 @app.command("rename")
+@with_library
 def rename_session(
+    memory: Cloister,
+    json: bool,
     session_id: SessionArgument,
     title: Annotated[str, typer.Argument(metavar="TITLE", help="What people call it.")],
-    data: Data = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    json: Json = False,
 ) -> None:
     """Change a session's title; its external id stays."""
-    with Cloister(data, key=key, tenant=tenant) as memory:
-        session = memory.update_session(session_id, title=title)
+    session = memory.update_session(session_id, title=title)
     answer(as_json(session), json, f"{session_id!r} is now titled {title!r}.")
 
 
 @app.command("clear")
-def clear_session(
-    session_id: SessionArgument,
-    yes: Yes = False,
-    data: Data = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    json: Json = False,
-) -> None:
+@with_library
+def clear_session(memory: Cloister, json: bool, session_id: SessionArgument, yes: Yes = False) -> None:
     """Delete the messages of a session; the session stays."""
-    with Cloister(data, key=key, tenant=tenant) as memory:
-        messages = counted(memory.session(session_id).message_count, "message")
-        if not yes:
-            confirm(f"Forget the {messages} of {session_id!r} for good?")
-        gone = memory.clear_session(session_id)
+    messages = counted(memory.session(session_id).message_count, "message")
+    confirm(f"Forget the {messages} of {session_id!r} for good?", yes)
+    gone = memory.clear_session(session_id)
     answer(as_json(gone), json, f"Forgot {gone_counts(gone)}; {session_id!r} is empty.")
 
 

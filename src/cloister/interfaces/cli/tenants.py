@@ -1,7 +1,7 @@
 """`cloister tenants`: list, create, key, limits, erase. For the operator, on the database itself: an API key reaches one tenant."""
 
-from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import closing
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -11,10 +11,11 @@ from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import parse_tenant_id
 from cloister.domain.scope import Reach
 from cloister.domain.usage import Limits
-from cloister.interfaces.cli.listing import listed, remark_more
+from cloister.interfaces.cli.listing import answer_list, listed
 from cloister.interfaces.cli.options import After, All, Data, DryRun, Json, Limit, Yes
-from cloister.interfaces.cli.terminal import answer, confirm, counted, details, is_watched, minute, remark, table
+from cloister.interfaces.cli.terminal import answer, confirm, details, is_watched, minute, remark, table
 from cloister.interfaces.cli.usage import usage_table
+from cloister.interfaces.cli.users import erased_counts
 from cloister.interfaces.python.arguments import page_size
 from cloister.interfaces.python.pages import ListCursors, Page
 from cloister.interfaces.python.shapes import as_json
@@ -88,9 +89,7 @@ def list_tenants(
 ) -> None:
     """List tenants, oldest first, with how much they store."""
     with _services(data) as services:
-        found = listed(
-            lambda most, cursor: _page(services, most, cursor), limit=limit, everything=everything, cursor=after
-        )
+        found = listed(partial(_page, services), limit, everything, after)
     headings = ("tenant", "name", "projects", "sessions", "messages", "created")
     rows = [
         (
@@ -103,11 +102,8 @@ def list_tenants(
         )
         for tenant in found
     ]
-    if not found:
-        remark("No tenants here yet. Create one: cloister tenants create NAME")
-    shown = [table(headings, rows, numbers=("projects", "sessions", "messages"))] if found else []
-    answer(as_json(found), json, *shown)
-    remark_more(found)
+    shown = table(headings, rows, numbers=("projects", "sessions", "messages"))
+    answer_list(found, json, shown, empty="No tenants here yet. Create one: cloister tenants create NAME")
 
 
 @app.command("key")
@@ -134,8 +130,7 @@ def erase_tenant(
         if dry_run:
             answer(as_json(preview), json, f"{tenant!r} has {_counts(preview)}. Nothing was changed.")
             return
-        if not yes:
-            confirm(f"Erase the tenant {tenant!r}, with {_counts(preview)}, for good?")
+        confirm(f"Erase the tenant {tenant!r}, with {_counts(preview)}, for good?", yes)
         gone = erased_tenant_shape(services.tenants.erase(found))
     answer(as_json(gone), json, f"Erased the tenant {tenant!r}: {_counts(gone)}.")
 
@@ -154,23 +149,8 @@ def _refuse_logs(data: str | None, json: bool) -> None:
 
 
 def _counts(erased: ErasedTenant) -> str:
-    parts = (
-        (erased.projects, "project", "projects"),
-        (erased.sessions, "session", "sessions"),
-        (erased.messages, "message", "messages"),
-        (erased.memories, "memory", "memories"),
-        (erased.observations, "note", "notes"),
-        (erased.entities, "entity", "entities"),
-        (erased.api_keys, "API key", "API keys"),
-    )
-    shown = [counted(number, one, many) for number, one, many in parts if number or one in ("project", "session")]
-    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return erased_counts(erased, "projects", "sessions")
 
 
-@contextmanager
-def _services(data: str | None) -> Generator[Services]:
-    services = build_services(read_settings(data))
-    try:
-        yield services
-    finally:
-        services.close()
+def _services(data: str | None) -> closing[Services]:
+    return closing(build_services(read_settings(data)))

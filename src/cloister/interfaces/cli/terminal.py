@@ -9,6 +9,7 @@ import typer
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -32,6 +33,13 @@ def output() -> Console:
 
 def chatter() -> Console:
     return Console(stderr=True, markup=False, highlight=False, emoji=False)
+
+
+def progress_bar(doing: str, *, shown: bool = True) -> Progress:
+    """A progress bar on stderr, shown only on a terminal, and gone at the end."""
+    console = chatter()
+    columns = (TextColumn(doing), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=console, transient=True, disable=not (shown and console.is_terminal))
 
 
 def is_watched() -> bool:
@@ -68,8 +76,10 @@ def complain(code: str, detail: str, hints: Sequence[str], as_json: bool) -> Non
     _write(console, line)
 
 
-def confirm(question: str) -> None:
-    """Ask on stderr, and exit with code 1 unless the answer is yes. A closed standard input is a no."""
+def confirm(question: str, yes: bool) -> None:
+    """Unless `yes` is given, ask on stderr, and exit with code 1 unless the answer is yes. A closed standard input is a no."""
+    if yes:
+        return
     chatter().print(Text(f"{harmless(question)} [y/N] "), end="", soft_wrap=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         remark("Nothing was changed.")

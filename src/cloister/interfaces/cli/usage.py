@@ -2,17 +2,17 @@
 
 from rich.table import Table
 
-from cloister.interfaces.cli.options import Data, Json, Key, Tenant
+from cloister.interfaces.cli.options import with_library
 from cloister.interfaces.cli.terminal import answer, table
 from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.shapes import as_json
 from cloister.interfaces.python.tenant_shapes import Usage
 
 
-def usage(data: Data = None, key: Key = None, tenant: Tenant = None, json: Json = False) -> None:
+@with_library
+def usage(memory: Cloister, json: bool) -> None:
     """Show how much is stored, and the limits."""
-    with Cloister(data, key=key, tenant=tenant) as memory:
-        found = memory.usage()
+    found = memory.usage()
     answer(as_json(found), json, usage_table(found))
 
 

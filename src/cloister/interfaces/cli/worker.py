@@ -9,11 +9,10 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from cloister.bootstrap import build_services
 from cloister.interfaces.cli.options import Data, Json, named
-from cloister.interfaces.cli.terminal import answer, chatter, counted
+from cloister.interfaces.cli.terminal import answer, counted, progress_bar
 from cloister.interfaces.http.logs import JsonLines, log_to_stderr
 from cloister.interfaces.stop_signals import stop_signals
 from cloister.services.memories.extract import Outcome
@@ -42,9 +41,7 @@ def worker(
     """
     settings = read_settings(data)
     services = build_services(settings)
-    console = chatter()
-    columns = (TextColumn("extracting"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=console, transient=True, disable=not (once and console.is_terminal))
+    bar = progress_bar("extracting", shown=once)
 
     def report(outcome: Outcome, seconds: float) -> None:
         bar.advance(task)

@@ -81,19 +81,7 @@ def create_app(
         sign_ins=sign_ins or SignIns(),
         operator_key=operator_key,
     )
-    parts = (
-        recall,
-        sessions,
-        memories,
-        chat,
-        openai_chat,
-        openai_models,
-        events,
-        tenants,
-        erasure,
-        health,
-        sign_in,
-    )
+    parts = (recall, sessions, memories, chat, openai_chat, openai_models, events, tenants, erasure, health, sign_in)
     for part in parts:
         # Not by `include_router`, which nests routers and searches all of them at every request.
         app.router.routes.extend(part.router.routes)

@@ -17,10 +17,7 @@ class Metrics:
     def __init__(self, services: Services) -> None:
         self._registry = CollectorRegistry()
         self._requests = Counter(
-            "cloister_http_requests_total",
-            "Requests answered.",
-            ["method", "route", "status"],
-            registry=self._registry,
+            "cloister_http_requests_total", "Requests answered.", ["method", "route", "status"], registry=self._registry
         )
         self._seconds = Histogram(
             "cloister_http_request_seconds",

@@ -31,11 +31,7 @@ class OrganisationMethods:
     # Projects
 
     def create_project(
-        self,
-        name: str,
-        *,
-        member_visibility: MemberVisibility = DEFAULT_VISIBILITY,
-        allow_duplicate_name: bool = False,
+        self, name: str, *, member_visibility: MemberVisibility = DEFAULT_VISIBILITY, allow_duplicate_name: bool = False
     ) -> Project:
         """Create a project.
 

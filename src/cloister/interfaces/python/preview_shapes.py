@@ -1,6 +1,6 @@
 """The shapes of dry runs: counts of what a change would do."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from cloister.services.conversations.move import MovePreview as DomainMovePreview
 from cloister.services.tenancy.visibility import VisibilityPreview as DomainVisibilityPreview
@@ -26,13 +26,8 @@ class MovePreview:
 
 
 def visibility_preview_shape(preview: DomainVisibilityPreview) -> VisibilityPreview:
-    return VisibilityPreview(sessions=preview.sessions, users=preview.users)
+    return VisibilityPreview(**asdict(preview))
 
 
 def move_preview_shape(preview: DomainMovePreview) -> MovePreview:
-    return MovePreview(
-        messages=preview.messages,
-        memories=preview.memories,
-        observations=preview.observations,
-        replies_given_recalled_text=preview.replies_given_recalled_text,
-    )
+    return MovePreview(**asdict(preview))

@@ -211,24 +211,20 @@ def project_shape(project: domain.Project) -> Project:
 
 
 def key_shape(key: access.ApiKey) -> ApiKey:
-    return ApiKey(**_key_fields(key))
+    return ApiKey(
+        key_id=format_key_id(key.id),
+        name=key.name,
+        project_id=None if key.project is None else format_project_id(key.project),
+        confined=key.confined,
+        user_id=key.user,
+        permissions=key.permissions,
+        expires_at=None if key.expires_at is None else iso(key.expires_at),
+        created_at=iso(key.created_at),
+    )
 
 
 def created_key_shape(created: DomainCreatedKey) -> CreatedKey:
-    return CreatedKey(**_key_fields(created.key), key=created.text)
-
-
-def _key_fields(key: access.ApiKey) -> dict[str, Any]:
-    return {
-        "key_id": format_key_id(key.id),
-        "name": key.name,
-        "project_id": None if key.project is None else format_project_id(key.project),
-        "confined": key.confined,
-        "user_id": key.user,
-        "permissions": key.permissions,
-        "expires_at": None if key.expires_at is None else iso(key.expires_at),
-        "created_at": iso(key.created_at),
-    }
+    return CreatedKey(**asdict(key_shape(created.key)), key=created.text)
 
 
 def session_shape(session: domain.Session) -> Session:
@@ -309,9 +305,7 @@ def context_shape(context: domain_context.Context) -> Context:
 
 
 def forgotten_shape(gone: ForgottenCounts) -> Forgotten:
-    return Forgotten(
-        messages=gone.messages, episodes=gone.episodes, memories=gone.memories, observations=gone.observations
-    )
+    return Forgotten(**asdict(gone))
 
 
 def deleted_project_shape(moved: MoveCounts) -> DeletedProject:

@@ -96,14 +96,9 @@ def tenant_shape(created: CreatedTenant) -> Tenant:
 
 
 def usage_shape(usage: DomainUsage) -> Usage:
-    limits = usage.limits
-    return Usage(
-        messages=usage.messages,
-        sessions=usage.sessions,
-        projects=usage.projects,
-        api_keys=usage.api_keys,
-        limits=Limits(messages=limits.messages, sessions=limits.sessions, projects=limits.projects),
-    )
+    fields = asdict(usage)
+    fields["limits"] = Limits(**fields["limits"])
+    return Usage(**fields)
 
 
 def erased_user_shape(counts: UserCounts) -> ErasedUser:

@@ -147,12 +147,7 @@ class EmbeddingsRequest(OpenAiBody):
 
     input: str | list[Any] = Field(
         description="A text or a list of texts; lists of tokens are refused.",
-        json_schema_extra={
-            "anyOf": [
-                _TEXT,
-                {"type": "array", "items": _TEXT, "minItems": 1, "maxItems": MOST_INPUTS},
-            ]
-        },
+        json_schema_extra={"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1, "maxItems": MOST_INPUTS}]},
     )
     model: str | None = Field(
         default=None, description="Any name: the embedder of the server is used, and the answer has its name."

@@ -8,6 +8,7 @@ from typing import Any
 from cloister.domain.identifiers import parse_project_id, parse_tenant_id
 from cloister.domain.memory import quoted
 from cloister.interfaces.http.dispatch.cursors import Listing
+from cloister.interfaces.http.openapi import schemas
 
 TENANT, DEFAULT, PROJECT = "ten_3f1b0c7de8a94526", "proj_0a4d7b21c69e83f5", "proj_5c2e90b7d1f4a683"
 SESSION, USER = "lisbon-in-may", "ada"
@@ -17,7 +18,7 @@ MEMORY, ENTITY, OBSERVATION = "mem_3a81c05e7be00001", "ent_2c94d7f018a00001", "o
 CODE = "Wm0Yb3Vp7cQ2hT9xK4sN8aL1rD6fJ5gE0uZiB_oXyPk"
 BEGAN, SAID, ANSWERED = "2026-05-02T09:30:00Z", "2026-05-02T09:31:12.250000Z", "2026-05-02T09:31:14.100000Z"
 
-CURSOR = Listing("sessions", parse_tenant_id(TENANT), parse_project_id(PROJECT), False, None).cursor(
+CURSOR = Listing("sessions", parse_tenant_id(TENANT), parse_project_id(PROJECT), False, None).encode(
     1_777_714_200_000_000, 4_096
 )
 _MESSAGES = Listing("messages", parse_tenant_id(TENANT), SESSION)
@@ -33,22 +34,18 @@ _PROJECT: dict[str, Any] = {
     "settings": {},
     "created_at": BEGAN,
 }
-_TENANT = {
-    "tenant_id": TENANT,
-    "name": "Household",
-    "created_at": BEGAN,
-    "projects": 2,
-    "sessions": 1,
-    "messages": 2,
-}
+_TENANT = {"tenant_id": TENANT, "name": "Household", "created_at": BEGAN, "projects": 2, "sessions": 1, "messages": 2}
 _ERASED = {"sessions": 1, "messages": 2, "episodes": 1, "memories": 1, "observations": 0, "entities": 1}
-_SESSION = {
+_NEW_SESSION = {
     "external_id": SESSION,
     "project_id": PROJECT,
     "user_id": USER,
     "title": "Lisbon in May",
     "tags": ["holiday"],
     "metadata": {"channel": "web"},
+}
+_SESSION = {
+    **_NEW_SESSION,
     "message_count": 0,
     "memory_job_pending": False,
     "last_extraction_error": None,
@@ -91,12 +88,10 @@ _SAID = {
     "score": 0.71,
 }
 _ASKED = {
+    **_SAID,
     "id": "msg_04e2a8c19f400001",
     "session_id": "lisbon-tickets",
-    "user_id": USER,
-    "role": "user",
     "content": "When does the ferry leave?",
-    "author": None,
     "created_at": "2026-05-03T18:04:40Z",
     "source": "session",
     "score": None,
@@ -120,13 +115,7 @@ _OBSERVATION = {
     "source_message_ids": [MESSAGE],
     "created_at": SAID,
 }
-_ADDED = {
-    "type": "message.added",
-    "session_id": SESSION,
-    "project_id": PROJECT,
-    "user_id": USER,
-    "created_at": SAID,
-}
+_ADDED = {"type": "message.added", "session_id": SESSION, "project_id": PROJECT, "user_id": USER, "created_at": SAID}
 _USAGE = {
     "messages": 2,
     "sessions": 1,
@@ -196,17 +185,7 @@ EXAMPLES: Mapping[str, Example] = {
     "create_api_key": Example(request=_NEW_KEY, answer={**_API_KEY, "key": KEY}),
     "revoke_api_key": Example(),
     "get_usage": Example(answer=_USAGE),
-    "create_session": Example(
-        request={
-            "external_id": SESSION,
-            "project_id": PROJECT,
-            "user_id": USER,
-            "title": "Lisbon in May",
-            "tags": ["holiday"],
-            "metadata": {"channel": "web"},
-        },
-        answer=_SESSION,
-    ),
+    "create_session": Example(request=_NEW_SESSION, answer=_SESSION),
     "list_sessions": _page(_SESSION),
     "get_session": Example(answer=_SESSION),
     "change_session": Example(
@@ -220,11 +199,7 @@ EXAMPLES: Mapping[str, Example] = {
     "list_messages": _page(_MESSAGE, _REPLY),
     "forget_message": Example(),
     "record_episode": Example(
-        request={
-            "session_id": SESSION,
-            "user_message": NEW_MESSAGE["content"],
-            "ai_response": NEW_REPLY["content"],
-        },
+        request={"session_id": SESSION, "user_message": NEW_MESSAGE["content"], "ai_response": NEW_REPLY["content"]},
         answer={"id": EPISODE, "session_id": SESSION, "message_ids": [MESSAGE, REPLY], "created_at": SAID},
     ),
     "build_context": Example(
@@ -240,13 +215,7 @@ EXAMPLES: Mapping[str, Example] = {
             "observations": [],
             "memory_context": quoted([str(_MEMORY["content"])]),
             "tokens": 60,
-            "omitted": {
-                "current_conversation": 0,
-                "relevant_history": 0,
-                "memories": 0,
-                "entities": 0,
-                "observations": 0,
-            },
+            "omitted": dict.fromkeys(schemas.ANSWERS["omitted"]["required"], 0),
         },
     ),
     "search": Example(
@@ -343,7 +312,7 @@ PARAMETERS: Mapping[str, Any] = {
     "X-Session-ID": SESSION,
 }
 OWN_PARAMETERS: Mapping[tuple[str, str], Any] = {
-    ("list_messages", "cursor"): _MESSAGES.cursor(2_132_505_616_760_537_089),
+    ("list_messages", "cursor"): _MESSAGES.encode(2_132_505_616_760_537_089),
     ("list_memories", "after"): MEMORY,
     ("list_user_memories", "after"): MEMORY,
     ("list_entities", "after"): ENTITY,

@@ -18,21 +18,13 @@ OPENAI_EXAMPLES: Mapping[str, Example] = {
             "created": 1_777_714_274,
             "model": "llama-3",
             "choices": [
-                {
-                    "index": 0,
-                    "message": {**NEW_REPLY, "refusal": None},
-                    "logprobs": None,
-                    "finish_reason": "stop",
-                }
+                {"index": 0, "message": {**NEW_REPLY, "refusal": None}, "logprobs": None, "finish_reason": "stop"}
             ],
             "usage": {"prompt_tokens": 148, "completion_tokens": 12, "total_tokens": 160},
         },
     ),
     "list_models": Example(
-        answer={
-            "object": "list",
-            "data": [{"id": "llama-3", "object": "model", "created": 0, "owned_by": "cloister"}],
-        }
+        answer={"object": "list", "data": [{"id": "llama-3", "object": "model", "created": 0, "owned_by": "cloister"}]}
     ),
     "create_embeddings": Example(
         request={"model": "any", "input": ["The ferry leaves at ten past."], "encoding_format": "float"},

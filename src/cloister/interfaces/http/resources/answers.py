@@ -3,54 +3,28 @@
 from functools import cache
 from typing import Any, cast
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, TypeAdapter, create_model
 from starlette.responses import Response
 
 from cloister.interfaces.python import derived_shapes, shapes, tenant_shapes
 
 
-class ProjectPage(BaseModel):
-    data: list[shapes.Project]
-    next_cursor: str | None
+def _page_model(name: str, items: type[list[Any]]) -> type[BaseModel]:
+    return create_model(name, data=(items, ...), next_cursor=(str | None, ...))
 
 
-class TenantPage(BaseModel):
-    data: list[tenant_shapes.TenantSummary]
-    next_cursor: str | None
-
-
-class ApiKeyPage(BaseModel):
-    data: list[shapes.ApiKey]
-    next_cursor: str | None
-
-
-class SessionPage(BaseModel):
-    data: list[shapes.Session]
-    next_cursor: str | None
-
-
-class MessagePage(BaseModel):
-    data: list[shapes.Message]
-    next_cursor: str | None
+ProjectPage = _page_model("ProjectPage", list[shapes.Project])
+TenantPage = _page_model("TenantPage", list[tenant_shapes.TenantSummary])
+ApiKeyPage = _page_model("ApiKeyPage", list[shapes.ApiKey])
+SessionPage = _page_model("SessionPage", list[shapes.Session])
+MessagePage = _page_model("MessagePage", list[shapes.Message])
+MemoryPage = _page_model("MemoryPage", list[derived_shapes.Memory])
+EntityPage = _page_model("EntityPage", list[derived_shapes.Entity])
+ObservationPage = _page_model("ObservationPage", list[derived_shapes.Observation])
 
 
 class MessageList(BaseModel):
     data: list[shapes.Message]
-
-
-class MemoryPage(BaseModel):
-    data: list[derived_shapes.Memory]
-    next_cursor: str | None
-
-
-class EntityPage(BaseModel):
-    data: list[derived_shapes.Entity]
-    next_cursor: str | None
-
-
-class ObservationPage(BaseModel):
-    data: list[derived_shapes.Observation]
-    next_cursor: str | None
 
 
 class HitList(BaseModel):

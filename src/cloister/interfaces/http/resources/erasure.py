@@ -38,7 +38,7 @@ def list_tenants(services: AllServices, limit: Limit = 50, cursor: Cursor = None
     after = listing.pair(cursor)
     tenants = services.tenants
     found = tenants.page(limit=limit + 1) if after is None else tenants.page(limit=limit + 1, after=after)
-    return listing.page(
+    return listing.answer(
         TenantPage,
         found,
         limit,

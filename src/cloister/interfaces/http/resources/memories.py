@@ -105,7 +105,7 @@ def list_entities(
     found = caller.services.entities.page(
         caller.reach, project, user_id=user_id, limit=limit + 1, after=after_key, behind=None if after_key else behind
     )
-    return listing.page(
+    return listing.answer(
         EntityPage, found, limit, shape=shapes.entity_shape, key=lambda entity: (entity.created_at, entity.id)
     )
 
@@ -145,7 +145,7 @@ def list_observations(
     found = caller.services.observations.of_session(
         caller.reach, external_id, limit=limit + 1, after=after_key, behind=None if after_key else behind
     )
-    return listing.page(
+    return listing.answer(
         ObservationPage,
         found,
         limit,
@@ -155,7 +155,7 @@ def list_observations(
 
 
 def _memory_page(found: list[StoredMemory], limit: int, listing: Listing) -> Response:
-    return listing.page(
+    return listing.answer(
         MemoryPage,
         found,
         limit,

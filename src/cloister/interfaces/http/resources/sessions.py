@@ -10,7 +10,7 @@ from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import NO_PROJECT, MessageId, ProjectId, parse_message_id, parse_project_id
 from cloister.domain.text import checked_content
 from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, NoBody, needs
-from cloister.interfaces.http.dispatch.cursors import Listing, other_cursor
+from cloister.interfaces.http.dispatch.cursors import Listing
 from cloister.interfaces.http.dispatch.parameters import (
     After,
     Cursor,
@@ -30,6 +30,7 @@ from cloister.interfaces.http.resources.answers import MessageList, MessagePage,
 from cloister.interfaces.http.resources.write_only import message_answers, session_answer
 from cloister.interfaces.python import preview_shapes, shapes
 from cloister.interfaces.python.arguments import draft_of, of_each
+from cloister.interfaces.python.pages import foreign_cursor
 from cloister.services.conversations.record import RecordRequest, RecordResult
 from cloister.services.conversations.sessions import SessionChange, SessionFields, check_change
 
@@ -67,11 +68,7 @@ def create_session(
 @router.get("/v1/sessions", response_model=SessionPage)
 @needs("read")
 def list_sessions(
-    caller: Caller,
-    project_id: OfProject = None,
-    user_id: OfUser = None,
-    limit: Limit = 50,
-    cursor: Cursor = None,
+    caller: Caller, project_id: OfProject = None, user_id: OfUser = None, limit: Limit = 50, cursor: Cursor = None
 ) -> Response:
     """List sessions, most recent activity first: of one project, with `project_id=none` of the shared pool, or without `project_id`
     of the project that the header or the key names, else of all."""
@@ -187,9 +184,9 @@ def list_messages(
     except NotFound as error:
         # The cursor is of a deleted session that had the same external id.
         if after_key is not None and error.kind == "message":
-            raise other_cursor() from None
+            raise foreign_cursor() from None
         raise
-    return listing.page(
+    return listing.answer(
         MessagePage,
         found,
         limit,
@@ -241,7 +238,7 @@ def session_page(
         user_id=user_id,
         before=listing.pair(cursor),
     )
-    return listing.page(
+    return listing.answer(
         SessionPage, found, limit, shape=shapes.session_shape, key=lambda session: (session.updated_at, session.id)
     )
 
@@ -264,10 +261,4 @@ def project_of(body: OfAProject, caller: CallerInfo) -> ProjectId | None:
 
 
 def _draft(body: bodies.NewMessage) -> Draft:
-    return draft_of(
-        role=body.role,
-        content=body.content,
-        author=body.author,
-        metadata=body.metadata,
-        created_at=body.created_at,
-    )
+    return draft_of(**dict(body))

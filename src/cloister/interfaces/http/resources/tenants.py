@@ -45,7 +45,7 @@ def list_projects(caller: Caller, limit: Limit = 50, cursor: Cursor = None, name
     """List projects, oldest first."""
     listing = Listing("projects", caller.reach.tenant, caller.reach.confined_to, *([] if name is None else [name]))
     found = caller.services.projects.projects(caller.reach, limit=limit + 1, after=listing.pair(cursor), name=name)
-    return listing.page(
+    return listing.answer(
         ProjectPage, found, limit, shape=shapes.project_shape, key=lambda project: (project.created_at, project.id)
     )
 
@@ -123,7 +123,7 @@ def list_api_keys(caller: Caller, limit: Limit = 50, cursor: Cursor = None) -> R
     """List the keys that are not revoked, oldest first, without the keys themselves."""
     listing = Listing("keys", caller.reach.tenant)
     found = caller.services.api_keys.page(caller.reach, limit=limit + 1, after=listing.pair(cursor))
-    return listing.page(ApiKeyPage, found, limit, shape=shapes.key_shape, key=lambda each: (each.created_at, each.id))
+    return listing.answer(ApiKeyPage, found, limit, shape=shapes.key_shape, key=lambda each: (each.created_at, each.id))
 
 
 @router.post("/org/api-keys", status_code=201, response_model=shapes.CreatedKey)

@@ -260,8 +260,5 @@ class EmbeddedBackend:
 
 def _memory_page(cursors: ListCursors, rows: Sequence[StoredMemory], limit: int) -> Page[derived_shapes.Memory]:
     return cursors.page(
-        rows,
-        limit,
-        shape=derived_shapes.memory_shape,
-        key=lambda stored: (stored.memory.created_at, stored.memory.id),
+        rows, limit, shape=derived_shapes.memory_shape, key=lambda stored: (stored.memory.created_at, stored.memory.id)
     )

@@ -1,9 +1,9 @@
 """The backend of a `Cloister` at an address: asks a server over HTTP."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import Final, NoReturn, TypeVar
 from urllib.parse import quote
 
 from cloister.domain.conversation import Draft
@@ -36,9 +36,8 @@ from cloister.services.indexing.reindex import IndexCounts, Progress
 from cloister.services.tenancy.api_keys import KeyFields
 from cloister.settings import Remote
 
-if TYPE_CHECKING:
-    pass
-
+T = TypeVar("T")
+Id = TypeVar("Id")
 _SESSIONS: Final = "/v1/sessions"
 _PROJECTS: Final = "/org/projects"
 _KEYS: Final = "/org/api-keys"
@@ -77,8 +76,7 @@ class RemoteBackend:
 
     def sessions(self, project: ProjectChoice, user_id: str | None, page: PageRequest[int]) -> Page[shapes.Session]:
         filtered = None if project is UNSPECIFIED else NO_PROJECT if project is None else format_project_id(project)
-        answer = self.server.get(_SESSIONS, project_id=filtered, user_id=user_id, limit=page.limit, cursor=page.cursor)
-        return answer.page(shapes.Session)
+        return self._page(shapes.Session, _SESSIONS, page, project_id=filtered, user_id=user_id)
 
     def update_session(self, session_id: str, change: SessionChange) -> shapes.Session:
         return self.server.change("PATCH", _session(session_id), _description(change)).one(shapes.Session)
@@ -116,9 +114,7 @@ class RemoteBackend:
         return self.server.create("/v1/episodes", body, _header(idempotency_key)).one(shapes.Episode)
 
     def messages(self, session_id: str, page: PageRequest[MessageId]) -> Page[shapes.Message]:
-        after = None if page.after is None else format_message_id(page.after)
-        path = f"{_session(session_id)}/messages"
-        return self.server.get(path, limit=page.limit, cursor=page.cursor, after=after).page(shapes.Message)
+        return self._page(shapes.Message, f"{_session(session_id)}/messages", page, format_message_id)
 
     def forget_message(self, message: MessageId) -> None:
         self.server.change("DELETE", f"/v1/messages/{format_message_id(message)}")
@@ -141,10 +137,10 @@ class RemoteBackend:
             return self.server.ask("/v1/search", body).many(shapes.Hit)
 
     def memories(self, session_id: str, page: PageRequest[MemoryId]) -> Page[derived_shapes.Memory]:
-        return self._memories(f"{_session(session_id)}/memories", page)
+        return self._page(derived_shapes.Memory, f"{_session(session_id)}/memories", page, format_memory_id)
 
     def user_memories(self, user_id: str, page: PageRequest[MemoryId]) -> Page[derived_shapes.Memory]:
-        return self._memories(f"{_user(user_id)}/memories", page)
+        return self._page(derived_shapes.Memory, f"{_user(user_id)}/memories", page, format_memory_id)
 
     def add_memories(
         self, session_id: str, contents: Sequence[str], idempotency_key: str | None
@@ -159,25 +155,16 @@ class RemoteBackend:
     def entities(
         self, project: ProjectId, user_id: str | None, page: PageRequest[EntityId]
     ) -> Page[derived_shapes.Entity]:
-        answer = self.server.get(
-            "/v1/entities",
-            project_id=format_project_id(project),
-            user_id=user_id,
-            limit=page.limit,
-            cursor=page.cursor,
-            after=None if page.after is None else format_entity_id(page.after),
-        )
-        return answer.page(derived_shapes.Entity)
+        filters = {"project_id": format_project_id(project), "user_id": user_id}
+        return self._page(derived_shapes.Entity, "/v1/entities", page, format_entity_id, **filters)
 
     def retag_entity(self, entity: EntityId, project: ProjectId, user_id: str | None) -> derived_shapes.Entity:
         body = _given(project_id=format_project_id(project), user_id=user_id)
         return self.server.change("PATCH", f"/v1/entities/{format_entity_id(entity)}", body).one(derived_shapes.Entity)
 
     def observations(self, session_id: str, page: PageRequest[ObservationId]) -> Page[derived_shapes.Observation]:
-        after = None if page.after is None else format_observation_id(page.after)
         path = f"{_session(session_id)}/observations"
-        answer = self.server.get(path, limit=page.limit, cursor=page.cursor, after=after)
-        return answer.page(derived_shapes.Observation)
+        return self._page(derived_shapes.Observation, path, page, format_observation_id)
 
     def extract(self, session_id: str) -> derived_shapes.Extraction:
         answer = self.server.change("POST", f"{_session(session_id)}/extract", seconds=_SECONDS_FOR_LONG_WORK)
@@ -188,8 +175,7 @@ class RemoteBackend:
         return self.server.create(_PROJECTS, body).one(shapes.Project)
 
     def projects(self, name: str | None, page: PageRequest[int]) -> Page[shapes.Project]:
-        answer = self.server.get(_PROJECTS, name=name, limit=page.limit, cursor=page.cursor)
-        return answer.page(shapes.Project)
+        return self._page(shapes.Project, _PROJECTS, page, name=name)
 
     def project(self, project: ProjectId) -> shapes.Project:
         return self.server.get(_project(project)).one(shapes.Project)
@@ -221,7 +207,7 @@ class RemoteBackend:
         return self.server.create(_KEYS, body).one(shapes.CreatedKey)
 
     def keys(self, page: PageRequest[int]) -> Page[shapes.ApiKey]:
-        return self.server.get(_KEYS, limit=page.limit, cursor=page.cursor).page(shapes.ApiKey)
+        return self._page(shapes.ApiKey, _KEYS, page)
 
     def revoke_key(self, key: KeyId) -> None:
         self.server.change("DELETE", f"{_KEYS}/{format_key_id(key)}")
@@ -241,9 +227,11 @@ class RemoteBackend:
     def schema_version(self) -> int:
         return self.server.get("/readyz").one(_Ready).schema_version
 
-    def _memories(self, path: str, page: PageRequest[MemoryId]) -> Page[derived_shapes.Memory]:
-        after = None if page.after is None else format_memory_id(page.after)
-        return self.server.get(path, limit=page.limit, cursor=page.cursor, after=after).page(derived_shapes.Memory)
+    def _page(
+        self, kind: type[T], path: str, page: PageRequest[Id], id_of: Callable[[Id], str] = str, **filters: str | None
+    ) -> Page[T]:
+        after = None if page.after is None else id_of(page.after)
+        return self.server.get(path, **filters, limit=page.limit, cursor=page.cursor, after=after).page(kind)
 
     def _default_project(self) -> str:
         """The id of the tenant's default project, looked for in all pages."""
