@@ -155,8 +155,9 @@ class _Item:
     def sources(self, asked: Asked) -> tuple[MessageId, ...]:
         """The messages with the given numbers, which count from one. Numbers of which none is valid make an item unusable, and so
         do missing ones unless all messages are the user's: the assistant's words would become the user's."""
-        given = self.fields.get("sources") or []
-        numbers = cast(list[object], given) if isinstance(given, list) else [given]
+        given = self.fields.get("sources")
+        alone = [] if given is None else [given]
+        numbers = cast(list[object], given) if isinstance(given, list) else alone
         named = {number for number in map(_number, numbers) if number is not None}
         found = tuple(id for at, id in enumerate(asked.ids, 1) if at in named)
         if found or (not numbers and asked.all_by_users):
