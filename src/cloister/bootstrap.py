@@ -144,7 +144,7 @@ def wire(
     entity_indexing = EntityIndexing(database, index, indexer, clock)
     queue = IndexQueue(database, index, indexer, memory_indexing, entity_indexing, clock)
     derived = DerivedRecall(index, generation)
-    memories = Memories(database, memory_indexing, clock)
+    memories = Memories(database, memory_indexing, generation, clock, events)
     entities = Entities(database, entity_indexing, clock)
     visibility = VisibilityChange(entity_indexing, generation, clock)
     projects = Projects(database, generation, clock, limits, events, visibility)

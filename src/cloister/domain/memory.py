@@ -108,14 +108,42 @@ def parted(content: str) -> Parted:
     """From the first mark to the last all was recalled, whatever stands between: what is quoted can neither end its block nor
     begin another. A block that is not closed goes to the end, and one that was never opened began with the text: in doubt it was
     recalled."""
+    bounds = _bounds(content)
+    if bounds is None:
+        return Parted(content, None, "")
+    begin, first, last, end = bounds
+    return Parted(content[:begin], content[first:last], content[end:])
+
+
+def with_recalled(content: str, recalled: str) -> str:
+    """A text that quotes, with this between its first mark and its last."""
+    bounds = _bounds(content)
+    return content if bounds is None else f"{content[: bounds[1]]}{recalled}{content[bounds[2] :]}"
+
+
+def _bounds(content: str) -> tuple[int, int, int, int] | None:
+    """Where the first mark begins and ends, and where the last one does."""
     found = list(marks(content))
     if not found:
-        return Parted(content, None, "")
+        return None
     first, last = found[0], found[-1]
-    begin = 0 if first["closes"] else first.start()
-    end = last.end() if last["closes"] else len(content)
-    inside = content[0 if first["closes"] else first.end() : last.start() if last["closes"] else len(content)]
-    return Parted(content[:begin], inside, content[end:])
+    begin, inside = (0, 0) if first["closes"] else first.span()
+    inside_end, end = last.span() if last["closes"] else (len(content), len(content))
+    return begin, inside, inside_end, end
+
+
+def quoted_lines(recalled: str) -> tuple[str, list[str]]:
+    """The head and the lines of a block as `quoted` makes it. Of any other block all is its head: what belongs together in it is
+    not known."""
+    lines = recalled.splitlines(keepends=True)
+    first = next((at for at, line in enumerate(lines) if line.startswith("- ")), len(lines))
+    is_ours = recalled.lstrip().startswith(_NOTE) and all(line.startswith("- ") for line in lines[first:])
+    return ("".join(lines[:first]), lines[first:]) if is_ours else (recalled, [])
+
+
+def without_note(head: str) -> str:
+    """The head of a block without the sentence of ours that it begins with."""
+    return head.lstrip().removeprefix(_NOTE)
 
 
 def has_recalled(content: str) -> bool:

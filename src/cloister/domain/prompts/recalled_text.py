@@ -15,12 +15,16 @@ NOTHING_RECALLED = "Nothing that is remembered here is related to what you said.
 
 QUOTATION_STAYED = "(This quoted what is remembered where the session was before; the quotation stayed there.)"
 """What is shown, in its session, of a message that was nothing but a quotation, after the session left the pool that it quotes."""
+QUOTATION_FORGOTTEN = "(This quoted something that was forgotten since.)"
+"""What is left of a message that was nothing but a quotation, after what it quotes was forgotten."""
 NO_POOL = PoolId(0)
 """Stands for the pool of a quotation when that pool is no more what it was: the project was divided by user, or joined."""
 
 
 def own_words(content: str) -> str:
     """Empty where it says nothing of its own."""
+    if content == QUOTATION_FORGOTTEN:
+        return ""
     if content.startswith(RECALL_ONLY):
         rest = without_recalled(content).removeprefix(RECALL_ONLY).strip()
         return "" if rest == NOTHING_RECALLED else rest
@@ -30,6 +34,12 @@ def own_words(content: str) -> str:
 def tokens_beside(content: str, own: str) -> int:
     """About how many tokens the rest of a text has beside its own words."""
     return (len(content) - len(own)) // CHARACTERS_A_TOKEN
+
+
+def tokens_after(tokens: int, content: str, changed: str) -> int:
+    """The tokens of a message after its quotation was changed, and not its own words."""
+    own = own_words(content)
+    return tokens - tokens_beside(content, own) + tokens_beside(changed, own)
 
 
 def shown_in(message: Message, pool: PoolId) -> Message:

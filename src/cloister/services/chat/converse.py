@@ -6,7 +6,7 @@ recalled, becomes a memory, or is shown to a model.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -98,11 +98,10 @@ class Chat:
         """Recall, answer, store; each happening is told as it comes. When `stop` is set, what was said so far is stored as it is.
         `build` makes the model's request where the prompt is the client's own."""
         buffer = ReplyBuffer(publish)
-        given = False
+        contexts: list[Context] = []
 
         def recalled(context: Context) -> None:
-            nonlocal given
-            given = given or context.holds_other_sessions
+            contexts.append(context)
             publish(Recalled(context=context))
 
         answering = asyncio.create_task(self._answer(turn, buffer, recalled, threads, build))
@@ -117,7 +116,7 @@ class Chat:
             await asyncio.gather(*tasks, return_exceptions=True)
         broke = None if answering.cancelled() else answering.exception()
         finished_reply = buffer.cut() if answering.cancelled() else buffer.ended(broke)
-        finished = await self._store(turn, finished_reply, threads, given_recalled_text=given)
+        finished = await self._store(turn, finished_reply, threads, contexts)
         publish(finished)
         if broke is not None and not isinstance(broke, CloisterError):
             raise broke
@@ -181,7 +180,7 @@ class Chat:
                     return
 
     async def _store(
-        self, turn: Turn, finished_reply: FinishedReply, threads: ThreadRunner, *, given_recalled_text: bool
+        self, turn: Turn, finished_reply: FinishedReply, threads: ThreadRunner, contexts: Sequence[Context]
     ) -> Finished:
         """Persistently: these words exist nowhere else."""
         finished = Finished(
@@ -191,11 +190,11 @@ class Chat:
             usage=finished_reply.usage,
             error=finished_reply.error,
         )
+        given = any(context.holds_other_sessions for context in contexts)
+        end = partial(self._turns.end, turn, finished_reply.draft, given_recalled_text=given, contexts=contexts)
         for attempt in range(1, _TRIES + 1):
             try:
-                message = await threads.write(
-                    partial(self._turns.end, turn, finished_reply.draft, given_recalled_text=given_recalled_text)
-                )
+                message = await threads.write(end)
                 if message is not None and finished_reply.status == "completed":
                     await self._forget_replaced(turn, threads)
                 return replace(finished, message=message)

@@ -8,22 +8,27 @@ somebody answers, and free again some time after whoever answered died.
 import secrets
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from cloister.domain.context import Context
 from cloister.domain.conversation import Draft, Message, Project, Session
 from cloister.domain.errors import Conflict, InvalidRequest, QuotaExceeded, TurnInProgress, TurnMoved
 from cloister.domain.history import NewMessages
 from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.project_settings import system_prompt
+from cloister.domain.prompts.forgotten_text import ForgottenTexts, without_forgotten
+from cloister.domain.prompts.recalled_text import tokens_after
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.timestamps import Clock
 from cloister.services.chat.history import compared
-from cloister.services.conversations.record import Recorder
+from cloister.services.chat.recalled import RecalledText
+from cloister.services.conversations.record import Prepared, Recorder
 from cloister.services.conversations.sessions import SessionFields, Sessions, checked_fields
 from cloister.services.events.bus import EventBus
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.messages import MessageStore
+from cloister.storage.stores.pools import PoolStore
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
 from cloister.storage.stores.turns import TurnStore
@@ -219,11 +224,19 @@ class Turns:
         with self._database.read(_tenant_of(turn)) as transaction:
             return TurnStore(transaction).is_of(turn.session.id, turn.number)
 
-    def end(self, turn: Turn, reply: Draft | None, *, given_recalled_text: bool = False) -> Message | None:
+    def end(
+        self,
+        turn: Turn,
+        reply: Draft | None,
+        *,
+        given_recalled_text: bool = False,
+        contexts: Sequence[Context] = (),
+    ) -> Message | None:
         """Append the reply, where there is one, and give the turn back; raises `TurnLost` and appends nothing when it is not this
         one's any more. Where the reply does not fit, the turn is given back all the same. The reply keeps the pool whose text it
         quotes or was given, and its entities go to the project of the question, wherever the session is by now. A reply that was
-        given text of a pool that the session has left is not stored in the new one: `TurnMoved` (ISO-12)."""
+        given text of a pool that the session has left is not stored in the new one: `TurnMoved` (ISO-12). What was forgotten since
+        it was recalled, in `contexts`, is not in what the reply quotes (MEM-9)."""
         prepared = None if reply is None else self._recorder.prepare([reply])
 
         def work(transaction: Transaction) -> tuple[Session, Message | None]:
@@ -241,7 +254,7 @@ class Turns:
             recorded = self._recorder.append(
                 transaction,
                 name,
-                prepared,
+                self._without_forgotten(transaction, turn, prepared, contexts) if given else prepared,
                 answering=turn.question.episode,
                 recalled_pool=turn.session.pool if given else None,
             )
@@ -259,6 +272,20 @@ class Turns:
         # Without a message it was a completed call of tools: all others have words to store.
         self._events.turn_finished(session, "completed" if message is None else message.status)
         return message
+
+    def _without_forgotten(
+        self, transaction: Transaction, turn: Turn, prepared: Sequence[Prepared], contexts: Sequence[Context]
+    ) -> Sequence[Prepared]:
+        """The pool is locked first: what is forgotten after that takes the quotation out of the stored reply."""
+        ((draft, created_at, indexed),) = prepared
+        if not indexed.quotes:
+            return prepared
+        PoolStore(transaction, self._recorder.generation).lock(turn.session.pool)
+        recalled = RecalledText(transaction, self._recorder.generation, turn.scope, turn.session.id)
+        forgotten = ForgottenTexts(text for context in contexts for text in recalled.gone(context))
+        left = without_forgotten(draft.content, forgotten)
+        tokens = tokens_after(indexed.tokens, draft.content, left)
+        return [Prepared(replace(draft, content=left), created_at, indexed._replace(tokens=tokens))]
 
     def _give_back(self, turn: Turn) -> None:
         def work(transaction: Transaction) -> Session | None:

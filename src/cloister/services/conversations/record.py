@@ -139,6 +139,7 @@ class Recorder:
     ) -> None:
         self._database = database
         self._indexer = indexer
+        self.generation = indexer.generation
         self._clock = clock
         self._limits = limits
         self._wake_up = wake_up
@@ -207,7 +208,7 @@ class Recorder:
         been said since; with `room_for` so many more must fit into the quota. `recalled_pool` is the pool whose text they were
         given; where none is named, what they quote is taken to be of the session's pool. `locked` is the session, where the
         transaction has locked it already. After the commit, `ring` for a reply."""
-        appending = _Appending(transaction, PoolStore(transaction, self._indexer.generation), self._limits)
+        appending = _Appending(transaction, PoolStore(transaction, self.generation), self._limits)
         recorded = appending.add(session, prepared, answering, room_for, recalled_pool, locked)
         appending.write(self._clock())
         return recorded
@@ -235,7 +236,7 @@ class Recorder:
         self, transaction: Transaction, requests: Sequence[_Request]
     ) -> list[Recorded | CloisterError]:
         """Each at the end of its session. One that cannot be done is answered with the reason, and the others go on."""
-        appending = _Appending(transaction, PoolStore(transaction, self._indexer.generation), self._limits)
+        appending = _Appending(transaction, PoolStore(transaction, self.generation), self._limits)
         answers: list[Recorded | CloisterError] = []
         for session, prepared in requests:
             try:

@@ -224,10 +224,11 @@ class Extraction:
         observed = extraction.hold(session, work.claim.number)
         if observed is None:
             raise _LeaseLost
-        checked = extraction.mark_checked(session, [one.id for one in work.unchecked])
         there = extraction.present(session, [one.id for one in (*work.unchecked, *work.unobserved)])
         kept = [entry for entry in memories if _is_whole(entry.extracted.sources, there)]
         added = self._store.append_prepared(transaction, session, kept)
+        # After the pool, which is locked where memories are added: what forgets locks it before messages of other sessions.
+        checked = extraction.mark_checked(session, [one.id for one in work.unchecked])
         for said_in, found in entities:
             project = known.get(said_in)
             if project is not None:

@@ -129,6 +129,11 @@ class EntityStore:
         """Whose part of its project it is in."""
         self._transaction.execute("set_entity_user", entity_id=entity, user_id=user)
 
+    def contents(self, session: SessionId, message: MessageId | None = None) -> list[tuple[str, str, str]]:
+        """The names, types and notes of what a session mentions, or one of its messages."""
+        rows = self._transaction.rows("mention_contents", session_id=session, message_id=message)
+        return cast(list[tuple[str, str, str]], rows)
+
     def forget_session(self, session: SessionId) -> Touched:
         """Take away what a session mentioned."""
         touched = self.hold(_ids(self._transaction.rows("entities_of_session", session_id=session)))

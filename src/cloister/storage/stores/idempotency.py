@@ -72,8 +72,12 @@ class IdempotencyStore:
 
     def forget_message(self, session: SessionId, message: MessageId) -> None:
         """The same for one message; and for memories, which may have said what a memory of the message said."""
-        self._transaction.execute("blank_message_answers", session_id=session, message_id=message)
+        self.forget_recording(session, message)
         self.forget_memories(session)
+
+    def forget_recording(self, session: SessionId, message: MessageId) -> None:
+        """Of the request that recorded a message."""
+        self._transaction.execute("blank_message_answers", session_id=session, message_id=message)
 
     def forget_memories(self, session: SessionId) -> None:
         """Of every request that added memories by hand: one that added nothing new has the words of those that were there."""

@@ -1,7 +1,7 @@
 """What was said, inside one transaction's reach: append, read in order, remove."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, cast
 
 from cloister.domain.conversation import Message, Role
@@ -59,6 +59,32 @@ class MessageStore:
         """This pool is not what it was when messages quoted it, wherever their sessions are now: their quotations are shown in no
         pool any more."""
         self._transaction.execute("part_from_pool", pool_id=pool, no_pool=NO_POOL)
+
+    def is_pool_quoted(self, pool: PoolId) -> bool:
+        """Whether any message quotes text of this pool, or was given some."""
+        return self._transaction.row("quotes_of_pool", pool_id=pool) is not None
+
+    def given_text_of(self, pool: PoolId) -> Iterator[tuple[MessageId, str, int]]:
+        """The id, content and tokens of all messages that quote text of this pool, or were given some, as they are stored."""
+        for row in self._transaction.stream("messages_given_text_of_pool", pool_id=pool):
+            yield cast(tuple[MessageId, str, int], row)
+
+    def set_contents(self, changed: Sequence[tuple[MessageId, str, int]]) -> None:
+        """Other quotations, and the tokens of the message with them. The own words must stay, or the index would be wrong. In id
+        order to avoid deadlock; the pool must be locked."""
+        self._transaction.execute_each(
+            "set_message_content",
+            [
+                {"message_id": message, "content": content, "tokens": tokens}
+                for message, content, tokens in sorted(changed)
+            ],
+        )
+
+    def contents(self, session: SessionId, message: MessageId | None = None) -> Iterator[str]:
+        """As they are stored: of all messages of a session, or of one."""
+        first, last = span(session) if message is None else (message - 1, message)
+        for row in self._transaction.stream("message_contents", first=first, last=last):
+            yield cast(str, row[0])
 
     def session_name(self, message: MessageId) -> str:
         """The outside id of the session a message is in."""

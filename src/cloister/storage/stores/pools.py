@@ -71,6 +71,10 @@ class PoolStore:
         """A session left."""
         self._transaction.execute("note_departure", pool_id=pool)
 
+    def lock(self, pool: PoolId) -> None:
+        """Against every transaction that appends to it or removes something from it. Lock the sessions first."""
+        self._transaction.row("lock_pool", pool_id=pool)
+
     def derived(
         self, pool: PoolId, session: SessionId, project: ProjectId | None, notes_of: str | None
     ) -> DerivedState:

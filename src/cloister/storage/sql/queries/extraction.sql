@@ -136,6 +136,10 @@ WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND s.user_id = :user_id
 ORDER BY o.said_at DESC, o.observation_id DESC
 LIMIT :limit
 
+-- name: observation_contents
+SELECT content FROM observation
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND first_message_id >= :message_id
+
 -- name: delete_session_observations
 DELETE FROM observation WHERE tenant_id = :tenant_id AND session_id = :session_id
 

@@ -5,6 +5,10 @@ SELECT memory_id, message_id FROM memory_source
 WHERE tenant_id = :tenant_id AND memory_id = ANY (ARRAY(SELECT value FROM json_each(CAST(:memory_ids AS TEXT))))
 ORDER BY memory_id, message_id
 
+-- name: memory_contents
+SELECT content FROM memory
+WHERE tenant_id = :tenant_id AND memory_id = ANY (ARRAY(SELECT value FROM json_each(CAST(:memory_ids AS TEXT))))
+
 -- name: delete_memory_sources
 DELETE FROM memory_source
 WHERE tenant_id = :tenant_id AND memory_id = ANY (ARRAY(SELECT value FROM json_each(CAST(:memory_ids AS TEXT))))

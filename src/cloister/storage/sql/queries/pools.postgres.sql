@@ -38,3 +38,6 @@ CROSS JOIN LATERAL (
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id
 ORDER BY m.created_at DESC, m.message_id DESC
 LIMIT :limit
+
+-- name: lock_pool
+SELECT pool_id FROM pool WHERE tenant_id = :tenant_id AND pool_id = :pool_id FOR UPDATE
