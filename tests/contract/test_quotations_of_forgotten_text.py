@@ -11,6 +11,7 @@ from cloister.domain.identifiers import ProjectId
 from cloister.domain.memory import quoted
 from cloister.domain.prompts.prompt import prompt
 from cloister.domain.prompts.recalled_text import QUOTATION_FORGOTTEN, RECALL_ONLY
+from cloister.domain.prompts.speaker import attributed
 from cloister.services.chat.turns import Ask
 from cloister.services.conversations import quotations
 from support.databases.engines import Engine
@@ -50,6 +51,12 @@ def everything(house: MemorySetup, engine: Engine) -> str:
     context: Context = house.context("bob", "What is the attic code?")
     (question, *_) = messages(house)
     return repr((messages(house), context, prompt(None, context, question), engine.dump()))
+
+
+def derived_lines(context: Context) -> list[str]:
+    """As `RecallOnly` shows them."""
+    memories = context.derived.memories
+    return [*(attributed(one.memory.content, one.user, named=True) for one in memories), *context.entity_lines]
 
 
 def forget_message(house: MemorySetup) -> None:
@@ -112,11 +119,11 @@ def test_a_rewritten_message_is_as_if_it_had_been_stored_so(
 
 
 def test_what_derives_is_taken_out_of_quotations_too(house: MemorySetup, team: ProjectId, engine: Engine) -> None:
-    """Memories, and what is known of entities."""
+    """Memories, and what is known of entities, which name their speakers where they are shown."""
     house.tell("ann", "My brother Quillfeather works at Brambleworks.")
     context = house.context("bob", "Where does Quillfeather work?")
-    lines = [*(stored.memory.content for stored in context.derived.memories), *context.entity_lines]
-    assert len(lines) >= 3
+    lines = derived_lines(context)
+    assert len(lines) >= 3 and all("ann" in line for line in lines)
     for line in lines:
         reply(house, f"So it is. {quoted([line])}")
     delete(house)
@@ -125,10 +132,14 @@ def test_what_derives_is_taken_out_of_quotations_too(house: MemorySetup, team: P
 
 
 def test_a_memory_that_is_forgotten_by_itself_is_in_no_quotation_of_it(house: MemorySetup, team: ProjectId) -> None:
-    (stored,) = house.services.memories.append(house.reach, "ann", ["Quillfeather collects thimbles."]).memories
-    reply(house, f"So it is. {quoted([stored.memory.content, OTHER])}")
+    house.session("long", team, "3f2b8c1e-9d7a-4c55-8a41-2f6f0f5f9d10")
+    kept = "The user lives in Thistlewick."
+    contents = ["The user collects thimbles. The user has nine.", kept]
+    stored, _ = house.services.memories.append(house.reach, "long", contents).memories
+    lines = [attributed(content, stored.user, named=True) for content in contents]
+    reply(house, f"So it is. {quoted([*lines, OTHER])}")
     house.services.memories.forget(house.reach, stored.memory.id)
-    assert messages(house)[1].content == f"So it is. {quoted([OTHER])}"
+    assert messages(house)[1].content == f"So it is. {quoted([lines[1], OTHER])}"
 
 
 def test_the_same_words_of_somebody_else_go_too(house: MemorySetup, team: ProjectId) -> None:
@@ -205,7 +216,7 @@ def test_whoever_reads_the_session_along_is_told(house: MemorySetup, team: Proje
     reply(house, f"So it is. {BLOCK}")
     reader = house.services.events.read_along(house.reach)
     delete(house)
-    events = [delivery.event for delivery in reader.read()]
+    events = [delivery.event for delivery in reader.read() if delivery.event is not None]
     assert [(event.kind, event.session) for event in events] == [("session.deleted", "ann"), ("session.changed", "bob")]
     reader.close()
 
@@ -229,7 +240,7 @@ def test_a_reply_that_is_stored_after_its_source_was_forgotten_does_not_quote_it
     turn = house.services.turns.begin(house.reach, Ask(session="bob", drafts=[asked]))
     context = house.services.chat.recall(turn, 16_000)
     said = [item.message.content for item in context.relevant_history]
-    derived = [*(stored.memory.content for stored in context.derived.memories), *context.entity_lines]
+    derived = derived_lines(context)
     assert {SECRET, OTHER} <= set(said) and len(derived) >= 3
     forget(house)
     gone = derived if forget is not forget_message else []

@@ -8,6 +8,7 @@ from cloister.domain.entity import Entity
 from cloister.domain.identifiers import PoolId, SessionId
 from cloister.domain.observation import StoredObservation
 from cloister.domain.prompts.recalled_text import own_words, shown_elsewhere
+from cloister.domain.prompts.speaker import without_user
 from cloister.domain.scope import Scope
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.entities import StoredEntities
@@ -48,10 +49,14 @@ class RecalledText:
             if message.id not in present:
                 yield own_words(message.content)
         memories = {stored.memory.id for stored in now.derived.memories}
-        yield from (each.memory.content for each in context.derived.memories if each.memory.id not in memories)
+        yield from (
+            without_user(each.memory.content) for each in context.derived.memories if each.memory.id not in memories
+        )
         notes = {stored.observation.id for stored in now.derived.observations}
         yield from (
-            each.observation.content for each in context.derived.observations if each.observation.id not in notes
+            without_user(each.observation.content)
+            for each in context.derived.observations
+            if each.observation.id not in notes
         )
         entities = {entity.id: entity.notes for entity in now.derived.entities}
         for entity in context.derived.entities:

@@ -6,6 +6,7 @@ from cloister.domain.conversation import Session
 from cloister.domain.identifiers import SEQUENCE_BITS, MemoryId, MessageId, PoolId, SessionId
 from cloister.domain.prompts.forgotten_text import ForgottenTexts, without_forgotten
 from cloister.domain.prompts.recalled_text import NO_POOL, own_words, tokens_after
+from cloister.domain.prompts.speaker import without_user
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.entities import EntityStore
 from cloister.storage.stores.idempotency import IdempotencyStore
@@ -38,7 +39,7 @@ class QuotationRemoval:
         memories = MemoryStore(self._transaction)
         if self._is_quoted(session.pool):
             self._add(session.pool, self._said(session.id))
-            self._add(session.pool, memories.contents(memories.ids(session.id)))
+            self._add(session.pool, map(without_user, memories.contents(memories.ids(session.id))))
             self._add(session.pool, self._derived(session.id))
 
     def add_message(self, session: Session, message: MessageId) -> None:
@@ -46,13 +47,13 @@ class QuotationRemoval:
         memories = MemoryStore(self._transaction)
         if self._is_quoted(session.pool):
             self._add(session.pool, self._said(session.id, message))
-            self._add(session.pool, memories.contents(memories.derived_from(message)))
+            self._add(session.pool, map(without_user, memories.contents(memories.derived_from(message))))
             self._add(session.pool, self._derived(session.id, message))
 
     def add_memory(self, session: Session, memory: MemoryId) -> None:
         """One memory that is forgotten by itself."""
         if self._is_quoted(session.pool):
-            self._add(session.pool, MemoryStore(self._transaction).contents([memory]))
+            self._add(session.pool, map(without_user, MemoryStore(self._transaction).contents([memory])))
 
     def apply(self) -> list[Session]:
         """Rewrites what quotes any of it; gives the sessions that are changed by that."""
@@ -73,9 +74,9 @@ class QuotationRemoval:
 
     def _derived(self, session: SessionId, message: MessageId | None = None) -> Iterator[str]:
         """Notes, and what is known of entities: a line of an entity begins with its name and type."""
-        yield from ObservationStore(self._transaction).contents(session, message)
+        yield from map(without_user, ObservationStore(self._transaction).contents(session, message))
         for name, kind, notes in EntityStore(self._transaction).contents(session, message):
-            yield from (f"{name} ({kind})", notes)
+            yield from (f"{name} ({kind})", without_user(notes))
 
     def _add(self, pool: PoolId, texts: Iterable[str]) -> None:
         for text in texts:

@@ -66,29 +66,22 @@ class ObservationStore:
         return [_stored(row) for row in reversed(rows)]
 
     def contents(self, session: SessionId, message: MessageId | None = None) -> list[str]:
-        """Of all notes of a session, or of those that `forget_message` would take away."""
-        first = 0 if message is None else self._first_of(session, message)
-        if first is None:
-            return []
-        rows = self._transaction.rows("observation_contents", session_id=session, message_id=first)
-        return [cast(str, row[0]) for row in rows]
+        """Of all notes of a session, or of those that came from a message."""
+        rows = cast(list[tuple[str, str]], self._transaction.rows("observation_contents", session_id=session))
+        return [content for content, sources in rows if message is None or message in json.loads(sources)]
 
     def forget_session(self, session: SessionId) -> int:
         return self._transaction.execute("delete_session_observations", session_id=session)
 
     def forget_message(self, session: SessionId, message: MessageId) -> int:
         """The notes that a message is in go, and all later ones of the session; what remains is observed again."""
-        first = self._first_of(session, message)
-        if first is None:
+        row = self._transaction.row("first_observation_of", session_id=session, message_id=message)
+        if row is None or row[0] is None:
             return 0
+        first = cast(int, row[0])
         removed = self._transaction.execute("delete_observations_from", session_id=session, message_id=first)
         self._transaction.execute("observe_again", session_id=session, message_id=first)
         return removed
-
-    def _first_of(self, session: SessionId, message: MessageId) -> int | None:
-        """The first message of the first note that a message is in."""
-        row = self._transaction.row("first_observation_of", session_id=session, message_id=message)
-        return None if row is None else cast(int | None, row[0])
 
 
 def _stored(row: Row) -> StoredObservation:

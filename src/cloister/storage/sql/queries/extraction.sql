@@ -137,8 +137,7 @@ ORDER BY o.said_at DESC, o.observation_id DESC
 LIMIT :limit
 
 -- name: observation_contents
-SELECT content FROM observation
-WHERE tenant_id = :tenant_id AND session_id = :session_id AND first_message_id >= :message_id
+SELECT content, sources FROM observation WHERE tenant_id = :tenant_id AND session_id = :session_id
 
 -- name: delete_session_observations
 DELETE FROM observation WHERE tenant_id = :tenant_id AND session_id = :session_id
