@@ -1,6 +1,8 @@
 """What was forgotten is in no reply that quoted it either: not in its session's messages, not in the next prompt, in no file."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
@@ -250,3 +252,31 @@ def test_a_reply_that_is_stored_after_its_source_was_forgotten_does_not_quote_it
     again = reply(house, stored.content)
     assert stored.tokens == again.tokens
     assert "ATTIC-31" not in repr(engine.dump())
+
+
+def test_sessions_that_quote_each_other_are_forgotten_at_once_while_others_go_on(
+    house: MemorySetup, team: ProjectId, engine: Engine
+) -> None:
+    """Each locks its own session and then the pool, so that none waits for another that waits for it."""
+    names = [f"member{number}" for number in range(6)]
+    for name in names:
+        house.session(name, team, name)
+        house.say(name, f"The attic code of {name} is ATTIC-{name}.")
+    for name in names:
+        for other in names:
+            reply(house, f"So it is. {quoted([f'The attic code of {other} is ATTIC-{other}.', OTHER])}", name)
+    forgetting, record = house.services.forgetting, house.services.record
+    draft = Draft(role="user", content="My brother Xandor works at Zentrix.")
+    work: list[Callable[[], object]] = [
+        *(partial(forgetting.session, house.reach, name) for name in names[:2]),
+        partial(forgetting.contents, house.reach, names[2]),
+        partial(house.services.erase_user.erase, house.reach, names[3]),
+        partial(house.services.extraction.extract_now, house.reach, names[4]),
+        *(partial(record.messages, house.reach, name, [draft]) for name in names[4:]),
+    ]
+    with ThreadPoolExecutor(len(work)) as threads:
+        for done in [threads.submit(call) for call in work]:
+            done.result(60)
+    stored = repr(engine.dump())
+    assert [name for name in names if f"ATTIC-{name}" in stored] == names[4:]
+    assert OTHER in repr(messages(house, names[4]))

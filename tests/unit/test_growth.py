@@ -162,7 +162,7 @@ FUNCTIONS: Mapping[str, Use] = {
     "own_words": own_words,
     "quoted": lambda text: quoted([text]),
     "forgotten text": lambda text: ForgottenTexts([text]),
-    "forgotten text in a quotation": lambda text: without_forgotten(quoted([text, *text.split()]), FORGOTTEN),
+    "forgotten text in a quotation": lambda text: without_forgotten(quoted([text]), FORGOTTEN),
     "subject of a memory": without_user,
     "normalised": normalised,
     "same_as": same_as,
