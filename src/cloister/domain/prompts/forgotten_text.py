@@ -18,6 +18,7 @@ _READ = 200
 """Of a text only so much is read: a quotation may be cut behind it."""
 # Letters to Unicode, but invisible: `harmless` takes them out of what is quoted.
 _INVISIBLE_LETTERS = frozenset("\u115f\u1160\u3164\uffa0")
+_ASCII_REST = {code: None for code in range(128) if not chr(code).isalnum()}
 _DAY = anchored(r"- \d{4}-\d{2}-\d{2}, ")
 
 
@@ -85,7 +86,7 @@ def _without_label(line: str) -> str:
 
 def _folded(text: str) -> str:
     if text.isascii():
-        return "".join(filter(str.isalnum, text.lower()))
+        return text.lower().translate(_ASCII_REST)
     plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     return "".join(c for c in plain if c.isalnum() and c not in _INVISIBLE_LETTERS)
 
