@@ -21,8 +21,7 @@ from cloister import Cloister
 from cloister.bootstrap import build_services, ensure_local_tenant
 from cloister.domain.conversation import Draft
 from cloister.domain.prompts.prompt import prompt
-from cloister.services.chat.converse import CONTEXT_TOKENS
-from cloister.settings import read_settings
+from cloister.settings import CONTEXT_TOKENS, read_settings
 from latency import SMALL_POOL, Questions, fill, line, readable
 from service import Service, serving
 

@@ -18,8 +18,8 @@ from cloister.domain.errors import (
 )
 from cloister.interfaces.python.async_library import AsyncCloister
 from cloister.interfaces.python.derived_shapes import Appended, Entity, Extraction, Memory, Observation
-from cloister.interfaces.python.library import Cloister
-from cloister.interfaces.python.remote import RemoteCloister
+from cloister.interfaces.python.library import Cloister, RemoteCloister
+from cloister.interfaces.python.pages import Page
 from cloister.interfaces.python.shapes import (
     ApiKey,
     Context,
@@ -60,6 +60,7 @@ __all__ = [
     "ModelUnavailable",
     "NotFound",
     "Observation",
+    "Page",
     "Project",
     "QuotaExceeded",
     "RateLimited",

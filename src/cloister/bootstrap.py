@@ -1,20 +1,21 @@
-"""Settings → services. The only module that names concrete back ends."""
+"""Wire the services from the settings. The only module that chooses concrete back ends."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 from cloister.domain.errors import CloisterError
 from cloister.domain.identifiers import LOCAL_TENANT
+from cloister.domain.lease import LEASE_SECONDS
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock, now
 from cloister.domain.usage import Limits
 from cloister.index.exact.index import ExactIndex
-from cloister.index.interface import Index
+from cloister.index.interface import ExternalIndex, Index
 from cloister.models.interface import ChatModel, Embedder, Extractor
 from cloister.models.recall_only import RecallOnly
 from cloister.models.rules.extractor import Rules
 from cloister.models.static.embedder import StaticEmbedder
-from cloister.services.chat.converse import CONTEXT_TOKENS, Chat
+from cloister.services.chat.converse import Chat
 from cloister.services.chat.follow import TurnReaders
 from cloister.services.chat.turns import Turns
 from cloister.services.conversations.erase_user import UserErasure
@@ -28,7 +29,8 @@ from cloister.services.indexing.indexer import Indexer
 from cloister.services.indexing.memories import MemoryIndexing
 from cloister.services.indexing.queue import IndexQueue
 from cloister.services.indexing.reindex import Reindexer
-from cloister.services.memories.claims import LEASE_SECONDS, Claims
+from cloister.services.lease import Leases
+from cloister.services.memories.claims import Claims
 from cloister.services.memories.entities import Entities
 from cloister.services.memories.extract import Extraction
 from cloister.services.memories.memories import Memories
@@ -36,7 +38,6 @@ from cloister.services.memories.observations import Observations
 from cloister.services.recall.build_context import ContextBuilder
 from cloister.services.recall.embed import TextEmbedder
 from cloister.services.recall.recall import Recall
-from cloister.services.recall.recall_derived import DerivedRecall
 from cloister.services.recall.search import Search
 from cloister.services.tenancy.api_keys import ApiKeys
 from cloister.services.tenancy.idempotency_expiry import IdempotencyExpiry
@@ -44,7 +45,7 @@ from cloister.services.tenancy.projects import Projects
 from cloister.services.tenancy.tenants import Tenants
 from cloister.services.tenancy.visibility import VisibilityChange
 from cloister.services.wakeup import WakeUp
-from cloister.settings import Settings
+from cloister.settings import CONTEXT_TOKENS, Settings
 from cloister.storage.interface import Database
 from cloister.storage.sqlite.database import open_sqlite
 from cloister.storage.stores.tenants import TenantStore
@@ -54,7 +55,7 @@ LOCAL_NAME = "local"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Services:
-    """Every use case, wired; `close` finishes what was accepted and lets go of everything."""
+    """All use cases, wired. `close` finishes accepted writes and releases all resources."""
 
     database: Database
     index: Index
@@ -62,7 +63,6 @@ class Services:
     sessions: Sessions
     record: Recorder
     recall: Recall
-    recall_derived: DerivedRecall
     context: ContextBuilder
     search: Search
     forgetting: Forgetting
@@ -86,7 +86,7 @@ class Services:
     extractor: Extractor
     idempotency_expiry: IdempotencyExpiry
     immediate: bool
-    """Whether what was recorded can be recalled at once, with no queue to drain."""
+    """Whether a message can be recalled as soon as it is committed, without draining the queue."""
 
     def close(self) -> None:
         self.extractor.close()
@@ -100,7 +100,7 @@ def build_services(
     clock: Clock = now,
     embedder: Embedder | None = None,
 ) -> Services:
-    """Open everything that the settings name. Tests pass their own clock or embedder."""
+    """Open the back ends that the settings name, and wire the services. Tests pass their own clock or embedder."""
     database = _open_database(settings)
     try:
         chosen = embedder or StaticEmbedder()
@@ -132,18 +132,18 @@ def wire(
     chat_model: ChatModel | None = None,
     context_tokens: int = CONTEXT_TOKENS,
 ) -> Services:
-    """Services over parts that are already open; `limits` hold for tenants without limits of their own."""
+    """Wire the services from parts that are already open. `limits` apply to tenants without limits of their own."""
     limits = limits or Limits()
     extractor = extractor or Rules()
-    claims, wake_up = Claims(database, clock, lease_seconds=lease_seconds), WakeUp()
-    events = EventBus(database, clock)
-    indexer = Indexer(database, embedder, immediate_index=index.immediate)
+    external = index if isinstance(index, ExternalIndex) else None
+    leases, wake_up = Leases(clock, lease_seconds), WakeUp()
+    claims, events = Claims(database, clock, leases), EventBus(database, clock)
+    indexer = Indexer(database, embedder, has_external_index=external is not None)
     generation = indexer.generation
     recall = Recall(index, generation)
     memory_indexing = MemoryIndexing(database, indexer, clock)
-    entity_indexing = EntityIndexing(database, index, indexer, clock)
-    queue = IndexQueue(database, index, indexer, memory_indexing, entity_indexing, clock)
-    derived = DerivedRecall(index, generation)
+    entity_indexing = EntityIndexing(database, external, indexer, clock)
+    queue = IndexQueue(database, external, indexer, memory_indexing, entity_indexing, clock)
     memories = Memories(database, memory_indexing, generation, clock, events)
     entities = Entities(database, entity_indexing, clock)
     visibility = VisibilityChange(entity_indexing, generation, clock)
@@ -151,10 +151,10 @@ def wire(
     reindexer = Reindexer(database, indexer, memory_indexing, entity_indexing, queue, clock)
     sessions = Sessions(database, generation, clock, limits, events)
     recorder = Recorder(database, indexer, clock, limits, wake_up, events)
-    contexts = ContextBuilder(database, recall, derived, generation)
-    forgetting = Forgetting(database, index, queue, entity_indexing, generation, events)
+    contexts = ContextBuilder(database, recall, generation)
+    forgetting = Forgetting(database, external, queue, entity_indexing, generation, events)
     access = ApiKeys(database, projects, clock)
-    turns = Turns(database, sessions, recorder, clock, events, lease_seconds=lease_seconds)
+    turns = Turns(database, sessions, recorder, events, leases)
     return Services(
         database=database,
         index=index,
@@ -162,12 +162,11 @@ def wire(
         sessions=sessions,
         record=recorder,
         recall=recall,
-        recall_derived=derived,
         context=contexts,
-        search=Search(database, recall, derived),
+        search=Search(database, recall),
         forgetting=forgetting,
         erase_user=UserErasure(database, forgetting, entity_indexing, generation, events),
-        tenants=Tenants(database, index, forgetting, access, generation, clock, events),
+        tenants=Tenants(database, external, forgetting, access, generation, clock, events),
         queue=queue,
         reindex=reindexer,
         health=Health(database, queue, reindexer, claims, clock, embedder=embedder.name, extractor=extractor.name),
@@ -185,18 +184,18 @@ def wire(
         events=events,
         extractor=extractor,
         idempotency_expiry=IdempotencyExpiry(database, clock),
-        immediate=embedder.immediate and index.immediate,
+        immediate=embedder.immediate and external is None,
     )
 
 
 def open_tenant(services: Services, given: str | None) -> Reach:
-    """The tenant of this id or name, which must be there; where none is given, or `local`, that of the installation, which is made
-    with its first use."""
+    """The existing tenant with this id or name; for None or `local` the tenant of the installation, which is created at its first
+    use."""
     return ensure_local_tenant(services) if given in (None, LOCAL_NAME) else Reach(tenant=services.tenants.find(given))
 
 
 def ensure_local_tenant(services: Services) -> Reach:
-    """The local tenant and its default project, made at the first start; several processes may start at once."""
+    """The local tenant, created with its default project at the first start; several processes may start at once."""
     reach = Reach(tenant=LOCAL_TENANT)
     with services.database.read(reach) as transaction:
         known = TenantStore(transaction).exists()
@@ -222,7 +221,7 @@ def _open_index(settings: Settings, embedder: Embedder) -> Index:
 
 
 def _open_chat_model(settings: Settings) -> ChatModel:
-    """Without a model, replies that quote what is remembered."""
+    """Without a model, replies quote what was recalled."""
     if settings.model_url is None:
         return RecallOnly()
     from cloister.models.openai.chat import OpenAiChatModel
@@ -232,7 +231,7 @@ def _open_chat_model(settings: Settings) -> ChatModel:
 
 
 def _open_extractor(settings: Settings) -> Extractor:
-    """Without a model, rules. A model is asked when there is work for it; that it can be reached is not asked for at the start."""
+    """Without a model, rules. Whether a model can be reached is found out at its first request, not here."""
     if settings.model_url is None:
         return Rules()
     from cloister.models.openai.endpoint import Endpoint

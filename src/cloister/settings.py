@@ -8,14 +8,16 @@ from typing import Literal, cast, get_args
 from urllib.parse import urlsplit
 
 from cloister.domain.errors import InvalidRequest
+from cloister.domain.lease import LEASE_SECONDS
 from cloister.domain.usage import Limits
 
 IndexKind = Literal["exact", "qdrant"]
+CONTEXT_TOKENS = 16_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Settings:
-    """What can be set. `data` is a directory, or the URL of a PostgreSQL database."""
+    """All settings. `data` is a directory, or the URL of a PostgreSQL database."""
 
     data: str
     tenant: str | None = None
@@ -36,8 +38,8 @@ class Settings:
     model_name: str | None = None
     worker: bool = True
     worker_threads: int = 1
-    lease_seconds: int = 60
-    context_tokens: int = 16_000
+    lease_seconds: int = LEASE_SECONDS
+    context_tokens: int = CONTEXT_TOKENS
 
     @property
     def postgres(self) -> bool:
@@ -46,13 +48,13 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Remote:
-    """A Cloister that is served elsewhere, and the key to it."""
+    """The address of a Cloister server, and an API key for it."""
 
     address: str
     key: str = field(repr=False)
 
 
-# Every variable, the field it sets, and what it means: help texts and the reference are made from this.
+# Every variable and its meaning: help texts and the reference are generated from this.
 VARIABLES: Mapping[str, str] = {
     "CLOISTER_DATA": "data directory, postgresql:// URL, or http:// address of a server"
     " (default: cloister in the user's data directory)",
@@ -89,7 +91,7 @@ def read_settings(
     *,
     tenant: str | None = None,
 ) -> Settings:
-    """The environment's settings, with `data` and `tenant` replaced where they are given."""
+    """The settings of the environment; `data` and `tenant` take precedence if given."""
     env = os.environ if environment is None else environment
     index = env.get("CLOISTER_INDEX", "exact")
     if index not in get_args(IndexKind):
@@ -119,8 +121,12 @@ def read_settings(
         model_name=(env.get("CLOISTER_MODEL_NAME") or "").strip() or None,
         worker=_on(env, "CLOISTER_WORKER"),
         worker_threads=_whole_number(env, "CLOISTER_WORKER_THREADS", 4 if model_url else 1, lowest=1, highest=256),
-        lease_seconds=_whole_number(env, "CLOISTER_WORKER_LEASE", 60, lowest=1, highest=86_400, unit=" of seconds"),
-        context_tokens=_whole_number(env, "CLOISTER_CONTEXT_TOKENS", 16_000, highest=10_000_000, unit=" of tokens"),
+        lease_seconds=_whole_number(
+            env, "CLOISTER_WORKER_LEASE", LEASE_SECONDS, lowest=1, highest=86_400, unit=" of seconds"
+        ),
+        context_tokens=_whole_number(
+            env, "CLOISTER_CONTEXT_TOKENS", CONTEXT_TOKENS, highest=10_000_000, unit=" of tokens"
+        ),
     )
 
 
@@ -131,14 +137,14 @@ def read_remote(
     *,
     tenant: str | None = None,
 ) -> Remote | None:
-    """The server that `data` names, or the environment where it is not given; none where it names no server."""
+    """The server that `data`, or else the environment, names; None if that is no http:// address."""
     env = os.environ if environment is None else environment
-    place = str(data if data is not None else env.get("CLOISTER_DATA", ""))
-    if not place.lower().startswith(("http://", "https://")):
+    location = str(data if data is not None else env.get("CLOISTER_DATA", ""))
+    if not location.lower().startswith(("http://", "https://")):
         if key is not None:
             raise InvalidRequest("key", "is for the http:// address of a server; a directory or a database needs none.")
         return None
-    address = _checked_address(place)
+    address = _checked_address(location)
     if tenant is not None or env.get("CLOISTER_TENANT"):
         raise InvalidRequest(
             "tenant", "is for a directory or a database: at a server the key says which tenant it is of."
@@ -150,7 +156,7 @@ def read_remote(
 
 
 def _checked_address(address: str) -> str:
-    """Only where the server is. The key does not belong into it: addresses end up in logs."""
+    """An address without credentials, query or fragment. A key in it is refused: addresses end up in logs."""
     try:
         parts = urlsplit(address)
         usable = bool(parts.hostname) and parts.port != 0
@@ -169,7 +175,7 @@ def _model_url(env: Mapping[str, str]) -> str | None:
         if given.lower().startswith(("http://", "https://")):
             return _checked_address(given)
     except InvalidRequest:
-        """Said below, with the name of this setting."""
+        pass  # refused below, with the name of this setting
     raise InvalidRequest(
         "CLOISTER_MODEL_URL", "must be an http:// or https:// address alone, such as http://127.0.0.1:11434/v1."
     )
@@ -183,7 +189,7 @@ def _model_key(env: Mapping[str, str]) -> str | None:
 
 
 def _hosts(env: Mapping[str, str]) -> tuple[str, ...]:
-    """Names alone: a port or a scheme in one would never match."""
+    """Host names only: one with a port or a scheme would never match."""
     names = tuple(name.strip() for name in (env.get("CLOISTER_ALLOWED_HOSTS") or "").split(",") if name.strip())
     for name in names:
         is_address = name.startswith("[") or name.count(":") > 1
@@ -210,7 +216,7 @@ def _whole_number(
 
 
 def _checked_data(data: str) -> str:
-    """A mistyped URL must not become a directory with a password in its name."""
+    """Refuse a mistyped URL, which would become a directory with a password in its name."""
     scheme, separator, _ = data.partition("://")
     if not data.strip():
         raise InvalidRequest("data", "must name a directory or a postgresql:// URL; it is empty.")

@@ -1,7 +1,7 @@
-"""The worker: both queues, drained on threads of one process, beside any number of others.
+"""The worker: threads that drain the extraction queue and the index queue. Any number of processes may run one.
 
-Threads sleep until the bell rings. It is rung by a reply in this process, by a look at the database every few seconds, which finds
-what other processes left and what is to be tried again, and by each thread that found work, for there may be more of it.
+Extraction threads sleep until `WakeUp` notifies them: after a reply in this process; when polling the database, every few seconds,
+finds sessions that are due, left by other processes or to be retried; and when a thread found work, because there may be more.
 """
 
 import logging
@@ -17,12 +17,12 @@ from cloister.domain.errors import CloisterError, ModelUnavailable
 from cloister.services.memories.extract import Outcome
 
 LOGGER = logging.getLogger("cloister.worker")
-_LOOK_EVERY_SECONDS = 2.0
-_INDEX_EVERY_SECONDS = 0.5
-_EXPIRE_EVERY_SECONDS = 600.0
-# Between hearing the bell and looking: a burst of replies is looked at once.
-_GATHER_SECONDS = 0.05
-_AFTER_TROUBLE_SECONDS = 5.0
+_POLL_SECONDS = 2.0
+_INDEX_SECONDS = 0.5
+_EXPIRY_SECONDS = 600.0
+# Between a notification and the query for due sessions, so that a burst of replies causes one query.
+_BATCH_SECONDS = 0.05
+_ERROR_PAUSE_SECONDS = 5.0
 _GRACE_SECONDS = 5.0
 _NOTICE_SECONDS = 0.2
 
@@ -31,9 +31,9 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Done:
-    """What a worker did, in sessions (`succeeded`, `failed`, `lost`), messages and memories; `indexed` counts messages, memories
-    and entities together."""
+class WorkerCounts:
+    """What a worker did: sessions by result (`succeeded`, `failed`, `lost`), and the messages and memories of these; `indexed`
+    counts messages, memories and entities."""
 
     succeeded: int
     failed: int
@@ -44,10 +44,10 @@ class Done:
 
 
 class Worker:
-    """Begun once, with `start` or with `drain`, and stopped once. What it begins are daemon threads: the process may always end.
+    """Started once, with `start` or with `drain`, and stopped once. Its threads are daemon threads, so the process can always end.
 
-    After each session a thread rests `rest` times as long as that took: rules compute, and would take the interpreter from those
-    who are waiting for an answer.
+    After each session a thread sleeps `rest` times as long as that took: rules are CPU-bound, and would hold the GIL while requests
+    wait.
     """
 
     def __init__(
@@ -61,47 +61,48 @@ class Worker:
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
         self._done: Counter[str] = Counter()
-        self._trouble: Exception | None = None
+        self._error: Exception | None = None
 
     @property
-    def done(self) -> Done:
+    def done(self) -> WorkerCounts:
         with self._lock:
             done = dict(self._done)
         fields = ("succeeded", "failed", "lost", "checked_messages", "memories", "indexed")
-        return Done(**{field: done.get(field, 0) for field in fields})
+        return WorkerCounts(**{field: done.get(field, 0) for field in fields})
 
     def start(self) -> None:
-        """Go on until stopped."""
-        self._begin("look", self._keep_looking)
-        self._begin("index", self._keep_indexing)
+        """Work until stopped."""
+        self._start_thread("look", self._poll_due)
+        self._start_thread("index", self._keep_indexing)
         for number in range(self._at_once):
-            self._begin(f"extract-{number}", self._keep_extracting)
+            self._start_thread(f"extract-{number}", self._keep_extracting)
 
     def drain(self) -> None:
-        """All that is due now, and no more, unless asked to stop. A session that fails is left for another time; where the database
-        or an index cannot be used, that is raised."""
-        self._begin("index", lambda: self._once(self._index))
-        self._begin("expire", lambda: self._once(self._services.idempotency_expiry.drop))
+        """Work until nothing is due, or until stopped. A session that fails is left to be retried; a failure of the database or an
+        index is raised."""
+        self._start_thread("index", lambda: self._once(self._index))
+        self._start_thread("expire", lambda: self._once(self._services.idempotency_expiry.drop))
         for number in range(self._at_once):
-            self._begin(f"extract-{number}", lambda: self._once(self._until_nothing_is_due))
+            self._start_thread(f"extract-{number}", lambda: self._once(self._until_nothing_is_due))
         for thread in self._threads:
             while thread.is_alive() and not self._stopping.is_set():
                 thread.join(_NOTICE_SECONDS)
         if not self._services.immediate and not self._stopping.is_set():
-            self._once(self._index)  # what was extracted meanwhile
-        if self._trouble is not None:
-            raise self._trouble
+            self._once(self._index)  # what was extracted since the first pass
+        if self._error is not None:
+            raise self._error
 
     def ask_to_stop(self) -> None:
-        """Begin nothing new. It only says so, and waits for nobody: a signal's handler may call it."""
+        """Start nothing new. It does not wait, so that a signal handler may call it."""
         self._stopping.set()
 
     def wait_until_asked_to_stop(self) -> None:
         self._stopping.wait()
 
     def stop(self, grace_seconds: float = _GRACE_SECONDS) -> int:
-        """Begin nothing new, and wait a moment for what is under way. Sessions that a model still thinks about are let go, for
-        another worker to have at once; gives how many. Their threads may go on, and will keep nothing."""
+        """Start nothing new, and wait for running work, at most `grace_seconds`. The claims of sessions that are still being
+        extracted are released, so that another worker may take them at once; returns how many. Their threads may go on, but store
+        nothing."""
         self._stopping.set()
         self._services.wake_up.wake_all()
         deadline = time.monotonic() + grace_seconds
@@ -111,37 +112,37 @@ class Worker:
 
     def _keep_extracting(self) -> None:
         while not self._stopping.is_set():
-            spent = self._in_peace(self._extract_next, after_trouble=0.0)
+            spent = self._with_recovery(self._extract_next, on_error=0.0)
             if spent is None:
                 self._services.wake_up.wait(self._stopping.is_set)
-                self._stopping.wait(_GATHER_SECONDS)
+                self._stopping.wait(_BATCH_SECONDS)
             else:
                 self._stopping.wait(self._rest * spent)
 
-    def _keep_looking(self) -> None:
-        """For sessions that are due, and now and then for idempotency keys that expired where nobody writes any more."""
+    def _poll_due(self) -> None:
+        """Poll for sessions that are due, and remove expired idempotency keys at longer intervals."""
         next_expiry = time.monotonic()
-        while not self._stopping.wait(_LOOK_EVERY_SECONDS):
+        while not self._stopping.wait(_POLL_SECONDS):
             if time.monotonic() >= next_expiry:
-                next_expiry = time.monotonic() + _EXPIRE_EVERY_SECONDS
-                self._in_peace(self._services.idempotency_expiry.drop, after_trouble=0)
-            if self._in_peace(self._services.claims.is_any_due, after_trouble=True):
+                next_expiry = time.monotonic() + _EXPIRY_SECONDS
+                self._with_recovery(self._services.idempotency_expiry.drop, on_error=0)
+            if self._with_recovery(self._services.claims.is_any_due, on_error=True):
                 self._services.wake_up.notify()
 
     def _keep_indexing(self) -> None:
-        """What another process or a slow embedder left in the queue; with the defaults there is never anything in it."""
-        self._in_peace(self._warn_of_stale, after_trouble=None)
+        """Drain the index queue, which has rows only with a slow embedder or an external index."""
+        self._with_recovery(self._warn_of_stale, on_error=None)
         while True:
-            self._in_peace(self._index, after_trouble=None)
-            if self._stopping.wait(None if self._services.immediate else _INDEX_EVERY_SECONDS):
+            self._with_recovery(self._index, on_error=None)
+            if self._stopping.wait(None if self._services.immediate else _INDEX_SECONDS):
                 return
 
     def _until_nothing_is_due(self) -> None:
         while not self._stopping.is_set() and self._extract_next() is not None:
-            """On to the next."""
+            pass
 
     def _extract_next(self) -> float | None:
-        """The seconds that the next session took; none where nothing was due."""
+        """Extract the next due session; returns the seconds it took, or None if nothing was due."""
         claim = self._services.claims.claim_due()
         if claim is None:
             return None
@@ -150,14 +151,15 @@ class Worker:
         outcome = self._services.extraction.run(claim)
         with self._lock:
             self._done[outcome.result] += 1
-            self._done["checked_messages"] += outcome.extracted.checked_messages
-            self._done["memories"] += outcome.extracted.memories
+            self._done["checked_messages"] += outcome.counts.checked_messages
+            self._done["memories"] += outcome.counts.memories
         spent = time.monotonic() - began
         self._report(outcome, spent)
         return spent
 
     def _warn_of_stale(self) -> None:
-        """What another version indexed is not recalled until it is indexed again, and whoever starts this one should know."""
+        """Log a warning if rows were indexed by another embedder or tokeniser: they are not recalled until they are indexed
+        again."""
         stale = self._services.reindex.stale()
         if stale.total:
             _log(
@@ -175,21 +177,21 @@ class Worker:
     def _once(self, step: Callable[[], object]) -> None:
         try:
             step()
-        except Exception as error:  # noqa: BLE001 - handed to the thread that waits
-            self._trouble = error
+        except Exception as error:  # noqa: BLE001 - `drain` raises it in the waiting thread
+            self._error = error
             self._stopping.set()
 
-    def _in_peace(self, step: Callable[[], _T], after_trouble: _T) -> _T:
-        """What the step gives. Trouble is logged and waited out: a database that is away comes back."""
+    def _with_recovery(self, step: Callable[[], _T], on_error: _T) -> _T:
+        """The result of the step. An error is logged, and followed by a pause: the database may become available again."""
         try:
             return step()
-        except Exception as error:  # noqa: BLE001 - nothing may end a worker but being told to
+        except Exception as error:  # noqa: BLE001 - logged; only `stop` may end a worker
             if not self._stopping.is_set():
                 _log(logging.ERROR, "worker trouble", error, problem=_problem(error))
-            self._stopping.wait(_AFTER_TROUBLE_SECONDS)
-            return after_trouble
+            self._stopping.wait(_ERROR_PAUSE_SECONDS)
+            return on_error
 
-    def _begin(self, name: str, work: Callable[[], object]) -> None:
+    def _start_thread(self, name: str, work: Callable[[], object]) -> None:
         thread = threading.Thread(target=work, name=f"cloister-{name}", daemon=True)
         self._threads.append(thread)
         thread.start()
@@ -200,10 +202,10 @@ def log_start(extractor: str) -> None:
 
 
 def log_outcome(outcome: Outcome, seconds: float) -> None:
-    """A line for each session, by its number; never what was said in it."""
+    """Log one line per session, with its id and no content."""
     fields: dict[str, object] = {"result": outcome.result, "session": outcome.session}
     if outcome.result == "succeeded":
-        fields |= {"messages": outcome.extracted.checked_messages, "memories": outcome.extracted.memories}
+        fields |= {"messages": outcome.counts.checked_messages, "memories": outcome.counts.memories}
     if outcome.error is not None:
         fields["problem"] = _problem(outcome.error)
     expected = outcome.error is None or isinstance(outcome.error, ModelUnavailable)
@@ -217,7 +219,7 @@ def log_outcome(outcome: Outcome, seconds: float) -> None:
 
 
 def _problem(error: Exception) -> str:
-    """The words of a model's failure quote nobody; of other errors only their kind is known to be harmless."""
+    """What may be logged of an error: the text of `ModelUnavailable` quotes no messages; of others, only the code or the type."""
     if isinstance(error, ModelUnavailable):
         return str(error)
     return error.code if isinstance(error, CloisterError) else type(error).__name__

@@ -10,7 +10,7 @@ from sqlglot import exp, parse
 
 import cloister
 from cloister.storage.migrate import migrations
-from cloister.storage.queries import load_queries, query_files, read_queries
+from cloister.storage.queries import dialect_queries, load_queries, query_files, read_queries
 from support.databases.engines import TABLES
 from support.isolation.tenant_columns import Walls
 
@@ -62,13 +62,11 @@ class Query:
 
 
 def queries() -> list[Query]:
-    """As they are written, before the driver's parameter style: the shared ones are read in both dialects."""
-    shared = dict(read_queries(".sql"))
-    own = dict(read_queries(".postgres.sql"))
+    """In the dialect of each engine, before the driver's parameter style."""
     return [
         Query(engine=engine, name=name, text=text)
-        for engine, texts in (("sqlite", shared), ("postgres", {**shared, **own}))
-        for name, text in sorted(texts.items())
+        for engine in ("sqlite", "postgres")
+        for name, text in sorted(dialect_queries(postgres=engine == "postgres").items())
     ]
 
 
@@ -105,7 +103,7 @@ def test_only_sql_decides_the_tenant() -> None:
 
 
 # Of a project, which has members: who is bound to one user may know that it is there.
-OF_PROJECTS = {"project", "default_project", "hold_project", "projects", "project_names", "pool_versions"}
+OF_PROJECTS = {"project", "default_project", "lock_project_shared", "projects", "project_names", "pool_versions"}
 
 
 def test_what_can_be_confined_to_a_project_can_be_bound_to_a_user() -> None:
@@ -289,6 +287,19 @@ def test_every_query_is_used() -> None:
 
 def test_every_override_replaces_a_query_of_both_engines() -> None:
     assert set(dict(read_queries(".postgres.sql"))) <= set(dict(read_queries(".sql")))
+
+
+def test_every_list_of_columns_is_used() -> None:
+    texts = "".join((*query_files(".sql").values(), *query_files(".postgres.sql").values()))
+    assert set(re.findall(r"^-- columns: (\w+)$", texts, re.MULTILINE)) == set(re.findall(r"\{(\w+)\}", texts))
+
+
+def test_row_locks_and_arrays_are_postgresqls_alone() -> None:
+    """SQLite would refuse both."""
+    engines = {
+        query.engine for query in QUERIES if re.search(r"\bFOR (?:\w+ )*(?:UPDATE|SHARE)\b|ANY \(ARRAY", query.text)
+    }
+    assert engines == {"postgres"}
 
 
 def test_no_two_queries_share_a_name() -> None:

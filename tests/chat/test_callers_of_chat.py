@@ -184,3 +184,15 @@ def of_running_turn(house: House, model: FakeEndpoint, gate: Gate, entry: str, s
         house.tenant.admin.post(f"/v1/chat/{session}/stop")
         reader.rest()
     return status
+
+
+def test_a_null_user_is_not_the_user_of_the_session(tenant: Tenant) -> None:
+    """An application that sends null for a visitor does not get the memory of whose session it names."""
+    tenant.new_session("of ana", user_id="ana")
+    tenant.new_session("of nobody")
+    for session, status in (("of ana", 409), ("of nobody", 200)):
+        body = {**asking(session, "Hello."), "user_id": None}
+        assert tenant.admin.post("/v1/chat/stream", body).status_code == status
+    key = tenant.admin.made("/org/api-keys", {"name": "ana", "permissions": ["read", "write"], "user_id": "ana"})["key"]
+    body = {**asking("of ana", "Hello."), "user_id": None}
+    assert tenant.caller(key).post("/v1/chat/stream", body).status_code == 200

@@ -12,9 +12,9 @@ from cloister.domain.errors import QuotaExceeded, TurnInProgress, TurnMoved
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import now
 from cloister.domain.usage import Limits
-from cloister.services.chat.converse import Finished, Recalled, TurnEvent
-from cloister.services.chat.turns import Ask, Turn, TurnLost
-from cloister.services.conversations.sessions import SessionChange, SessionFields
+from cloister.services.chat.converse import TurnContext, TurnEnd, TurnEvent
+from cloister.services.chat.turns import Turn, TurnLost, TurnRequest
+from cloister.services.conversations.sessions import SessionFields
 from support.databases.engines import Engine, at_once
 
 T = TypeVar("T")
@@ -42,8 +42,8 @@ class Watch:
         self.moment += round(seconds * 1_000_000)
 
 
-def asked(words: str = "Is it so?", session: str = "tab") -> Ask:
-    return Ask(session=session, drafts=[Draft(role="user", content=words)])
+def asked(words: str = "Is it so?", session: str = "tab") -> TurnRequest:
+    return TurnRequest(session=session, drafts=[Draft(role="user", content=words)])
 
 
 def tenant_of(services: Services) -> Reach:
@@ -86,11 +86,11 @@ def test_a_turn_that_is_not_renewed_runs_out_and_its_late_reply_is_not_kept(engi
     services = engine.services(clock=watch)
     reach = tenant_of(services)
     late = services.turns.begin(reach, asked("First?"))
-    watch.pass_seconds(services.turns.lease_seconds - 1)
+    watch.pass_seconds(services.turns.leases.seconds - 1)
     with pytest.raises(TurnInProgress):
         services.turns.begin(reach, asked("Second?"))
     assert services.turns.renew(late)
-    watch.pass_seconds(services.turns.lease_seconds + 1)
+    watch.pass_seconds(services.turns.leases.seconds + 1)
     turn = services.turns.begin(reach, asked("Third?"))
     assert not services.turns.renew(late)
     with pytest.raises(TurnLost):
@@ -104,7 +104,7 @@ def test_a_reply_that_took_longer_than_its_lease_is_kept_when_nobody_else_began(
     services = engine.services(clock=watch)
     reach = tenant_of(services)
     turn = services.turns.begin(reach, asked())
-    watch.pass_seconds(10 * services.turns.lease_seconds)
+    watch.pass_seconds(10 * services.turns.leases.seconds)
     assert services.turns.end(turn, REPLY) is not None
 
 
@@ -137,16 +137,16 @@ def test_a_session_that_moves_before_it_recalls_recalls_nothing(engine: Engine, 
     services.sessions.create(wide, SessionFields(external_id="secret", project=vault))
     services.record.messages(wide, "secret", [Draft(role="user", content="It is so: the code is marigold.")])
     reach = Reach(tenant=wide.tenant, confined_to=garden) if is_confined else wide
-    ask = Ask(session="tab", drafts=[Draft(role="user", content="What is the code?")], project=garden)
+    ask = TurnRequest(session="tab", drafts=[Draft(role="user", content="What is the code?")], project=garden)
     turn = services.turns.begin(reach, ask)
-    services.sessions.change(wide, "tab", SessionChange(move=True, project=vault))
+    services.sessions.move(wide, "tab", vault)
 
     happened = told(services, turn)
 
-    assert not [event for event in happened if isinstance(event, Recalled)]
+    assert not [event for event in happened if isinstance(event, TurnContext)]
     assert "marigold" not in repr(happened)
     finished = happened[-1]
-    assert isinstance(finished, Finished) and isinstance(finished.error, TurnMoved)
+    assert isinstance(finished, TurnEnd) and isinstance(finished.error, TurnMoved)
     assert [message.status for message in services.sessions.messages(wide, "tab", limit=9)[1]] == [
         "completed",
         "failed",

@@ -7,11 +7,13 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import cast
 
 import pytest
 
 from cloister import Cloister, StorageError
 from cloister.domain.errors import CloisterError, StorageReadOnly, StorageTooNew, StorageUnavailable
+from cloister.interfaces.python.backends.embedded import EmbeddedBackend
 from cloister.storage.sqlite.database import DATABASE_FILE
 from support.databases.engines import sqlite_engine
 
@@ -144,8 +146,8 @@ def no_more_files() -> Generator[None]:
 @pytest.mark.usefixtures("no_more_files")
 def test_a_reader_that_cannot_be_opened_is_an_error_of_ours_and_passes(data: Path) -> None:
     with Cloister(data) as memory:
-        services = memory._services  # pyright: ignore[reportPrivateUsage]
-        database, reach = services.database, memory._reach  # pyright: ignore[reportPrivateUsage]
+        backend = cast(EmbeddedBackend, memory._backend)  # pyright: ignore[reportPrivateUsage]
+        database, reach = backend.services.database, backend.reach
         highest = max(int(name) for name in os.listdir("/proc/self/fd"))  # noqa: PTH208
         _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         spare = os.dup(0)

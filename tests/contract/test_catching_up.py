@@ -13,7 +13,7 @@ from cloister.domain.identifiers import PoolId, ProjectId
 from cloister.domain.scope import PoolKey, Reach
 from cloister.services.conversations import move
 from cloister.services.conversations import sessions as keep_sessions
-from cloister.services.conversations.sessions import SessionChange, SessionFields
+from cloister.services.conversations.sessions import SessionFields
 from cloister.storage.stores.pools import PoolStore
 from support.databases.engines import Engine
 
@@ -39,7 +39,7 @@ class Scene:
         self.writer.record.messages(self.reach, name, drafts)
 
     def move(self, project: ProjectId | None, name: str = "changing") -> None:
-        self.writer.sessions.change(self.reach, name, SessionChange(move=True, project=project))
+        self.writer.sessions.move(self.reach, name, project)
 
     def recalled(self, name: str = "asking", services: Services | None = None) -> list[str]:
         """What the pool of a session holds besides its own words, as the reader finds it."""

@@ -75,8 +75,7 @@ NO_CHANGES = {
     "the same title": SessionChange(title="Roses"),
     "the same tags": SessionChange(tags=("red",)),
     "the same metadata": SessionChange(metadata={"beds": 1}),
-    "the same project": SessionChange(move=True, project=None),
-    "all of it": SessionChange(title="Roses", tags=("red", "red"), metadata={"beds": 1}, move=True, project=None),
+    "all of it": SessionChange(title="Roses", tags=("red", "red"), metadata={"beds": 1}),
 }
 
 
@@ -96,16 +95,20 @@ def test_iso_5_a_session_that_moves_was_updated_then(house: House) -> None:
     for project in (house.garden, None):
         house.change("first", SessionChange(title="Elsewhere"))
         before = house.clock.last
-        house.change("third", SessionChange(move=True, project=project))
+        house.services.sessions.move(house.reach, "third", project)
         moved = house.services.sessions.get(house.reach, "third")
         assert (moved.project, before < moved.updated_at <= house.clock.last) == (project, True)
         assert house.listed() == ["third", "first", "fifth", "fourth", "second"]
 
 
+@pytest.mark.parametrize("moving", [False, True])
 @pytest.mark.parametrize("about", NO_CHANGES)
-def test_what_asks_for_nothing_new_changes_nothing(house: House, about: str) -> None:
+def test_what_asks_for_nothing_new_changes_nothing(house: House, about: str, moving: bool) -> None:
     before = house.engine.dump(house.reach.tenant)
-    house.change("second", NO_CHANGES[about])
+    if moving:
+        house.services.sessions.move(house.reach, "second", None, NO_CHANGES[about])
+    else:
+        house.change("second", NO_CHANGES[about])
     assert house.engine.dump(house.reach.tenant) == before
     assert house.listed() == [*reversed(NAMES)]
 

@@ -11,9 +11,9 @@ from cloister.domain.errors import CloisterError, Conflict, Forbidden, NotFound
 from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.scope import Reach
 from cloister.domain.usage import Limits
-from cloister.services.chat.turns import Ask
+from cloister.services.chat.turns import TurnRequest
 from cloister.services.conversations.sessions import SessionChange, SessionFields
-from cloister.services.recall.search import EpisodeHit, Place
+from cloister.services.recall.search import EpisodeHit, SearchTarget
 from support.databases.engines import Engine
 
 
@@ -62,14 +62,12 @@ BY_SESSION: dict[str, Callable[[Walled, str], object]] = {
     "sessions.get": lambda w, name: w.services.sessions.get(w.key, name),
     "sessions.messages": lambda w, name: w.services.sessions.messages(w.key, name, limit=9),
     "sessions.change": lambda w, name: w.services.sessions.change(w.key, name, SessionChange(title="Mine")),
-    "sessions.change, move": lambda w, name: w.services.sessions.change(
-        w.key, name, SessionChange(move=True, project=w.garden)
-    ),
+    "sessions.move": lambda w, name: w.services.sessions.move(w.key, name, w.garden),
     "record.messages": lambda w, name: w.services.record.messages(w.key, name, DRAFTS),
     "record.messages, once": lambda w, name: w.services.record.messages(w.key, name, DRAFTS, idempotency_key="k"),
     "record.episode": lambda w, name: w.services.record.episode(w.key, name, DRAFTS[0], DRAFTS[0]),
     "context.build": lambda w, name: w.services.context.build(w.key, name, question="roses"),
-    "search.search": lambda w, name: w.services.search.search(w.key, "roses", Place(session=name), 9),
+    "search.search": lambda w, name: w.services.search.search(w.key, "roses", SearchTarget(session=name), 9),
     "forget.session": lambda w, name: w.services.forgetting.session(w.key, name),
     "forget.contents": lambda w, name: w.services.forgetting.contents(w.key, name),
     "forget.message": lambda w, name: w.services.forgetting.message(w.key, w.messages[name]),
@@ -79,13 +77,11 @@ BY_PROJECT: dict[str, Callable[[Walled, ProjectId], object]] = {
     "organise.change_project": lambda w, project: w.services.projects.change_project(w.key, project, name="Mine"),
     "sessions.page": lambda w, project: w.services.sessions.page(w.key, limit=9, project=project, any_project=False),
     "sessions.create": lambda w, project: w.services.sessions.create(w.key, SessionFields(project=project)),
-    "sessions.change": lambda w, project: w.services.sessions.change(
-        w.key, "inside", SessionChange(move=True, project=project)
-    ),
-    "search.search": lambda w, project: w.services.search.search(w.key, "roses", Place(project=project), 9),
+    "sessions.move": lambda w, project: w.services.sessions.move(w.key, "inside", project),
+    "search.search": lambda w, project: w.services.search.search(w.key, "roses", SearchTarget(project=project), 9),
 }
 REACHING_OUT: dict[str, Callable[[Walled], object]] = {
-    "take a session out": lambda w: w.services.sessions.change(w.key, "inside", SessionChange(move=True)),
+    "take a session out": lambda w: w.services.sessions.move(w.key, "inside", None),
     "make a session outside": lambda w: w.services.sessions.create(w.key, SessionFields(external_id="new")),
     "add a project": lambda w: w.services.projects.create_project(w.key, "New"),
     "delete its own project": lambda w: w.services.projects.delete_project(w.key, w.garden),
@@ -130,10 +126,10 @@ def test_lists_and_searches_hold_the_project_alone(walled: Walled) -> None:
     services, key = walled.services, walled.key
     assert [session.external_id for session in services.sessions.page(key, limit=9)] == ["inside"]
     assert [project.id for project in services.projects.projects(key, limit=9)] == [walled.garden]
-    hits = services.search.search(key, "roses", Place(project=walled.garden), 9)
+    hits = services.search.search(key, "roses", SearchTarget(project=walled.garden), 9)
     assert [hit.item.message.content for hit in hits if isinstance(hit, EpisodeHit)] == ["Roses of inside"]
     with pytest.raises(Forbidden, match="confined"):
-        services.search.search(key, "roses", Place(), 9)
+        services.search.search(key, "roses", SearchTarget(), 9)
     assert services.sessions.page(key, limit=9, project=None, any_project=False) == []
 
 
@@ -145,10 +141,10 @@ MAKING: dict[str, Callable[[Walled, Reach, str], object]] = {
         reach, SessionFields(external_id=name, project=w.garden), idempotency_key=f"k {name}"
     ),
     "turns.begin": lambda w, reach, name: w.services.turns.begin(
-        reach, Ask(session=name, drafts=DRAFTS, project=w.garden, must_be_in=True)
+        reach, TurnRequest(session=name, drafts=DRAFTS, project=w.garden, must_be_in=True)
     ),
     "turns.begin, resent": lambda w, reach, name: w.services.turns.begin(
-        reach, Ask(session=name, drafts=DRAFTS, project=w.garden, must_be_in=True, has_whole_history=True)
+        reach, TurnRequest(session=name, drafts=DRAFTS, project=w.garden, must_be_in=True, has_whole_history=True)
     ),
 }
 

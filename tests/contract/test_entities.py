@@ -13,7 +13,7 @@ from cloister.domain.identifiers import EntityId, ProjectId
 from cloister.domain.scope import Reach
 from cloister.index import terms
 from cloister.services.indexing.entities import EntityIndexing
-from cloister.services.recall.search import Place
+from cloister.services.recall.search import SearchTarget
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.entities import EntityStore
 from cloister.storage.stores.tenants import ProjectStore
@@ -118,7 +118,7 @@ def test_org_5_the_entities_of_a_deleted_project_are_shown_nowhere(house: Memory
     for name in ("a", "b"):
         assert house.recalled_entities(name, "Xandor") == []
         assert "Xandor" not in repr(
-            [hit for hit in house.searched("Xandor", Place(session=name)) if "EntityHit" in hit]
+            [hit for hit in house.searched("Xandor", SearchTarget(session=name)) if "EntityHit" in hit]
         )
     with pytest.raises(NotFound):
         house.entities(garden)
@@ -182,7 +182,7 @@ def test_iso_10_entities_of_a_private_project_are_divided_by_user(house: MemoryS
         assert sorted(recalled) == [f"Berta{user}", "Xandor"]
         (xandor, _) = house.entities(diary, user)
         assert xandor.notes == f"The user: My brother Xandor is a friend of Berta{user}."
-        for place in (Place(session=f"of {user}"), Place(project=diary, user_id=user)):
+        for place in (SearchTarget(session=f"of {user}"), SearchTarget(project=diary, user_id=user)):
             shown = " ".join(house.searched("Xandor Berta", place))
             assert {other for other in ("ann", "bob", None) if f"Berta{other}" in shown} == {user}
 
@@ -315,7 +315,7 @@ def test_two_sessions_that_speak_of_one_thing_at_once_are_both_found(house: Memo
     _mention(house, "a", "Xandor likes amber.", lambda: _begin_and_wait_for_it(engine, second, begun))
     begun[0].result(10)
     for word in ("amber", "walnuts"):
-        assert "Xandor" in str(house.searched(word, Place(project=garden)))
+        assert "Xandor" in str(house.searched(word, SearchTarget(project=garden)))
         assert terms.encode(word) in cast(bytes, engine.rows("SELECT terms FROM entity")[0][0])
 
 

@@ -164,7 +164,7 @@ def test_every_table_of_tenants_is_erased() -> None:
     touched = {
         table
         for name, text in read_queries(".sql")
-        if name.startswith(("erase_", "bury_sessions", "delete_messages"))
+        if name.startswith(("erase_", "blank_sessions", "delete_messages"))
         for table in re.findall(r"^(?:DELETE FROM|UPDATE) (\w+)", text, re.MULTILINE)
     }
     assert touched | {"index_removal"} == set(TABLES)
@@ -237,6 +237,6 @@ def test_a_tenant_erased_among_writers_stays_empty(engine: Engine, house: Memory
 
 def test_who_reads_along_is_told(house: MemorySetup) -> None:
     doomed, _ = made_tenant(house)
-    reader = house.services.events.read_along(doomed.reach)
+    reader = house.services.events.subscribe(doomed.reach)
     house.services.tenants.erase(doomed.reach.tenant)
     assert [each.event.kind for each in reader.read() if each.event] == ["reset"]

@@ -18,6 +18,7 @@ from cloister.storage.interface import Transaction
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.turns import TurnStore
 from support.databases.engines import Engine, at_once
+from support.setups.extraction import run_due
 from support.setups.memories import MemorySetup, long_talk, settle_house
 
 NOTHING = UserCounts(sessions=0, messages=0, episodes=0, memories=0, observations=0, entities=0)
@@ -206,7 +207,7 @@ def test_running_turns_and_extractions_of_the_user_keep_nothing(house: MemorySet
 
 def test_every_session_that_went_is_told_to_who_reads_along(house: MemorySetup) -> None:
     furnish(house)
-    reader = house.services.events.read_along(house.reach)
+    reader = house.services.events.subscribe(house.reach)
     house.services.erase_user.erase(house.reach, "ann")
     told = [each.event for each in reader.read()]
     assert sorted((event.kind, event.session) for event in told if event) == [
@@ -218,7 +219,7 @@ def test_of_very_many_sessions_the_projects_are_told(house: MemorySetup) -> None
     garden = house.project("Garden")
     for number in range(102):
         house.session(f"s{number}", garden if number % 2 else None, "ann")
-    reader = house.services.events.read_along(house.reach)
+    reader = house.services.events.subscribe(house.reach)
     assert house.services.erase_user.erase(house.reach, "ann").sessions == 102
     told = [each.event for each in reader.read()]
     assert {(event.kind, event.project) for event in told if event} == {("reset", garden), ("reset", None)}
@@ -229,9 +230,9 @@ def test_who_reads_along_in_another_process_is_told_to_look_again(engine: Engine
     """The user's pools are gone, and with them the versions that others go by. Processes on PostgreSQL tell each other."""
     furnish(house)
     beside = engine.services(clock=house.clock)
-    reader = beside.events.read_along(house.reach)
+    reader = beside.events.subscribe(house.reach)
     house.services.erase_user.erase(house.reach, "ann")
-    beside.events._missed()  # pyright: ignore[reportPrivateUsage]
+    beside.events._catch_up()  # pyright: ignore[reportPrivateUsage]
     assert any(each.event and each.event.kind == "reset" for each in reader.read())
 
 
@@ -348,7 +349,7 @@ def test_notes_go_with_their_user(house: MemorySetup) -> None:
     garden = house.project("Garden", "shared", observation_scope="user")
     house.session("long", garden, "ann")
     house.say("long", *long_talk(60))
-    while house.services.extraction.run_due():
+    while run_due(house.services):
         pass
     assert house.notes("long")
     preview = house.services.erase_user.preview(house.reach, "ann")

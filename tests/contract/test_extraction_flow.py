@@ -17,6 +17,7 @@ from cloister.models.openai.extractor import OpenAiExtractor
 from cloister.services.memories import extract
 from support.databases.engines import Engine
 from support.servers.fake_endpoint import Answer, Asked, FakeEndpoint, completed, completion, fake_endpoint, refusal
+from support.setups.extraction import run_due
 from support.setups.memories import HOUR, MemorySetup, settle_house
 
 
@@ -32,9 +33,7 @@ def model() -> Generator[FakeEndpoint]:
 
 
 def of_model(engine: Engine, model: FakeEndpoint) -> MemorySetup:
-    def pass_over(seconds: float) -> None: ...
-
-    endpoint = Endpoint(url=model.url, model="m", tries=1, sleep=pass_over)
+    endpoint = Endpoint(url=model.url, model="m", tries=1)
     return settle_house(engine, extractor=OpenAiExtractor(endpoint))
 
 
@@ -57,10 +56,10 @@ def test_mem_3_a_session_is_due_after_the_reply_that_makes_four_unchecked(house:
         note(house, "a", role)
         assert house.is_pending("a") == pending
     assert house.checked("a") == [False] * 5
-    assert house.services.extraction.run_due() == 1
+    assert run_due(house.services) == 1
     assert house.checked("a") == [True] * 5
     assert not house.is_pending("a")
-    assert house.services.extraction.run_due() == 0
+    assert run_due(house.services) == 0
 
 
 def test_mem_3_only_completed_messages_count_and_only_a_completed_reply_schedules(house: MemorySetup) -> None:
@@ -75,7 +74,7 @@ def test_mem_3_only_completed_messages_count_and_only_a_completed_reply_schedule
     assert not house.is_pending("a")
     note(house, "a", "assistant")
     assert house.is_pending("a")
-    house.services.extraction.run_due()
+    run_due(house.services)
     assert house.checked("a") == [False] * 10 + [True] * 4 + [False, True]
 
 
@@ -87,7 +86,7 @@ def test_mem_3_a_project_says_how_many_are_enough(house: MemorySetup) -> None:
         house.say(name, "Hello.")
     assert (house.is_pending("in"), house.is_pending("out")) == (True, False)
     house.services.projects.change_project(house.reach, garden, settings={"pending_message_count": 3})
-    house.services.extraction.run_due()
+    run_due(house.services)
     house.say("in", "Hello.")
     assert not house.is_pending("in")
     house.say("in", "Hello.")
@@ -97,7 +96,7 @@ def test_mem_3_a_project_says_how_many_are_enough(house: MemorySetup) -> None:
 def test_mem_3_a_batch_is_counted_as_what_is_in_it(house: MemorySetup) -> None:
     house.session("a")
     house.say("a", *["Hello."] * 300)
-    assert house.services.extraction.run_due() == 3
+    assert run_due(house.services) == 3
     assert all(house.checked("a"))
 
 
@@ -140,7 +139,7 @@ def test_mem_4_one_extraction_at_a_time_and_everyone_can_see_it(
         seen.append(house.is_pending("a"))
         with pytest.raises(Conflict, match="running already"):
             house.services.extraction.extract_now(house.reach, "a")
-        assert house.services.extraction.run_due() == 0
+        assert run_due(house.services) == 0
         return memories_of(asked)
 
     model.follows(while_asked)
@@ -156,9 +155,9 @@ def test_mem_4_the_claim_of_a_worker_that_died_runs_out(engine: Engine) -> None:
     house.say("a", "My name is Anna.", "I live in Graz.")
     dead = house.services.claims.claim_due()
     assert dead is not None
-    assert house.services.extraction.run_due() == 0
+    assert run_due(house.services) == 0
     house.clock.moment += HOUR
-    assert house.services.extraction.run_due() == 1
+    assert run_due(house.services) == 1
     assert len(house.memories("a")) == 2
     assert house.services.extraction.run(dead).result == "lost"
     assert len(house.memories("a")) == 2
@@ -172,7 +171,7 @@ def test_mem_4_a_session_that_nobody_waits_for_is_taken_up_when_its_claimer_dies
     assert claim is not None
     assert house.is_pending("a")
     house.clock.moment += HOUR
-    assert house.services.extraction.run_due() == 1
+    assert run_due(house.services) == 1
     assert house.memories("a") == ["The user's name is Anna."]
 
 
@@ -189,9 +188,9 @@ def test_mem_5_the_assistant_is_shown_what_is_new_and_what_is_known_in_the_same_
         ("another pool", None, "ann"),
     ):
         house.session(name, project, user)
-        house.services.memories.append(house.reach, name, [f"Known in {name}."])
+        house.services.memories.add(house.reach, name, [f"Known in {name}."])
     house.say("a", "First words.")
-    house.services.memories.append(house.reach, "a", ["Known here."])
+    house.services.memories.add(house.reach, "a", ["Known here."])
     model.follows(memories_of)
     house.services.extraction.extract_now(house.reach, "a")
     house.say("a", "Second words.")
@@ -237,20 +236,20 @@ def test_mem_6_a_failure_changes_nothing_shows_on_the_session_and_is_tried_again
     house.say("a", "My secret word is xyzzy.", "Hello.")
     before = tables(engine)
     model.answers(failure)
-    assert house.services.extraction.run_due() == 1
+    assert run_due(house.services) == 1
     assert tables(engine) == before
     session = house.find("a")
     assert session.last_extraction_error
     assert "xyzzy" not in session.last_extraction_error
     assert session.memory_job_pending
     assert house.services.claims.failing() == 1
-    assert house.services.extraction.run_due() == 0
+    assert run_due(house.services) == 0
     with pytest.raises(ModelUnavailable):
         house.services.extraction.extract_now(house.reach, "a")
 
     model.follows(memories_of)
     house.clock.moment += HOUR
-    assert house.services.extraction.run_due() == 1
+    assert run_due(house.services) == 1
     assert house.memories("a") == ["Noted My secret word is xyzzy.", "Noted Hello."]
     session = house.find("a")
     assert (session.last_extraction_error, session.memory_job_pending) == (None, False)
@@ -264,7 +263,7 @@ def test_mem_6_every_failure_waits_longer_up_to_an_hour(engine: Engine, model: F
     model.answers(refusal(503, "no"))
     waits: list[int] = []
     for _ in range(14):
-        assert house.services.extraction.run_due() == 1
+        assert run_due(house.services) == 1
         ((due,),) = engine.rows("SELECT due_at FROM session")
         assert isinstance(due, int)
         waits.append(due - house.clock.moment)
@@ -298,7 +297,7 @@ def test_mem_6_what_is_said_while_the_model_thinks_is_read_the_next_time(engine:
         house.services.extraction.extract_now(house.reach, "a")
     assert house.memories("a") == ["Noted Hello."]
     assert house.checked("a") == [True, True, False, False, False, False]
-    assert house.services.extraction.run_due() == 1
+    assert run_due(house.services) == 1
     assert "Noted Late." in house.memories("a")
 
 
@@ -333,7 +332,7 @@ def test_iso_4_a_session_deleted_while_the_model_thinks_stays_deleted(engine: En
     with meanwhile(model, lambda: house.services.forgetting.session(house.reach, "a")), pytest.raises(Conflict):
         house.services.extraction.extract_now(house.reach, "a")
     assert engine.rows("SELECT content FROM memory") == []
-    assert house.services.extraction.run_due() == 0
+    assert run_due(house.services) == 0
 
 
 def test_iso_4_what_was_known_in_one_pool_does_not_come_into_another_with_a_session_that_moves(
@@ -344,7 +343,7 @@ def test_iso_4_what_was_known_in_one_pool_does_not_come_into_another_with_a_sess
     garden = house.project()
     house.session("a", garden, "ann")
     house.session("b", garden, "ann")
-    house.services.memories.append(house.reach, "b", ["Garden secret."])
+    house.services.memories.add(house.reach, "b", ["Garden secret."])
     house.say("a", "Hello.", "Hello again.")
     with meanwhile(model, lambda: house.move("a", None)), pytest.raises(Conflict, match="moved"):
         house.services.extraction.extract_now(house.reach, "a")
@@ -352,7 +351,7 @@ def test_iso_4_what_was_known_in_one_pool_does_not_come_into_another_with_a_sess
     assert not any(house.checked("a"))
     assert house.is_pending("a")
     model.asked.clear()
-    assert house.services.extraction.run_due() == 1
+    assert run_due(house.services) == 1
     assert not any("Garden secret." in asked.question for asked in model.asked)
     assert len(house.memories("a")) == 2
 

@@ -13,7 +13,7 @@ from cloister.domain.errors import Conflict, IdempotencyMismatch, InvalidRequest
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import MemberVisibility, Reach
 from cloister.services.conversations.sessions import SessionChange, SessionFields
-from cloister.services.memories.memories import Appended
+from cloister.services.memories.memories import MemoryAdditions
 from support.databases.engines import Engine, at_once
 from support.isolation.twin_tenants import MOMENT
 
@@ -191,7 +191,7 @@ def test_org_4_a_confined_caller_is_answered_as_at_first_and_learns_nothing_of_w
     """ISO-4: the first answer was of the project; the session, and what it is now, are not any more."""
     confined = replace(home, reach=Reach(tenant=home.reach.tenant, confined_to=home.default))
     session, _ = confined.session("k", project=home.default)
-    home.services.sessions.change(home.reach, session.external_id, SessionChange(move=True, title="Secret"))
+    home.services.sessions.move(home.reach, session.external_id, None, SessionChange(title="Secret"))
     assert confined.session("k", project=home.default) == (session, True)
     with pytest.raises(NotFound):
         home.services.sessions.get(confined.reach, session.external_id)
@@ -299,12 +299,12 @@ def test_a_key_used_in_a_deleted_session_is_free_in_another_of_the_same_outside_
 def test_a_key_is_not_shared_by_sessions_that_had_one_outside_id_after_the_other(home: Home) -> None:
     """ISO-1: also for memories, and for the request that makes the session."""
     made, _ = home.session("k", external_id="again")
-    appended = home.services.memories.append(home.reach, "again", ["Ann likes tea."], idempotency_key="k")
+    appended = home.services.memories.add(home.reach, "again", ["Ann likes tea."], idempotency_key="k")
     home.services.forgetting.session(home.reach, "again")
     assert home.count("idempotency") == 0
     second, is_new = home.session("k", external_id="again")
     assert is_new and second.id != made.id
-    anew = home.services.memories.append(home.reach, "again", ["Ann likes tea."], idempotency_key="k")
+    anew = home.services.memories.add(home.reach, "again", ["Ann likes tea."], idempotency_key="k")
     assert anew.memories[0].memory.id != appended.memories[0].memory.id
 
 
@@ -343,8 +343,8 @@ def test_forgetting_one_message_of_a_batch_ends_its_request_and_no_other(home: H
 def test_a_memory_that_was_forgotten_is_not_brought_back_by_its_key(home: Home) -> None:
     """MEM-2, MEM-9."""
 
-    def append() -> Appended:
-        return home.services.memories.append(home.reach, "first", ["Ann likes tea."], idempotency_key="k")
+    def append() -> MemoryAdditions:
+        return home.services.memories.add(home.reach, "first", ["Ann likes tea."], idempotency_key="k")
 
     first = append()
     assert append() == first

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from cloister.domain.authenticated_encryption import opened
+from cloister.domain.authenticated_encryption import decrypt
 from cloister.domain.errors import Conflict, NotFound
 from cloister.domain.identifiers import KeyId
 from cloister.domain.keys import parse_key
@@ -34,7 +34,7 @@ def unsealed(house: KeySetup, tenant: CreatedTenant, root: str) -> set[str]:
     for row in house.engine.dump(tenant.tenant)["idempotency"]:
         for sealed in [part for part in json.loads(str(row[7])) if isinstance(part, str)]:
             for key in house.services.api_keys.page(Reach(tenant=tenant.tenant), limit=99):
-                secret = opened(root.encode(), f"secret of key_{key.id:016x}", bytes.fromhex(sealed))
+                secret = decrypt(root.encode(), f"secret of key_{key.id:016x}", bytes.fromhex(sealed))
                 if secret is not None:
                     found.add(secret.decode())
     return found

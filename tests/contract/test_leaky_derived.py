@@ -12,7 +12,7 @@ from cloister.domain.conversation import Draft
 from cloister.domain.identifiers import ProjectId, new_entity_id, new_memory_id
 from cloister.domain.scope import MemberVisibility, Reach
 from cloister.services.conversations.sessions import SessionFields
-from cloister.services.recall.search import EntityHit, MemoryHit, Place
+from cloister.services.recall.search import EntityHit, MemoryHit, SearchTarget
 from support.databases.engines import Engine
 from support.isolation.leaky_index import LeakyIndex
 
@@ -81,7 +81,7 @@ def asked(town: Town, name: str) -> tuple[set[int], set[int]]:
     """The memories and entities that a context or a search of the first tenant's session shows."""
     reach = town.reaches[0]
     derived = town.services.context.build(reach, name, question="Who plays the cello?").derived
-    hits = town.services.search.search(reach, "Who plays the cello?", Place(session=name), 200)
+    hits = town.services.search.search(reach, "Who plays the cello?", SearchTarget(session=name), 200)
     memories = {hit.stored.memory.id for hit in hits if isinstance(hit, MemoryHit)}
     entities = {hit.entity.id for hit in hits if isinstance(hit, EntityHit)}
     return (
@@ -96,17 +96,17 @@ def test_an_index_that_names_what_derives_elsewhere_shows_none_of_it(town: Town,
     honest = asked(town, name)
     assert honest == (set(town.memories[0, name]), set(town.entities[0, name]))
     assert honest[0]
-    assert town.services.recall_derived.foreign_hits == 0
+    assert town.services.recall.foreign_hits == 0
     town.lie(name)
     assert asked(town, name) == honest
-    assert town.services.recall_derived.foreign_hits > 0
+    assert town.services.recall.foreign_hits > 0
 
 
 def test_an_entity_is_never_found_outside_a_project_whatever_the_index_says(town: Town) -> None:
     """ISO-3: the index is not even asked."""
     town.index.of_entities[:] = [id for ids in town.entities.values() for id in ids]
     assert asked(town, "shared ann")[1] == set()
-    assert town.services.recall_derived.foreign_hits == 0
+    assert town.services.recall.foreign_hits == 0
 
 
 def test_an_index_that_is_late_shows_nothing_that_was_retagged_or_forgotten(town: Town) -> None:
@@ -119,7 +119,7 @@ def test_an_index_that_is_late_shows_nothing_that_was_retagged_or_forgotten(town
     services.memories.forget(reach, stored.memory.id)
     town.index.of_entities[:], town.index.of_memories[:] = [anna], [stored.memory.id]
     assert asked(town, "garden") == (set(), set())
-    assert services.recall_derived.foreign_hits > 0
+    assert services.recall.foreign_hits > 0
 
 
 def _project(town: Town, name: str) -> ProjectId:

@@ -12,7 +12,7 @@ from cloister.domain.conversation import Draft
 from cloister.domain.identifiers import MessageId, message_id, new_session_id
 from cloister.domain.scope import MemberVisibility, Reach
 from cloister.services.conversations.sessions import SessionFields
-from cloister.services.recall.search import EpisodeHit, Place
+from cloister.services.recall.search import EpisodeHit, SearchTarget
 from support.databases.engines import Engine
 from support.isolation.leaky_index import LeakyIndex
 
@@ -67,7 +67,7 @@ def asked(town: Town, name: str) -> tuple[list[int], list[int]]:
     """The ids that a context and a search of the first tenant's session show."""
     reach = town.reaches[0]
     context = town.services.context.build(reach, name, question="roses water", recent_limit=0, semantic_limit=1_000)
-    found = town.services.search.search(reach, "roses water", Place(session=name), 200)
+    found = town.services.search.search(reach, "roses water", SearchTarget(session=name), 200)
     hits = [hit for hit in found if isinstance(hit, EpisodeHit)]
     return (
         sorted(item.message.id for item in context.relevant_history),

@@ -10,9 +10,9 @@ from cloister.domain.conversation import Draft
 from cloister.domain.errors import Forbidden, InvalidRequest, NotFound
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import MemberVisibility, Reach
-from cloister.services.conversations.sessions import SessionChange, SessionFields
+from cloister.services.conversations.sessions import SessionFields
 from cloister.services.memories import extract
-from cloister.services.recall.search import Place
+from cloister.services.recall.search import SearchTarget
 from cloister.services.tenancy.visibility import VisibilityPreview
 from support.databases.engines import Engine, at_once
 
@@ -57,7 +57,7 @@ class Home:
     def seen(self, project: ProjectId, user: str | None) -> dict[str, set[str]]:
         """By kind, whose words a session of this user is given, and what a search of theirs finds."""
         context = self.services.context.build(self.reach, f"asked by {user}", question="Who plays the cello, Anna?")
-        hits = self.services.search.search(self.reach, "cello Anna", Place(project=project, user_id=user), 50)
+        hits = self.services.search.search(self.reach, "cello Anna", SearchTarget(project=project, user_id=user), 50)
         return {
             "messages": {item.session for item in context.relevant_history},
             "memories": {stored.session for stored in context.derived.memories},
@@ -148,7 +148,7 @@ def test_an_entity_of_a_session_that_moved_on_is_divided_by_the_user_who_mention
     """ISO-6, ISO-10."""
     project, other = home.add("shared"), home.add("private")
     home.fill(project)
-    home.services.sessions.change(home.reach, "told by ann", SessionChange(move=True, project=other))
+    home.services.sessions.move(home.reach, "told by ann", other)
     home.change(project, "private")
     listed = {user: home.seen(project, user)["listed"] for user in USERS}
     assert listed == {user: {f"told by {user}"} for user in USERS}
@@ -210,7 +210,7 @@ def test_whoever_reads_along_is_told_to_look_again(home: Home) -> None:
     project, other = home.add("private"), home.add("private")
     events = home.services.events
     readers = {
-        name: events.read_along(Reach(tenant=home.reach.tenant, confined_to=confined_to))
+        name: events.subscribe(Reach(tenant=home.reach.tenant, confined_to=confined_to))
         for name, confined_to in (("tenant", None), ("project", project), ("other", other))
     }
     try:

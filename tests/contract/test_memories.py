@@ -50,7 +50,7 @@ def test_mem_1_a_memory_has_its_content_its_session_its_time_its_importance_and_
 
 def test_mem_1_one_that_is_written_by_hand_has_no_sources(house: MemorySetup) -> None:
     house.session("a")
-    (added,) = house.services.memories.append(house.reach, "a", ["Anna lives in Graz."]).memories
+    (added,) = house.services.memories.add(house.reach, "a", ["Anna lives in Graz."]).memories
     assert added.memory.sources == ()
     assert added == house.stored("a")[0]
 
@@ -59,7 +59,7 @@ def test_mem_2_what_the_session_knows_already_is_not_added_again(house: MemorySe
     """Case, spacing, punctuation and Unicode form; in one request, over requests, and against what was extracted."""
     house.session("a")
     house.tell("a", "I live in Graz.")
-    append = house.services.memories.append
+    append = house.services.memories.add
     same = ["the user lives in GRAZ", "The user  lives in Graz!", "The user lives in\u00a0Ｇraz."]
     appended = append(house.reach, "a", [*same, "Anna likes café au lait.", "anna likes cafe\u0301 au lait"])
     assert [stored.memory.content for stored in appended.memories] == ["Anna likes café au lait."]
@@ -74,14 +74,14 @@ def test_mem_2_the_same_words_in_another_session_are_another_memory(house: Memor
     house.session("a")
     house.session("b")
     for name in ("a", "b"):
-        assert len(house.services.memories.append(house.reach, name, ["Anna lives in Graz."]).memories) == 1
+        assert len(house.services.memories.add(house.reach, name, ["Anna lives in Graz."]).memories) == 1
 
 
 @pytest.mark.parametrize("bad", ["", " \n ", "\u0007", "\ud800", "x" * (MAX_MEMORY + 1)])
 def test_mem_2_what_cannot_be_a_memory_is_refused_by_name_and_changes_nothing(house: MemorySetup, bad: str) -> None:
     house.session("a")
     with pytest.raises((InvalidRequest, TooLarge), match=r"contents\[1\]"):
-        house.services.memories.append(house.reach, "a", ["Good.", bad])
+        house.services.memories.add(house.reach, "a", ["Good.", bad])
     assert house.memories("a") == []
 
 
@@ -129,7 +129,7 @@ def test_mem_8_a_confined_caller_is_shown_only_what_is_in_its_project(house: Mem
     with pytest.raises(NotFound):
         house.services.memories.forget(confined, house.stored("out")[0].memory.id)
     with pytest.raises(NotFound):
-        house.services.memories.append(confined, "out", ["Mine."])
+        house.services.memories.add(confined, "out", ["Mine."])
 
 
 @pytest.mark.parametrize("how", ["clear", "delete"])
@@ -138,7 +138,7 @@ def test_mem_9_memories_go_with_their_session(house: MemorySetup, engine: Engine
     house.session("a", garden, "ann")
     house.session("b", garden, "ann")
     house.tell("a", "I live in Graz.", "I love green tea.")
-    house.services.memories.append(house.reach, "a", ["Anna has a bicycle."])
+    house.services.memories.add(house.reach, "a", ["Anna has a bicycle."])
     forget = house.services.forgetting
     gone = (forget.contents if how == "clear" else forget.session)(house.reach, "a")
     assert gone.memories == 3
@@ -231,7 +231,7 @@ def test_ctx_3_a_memory_bears_the_tags_of_its_session_and_its_trigger(house: Mem
     project = house.services.sessions.get(house.reach, "a").stamped_tags[2]
     assert stored.tags == ("session:a", "user:ann", project)
     assert stored.trigger == said.id
-    (by_hand,) = house.services.memories.append(house.reach, "a", ["user:bob project:none session:b"]).memories
+    (by_hand,) = house.services.memories.add(house.reach, "a", ["user:bob project:none session:b"]).memories
     assert by_hand.tags == stored.tags
     assert by_hand.trigger is None
     house.move("a", None)

@@ -272,7 +272,7 @@ def counts_after(place: Place, households: list[Household]) -> list[Counts]:
         found: list[Counts] = []
         for household in households:
             with database.read(household.reach) as transaction:
-                found.append(UsageStore(transaction).stored())
+                found.append(UsageStore(transaction).counts())
         return found
     finally:
         database.close()

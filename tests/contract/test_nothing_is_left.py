@@ -20,7 +20,9 @@ from cloister.index.qdrant.index import QdrantIndex
 from cloister.services.tenancy.api_keys import KeyFields
 from cloister.services.tenancy.idempotency import request
 from support.databases.engines import EMBEDDER, Engine, Rows
+from support.setups.extraction import run_due
 from support.setups.memories import MemorySetup, long_talk, settle_house
+from support.setups.qdrant import COLLECTION, ENTITY_COLLECTION
 
 SECRET = "My brother Quillfeather works at Brambleworks."
 WORDS = (b"Quillfeather", b"quillfeather", b"Brambleworks", b"Ploverdale", b"Thistlewick")
@@ -82,7 +84,7 @@ def house(engine: Engine) -> MemorySetup:
     for name in ("keeps", "tells"):
         house.session(name, garden, "ann")
         house.say(name, *[text.replace("Xandor", f"Xandor{name}") for text in long_talk(30)])
-    while house.services.extraction.run_due():
+    while run_due(house.services):
         pass
     return house
 
@@ -94,7 +96,7 @@ def tell_secrets(house: MemorySetup) -> None:
         "My sister Ploverdale, who has known Quillfeather since 1987, lives in Thistlewick with eleven parrots.",
     ]
     house.say("tells", *secrets, *[text.replace("Zentrix", "Zentrixlater") for text in long_talk(32)])
-    while house.services.extraction.run_due():
+    while run_due(house.services):
         pass
 
 
@@ -147,7 +149,7 @@ def tell_pin(house: MemorySetup) -> None:
     draft = Draft(role="user", content=said(PIN))
     house.services.record.messages(house.reach, "tells", [draft], idempotency_key="message")
     for key in ("memory", "known memory"):
-        house.services.memories.append(house.reach, "tells", [said(PIN)], idempotency_key=key)
+        house.services.memories.add(house.reach, "tells", [said(PIN)], idempotency_key=key)
 
 
 def hashes(secret: bytes, pin: str) -> set[bytes]:
@@ -246,7 +248,7 @@ def test_a_reply_that_quoted_what_was_forgotten_is_in_no_file(
 def test_a_memory_that_was_forgotten_by_itself_is_in_no_file(
     house: MemorySetup, engine: Engine, files: Callable[[], Generator[bytes]]
 ) -> None:
-    (stored,) = house.services.memories.append(house.reach, "tells", ["Quillfeather collects thimbles."]).memories
+    (stored,) = house.services.memories.add(house.reach, "tells", ["Quillfeather collects thimbles."]).memories
     before = traces(engine)
     house.services.memories.forget(house.reach, stored.memory.id)
     gone = before - traces(engine)
@@ -270,12 +272,12 @@ def test_qdrant_is_told_no_words_but_those_of_entities_and_keeps_nothing_of_what
     house.tell("tells", SECRET)
     house.services.queue.drain()
     tells = house.find("tells").id
-    assert {int(record.id) >> 21 for record in client.scroll(index.collection)[0]} == {tells, house.find("keeps").id}
-    of_messages, of_entities = (folder / "collection" / name for name in (index.collection, index.entity_collection))
+    assert {int(record.id) >> 21 for record in client.scroll(COLLECTION)[0]} == {tells, house.find("keeps").id}
+    of_messages, of_entities = (folder / "collection" / name for name in (COLLECTION, ENTITY_COLLECTION))
     assert everything_in(of_messages) == set()
     assert everything_in(of_entities) == {b"Quillfeather", b"Brambleworks"}
     house.services.forgetting.session(house.reach, "tells")
-    assert tells not in {int(record.id) >> 21 for record in client.scroll(index.collection)[0]}
+    assert tells not in {int(record.id) >> 21 for record in client.scroll(COLLECTION)[0]}
     client.close()
     left = {}
     for file in folder.rglob("*.sqlite"):

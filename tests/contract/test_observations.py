@@ -4,6 +4,7 @@ import pytest
 
 from cloister.domain.errors import InvalidRequest
 from support.databases.engines import Engine
+from support.setups.extraction import run_due
 from support.setups.memories import MemorySetup, long_talk, settle_house
 
 
@@ -16,7 +17,7 @@ def talk(house: MemorySetup, name: str, word: str, turns: int = 32) -> None:
     """Past the recent window by twelve exchanges, in which every user's message holds the word."""
     for text in long_talk(turns):
         house.say(name, text.replace("Xandor", word))
-    while house.services.extraction.run_due():
+    while run_due(house.services):
         pass
 
 

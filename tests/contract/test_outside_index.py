@@ -10,7 +10,7 @@ from cloister.domain.errors import StorageUnavailable
 from cloister.domain.identifiers import ProjectId, format_project_id, format_tenant_id, parse_message_id
 from cloister.index.exact.index import ExactIndex
 from cloister.index.interface import (
-    NEIGHBOURS,
+    WINDOW_REACH,
     DerivedReader,
     EntityPoint,
     EntityReader,
@@ -24,8 +24,6 @@ from cloister.storage.interface import Database
 
 class OutsideIndex:
     """Holds, for each message, which messages it was made from, and entities as they were put; answers nothing itself."""
-
-    immediate = False
 
     def __init__(self) -> None:
         self.made_from: dict[int, set[int]] = {}
@@ -42,8 +40,8 @@ class OutsideIndex:
     def memories_within(self, pool: DerivedReader) -> PoolIndex:
         return self._exact.memories_within(pool)
 
-    def entities_within(self, place: EntityReader) -> PoolIndex:
-        return self._exact.entities_within(place)
+    def entities_within(self, entities: EntityReader) -> PoolIndex:
+        return self._exact.entities_within(entities)
 
     def put(self, run: Sequence[Point], first: int, last: int) -> None:
         self._reach()
@@ -51,7 +49,7 @@ class OutsideIndex:
         ids = [point.message for point in run]
         for at, message in enumerate(ids):
             if first <= message <= last:
-                self.made_from[message] = set(ids[max(at - NEIGHBOURS, 0) : at + NEIGHBOURS + 1])
+                self.made_from[message] = set(ids[max(at - WINDOW_REACH, 0) : at + WINDOW_REACH + 1])
 
     def forget_sessions(self, sessions: Sequence[int]) -> None:
         self._reach()
@@ -96,7 +94,7 @@ def say(memory: Cloister, count: int) -> list[int]:
 
 def windows(ids: list[int]) -> dict[int, set[int]]:
     """What each message should be made from when exactly these are there."""
-    return {id: set(ids[max(at - NEIGHBOURS, 0) : at + NEIGHBOURS + 1]) for at, id in enumerate(ids)}
+    return {id: set(ids[max(at - WINDOW_REACH, 0) : at + WINDOW_REACH + 1]) for at, id in enumerate(ids)}
 
 
 def test_every_point_is_made_from_its_neighbours_however_the_queue_was_drained(house: House) -> None:

@@ -37,7 +37,7 @@ def told(
 def _best(services: Services, reach: Reach, question: str) -> list[Message]:
     scope = Scope(tenant=reach.tenant, project=None, user=None)
     with services.database.read(reach) as transaction:
-        items = services.recall.best(transaction, scope, question, [Pick(limit=LIMIT)])
+        items = services.recall.messages(transaction, scope, question, [Pick(limit=LIMIT)])
     return [item.message for item in items]
 
 

@@ -13,10 +13,10 @@ from cloister.index.interface import EntityPoint
 from cloister.index.qdrant.points import user_part
 from cloister.index.qdrant.search import Hit, QdrantProject
 from cloister.services.indexing import entities as index_entities
-from cloister.services.recall.search import Place
+from cloister.services.recall.search import SearchTarget
 from cloister.storage.stores.derived_index_rows import EntityIndexStore, EntityWords
 from cloister.storage.stores.entities import StoredEntities
-from support.setups.qdrant import EMBEDDER, KINDS, QdrantSetup, open_house
+from support.setups.qdrant import EMBEDDER, ENTITY_COLLECTION, KINDS, QdrantSetup, open_house
 
 CELLO = "My neighbour Anna plays the cello."
 FLUTE = "My neighbour Anna plays the flute."
@@ -65,16 +65,16 @@ def test_iso_9_entities_are_found_in_qdrant_once_the_queue_is_drained(house: Qdr
     garden = house.project(reach, "Garden")
     house.session(reach, "s", garden)
     house.tell(reach, "s", CELLO)
-    assert house.entities(reach, QUESTION, Place(project=garden)) == []
+    assert house.entities(reach, QUESTION, SearchTarget(project=garden)) == []
     assert house.services.queue.waiting() == 2
     assert house.drain() == 2
     assert house.services.queue.waiting() == 0
-    (anna,) = house.entities(reach, QUESTION, Place(session="s"))
+    (anna,) = house.entities(reach, QUESTION, SearchTarget(session="s"))
     assert (anna.name, anna.notes, anna.project) == ("Anna", KEPT, garden)
     assert house.services.context.build(reach, "s", question=QUESTION).derived.entities == (anna,)
     house.index.forget_entities([anna.id])
     house.index.forget_entities([])
-    assert house.entities(reach, QUESTION, Place(session="s")) == []
+    assert house.entities(reach, QUESTION, SearchTarget(session="s")) == []
 
 
 def test_iso_4_the_same_words_stay_in_their_project_their_users_part_and_their_tenant(house: QdrantSetup) -> None:
@@ -96,12 +96,12 @@ def test_iso_4_the_same_words_stay_in_their_project_their_users_part_and_their_t
     house.drain()
     assert len(house.entity_points()) == len(places)
     for name, (reach, project, user) in places.items():
-        (anna,) = house.entities(reach, QUESTION, Place(session=name))
+        (anna,) = house.entities(reach, QUESTION, SearchTarget(session=name))
         assert (anna.project, anna.user) == (project, user)
-        assert house.entities(reach, QUESTION, Place(project=project, user_id=user)) == [anna]
-    assert house.entities(first, QUESTION, Place(session="loose")) == []
-    assert house.entities(first, QUESTION, Place(project=diary)) == []
-    assert house.services.recall_derived.foreign_hits == 0
+        assert house.entities(reach, QUESTION, SearchTarget(project=project, user_id=user)) == [anna]
+    assert house.entities(first, QUESTION, SearchTarget(session="loose")) == []
+    assert house.entities(first, QUESTION, SearchTarget(project=diary)) == []
+    assert house.services.recall.foreign_hits == 0
 
 
 def test_iso_4_a_poisoned_index_yields_nothing_of_another_project_and_is_counted(house: QdrantSetup) -> None:
@@ -114,11 +114,11 @@ def test_iso_4_a_poisoned_index_yields_nothing_of_another_project_and_is_counted
     house.drain()
     (secret,) = house.services.entities.page(victim, theirs, limit=9)
     wrong = {"tenantId": thief.tenant, "projectId": own}
-    house.client.set_payload(house.index.entity_collection, wrong, points=[secret.id], wait=True)
+    house.client.set_payload(ENTITY_COLLECTION, wrong, points=[secret.id], wait=True)
     house.index.put_entities([_forged(thief.tenant, own)])
-    assert [entity.name for entity in house.entities(thief, QUESTION, Place(project=own))] == ["Vera"]
-    assert house.services.recall_derived.foreign_hits == 2
-    assert house.entities(victim, QUESTION, Place(project=theirs)) == []
+    assert [entity.name for entity in house.entities(thief, QUESTION, SearchTarget(project=own))] == ["Vera"]
+    assert house.services.recall.foreign_hits == 2
+    assert house.entities(victim, QUESTION, SearchTarget(project=theirs)) == []
 
 
 def test_iso_4_what_other_projects_hold_changes_no_score(house: QdrantSetup) -> None:
@@ -166,18 +166,18 @@ def test_iso_6_the_project_of_a_point_follows_a_retag(house: QdrantSetup) -> Non
     house.session(reach, "t", kitchen)
     house.tell(reach, "t", "My sister Vera plays the harp.")
     house.drain()
-    (anna,) = house.entities(reach, QUESTION, Place(project=garden))
+    (anna,) = house.entities(reach, QUESTION, SearchTarget(project=garden))
     house.session(reach, "u", garden)
     house.tell(reach, "u", "My sister Ida plays the cello.")
     house.drain()
     house.services.entities.retag(reach, anna.id, kitchen)
-    assert anna.id not in {entity.id for entity in house.entities(reach, QUESTION, Place(project=garden))}
-    assert house.services.recall_derived.foreign_hits == 1
+    assert anna.id not in {entity.id for entity in house.entities(reach, QUESTION, SearchTarget(project=garden))}
+    assert house.services.recall.foreign_hits == 1
     house.drain()
     assert house.entity_points()[anna.id]["projectId"] == kitchen
-    assert house.entities(reach, QUESTION, Place(project=kitchen))[0].id == anna.id
-    assert anna.id not in {entity.id for entity in house.entities(reach, QUESTION, Place(project=garden))}
-    assert house.services.recall_derived.foreign_hits == 1
+    assert house.entities(reach, QUESTION, SearchTarget(project=kitchen))[0].id == anna.id
+    assert anna.id not in {entity.id for entity in house.entities(reach, QUESTION, SearchTarget(project=garden))}
+    assert house.services.recall.foreign_hits == 1
 
 
 def test_forgetting_takes_the_words_of_entities_out_of_qdrant(house: QdrantSetup) -> None:
@@ -216,7 +216,7 @@ def test_a_crash_between_putting_and_marking_puts_again_harmlessly(
     assert (len(put), house.services.queue.waiting()) == (1, 1)
     assert house.drain() == 1
     assert house.entity_points() == put
-    assert len(house.entities(reach, QUESTION, Place(session="s"))) == 1
+    assert len(house.entities(reach, QUESTION, SearchTarget(session="s"))) == 1
 
 
 def test_what_was_forgotten_while_it_was_put_goes_though_its_putter_was_killed(
@@ -264,7 +264,7 @@ def test_a_point_that_another_takes_out_while_it_is_put_is_put_again(
     monkeypatch.setattr(house.index, "put_entities", put_slowly)
     house.drain()
     assert len(house.entity_points()) == 1
-    assert house.entities(reach, QUESTION, Place(project=garden))
+    assert house.entities(reach, QUESTION, SearchTarget(project=garden))
     assert house.services.queue.waiting() == 0
 
 
@@ -285,7 +285,7 @@ def test_everything_can_be_put_again_from_nothing(house: QdrantSetup) -> None:
 def test_memories_are_no_points_and_wait_for_nothing(house: QdrantSetup) -> None:
     reach = house.tenant("one")
     house.session(reach, "s")
-    house.services.memories.append(reach, "s", ["The user plays the cello."])
+    house.services.memories.add(reach, "s", ["The user plays the cello."])
     assert house.services.queue.waiting() == 0
     (stored,) = house.services.context.build(reach, "s", question=QUESTION).derived.memories
     assert stored.memory.content == "The user plays the cello."

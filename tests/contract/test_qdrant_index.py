@@ -12,7 +12,7 @@ from cloister.domain.identifiers import MAX_SEQUENCE, MessageId, SessionId, mess
 from cloister.index.interface import Point
 from cloister.index.qdrant.search import Hit, QdrantPool
 from cloister.storage.stores.index_rows import IndexStore
-from support.setups.qdrant import EMBEDDER, KINDS, MAY_2023, QdrantSetup, Reader, open_house
+from support.setups.qdrant import COLLECTION, EMBEDDER, KINDS, MAY_2023, QdrantSetup, Reader, open_house
 
 SECRET = "The vault opens with the sunflower code"
 QUESTION = "which code opens the vault?"
@@ -160,10 +160,10 @@ def test_iso_4_a_poisoned_index_yields_nothing_of_another_pool_and_is_counted(ho
     house.say(thief, "own", "I would like to know a code")
     house.drain()
     wrong = {"tenantId": thief.tenant, "sessionId": own.id}
-    house.client.set_payload(house.index.collection, wrong, points=[secret.id], wait=True)
+    house.client.set_payload(COLLECTION, wrong, points=[secret.id], wait=True)
     copied = cast(dict[str, models.Vector], house.points(with_vectors=True)[secret.id].vector)
     forged = models.PointStruct(id=message_id(own.id, 77), vector=copied, payload=wrong)
-    house.client.upsert(house.index.collection, [forged], wait=True)
+    house.client.upsert(COLLECTION, [forged], wait=True)
     assert house.found(thief, QUESTION) == ["I would like to know a code"]
     assert house.services.recall.foreign_hits == 2
 

@@ -131,7 +131,7 @@ def test_org_7_what_is_kept_can_be_read_moved_and_described_at_the_limit(home: H
     home.limit(messages=0, sessions=0, projects=0)
     home.services.sessions.change(home.reach, "first", SessionChange(title="Roses"))
     default = home.services.projects.default_project(home.reach)
-    assert home.services.sessions.change(home.reach, "first", SessionChange(move=True, project=default)).title
+    assert home.services.sessions.move(home.reach, "first", default).title
     assert len(home.services.sessions.messages(home.reach, "first", limit=9)[1]) == 2
     for call in (lambda: home.record(HELLO), lambda: home.create("new"), home.project):
         home.refuses(call)

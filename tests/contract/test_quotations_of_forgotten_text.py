@@ -14,7 +14,7 @@ from cloister.domain.memory import quoted
 from cloister.domain.prompts.prompt import prompt
 from cloister.domain.prompts.recalled_text import QUOTATION_FORGOTTEN, RECALL_ONLY
 from cloister.domain.prompts.speaker import attributed
-from cloister.services.chat.turns import Ask
+from cloister.services.chat.turns import TurnRequest
 from cloister.services.conversations import quotations
 from support.databases.engines import Engine
 from support.setups.memories import MemorySetup, settle_house
@@ -137,7 +137,7 @@ def test_a_memory_that_is_forgotten_by_itself_is_in_no_quotation_of_it(house: Me
     house.session("long", team, "3f2b8c1e-9d7a-4c55-8a41-2f6f0f5f9d10")
     kept = "The user lives in Thistlewick."
     contents = ["The user collects thimbles. The user has nine.", kept]
-    stored, _ = house.services.memories.append(house.reach, "long", contents).memories
+    stored, _ = house.services.memories.add(house.reach, "long", contents).memories
     lines = [attributed(content, stored.user, named=True) for content in contents]
     reply(house, f"So it is. {quoted([*lines, OTHER])}")
     house.services.memories.forget(house.reach, stored.memory.id)
@@ -216,7 +216,7 @@ def test_mem_9_the_fingerprint_of_a_recorded_quotation_goes(
 
 def test_whoever_reads_the_session_along_is_told(house: MemorySetup, team: ProjectId) -> None:
     reply(house, f"So it is. {BLOCK}")
-    reader = house.services.events.read_along(house.reach)
+    reader = house.services.events.subscribe(house.reach)
     delete(house)
     events = [delivery.event for delivery in reader.read() if delivery.event is not None]
     assert [(event.kind, event.session) for event in events] == [("session.deleted", "ann"), ("session.changed", "bob")]
@@ -239,7 +239,7 @@ def test_a_reply_that_is_stored_after_its_source_was_forgotten_does_not_quote_it
     """The turn began before; what it quotes besides stays."""
     house.tell("ann", "My brother Quillfeather works at Brambleworks.")
     asked = Draft(role="user", content="What is the attic code, what is the boat called, where does Quillfeather work?")
-    turn = house.services.turns.begin(house.reach, Ask(session="bob", drafts=[asked]))
+    turn = house.services.turns.begin(house.reach, TurnRequest(session="bob", drafts=[asked]))
     context = house.services.chat.recall(turn, 16_000)
     said = [item.message.content for item in context.relevant_history]
     derived = derived_lines(context)

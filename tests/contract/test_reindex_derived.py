@@ -12,7 +12,7 @@ from cloister.index import terms
 from cloister.index.exact.index import ExactIndex
 from cloister.models.interface import Embedder
 from cloister.services.indexing.reindex import IndexCounts
-from cloister.services.recall.search import EntityHit, MemoryHit, Place
+from cloister.services.recall.search import EntityHit, MemoryHit, SearchTarget
 from support.databases.engines import EMBEDDER, Engine
 from support.samples.other_embedder import OtherEmbedder
 from support.setups.memories import MemorySetup, SteppingClock
@@ -55,7 +55,7 @@ def derived(house: MemorySetup, name: str) -> Derived:
     """The memories and entities that a session's context shows; a search shows the same."""
     found = house.context(name, QUESTION).derived
     memories, entities = [stored.memory.id for stored in found.memories], [entity.id for entity in found.entities]
-    hits = house.services.search.search(house.reach, QUESTION, Place(session=name), 50)
+    hits = house.services.search.search(house.reach, QUESTION, SearchTarget(session=name), 50)
     assert sorted(hit.stored.memory.id for hit in hits if isinstance(hit, MemoryHit)) == sorted(memories)
     assert sorted(hit.entity.id for hit in hits if isinstance(hit, EntityHit)) == sorted(entities)
     return memories, entities

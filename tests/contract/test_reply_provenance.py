@@ -11,7 +11,7 @@ from cloister.domain.errors import TurnMoved
 from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Statement
 from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.memory import quoted
-from cloister.services.chat.turns import Ask, Turn
+from cloister.services.chat.turns import Turn, TurnRequest
 from cloister.services.conversations.move import MovePreview
 from cloister.services.memories import extract
 from support.databases.engines import Engine
@@ -46,7 +46,7 @@ def house(engine: Engine) -> MemorySetup:
 
 
 def asked(house: MemorySetup, project: ProjectId | None, words: str = "Question") -> Turn:
-    ask = Ask(session="tab", drafts=[Draft(role="user", content=words)], project=project)
+    ask = TurnRequest(session="tab", drafts=[Draft(role="user", content=words)], project=project)
     return house.services.turns.begin(house.reach, ask)
 
 

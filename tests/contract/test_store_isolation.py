@@ -72,7 +72,7 @@ def index_rows(transaction: Transaction) -> IndexStore:
 CASES: dict[str, Case] = {
     "TenantStore.exists": Case(act=lambda t, h: TenantStore(t).exists()),
     "TenantStore.name": Case(act=lambda t, h: TenantStore(t).name()),
-    "TenantStore.share": Case(act=lambda t, h: TenantStore(t).share()),
+    "TenantStore.lock_shared": Case(act=lambda t, h: TenantStore(t).lock_shared()),
     "TenantStore.lock_names": Case(act=lambda t, h: TenantStore(t).lock_names()),
     "TenantStore.lock": Case(act=lambda t, h: TenantStore(t).lock()),
     "TenantStore.add": Case(act=lambda t, h: TenantStore(t).add("Taken over", 1), writes=True),
@@ -85,10 +85,10 @@ CASES: dict[str, Case] = {
     "ProjectStore.find": Case(act=lambda t, h: ProjectStore(t).find(h.cellar), nothing=None),
     "ProjectStore.get": Case(act=lambda t, h: ProjectStore(t).get(h.cellar), nothing=NotFound),
     "ProjectStore.default": Case(act=lambda t, h: ProjectStore(t).default()),
-    "ProjectStore.hold": Case(act=lambda t, h: ProjectStore(t).hold(h.cellar), nothing=NotFound),
+    "ProjectStore.lock_shared": Case(act=lambda t, h: ProjectStore(t).lock_shared(h.cellar), nothing=NotFound),
     "ProjectStore.page": Case(act=lambda t, h: ProjectStore(t).page(limit=100)),
     "ProjectStore.names": Case(act=lambda t, h: ProjectStore(t).names()),
-    "ProjectStore.lock": Case(act=lambda t, h: ProjectStore(t).lock()),
+    "ProjectStore.lock_all": Case(act=lambda t, h: ProjectStore(t).lock_all()),
     "ProjectStore.rename": Case(act=lambda t, h: ProjectStore(t).rename(h.cellar, "Mine"), writes=True),
     "ProjectStore.set_settings": Case(act=lambda t, h: ProjectStore(t).set_settings(h.cellar, {"a": 1}), writes=True),
     "ProjectStore.set_visibility": Case(
@@ -130,8 +130,8 @@ CASES: dict[str, Case] = {
         ),
         writes=True,
     ),
-    "SessionStore.place": Case(
-        act=lambda t, h: SessionStore(t).place(
+    "SessionStore.move": Case(
+        act=lambda t, h: SessionStore(t).move(
             h.first.session, project=h.cellar, pool=h.second.pool, version=9, now=MOMENT
         ),
         writes=True,
@@ -161,9 +161,9 @@ CASES: dict[str, Case] = {
     "MessageStore.count_given_recalled_text": Case(
         act=lambda t, h: MessageStore(t).count_given_recalled_text(h.first.session, h.first.pool), nothing=0
     ),
-    "MessageStore.part_from_pool": Case(
+    "MessageStore.detach_from_pool": Case(
         act=lambda t, h: (
-            MessageStore(t).part_from_pool(h.first.pool),
+            MessageStore(t).detach_from_pool(h.first.pool),
             MessageStore(t).count_given_recalled_text(h.first.session, NO_POOL),
         )[1],
         nothing=0,
@@ -218,8 +218,8 @@ CASES: dict[str, Case] = {
         ),
         nothing=[],
     ),
-    "IndexStore.wait_again": Case(
-        act=lambda t, h: index_rows(t).wait_again(h.first.session, h.first.messages[0], 3), writes=True
+    "IndexStore.requeue_around": Case(
+        act=lambda t, h: index_rows(t).requeue_around(h.first.session, h.first.messages[0], 3), writes=True
     ),
     "IndexStore.note_removal": Case(
         act=lambda t, h: index_rows(t).note_removal(h.first.session, h.first.messages[0]), writes=True
@@ -238,7 +238,7 @@ CASES: dict[str, Case] = {
     "ApiKeyStore.lock_admins": Case(act=lambda t, h: ApiKeyStore(t).lock_admins()),
     "ApiKeyStore.revoke": Case(act=lambda t, h: ApiKeyStore(t).revoke(h.key, MOMENT), nothing=False, writes=True),
     "UsageStore.limits": Case(act=lambda t, h: UsageStore(t).limits()),
-    "UsageStore.stored": Case(act=lambda t, h: UsageStore(t).stored()),
+    "UsageStore.counts": Case(act=lambda t, h: UsageStore(t).counts()),
     "UsageStore.add_messages": Case(
         act=lambda t, h: UsageStore(t).add_messages([(h.first.session, 3), (h.second.session, -1)]), writes=True
     ),
@@ -376,10 +376,10 @@ def test_a_session_and_its_project_and_pool_are_always_of_one_tenant(world: Worl
     """ISO-4: the schema itself refuses a row that points across tenants."""
     ours, theirs = world.ours, world.theirs
     crossings: list[Act] = [
-        lambda t, h: SessionStore(t).place(
+        lambda t, h: SessionStore(t).move(
             ours.first.session, project=theirs.cellar, pool=ours.first.pool, version=9, now=MOMENT
         ),
-        lambda t, h: SessionStore(t).place(
+        lambda t, h: SessionStore(t).move(
             ours.first.session, project=None, pool=theirs.first.pool, version=9, now=MOMENT
         ),
         lambda t, h: SessionStore(t).add(new_session(fresh(ours), "x", theirs.cellar, ours.first.pool)),

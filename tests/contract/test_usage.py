@@ -13,7 +13,7 @@ from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.scope import Reach
 from cloister.domain.usage import Limits
 from cloister.services.conversations.record import LARGEST_BATCH
-from cloister.services.conversations.sessions import SessionChange, SessionFields
+from cloister.services.conversations.sessions import SessionFields
 from cloister.services.tenancy.api_keys import KeyFields
 from support.databases.engines import Engine, at_once, postgres_engine
 from support.waiting import eventually
@@ -41,7 +41,7 @@ class Home:
         self.services.sessions.create(self.reach, SessionFields(external_id=name, project=project))
 
     def move(self, name: str, project: ProjectId | None) -> None:
-        self.services.sessions.change(self.reach, name, SessionChange(move=True, project=project))
+        self.services.sessions.move(self.reach, name, project)
 
     def project(self) -> ProjectId:
         return self.services.projects.create_project(self.reach, "Cellar", allow_duplicate_name=True).id

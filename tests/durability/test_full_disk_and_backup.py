@@ -14,7 +14,7 @@ from cloister.storage.sqlite.database import DATABASE_FILE, SqliteDatabase
 
 def limit_pages(memory: Cloister, pages: int) -> None:
     """SQLite itself then behaves as on a full disk; the limit belongs to the write connection."""
-    database = cast(SqliteDatabase, cast(Any, memory)._services.database)
+    database = cast(SqliteDatabase, cast(Any, memory)._backend.services.database)
     database.run_unscoped(lambda connection: cast(Any, connection).pragma("max_page_count", pages))
 
 

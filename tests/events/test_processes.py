@@ -19,7 +19,7 @@ from cloister.domain.scope import Reach
 from cloister.interfaces.http.serve import LOCAL_KEY_FILE
 from cloister.services.conversations.sessions import SessionFields
 from cloister.storage import notifications as notifier
-from cloister.storage.notifications import SilentNotifier
+from cloister.storage.notifications import PollingNotifier
 from cloister.storage.postgres import notifications as postgres_neighbours
 from cloister.storage.sqlite import database as sqlite
 from support.clients.event_streams import Stream, following
@@ -164,7 +164,7 @@ def test_a_server_notices_what_the_command_line_writes_beside_it(tmp_path: Path)
             stream.until_kind("ready")
             beside(data, "sessions", "create", "roses")
             stream.until_kind("session.changed", "roses")
-            beside(data, "remember", "roses", "Water them.")
+            beside(data, "record", "roses", "Water them.")
             stream.until_kind("session.changed", "roses", number=2)
             beside(data, "forget", "roses", "--yes")
             stream.until_kind("reset")
@@ -208,7 +208,7 @@ def noticed(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     found: list[object] = []
     read = postgres_neighbours.unpacked
 
-    class Counted(SilentNotifier):
+    class Counted(PollingNotifier):
         def __init__(self, data_version: Callable[[], int]) -> None:
             super().__init__(lambda: found.append("look") or data_version())
 
@@ -216,8 +216,8 @@ def noticed(monkeypatch: pytest.MonkeyPatch) -> list[object]:
         found.extend(json.loads(text)[2:])
         return read(text, own)
 
-    monkeypatch.setattr(notifier, "_LOOK_EVERY_SECONDS", 0.01)
-    monkeypatch.setattr(sqlite, "SilentNotifier", Counted)
+    monkeypatch.setattr(notifier, "_POLL_SECONDS", 0.01)
+    monkeypatch.setattr(sqlite, "PollingNotifier", Counted)
     monkeypatch.setattr(postgres_neighbours, "unpacked", counted)
     return found
 

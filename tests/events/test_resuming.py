@@ -3,7 +3,7 @@
 import pytest
 
 import cloister.interfaces.http.events.routes as wire
-from cloister.services.events.bus import KEPT
+from cloister.services.events.bus import BUFFER_SIZE
 from support.clients.event_streams import following, inside
 from support.servers.http_server import Server, Tenant
 
@@ -89,7 +89,7 @@ def test_who_was_away_for_too_long_is_told_to_read_again_and_goes_on_from_there(
     with following(tenant) as stream:
         ready = stream.last_id
     bus, roses = inside(server, tenant, "roses")
-    for _ in range(KEPT + 1):
+    for _ in range(BUFFER_SIZE + 1):
         bus.changed(roses)
     with following(tenant, behind=ready) as stream:
         tenant.new_session("fence")
@@ -110,7 +110,7 @@ def test_a_quiet_stream_is_kept_alive_and_its_place_with_it(
     key = tenant.new_key("read", project_id=garden, confined=True)
     bus, wine = inside(server, tenant, "wine")
     with following(tenant, key) as stream:
-        for _ in range(KEPT + 1):
+        for _ in range(BUFFER_SIZE + 1):
             bus.changed(wine)
         seen = stream.comments
         stream.until(lambda stream: stream.comments > seen + 1)

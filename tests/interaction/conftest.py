@@ -1,4 +1,4 @@
-"""`memory`: a new Cloister, through every way in. Where a server is behind it, it is a new tenant there, and the server goes on."""
+"""`memory`: a new Cloister through one of the ways in. Behind a server it is a new tenant, and the server goes on."""
 
 from collections.abc import Generator
 from pathlib import Path

@@ -35,7 +35,7 @@ def test_a_project_is_made_renamed_and_made_default_org_2(shell: CommandLine) ->
 
 def test_deleting_a_project_sends_its_sessions_to_the_shared_pool_org_5(shell: CommandLine) -> None:
     project = shell.project("Garden")
-    shell.run("remember", "--create", "--project", project, "beds", "Peas go into the north bed.")
+    shell.run("record", "--create", "--project", project, "beds", "Peas go into the north bed.")
     assert shell.said("peas", "--project", "none") == []
     asked = shell.run("projects", "delete", project, answer="n\n", code=1)
     assert "its 1 session back to the shared pool? [y/N]" in asked.stderr
@@ -86,9 +86,9 @@ def test_an_empty_list_is_said_on_stderr_and_is_empty_on_stdout(shell: CommandLi
 
 def test_what_is_remembered_is_shown_in_order(shell: CommandLine) -> None:
     shell.run("sessions", "create", "beds")
-    shell.run("remember", "beds", "Where do the peas go?")
-    shell.run("remember", "beds", "Into the north bed.", "--role", "assistant", "--author", "Ava")
-    shell.run("remember", "beds", "-", answer="Two\nlines.\n")
+    shell.run("record", "beds", "Where do the peas go?")
+    shell.run("record", "beds", "Into the north bed.", "--role", "assistant", "--author", "Ava")
+    shell.run("record", "beds", "-", answer="Two\nlines.\n")
     found = shell.json("sessions", "show", "beds")
     assert [message["content"] for message in found["messages"]] == [
         "Where do the peas go?",
@@ -101,7 +101,7 @@ def test_what_is_remembered_is_shown_in_order(shell: CommandLine) -> None:
 
 def test_a_long_session_is_shown_page_by_page(shell: CommandLine) -> None:
     for text in ("one", "two", "three"):
-        shell.run("remember", "--create", "beds", text)
+        shell.run("record", "--create", "beds", text)
     first = shell.run("sessions", "show", "beds", "--limit", "2")
     last = shell.json("sessions", "show", "beds", "--limit", "2")["messages"][-1]["id"]
     assert f"--after {last}" in first.stderr
@@ -112,19 +112,19 @@ def test_a_long_session_is_shown_page_by_page(shell: CommandLine) -> None:
 
 def test_a_session_made_by_remember_is_in_its_project_from_its_first_message_iso_7(shell: CommandLine) -> None:
     project = shell.project("Garden")
-    shell.run("remember", "--create", "--project", project, "--user", "anna", "beds", "Peas go into the north bed.")
+    shell.run("record", "--create", "--project", project, "--user", "anna", "beds", "Peas go into the north bed.")
     assert shell.said("peas", "--project", project, "--user", "anna") == ["Peas go into the north bed."]
     assert shell.said("peas", "--project", project) == shell.said("peas") == []
-    shell.run("remember", "--create", "beds", "Beans go beside them.")
-    shell.run("remember", "--create", "--project", project, "beds", "And basil.")
+    shell.run("record", "--create", "beds", "Beans go beside them.")
+    shell.run("record", "--create", "--project", project, "beds", "And basil.")
     assert shell.json("sessions", "show", "beds")["session"]["message_count"] == 3
 
 
 def test_search_stays_in_one_pool_iso_4(shell: CommandLine) -> None:
     garden, kitchen = shell.project("Garden"), shell.project("Kitchen")
-    shell.run("remember", "--create", "--project", garden, "beds", "The peas are in the north bed.")
-    shell.run("remember", "--create", "--project", kitchen, "soup", "The peas are in the freezer.")
-    shell.run("remember", "--create", "loose", "The peas are on the list.")
+    shell.run("record", "--create", "--project", garden, "beds", "The peas are in the north bed.")
+    shell.run("record", "--create", "--project", kitchen, "soup", "The peas are in the freezer.")
+    shell.run("record", "--create", "loose", "The peas are on the list.")
     assert shell.said("peas", "--project", garden) == ["The peas are in the north bed."]
     assert shell.said("peas", "--session", "soup") == ["The peas are in the freezer."]
     assert shell.said("peas") == ["The peas are on the list."]
@@ -132,8 +132,8 @@ def test_search_stays_in_one_pool_iso_4(shell: CommandLine) -> None:
 
 
 def test_search_in_the_shared_pool_stays_with_its_user_iso_10(shell: CommandLine) -> None:
-    shell.run("remember", "--create", "--user", "anna", "a", "Anna's peas.")
-    shell.run("remember", "--create", "--user", "bert", "b", "Bert's peas.")
+    shell.run("record", "--create", "--user", "anna", "a", "Anna's peas.")
+    shell.run("record", "--create", "--user", "bert", "b", "Bert's peas.")
     assert shell.said("peas", "--user", "anna") == ["Anna's peas."]
     assert shell.said("peas") == []
     assert "Nothing found" in shell.run("search", "peas").stderr
@@ -141,7 +141,7 @@ def test_search_in_the_shared_pool_stays_with_its_user_iso_10(shell: CommandLine
 
 def test_a_moved_session_takes_its_history_along_iso_5(shell: CommandLine) -> None:
     project = shell.project("Garden")
-    shell.run("remember", "--create", "beds", "Peas go into the north bed.")
+    shell.run("record", "--create", "beds", "Peas go into the north bed.")
     moved = shell.run("sessions", "move", "beds", project).stdout
     assert moved == (
         "'beds' moved to the project 'Garden': its 1 message can be recalled there, and no longer in the project 'Default'.\n"
@@ -157,7 +157,7 @@ def test_a_moved_session_takes_its_history_along_iso_5(shell: CommandLine) -> No
 def test_the_members_of_a_project_share_only_when_asked_to_iso_10(shell: CommandLine) -> None:
     project = shell.project("Garden")
     for user in ("anna", "bert"):
-        shell.run("remember", "--create", "--project", project, "--user", user, user, f"{user}'s peas.")
+        shell.run("record", "--create", "--project", project, "--user", user, user, f"{user}'s peas.")
     assert shell.said("peas", "--project", project, "--user", "anna") == ["anna's peas."]
     tried = shell.run("projects", "members", project, "shared", "--dry-run").stdout
     assert tried == "2 sessions of 2 users would recall each other. Nothing was changed.\n"
@@ -175,8 +175,8 @@ def test_the_members_of_a_project_share_only_when_asked_to_iso_10(shell: Command
 
 
 def test_a_context_keeps_this_conversation_apart_from_related_history_ctx_1_ctx_4(shell: CommandLine) -> None:
-    shell.run("remember", "--create", "one", "The gate code is 4417.")
-    shell.run("remember", "--create", "two", "Which gate was painted?")
+    shell.run("record", "--create", "one", "The gate code is 4417.")
+    shell.run("record", "--create", "two", "Which gate was painted?")
     found = shell.json("context", "two", "gate code")
     assert [item["content"] for item in found["current_conversation"]] == ["Which gate was painted?"]
     assert [item["content"] for item in found["relevant_history"]] == ["The gate code is 4417."]
@@ -189,7 +189,7 @@ def test_a_context_keeps_this_conversation_apart_from_related_history_ctx_1_ctx_
 
 def test_a_context_fits_its_budget_and_says_what_it_left_out_ctx_5(shell: CommandLine) -> None:
     for text in ("The first thing that was said.", "The second thing that was said."):
-        shell.run("remember", "--create", "one", text)
+        shell.run("record", "--create", "one", text)
     found = shell.json("context", "one", "--budget", "15", "--semantic", "0")
     assert found["tokens"] <= 15
     assert found["omitted"]["current_conversation"] == 1
@@ -198,8 +198,8 @@ def test_a_context_fits_its_budget_and_says_what_it_left_out_ctx_5(shell: Comman
 
 
 def test_forgetting_asks_first_and_names_the_count(shell: CommandLine) -> None:
-    shell.run("remember", "--create", "beds", "Peas.")
-    shell.run("remember", "beds", "Beans.")
+    shell.run("record", "--create", "beds", "Peas.")
+    shell.run("record", "beds", "Beans.")
     refused = shell.run("forget", "beds", answer="", code=1)
     assert "Forget the session 'beds' and its 2 messages for good? [y/N]" in refused.stderr
     assert refused.stdout == ""
@@ -209,15 +209,15 @@ def test_forgetting_asks_first_and_names_the_count(shell: CommandLine) -> None:
 
 
 def test_one_message_can_be_forgotten(shell: CommandLine) -> None:
-    message = shell.json("remember", "--create", "beds", "Peas.")["id"]
-    shell.run("remember", "beds", "Beans.")
+    message = shell.json("record", "--create", "beds", "Peas.")["id"]
+    shell.run("record", "beds", "Beans.")
     assert message in shell.run("forget", "--message", message, answer="no\n", code=1).stderr
     assert shell.json("forget", "--message", message, "--yes") == {"messages": 1}
     assert shell.said("peas") == ["Beans."]
 
 
 def test_a_cleared_session_stays_empty(shell: CommandLine) -> None:
-    shell.run("remember", "--create", "beds", "Peas.")
+    shell.run("record", "--create", "beds", "Peas.")
     shell.run("sessions", "clear", "beds", answer="n\n", code=1)
     assert shell.json("sessions", "clear", "beds", "--yes") == {
         "messages": 1,
@@ -229,7 +229,7 @@ def test_a_cleared_session_stays_empty(shell: CommandLine) -> None:
 
 
 def test_reindexing_says_how_much_it_rebuilt(shell: CommandLine) -> None:
-    shell.run("remember", "--create", "beds", "Peas.")
+    shell.run("record", "--create", "beds", "Peas.")
     assert shell.run("reindex").stdout == "The index was up to date.\n"
     assert shell.run("reindex", "--everything").stdout == "Rebuilt the index of 1 message.\n"
     assert shell.json("reindex", "--everything") == {
@@ -241,7 +241,7 @@ def test_reindexing_says_how_much_it_rebuilt(shell: CommandLine) -> None:
 
 
 def test_a_progress_bar_is_drawn_on_a_terminal_and_never_on_stdout(shell: CommandLine) -> None:
-    shell.run("remember", "--create", "beds", "Peas.")
+    shell.run("record", "--create", "beds", "Peas.")
     piped = shell.run("reindex", "--everything")
     drawn = shell.run("reindex", "--everything", FORCE_COLOR="1", TERM="xterm-256color")
     assert piped.stderr == ""
@@ -255,7 +255,7 @@ def test_migrate_says_the_schema_version(shell: CommandLine) -> None:
 
 
 def test_a_backup_put_in_an_empty_directory_is_the_same_memory(shell: CommandLine, tmp_path: Path) -> None:
-    shell.run("remember", "--create", "beds", "Peas go into the north bed.")
+    shell.run("record", "--create", "beds", "Peas go into the north bed.")
     (tmp_path / "copy").mkdir()
     shell.run("backup", str(tmp_path / "copy" / "cloister.db"))
     assert CommandLine(data=str(tmp_path / "copy")).said("peas") == ["Peas go into the north bed."]
@@ -273,7 +273,7 @@ def test_data_and_json_mean_the_same_before_and_after_the_command(shell: Command
 
 def test_json_is_the_librarys_own_shape(shell: CommandLine) -> None:
     project = shell.project("Garden")
-    shell.run("remember", "--create", "--project", project, "beds", "Peas – in the „north“ bed.")
+    shell.run("record", "--create", "--project", project, "beds", "Peas – in the „north“ bed.")
     with Cloister(shell.data) as memory:
         for command, shape in (
             (("projects", "list"), memory.projects()),

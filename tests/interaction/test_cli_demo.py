@@ -38,7 +38,7 @@ def test_the_table_shows_each_code_once_and_the_verdict(shell: CommandLine) -> N
     for code in CODES.values():
         assert shown.count(code) == 1
     assert shown.count("nothing") == 6
-    assert shown.splitlines()[-1].startswith("Nothing crossed: 3 places recalled 12 messages")
+    assert shown.splitlines()[-1].startswith("Nothing crossed: 3 pools recalled 12 messages")
 
 
 def test_it_leaves_the_users_own_data_alone(shell: CommandLine) -> None:
@@ -62,4 +62,4 @@ def test_a_leak_would_be_shown_and_fail(shell: CommandLine, monkeypatch: pytest.
 
     monkeypatch.setattr(Cloister, "context", leaking)
     outcome = shell.run("demo", code=1)
-    assert "A WALL IS BROKEN: 8 of 12 messages came from another place." in outcome.stdout
+    assert "ISOLATION IS BROKEN: 8 of 12 messages came from another pool." in outcome.stdout

@@ -30,7 +30,7 @@ def change(shell: CommandLine, statement: str) -> None:
 
 
 def test_all_is_well_in_a_healthy_place(shell: CommandLine) -> None:
-    shell.run("remember", "--create", "beds", "Peas.")
+    shell.run("record", "--create", "beds", "Peas.")
     report = shell.json("doctor")
     assert report["ok"]
     assert set(states(report).values()) == {"ok"}
@@ -53,7 +53,7 @@ def test_a_directory_open_to_others_is_warned_about(shell: CommandLine) -> None:
 
 
 def test_messages_that_recall_does_not_know_yet_are_warned_about(shell: CommandLine) -> None:
-    shell.run("remember", "--create", "beds", "Peas.")
+    shell.run("record", "--create", "beds", "Peas.")
     change(shell, "UPDATE message SET indexed_at = NULL")
     change(shell, "INSERT INTO generation VALUES (999, 'another embedder')")
     change(shell, "UPDATE message SET generation = 999")
@@ -67,9 +67,7 @@ def test_messages_that_recall_does_not_know_yet_are_warned_about(shell: CommandL
 
 
 def test_memories_and_entities_that_recall_does_not_know_yet_are_warned_about(shell: CommandLine) -> None:
-    shell.run(
-        "remember", "--create", "beds", "My neighbour Anna plays the cello.", "--project", shell.project("Garden")
-    )
+    shell.run("record", "--create", "beds", "My neighbour Anna plays the cello.", "--project", shell.project("Garden"))
     shell.run("extract", "beds")
     assert set(states(shell.json("doctor")).values()) == {"ok"}
     change(shell, "INSERT INTO generation VALUES (999, 'another embedder')")
@@ -96,7 +94,7 @@ def test_a_newer_schema_is_bad(shell: CommandLine) -> None:
 
 
 def test_a_broken_reference_is_bad(shell: CommandLine) -> None:
-    shell.run("remember", "--create", "beds", "Peas.")
+    shell.run("record", "--create", "beds", "Peas.")
     change(shell, "DELETE FROM session")
     report = shell.json("doctor", code=1)
     assert not report["ok"]
@@ -127,7 +125,7 @@ def test_a_postgres_database_is_examined_too(migrated_postgres: str) -> None:
     parts = conninfo_to_dict(migrated_postgres)
     server = urlencode({name: parts[name] for name in ("user", "host")})
     shell = CommandLine(data=f"postgresql:///{parts['dbname']}?{server}")
-    shell.run("remember", "--create", "beds", "Peas.")
+    shell.run("record", "--create", "beds", "Peas.")
     report = shell.json("doctor")
     assert report["ok"], report
     assert "PostgreSQL" in shell.run("doctor").stdout

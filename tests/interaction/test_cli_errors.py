@@ -17,8 +17,8 @@ def shell(tmp_path: Path) -> CommandLine:
     return CommandLine(data=str(tmp_path / "data"))
 
 
-def test_remembering_in_a_missing_session_creates_nothing_and_says_how_to(shell: CommandLine) -> None:
-    assert shell.refusal("remember", "my beds", "Peas.") == (
+def test_recording_in_a_missing_session_creates_nothing_and_says_how_to(shell: CommandLine) -> None:
+    assert shell.refusal("record", "my beds", "Peas.") == (
         "There is no session 'my beds' here. Make it first: cloister sessions create 'my beds', or add --create."
     )
     assert shell.json("sessions", "list") == []
@@ -50,7 +50,7 @@ PROJECT_COMMANDS = [
     ("search", "peas", "--project"),
     ("projects", "default"),
     ("projects", "delete", "--yes"),
-    ("remember", "new", "Peas.", "--create", "--project"),
+    ("record", "new", "Peas.", "--create", "--project"),
 ]
 
 
@@ -76,33 +76,39 @@ def test_a_missing_and_a_malformed_message_read_alike(shell: CommandLine) -> Non
 @pytest.mark.parametrize(
     ("command", "problem"),
     [
-        (("remember", "beds", ""), "content: must not be empty."),
-        (("remember", "beds", " \n"), "content: must not be empty."),
-        (("search", ""), "query: must not be empty."),
-        (("search", "peas", "--limit", "0"), "limit: must be between 1 and 200, not 0."),
-        (("sessions", "list", "--limit", "201"), "limit: must be between 1 and 200, not 201."),
-        (("context", "beds", "--budget", "-1"), "budget_tokens: must be between 0 and 10,000,000, not -1."),
-        (("projects", "create", " "), "name: must not be empty."),
-        (("sessions", "create", "two\nlines"), "external_id: must be one line without control characters."),
-        (("sessions", "create", "--tag", "user:anna"), "tags: 'user:anna' starts with a reserved prefix"),
+        (("record", "beds", ""), "TEXT: must not be empty."),
+        (("record", "beds", " \n"), "TEXT: must not be empty."),
+        (("search", ""), "QUERY: must not be empty."),
+        (("search", "peas", "--limit", "0"), "--limit: must be between 1 and 200, not 0."),
+        (("sessions", "list", "--limit", "201"), "--limit: must be between 1 and 200, not 201."),
+        (("context", "beds", "--budget", "-1"), "--budget: must be between 0 and 10,000,000, not -1."),
+        (("projects", "create", " "), "NAME: must not be empty."),
+        (("sessions", "create", "two\nlines"), "SESSION: must be one line without control characters."),
+        (("sessions", "create", "--tag", "user:anna"), "--tag: 'user:anna' starts with a reserved prefix"),
     ],
 )
-def test_bad_input_names_the_field(shell: CommandLine, command: tuple[str, ...], problem: str) -> None:
+def test_bad_input_names_the_option_or_argument(shell: CommandLine, command: tuple[str, ...], problem: str) -> None:
     shell.run("sessions", "create", "beds")
     assert shell.refusal(*command).startswith(problem)
 
 
+def test_programs_read_the_name_of_the_field_that_the_api_has(shell: CommandLine) -> None:
+    outcome = shell.run("sessions", "list", "--after", "x", "--json", code=1)
+    assert json.loads(outcome.stderr)["detail"] == "cursor: is not one that was given out for this list."
+    assert shell.refusal("sessions", "list", "--after", "x") == "--after: is not one that was given out for this list."
+
+
 def test_a_message_over_the_limit_changes_nothing(shell: CommandLine) -> None:
     shell.run("sessions", "create", "beds")
-    outcome = shell.run("remember", "beds", "-", answer="x" * 65_537, code=1)
-    assert outcome.stderr == "error: content: 65,537 characters, and the limit is 65,536.\n"
+    outcome = shell.run("record", "beds", "-", answer="x" * 65_537, code=1)
+    assert outcome.stderr == "error: TEXT: 65,537 characters, and the limit is 65,536.\n"
     assert shell.json("sessions", "show", "beds")["messages"] == []
 
 
 def test_create_does_not_move_a_session_that_exists(shell: CommandLine) -> None:
     project = shell.project("Garden")
     shell.run("sessions", "create", "beds", "--project", "none")
-    assert "exists already" in shell.refusal("remember", "--create", "--project", project, "beds", "Peas.")
+    assert "exists already" in shell.refusal("record", "--create", "--project", project, "beds", "Peas.")
     assert shell.json("sessions", "show", "beds")["session"]["project_id"] is None
 
 
@@ -147,8 +153,8 @@ def test_a_newer_schema_is_refused_and_left_alone(shell: CommandLine) -> None:
         ("no-such-command",),
         ("forget",),
         ("forget", "beds", "--message", "msg_1"),
-        ("remember", "beds", "Peas.", "--project", FOREIGN),
-        ("remember", "beds", "Peas.", "--role", "gardener"),
+        ("record", "beds", "Peas.", "--project", FOREIGN),
+        ("record", "beds", "Peas.", "--role", "gardener"),
         ("search", "peas", "--session", "beds", "--user", "anna"),
         ("search", "peas", "--limit", "many"),
         ("sessions", "list", "--data", ""),

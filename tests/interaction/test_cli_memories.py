@@ -22,7 +22,7 @@ def shell(tmp_path: Path) -> CommandLine:
 def garden(shell: CommandLine) -> str:
     """A project in whose session something was said that is worth keeping."""
     project = shell.project("Garden")
-    shell.run("remember", "--create", "--project", project, "--user", "ann", "beds", CELLO)
+    shell.run("record", "--create", "--project", project, "--user", "ann", "beds", CELLO)
     return project
 
 
@@ -86,7 +86,7 @@ def test_search_and_context_show_what_was_kept_by_its_kind(shell: CommandLine, g
         "memory",
         "entity",
     }
-    assert "kinds" in shell.refusal("search", "cello", "--kind", "secrets")
+    assert "--kind: " in shell.refusal("search", "cello", "--kind", "secrets")
     context = shell.run("context", "beds", "cello").stdout
     assert context.index("relevant history") < context.index("memories") < context.index("entities")
     assert "notes" not in context

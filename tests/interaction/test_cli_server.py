@@ -81,16 +81,14 @@ def test_no_keys_is_said_on_stderr(local: CommandLine) -> None:
 
 
 def test_a_wrong_key_option_is_named(shell: CommandLine) -> None:
-    assert shell.refusal("keys", "create", "x", "--may", "fly") == (
-        "permissions: 'fly' is not one of read, write, admin."
-    )
-    assert shell.refusal("keys", "create", "x", "--confined").startswith("confined: needs a project_id")
-    assert shell.refusal("keys", "create", "x", "--expires", "soon").startswith("expires_at: 'soon' is not a time")
+    assert shell.refusal("keys", "create", "x", "--may", "fly") == ("--may: 'fly' is not one of read, write, admin.")
+    assert shell.refusal("keys", "create", "x", "--confined").startswith("--confined: needs a project_id")
+    assert shell.refusal("keys", "create", "x", "--expires", "soon").startswith("--expires: 'soon' is not a time")
 
 
 def test_usage_is_counted_beside_its_limits(shell: CommandLine) -> None:
     """ORG-7"""
-    shell.run("remember", "--create", "beds", "Peas.")
+    shell.run("record", "--create", "beds", "Peas.")
     found = shell.json("usage")
     assert (found["messages"], found["sessions"], found["projects"]) == (1, 1, 1)
     assert found["limits"] == {"messages": None, "sessions": None, "projects": None}
@@ -132,13 +130,13 @@ def test_limits_are_set_for_one_tenant_and_replace_those_before(local: CommandLi
 
 @pytest.mark.parametrize("command", [("tenants", "create", "Firm"), ("serve",)])
 def test_what_needs_the_data_refuses_an_address(remote: CommandLine, command: tuple[str, ...]) -> None:
-    assert remote.refusal(*command).startswith("data: must be where the data is")
+    assert remote.refusal(*command).startswith("--data: must be where the data is")
 
 
 @pytest.mark.parametrize("command", [("reindex",), ("backup", "copy.db")])
 def test_care_is_refused_over_http_and_says_where(remote: CommandLine, command: tuple[str, ...]) -> None:
     assert remote.refusal(*command) == (
-        f"This runs where the data is, and not over HTTP: use `cloister {command[0]}` beside the server."
+        f"This needs the database itself, and is not possible over HTTP: run `cloister {command[0]}` on the server."
     )
 
 
@@ -188,3 +186,24 @@ def test_doctor_examines_a_server_and_the_key_to_it(remote: CommandLine, tenant:
     writer = tenant.new_key("write")
     assert states(CommandLine(data=remote.data, key=writer))["key"] == "warn"
     assert "accepted" in remote.run("doctor").stdout
+
+
+def test_the_console_of_a_directory_says_what_to_do_where_its_server_is_not_found(local: CommandLine) -> None:
+    local.run("migrate")
+    assert local.refusal("console").startswith("--data: has no local.key: give the address of the server as --data")
+    (Path(local.data) / "local.key").write_text("clo_1\n")
+    outcome = local.run("console", code=1, CLOISTER_PORT="1")
+    assert "No Cloister answers at http://127.0.0.1:1" in outcome.stderr
+    assert "If it listens on another port than 1, set CLOISTER_PORT, or give --data" in outcome.stderr
+
+
+def test_the_console_of_a_directory_says_what_to_do_where_its_key_was_revoked(
+    local: CommandLine, remote: CommandLine
+) -> None:
+    local.run("migrate")
+    (Path(local.data) / "local.key").write_text("clo_1\n")
+    port = remote.data.rpartition(":")[2]
+    outcome = local.run("console", code=1, CLOISTER_PORT=port)
+    assert "local.key was revoked, or another Cloister listens on port" in outcome.stderr
+    assert "cloister keys create NAME --may admin" in outcome.stderr
+    assert "CLOISTER_KEY" not in outcome.stderr

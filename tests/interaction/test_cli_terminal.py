@@ -23,7 +23,7 @@ OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066
 def shell(tmp_path: Path) -> CommandLine:
     shell = CommandLine(data=str(tmp_path / "data"))
     shell.run("sessions", "create", "[red]beds[/red]", "--title", "[bold]t[/bold]", "--user", ":smile:")
-    shell.run("remember", "[red]beds[/red]", HOSTILE)
+    shell.run("record", "[red]beds[/red]", HOSTILE)
     return shell
 
 

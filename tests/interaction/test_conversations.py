@@ -1,16 +1,17 @@
-"""Conversations as an application holds them, through every way in: the embedded library on both engines, HTTP by hand, the remote
-library, and the command line on a directory and on a server."""
+"""Conversations as an application has them, through the ways in that `support.clients.entry_points` lists."""
 
 import pytest
 
 import cloister
 from cloister import Cloister, Conflict, InvalidRequest, NotFound, TooLarge
+from support.clients.entry_points import every_way
 
 
 def contents(items: tuple[cloister.ContextItem, ...]) -> list[str]:
     return [item.content for item in items]
 
 
+@every_way
 def test_what_was_said_in_another_session_is_not_in_the_current_conversation(memory: Cloister) -> None:
     """CTX-4"""
     memory.create_session("one")
@@ -112,6 +113,7 @@ def test_a_session_created_for_a_project_belongs_to_it_from_its_first_message(me
     assert memory.search("vault", project_id=project)
 
 
+@every_way
 def test_a_moved_session_takes_its_whole_history_along(memory: Cloister) -> None:
     """ISO-5"""
     project = memory.create_project("P").project_id
@@ -169,6 +171,7 @@ def test_the_shared_pool_and_private_projects_are_divided_by_user(memory: Cloist
     assert memory.search("lamp") == []
 
 
+@every_way
 def test_an_id_may_hold_whatever_a_name_may(memory: Cloister) -> None:
     """ISO-1"""
     names = ["a/b", "..", "50%", "a%2Fb", "what? #1 & so = on", "schön – 你好", "one/messages"]
@@ -235,6 +238,7 @@ def test_a_message_is_forgotten_alone(memory: Cloister) -> None:
         memory.forget_message(first.id)
 
 
+@every_way
 def test_lists_go_page_by_page_and_keep_to_their_limits(memory: Cloister) -> None:
     memory.create_session("s")
     said = [memory.record("s", "user", f"Number {number}.").id for number in range(5)]
@@ -256,6 +260,7 @@ def test_lists_go_page_by_page_and_keep_to_their_limits(memory: Cloister) -> Non
         memory.messages("t", after=said[0])
 
 
+@every_way
 def test_what_is_refused_names_the_thing_and_changes_nothing(memory: Cloister) -> None:
     memory.create_session("s")
     with pytest.raises(NotFound, match=r"There is no session 'nobody' here."):
@@ -269,3 +274,10 @@ def test_what_is_refused_names_the_thing_and_changes_nothing(memory: Cloister) -
     with pytest.raises(Conflict, match="default"):
         memory.delete_project(memory.projects()[0].project_id)
     assert [(session.external_id, session.message_count) for session in memory.sessions()] == [("s", 0)]
+
+
+def test_a_session_is_moved_by_a_method_of_its_own(memory: Cloister) -> None:
+    project = memory.create_project("Garden").project_id
+    memory.create_session("s")
+    assert memory.move_session("s", project).project_id == project
+    assert memory.move_session("s", None).project_id is None

@@ -141,12 +141,13 @@ class Reader:
     def start(self) -> str:
         """A server with what was exported; one that runs already ends first, as by Ctrl-C."""
         self.running.close()
-        environment = dict.fromkeys(("CLOISTER_OPERATOR_KEY", "CLOISTER_RATE_LIMIT"), "")
+        # Without a height, rich ignores the width of a dumb terminal, and wraps the path of the key file.
+        environment = {"CLOISTER_OPERATOR_KEY": "", "CLOISTER_RATE_LIMIT": "", "LINES": "50"}
         environment |= {name: value for name, value in self.exported().items() if name in VARIABLES}
         self.server = self.running.enter_context(
             ServerProcess(environment["CLOISTER_DATA"], environment, terminal=True)
         )
-        said = [line for line in self.server.complaints.splitlines(True) if not line.startswith("{")]
+        said = [line for line in first_lines(self.server).splitlines(True) if not line.startswith("{")]
         return "".join(said) + self.server.printed
 
     def line_of_the_log(self, request: str) -> str:
@@ -165,6 +166,11 @@ class Reader:
 
     def meant(self, text: str) -> str:
         return LASTING.sub(lambda found: self.real.get(found[0], found[0]), text)
+
+
+def first_lines(server: ServerProcess) -> str:
+    """What a server that is ready wrote to standard error. Another thread reads that; the line of the first request is the last."""
+    return eventually(lambda: server.complaints if "/readyz" in server.complaints else None)
 
 
 def transcript(block: str) -> list[tuple[str, str]]:
@@ -222,6 +228,15 @@ def test_every_command_of_the_memories_page_prints_what_it_shows(reader: Reader)
         reader.read(MEMORIES.read_text("utf-8"))
 
 
+def test_every_part_of_the_chatbot_page_prints_what_it_shows(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    reader.read((HOW_TO / "chatbot.md").read_text("utf-8"))
+
+
+def test_every_command_of_the_erasing_page_prints_what_it_shows(reader: Reader) -> None:
+    reader.read((HOW_TO / "erase.md").read_text("utf-8"))
+
+
 def test_every_command_of_the_workers_page_prints_what_it_shows(reader: Reader) -> None:
     reader.read((HOW_TO / "workers.md").read_text("utf-8"))
 
@@ -235,6 +250,8 @@ def test_every_block_of_a_page_is_run_or_known_to_be_only_shown(page: Path) -> N
         "openai.md": {"console", "python", "text"},
         # The program in it is run by `tests/chat/test_ai_sdk.py`.
         "chat.md": {"console", "js"},
+        "chatbot.md": {"console", "python", "text"},
+        "erase.md": {"console"},
         "memories.md": {"console"},
         "workers.md": {"console"},
     }
@@ -263,6 +280,6 @@ def test_the_deployment_page_names_commands_that_there_are() -> None:
 def test_a_backup_is_restored_as_the_deployment_page_says(reader: Reader) -> None:
     reader.in_shell('export CLOISTER_DATA="$PWD/data"; cloister sessions create diary')
     reader.in_shell(
-        'cloister remember diary "Rain all day."; cloister backup copy; mkdir restored; cp copy restored/cloister.db'
+        'cloister record diary "Rain all day."; cloister backup copy; mkdir restored; cp copy restored/cloister.db'
     )
     assert "Rain all day." in reader.in_shell("cloister search rain --data restored")

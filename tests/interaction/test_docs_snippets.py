@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 from cloister.interfaces.cli.main import app
 from cloister.settings import VARIABLES
 from support.servers.http_server import ServerProcess
+from support.waiting import eventually
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
@@ -31,6 +32,7 @@ DOCUMENTS = [
 ]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
+ANCHORED_LINK = re.compile(r"\]\((?!https?:)([^)#]*\.md)#([^)]+)\)")
 ID = re.compile(
     r"\b(?:proj|msg|ep|ses|ten|key|mem|ent|obs)_[0-9a-f]{16,24}\b|\bclo_[0-9A-Za-z]{61}\b|\bhttp://127\.0\.0\.1:\d+"
 )
@@ -68,9 +70,12 @@ class Reader:
         return CliRunner().invoke(app, arguments, env=environment, catch_exceptions=False).output
 
     def start_server(self) -> str:
-        """What it prints before its first request; it runs until the document ends."""
-        running = self.servers.enter_context(ServerProcess(self.place / "data", terminal=True))
-        return "".join(line for line in running.complaints.splitlines(True) if line[0] != "{") + running.printed
+        """What it prints before its first request; it runs until the document ends. Without a height, rich ignores the width of a
+        dumb terminal, and wraps the path of the key file."""
+        running = self.servers.enter_context(ServerProcess(self.place / "data", {"LINES": "50"}, terminal=True))
+        # Another thread reads standard error; the line of the first request is the last.
+        written = eventually(lambda: running.complaints if "/readyz" in running.complaints else None)
+        return "".join(line for line in written.splitlines(True) if line[0] != "{") + running.printed
 
     def export(self, line: str) -> None:
         """There is no PostgreSQL under the name that documents give it."""
@@ -136,13 +141,21 @@ def test_a_document_shows_what_happens(document: Path, reader: Reader) -> None:
                     else:
                         assert command.startswith(NOT_RUN_HERE), f"nobody checks: {command}"
             case _:
-                assert kind in ("sql", "toml"), f"a block of {kind} is checked by nobody"
+                assert kind in ("sql", "toml", "mermaid"), f"a block of {kind} is checked by nobody"
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=relative)
 def test_a_link_leads_somewhere(document: Path) -> None:
     for target in LINK.findall(document.read_text("utf-8")):
         assert (document.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=relative)
+def test_a_link_to_a_section_leads_to_a_heading(document: Path) -> None:
+    for target, anchor in ANCHORED_LINK.findall(document.read_text("utf-8")):
+        text = BLOCK.sub("", (document.parent / target).read_text("utf-8"))
+        headings = [re.sub(r"[^\w\- ]", "", title.lower()) for title in re.findall(r"^#+ (.*)$", text, re.MULTILINE)]
+        assert anchor in {heading.strip().replace(" ", "-") for heading in headings}, f"{target}#{anchor}"
 
 
 def test_every_page_is_reached_by_links_from_the_readme() -> None:
@@ -156,6 +169,12 @@ def test_every_page_is_reached_by_links_from_the_readme() -> None:
         pages = {found for each in linked for found in (each.glob("*.md") if each.is_dir() else [each])}
         waiting |= {found for found in pages if found.suffix == ".md"} - reached
     assert {relative(page) for page in {*DOCUMENTS} - reached} == set()
+
+
+def test_every_decision_is_in_the_list_of_decisions() -> None:
+    folder = ROOT / "docs" / "decisions"
+    listed = set(LINK.findall((folder / "README.md").read_text("utf-8")))
+    assert {page.name for page in folder.glob("0*.md")} == listed
 
 
 @pytest.mark.parametrize("script", ["scripts/run", "scripts/test", ".ci/run"])

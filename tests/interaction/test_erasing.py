@@ -9,7 +9,7 @@ from cloister import AsyncCloister, Cloister, Conflict, InvalidRequest, NotFound
 from cloister.bootstrap import build_services
 from cloister.settings import read_settings
 from support.clients.command_line import CommandLine
-from support.clients.entry_points import EMBEDDED, PROGRAMS, REMOTE, only
+from support.clients.entry_points import EMBEDDED, PROGRAMS, REMOTE, every_way, only
 from support.servers.http_server import Server
 
 NOTHING = (0, 0, 0, 0, 0, 0)
@@ -34,6 +34,7 @@ def counts(memory: Cloister, user: str, *, dry_run: bool = False) -> tuple[int, 
     )
 
 
+@every_way
 def test_org_9_a_user_is_erased_in_one_call_with_counts(memory: Cloister) -> None:
     """In every project and in none; others keep what they have, and the same call again has nothing to do."""
     shared = memory.create_project("Shared", member_visibility="shared").project_id
@@ -97,7 +98,7 @@ def test_commands_take_the_name_of_a_project_where_they_take_its_id(tmp_path: Pa
     shell = CommandLine(data=str(tmp_path))
     garden = shell.project("Garden")
     assert shell.json("sessions", "create", "s", "--project", "garden", "--user", "ada")["project_id"] == garden
-    shell.run("remember", "s", WORDS, "--create", "--project", "GARDEN", "--user", "ada")
+    shell.run("record", "s", WORDS, "--create", "--project", "GARDEN", "--user", "ada")
     assert [session["external_id"] for session in shell.json("sessions", "list", "--project", "Garden")] == ["s"]
     assert shell.said("cello", "--project", "Garden", "--user", "ada", "--kind", "episodes") == [WORDS]
     assert shell.json("keys", "create", "k", "--project", "Garden", "--confined")["project_id"] == garden
@@ -116,7 +117,7 @@ def test_commands_take_the_name_of_a_project_where_they_take_its_id(tmp_path: Pa
 
 def test_the_command_asks_before_it_erases_a_user_and_says_what_went(tmp_path: Path) -> None:
     shell = CommandLine(data=str(tmp_path))
-    shell.run("remember", "s", WORDS, "--create", "--user", "ada")
+    shell.run("record", "s", WORDS, "--create", "--user", "ada")
     shell.run("extract", "s")
     counted = "1 session, 1 message, 1 memory and 1 entity"
     assert (

@@ -9,6 +9,9 @@ import pytest
 import cloister
 from cloister import AsyncCloister, Cloister, InvalidRequest, RemoteCloister
 from cloister.domain.conversation import Draft
+from cloister.interfaces.python.backends.embedded import EmbeddedBackend
+from cloister.interfaces.python.backends.interface import Backend
+from cloister.interfaces.python.backends.remote import RemoteBackend
 from support.clients.entry_points import EMBEDDED, REMOTE, only
 from support.clients.library_over_commands import OverCommands
 from support.clients.library_over_http import OverHttp
@@ -16,12 +19,19 @@ from support.clients.library_over_http import OverHttp
 PUBLIC = {name for name in dir(Cloister) if not name.startswith("_")}
 
 
+def embedded(memory: Cloister) -> EmbeddedBackend:
+    backend = memory._backend  # pyright: ignore[reportPrivateUsage]
+    assert isinstance(backend, EmbeddedBackend)
+    return backend
+
+
 @only(EMBEDDED)
 def test_failed_and_partial_replies_are_kept_but_never_recalled(memory: Cloister) -> None:
     """No way in takes such a reply yet; the services do."""
     memory.create_session("s")
     memory.create_session("ask")
-    services, reach = memory._services, memory._reach  # pyright: ignore[reportPrivateUsage]
+    backend = embedded(memory)
+    services, reach = backend.services, backend.reach
     services.record.messages(reach, "s", [Draft(role="assistant", content="Half a rep", status="partial")])
     assert memory.messages("s")[0].status == "partial"
     assert memory.context("ask", "half a rep").relevant_history == ()
@@ -43,11 +53,15 @@ def test_the_async_library_has_every_method_of_the_other() -> None:
         assert inspect.signature(getattr(AsyncCloister, name)) == inspect.signature(getattr(Cloister, name))
 
 
-def test_the_remote_library_has_every_method_of_the_other_with_the_same_signature() -> None:
-    inherited = {name for name in PUBLIC if getattr(RemoteCloister, name) is getattr(Cloister, name)}
-    assert inherited == set()
-    for name in (*PUBLIC, "__init__"):
-        assert inspect.signature(getattr(RemoteCloister, name)) == inspect.signature(getattr(Cloister, name)), name
+def test_the_backends_have_every_method_of_their_protocol_with_the_same_signature() -> None:
+    methods = {name for name in vars(Backend) if not name.startswith("_")}
+    assert methods <= PUBLIC
+    for backend in (EmbeddedBackend, RemoteBackend):
+        assert {name for name in vars(backend) if not name.startswith("_")} == methods
+        for name in methods:
+            taken, wanted = (list(inspect.signature(getattr(kind, name)).parameters) for kind in (backend, Backend))
+            assert taken == wanted, (backend, name)
+    assert inspect.signature(RemoteCloister.__init__) == inspect.signature(Cloister.__init__)
 
 
 def test_the_ways_in_of_these_tests_take_what_the_library_takes() -> None:
@@ -126,6 +140,7 @@ def test_the_public_names_are_these() -> None:
         "ModelUnavailable",
         "NotFound",
         "Observation",
+        "Page",
         "Project",
         "QuotaExceeded",
         "RateLimited",

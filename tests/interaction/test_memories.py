@@ -3,7 +3,7 @@
 import pytest
 
 from cloister import Cloister, InvalidRequest, NotFound, TooLarge
-from support.clients.entry_points import PROGRAMS, only
+from support.clients.entry_points import PROGRAMS, every_way, only
 
 CELLO, BREAD = "My neighbour Anna plays the cello.", "My neighbour Anna bakes bread."
 KEPT_CELLO = "The user's neighbour Anna plays the cello."
@@ -25,6 +25,7 @@ def talk(memory: Cloister, session: str, word: str, turns: int) -> None:
         memory.record(session, "user", f"In week {number} I planted {word} in the garden in Lisbon.")
 
 
+@every_way
 def test_what_was_said_is_kept_with_where_it_came_from(memory: Cloister) -> None:
     """MEM-1, MEM-3, MEM-5"""
     memory.create_session("s")
@@ -39,6 +40,7 @@ def test_what_was_said_is_kept_with_where_it_came_from(memory: Cloister) -> None
     assert (again.appended, again.checked_messages) == (0, 0)
 
 
+@every_way
 def test_memories_by_hand_are_kept_once_and_forgotten_one_by_one(memory: Cloister) -> None:
     """MEM-2"""
     memory.create_session("s")
@@ -212,6 +214,7 @@ def test_a_deleted_projects_memories_go_along_to_the_shared_pool(memory: Cloiste
     assert [stored.content for stored in memory.context("shared", "cellar").memories] == ["The cellar is damp."]
 
 
+@every_way
 def test_entities_keep_their_project_until_they_are_retagged(memory: Cloister) -> None:
     """ISO-3, ISO-6, ISO-9"""
     garden, kitchen = (memory.create_project(name).project_id for name in ("Garden", "Kitchen"))
@@ -309,6 +312,7 @@ def test_memory_lists_go_on_from_where_they_ended(memory: Cloister) -> None:
             memory.memories("s", limit=limit)
 
 
+@every_way
 def test_memories_that_are_refused_change_nothing(memory: Cloister) -> None:
     memory.create_session("s")
     with pytest.raises(NotFound, match=r"There is no session 'nobody' here."):

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -27,6 +27,7 @@ from cloister.domain.identifiers import LOCAL_TENANT
 from cloister.domain.scope import Reach
 from cloister.domain.usage import Limits
 from cloister.interfaces.python import errors as remote_errors
+from cloister.interfaces.python.backends.embedded import EmbeddedBackend
 from cloister.interfaces.python.errors import Problem
 from cloister.storage.sqlite.database import SqliteDatabase
 from support.databases.engines import EMBEDDER, exact_index
@@ -280,8 +281,8 @@ def test_a_key_does_what_it_may_and_no_more(both: Both) -> None:
 
 def test_a_quota_is_said_as_such(both: Both) -> None:
     """ORG-7"""
-    services = both.here._services  # pyright: ignore[reportPrivateUsage]
-    services.projects.set_limits(Reach(tenant=LOCAL_TENANT), Limits(messages=1, sessions=5, projects=None))
+    backend = cast(EmbeddedBackend, both.here._backend)  # pyright: ignore[reportPrivateUsage]
+    backend.services.projects.set_limits(Reach(tenant=LOCAL_TENANT), Limits(messages=1, sessions=5, projects=None))
     both.there.create_session("s")
     both.there.record("s", "user", "fits")
     with pytest.raises(QuotaExceeded, match="quota of 1 messages is reached"):
@@ -318,7 +319,7 @@ def test_a_batch_that_is_too_large_for_the_wire_is_said_so(both: Both, character
 
 def test_care_is_taken_where_the_data_is(both: Both) -> None:
     for call in (lambda: both.there.reindex(), lambda: both.there.backup("copy.db"), lambda: both.there.health()):
-        with pytest.raises(Forbidden, match="runs where the data is"):
+        with pytest.raises(Forbidden, match="needs the database itself"):
             call()
 
 

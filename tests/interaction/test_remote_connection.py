@@ -259,7 +259,7 @@ def test_closing_waits_for_what_is_under_way() -> None:
         while not server.asked:
             assert not asked.done()
         closing = threads.submit(memory.close)
-        while not cast(Any, memory)._server._closed:
+        while not cast(Any, memory)._backend.server._closed:
             assert not asked.done()
         with pytest.raises(Closed):
             memory.session("s")

@@ -72,16 +72,16 @@ def library(memory: Callable[[House], Cloister]) -> Say:
     return say
 
 
-def command(shell: Callable[[House], CommandLine], *, remembering: bool) -> Say:
+def command(shell: Callable[[House], CommandLine], *, recording: bool) -> Say:
     def say(house: House, name: str, place: Place, user: str | None) -> None:
         options = [] if user is None else ["--user", user]
         if place != DEFAULT:
             options += ["--project", place or "none"]
-        if remembering:
-            shell(house).run("remember", "--create", name, FACT, *options)
+        if recording:
+            shell(house).run("record", "--create", name, FACT, *options)
             return
         shell(house).run("sessions", "create", name, *options)
-        shell(house).run("remember", name, FACT)
+        shell(house).run("record", name, FACT)
 
     return say
 
@@ -116,10 +116,10 @@ WAYS: dict[str, Say] = {
     "library": library(lambda house: house.embedded),
     "remote library": library(lambda house: house.remote),
     "HTTP": over_http,
-    "sessions create on a directory": command(lambda house: house.commands, remembering=False),
-    "remember on a directory": command(lambda house: house.commands, remembering=True),
-    "sessions create on a server": command(lambda house: house.over_server, remembering=False),
-    "remember on a server": command(lambda house: house.over_server, remembering=True),
+    "sessions create on a directory": command(lambda house: house.commands, recording=False),
+    "record on a directory": command(lambda house: house.commands, recording=True),
+    "sessions create on a server": command(lambda house: house.over_server, recording=False),
+    "record on a server": command(lambda house: house.over_server, recording=True),
     "AI SDK and console": over_chat,
     "OpenAI user": over_openai("user"),
     "OpenAI safety_identifier": over_openai("safety_identifier"),

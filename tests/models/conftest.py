@@ -1,5 +1,20 @@
-"""Tests that need the llama.cpp server; see `model_server.py`."""
+"""Fixtures of tests that need the llama.cpp server; see `model_server.py`."""
 
+import json
+from typing import Any
+
+import pytest
+
+from cloister.models.openai import answers
 from support.servers.model_server import model_server, the_model_server
 
-__all__ = ["model_server", "the_model_server"]
+__all__ = ["at_least_one", "model_server", "the_model_server"]
+
+
+@pytest.fixture
+def at_least_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the schemas demand an item: an empty list is a valid answer, but tests nothing."""
+    for kind in ("MEMORIES", "ENTITIES", "NOTES"):
+        schema: Any = json.loads(json.dumps(getattr(answers, kind)))
+        schema["properties"][kind.lower()]["minItems"] = 1
+        monkeypatch.setattr(answers, kind, schema)

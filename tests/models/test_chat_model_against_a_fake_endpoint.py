@@ -14,6 +14,7 @@ from cloister.domain.errors import ModelUnavailable
 from cloister.domain.reply import ChatRequest, End, Piece, TextDelta, ToolCallDelta, Usage
 from cloister.models.openai.chat import OpenAiChatModel
 from cloister.models.openai.endpoint import Endpoint, TooLongForTheModel
+from support.clients.chat_model import whole_reply
 from support.servers.fake_endpoint import (
     Answer,
     FakeEndpoint,
@@ -44,13 +45,7 @@ def model_at(
 
 
 def replied(model: OpenAiChatModel, request: ChatRequest = ASKED) -> list[Piece]:
-    async def whole() -> list[Piece]:
-        try:
-            return [piece async for piece in model.stream(request)]
-        finally:
-            await model.close()
-
-    return asyncio.run(whole())
+    return whole_reply(model, request)
 
 
 def refused(model: OpenAiChatModel, request: ChatRequest = ASKED) -> str:
@@ -201,9 +196,11 @@ def test_a_model_that_nobody_started_cannot_be_reached() -> None:
         (Answer(body=b""), "no OpenAI-compatible endpoint"),
         (stream(event([1, 2])), "no OpenAI-compatible endpoint"),
         (stream(event({"choices": [7]})), "no OpenAI-compatible endpoint"),
+        (stream(chunk({"tool_calls": [{"index": "first"}]})), "no OpenAI-compatible endpoint"),
         (stream(b"data: {not json\n\n"), "broke off in the middle"),
         (stream(event({"error": {"message": SECRET}})), "broke off in the middle"),
         (stream(chunk({"content": "Gr"})), "broke off in the middle"),
+        (Answer(body=json.dumps({"error": {"message": SECRET}}).encode()), "broke off in the middle"),
     ],
 )
 def test_what_fails_says_what_to_do_and_nothing_of_what_was_said(

@@ -9,6 +9,7 @@ from cloister.domain.errors import ModelUnavailable
 from cloister.domain.reply import ChatRequest, End, Piece, TextDelta
 from cloister.models.openai.chat import OpenAiChatModel
 from cloister.models.openai.endpoint import Endpoint, TooLongForTheModel
+from support.clients.chat_model import whole_reply
 from support.servers.model_server import CONTEXT, ModelServer
 
 
@@ -21,25 +22,15 @@ def at(server: ModelServer, **given: object) -> OpenAiChatModel:
     return OpenAiChatModel(Endpoint(**fields))  # pyright: ignore[reportArgumentType]
 
 
-def replied(model: OpenAiChatModel, request: ChatRequest) -> list[Piece]:
-    async def whole() -> list[Piece]:
-        try:
-            return [piece async for piece in model.stream(request)]
-        finally:
-            await model.close()
-
-    return asyncio.run(whole())
-
-
 def test_a_reply_comes_word_by_word_with_its_usage(model_server: ModelServer) -> None:
-    *words, end = replied(at(model_server), asking("Say hello."))
+    *words, end = whole_reply(at(model_server), asking("Say hello."))
     assert len(words) > 1 and all(isinstance(piece, TextDelta) and piece.text for piece in words)
     assert isinstance(end, End) and end.finish_reason in ("stop", "length")
     assert end.usage is not None and 0 < end.usage.completion_tokens <= 24 and end.usage.prompt_tokens > 0
 
 
 def test_the_only_model_is_found(model_server: ModelServer) -> None:
-    assert isinstance(replied(at(model_server, model=None), asking("Say hello."))[-1], End)
+    assert isinstance(whole_reply(at(model_server, model=None), asking("Say hello."))[-1], End)
 
 
 def test_who_stops_reading_stops_the_model(model_server: ModelServer) -> None:
@@ -77,11 +68,11 @@ def test_a_model_that_starts_is_not_there_and_then_is(model_server: ModelServer)
     model_server.kill()
     model = at(model_server)
     with pytest.raises(ModelUnavailable, match="cannot be reached: start it"):
-        replied(model, asking("Say hello."))
+        whole_reply(model, asking("Say hello."))
     model_server.start()
-    assert isinstance(replied(model, asking("Say hello."))[-1], End)
+    assert isinstance(whole_reply(model, asking("Say hello."))[-1], End)
 
 
 def test_more_than_the_model_can_read_is_told_apart(model_server: ModelServer) -> None:
     with pytest.raises(TooLongForTheModel):
-        replied(at(model_server), asking("word " * 2 * CONTEXT))
+        whole_reply(at(model_server), asking("word " * 2 * CONTEXT))

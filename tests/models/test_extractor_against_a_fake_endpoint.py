@@ -1,5 +1,6 @@
 """The extractor and every way in which a model's server answers, with the server faked at the network's edge (MEM-5, MEM-6)."""
 
+import asyncio
 import json
 import logging
 import socket
@@ -7,6 +8,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
 
 import pytest
@@ -54,8 +56,11 @@ def slept() -> list[float]:
 def make(endpoint: FakeEndpoint, slept: list[float]) -> Generator[Make]:
     made: list[OpenAiExtractor] = []
 
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
     def extractor(*, context: int = 4_096, **given: object) -> OpenAiExtractor:
-        settings = {"url": endpoint.url, "model": "some-model", "sleep": slept.append, "draw": lambda: 0.5, **given}
+        settings = {"url": endpoint.url, "model": "some-model", "sleep": sleep, "draw": lambda: 0.5, **given}
         made.append(OpenAiExtractor(Endpoint(**settings), context=context))  # pyright: ignore[reportArgumentType]
         return made[-1]
 
@@ -160,7 +165,8 @@ def test_mem_5_a_model_that_answers_memories_to_every_question_gives_memories_an
 ) -> None:
     endpoint.answers(CHESS)
     extractor = make()
-    assert [(m.content, m.importance) for m in extractor.memories(SAID, [])] == [("User enjoys chess", 0.8)]
+    by_user = [statement for statement in SAID if statement.role == "user"]
+    assert [(m.content, m.importance) for m in extractor.memories(by_user, [])] == [("User enjoys chess", 0.8)]
     assert [content for content, _ in extractor.notes(SAID)] == ["User enjoys chess"]
     endpoint.asked.clear()
     assert extractor.entities(SAID) == []
@@ -301,6 +307,35 @@ def test_an_answer_that_never_ends_is_given_up(make: Make, endpoint: FakeEndpoin
     over.set()
     assert "did not answer within 0.2 s (2 tries)" in said
     assert time.monotonic() - began < 3
+
+
+@pytest.mark.parametrize("answer", [GRAZ, in_one_piece('{"memories": []}')], ids=["streamed", "in one piece"])
+def test_an_answer_is_understood_byte_by_byte(make: Make, endpoint: FakeEndpoint, answer: Answer) -> None:
+    whole = b" \n" + answer.body
+    endpoint.answers(Answer(pieces=[whole[at : at + 1] for at in range(len(whole))], headers=answer.headers))
+    assert len(make().memories(SAID, [])) == (answer is GRAZ)
+
+
+def test_it_can_be_called_inside_a_running_event_loop(make: Make, endpoint: FakeEndpoint) -> None:
+    """As in a notebook."""
+    endpoint.answers(GRAZ)
+
+    async def extract() -> int:
+        return len(make().memories(SAID, []))
+
+    assert asyncio.run(extract()) == 1
+
+
+def test_closing_ends_a_request_that_another_thread_waits_for(make: Make, endpoint: FakeEndpoint) -> None:
+    asked, over = threading.Event(), threading.Event()
+    endpoint.answers(Answer(pieces=[b" "], pause=lambda: (asked.set(), over.wait(30))))
+    extractor = make()
+    with ThreadPoolExecutor() as threads:
+        waiting = threads.submit(extractor.memories, SAID, [])
+        assert asked.wait(30)
+        extractor.close()
+        assert waiting.exception(timeout=10) is not None
+        over.set()
 
 
 # --- servers that take less than OpenAI's ------------------------------------------------------------------------------------

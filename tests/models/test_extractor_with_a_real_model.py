@@ -1,21 +1,19 @@
 """The extractor with a real llama.cpp server and a real model. It is a very small one: shapes are asserted, never wisdom."""
 
-import json
 import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 
 from cloister.domain.errors import ModelUnavailable
 from cloister.domain.extraction import ExtractedEntity, ExtractedMemory
 from cloister.domain.identifiers import MessageId
-from cloister.models.openai import answers as json_answers
+from cloister.models.openai import answers
 from cloister.models.openai.answers import LONGEST_TEXT, Reply, Schema
-from cloister.models.openai.client import ChatEndpoint
+from cloister.models.openai.client import BlockingModelClient
 from cloister.models.openai.endpoint import Endpoint, TooLongForTheModel
-from cloister.models.openai.extractor import OpenAiExtractor
+from cloister.models.openai.extractor import OpenAiExtractor, completion_body
 from cloister.models.openai.quotations import quotation, shown
 from support.samples.statements import ids, statement
 from support.servers.model_server import CONTEXT, ModelServer
@@ -42,15 +40,6 @@ def make(model_server: ModelServer) -> Generator[Make]:
     yield extractor
     for extractor_ in made:
         extractor_.close()
-
-
-@pytest.fixture
-def at_least_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An empty list is a good answer of a model, and a poor one for a test: the schemas ask for something."""
-    for kind in ("MEMORIES", "ENTITIES", "NOTES"):
-        schema: Any = json.loads(json.dumps(getattr(json_answers, kind)))
-        schema["properties"][kind.lower()]["minItems"] = 1
-        monkeypatch.setattr(json_answers, kind, schema)
 
 
 def assert_well_formed(text: object, sources: Sequence[MessageId]) -> None:
@@ -93,20 +82,20 @@ def test_a_real_model_gives_notes_and_needs_no_name_where_it_is_the_only_one(mak
 def test_mem_6_a_server_that_is_killed_half_way_leaves_an_error_and_no_result(
     make: Make, model_server: ModelServer
 ) -> None:
-    answers: list[object] = []
+    results: list[object] = []
 
     def extract() -> None:
         try:
-            answers.append(make().memories(SAID, []))
+            results.append(make().memories(SAID, []))
         except ModelUnavailable as error:
-            answers.append(error)
+            results.append(error)
 
     asking = threading.Thread(target=extract)
     asking.start()
     model_server.wait_until(busy=True)
     model_server.kill()
     asking.join(timeout=30)
-    (error,) = answers
+    (error,) = results
     assert isinstance(error, ModelUnavailable)
     assert "cannot be reached (2 tries): start it, or check CLOISTER_MODEL_URL." in str(error)
 
@@ -115,12 +104,12 @@ def test_a_server_that_starts_late_is_waited_for(model_server: ModelServer) -> N
     model_server.kill()
     pauses: list[float] = []
 
-    def wait(seconds: float) -> None:
+    async def wait(seconds: float) -> None:
         pauses.append(seconds)
         model_server.start()
 
-    with chatting(model_server, sleep=wait) as chat:
-        reply = chat.ask("Answer in JSON.", "Say hello.", {"enum": ["hello"]}, 16)
+    with opened_client(model_server, sleep=wait) as client:
+        reply = client.ask(completion_body("Answer in JSON.", "Say hello.", {"enum": ["hello"]}, 16))
     assert reply == Reply(text='"hello"')
     assert len(pauses) == 1
 
@@ -129,21 +118,21 @@ def test_a_slow_model_is_given_up_and_stops_writing(model_server: ModelServer) -
     """A server that went on would be slower still for the next one who asks."""
     story: Schema = {"type": "string", "minLength": 1_500}
     with (
-        chatting(model_server, seconds=1, tries=1) as chat,
+        opened_client(model_server, seconds=1, tries=1) as client,
         pytest.raises(ModelUnavailable, match=r"did not answer within 1 s: it is overloaded"),
     ):
-        chat.ask("Answer in JSON.", "Tell a long story.", story, 1_500)
+        client.ask(completion_body("Answer in JSON.", "Tell a long story.", story, 1_500))
     model_server.wait_until(busy=False)
 
 
 def test_a_real_server_says_that_an_answer_was_cut_off(model_server: ModelServer) -> None:
-    with chatting(model_server) as chat:
-        assert not chat.ask("Answer in JSON.", "Count to one hundred.", json_answers.NOTES, 8).complete
+    with opened_client(model_server) as client:
+        assert not client.ask(completion_body("Answer in JSON.", "Count to one hundred.", answers.NOTES, 8)).complete
 
 
 def test_a_real_server_says_that_a_question_is_too_long(model_server: ModelServer) -> None:
-    with chatting(model_server) as chat, pytest.raises(TooLongForTheModel):
-        chat.ask("Count.", "one two three " * CONTEXT, json_answers.NOTES, 16)
+    with opened_client(model_server) as client, pytest.raises(TooLongForTheModel):
+        client.ask(completion_body("Count.", "one two three " * CONTEXT, answers.NOTES, 16))
 
 
 def test_a_real_model_finds_no_control_word_in_what_was_said(model_server: ModelServer) -> None:
@@ -154,10 +143,10 @@ def test_a_real_model_finds_no_control_word_in_what_was_said(model_server: Model
 
 
 @contextmanager
-def chatting(server: ModelServer, **given: object) -> Generator[ChatEndpoint]:
+def opened_client(server: ModelServer, **given: object) -> Generator[BlockingModelClient]:
     settings = {"url": server.url, "model": server.model, **given}
-    chat = ChatEndpoint(Endpoint(**settings))  # pyright: ignore[reportArgumentType]
+    client = BlockingModelClient(Endpoint(**settings))  # pyright: ignore[reportArgumentType]
     try:
-        yield chat
+        yield client
     finally:
-        chat.close()
+        client.close()

@@ -1,21 +1,20 @@
 """The whole flow with a real llama.cpp server and a real, very small model: shapes and promises are asserted, never wisdom."""
 
-import json
 import threading
-from typing import Any
 
 import pytest
 
 from cloister.domain.errors import ModelUnavailable
-from cloister.models.openai import answers as json_answers
 from cloister.models.openai.endpoint import Endpoint
 from cloister.models.openai.extractor import OpenAiExtractor
 from support.databases.engines import Engine
 from support.servers.model_server import CONTEXT, ModelServer
+from support.setups.extraction import run_due
 from support.setups.memories import HOUR, MemorySetup, settle_house
 
 SAID = "I am Anna, from Graz."
 REPLY = "Good to know."
+pytestmark = pytest.mark.usefixtures("at_least_one")
 
 
 @pytest.fixture
@@ -28,50 +27,41 @@ def house(engine: Engine, model_server: ModelServer) -> MemorySetup:
     return house
 
 
-@pytest.fixture(autouse=True)
-def at_least_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An empty list is a good answer of a model, and a poor one for a test: the schemas ask for something."""
-    for kind in ("MEMORIES", "ENTITIES", "NOTES"):
-        schema: Any = json.loads(json.dumps(getattr(json_answers, kind)))
-        schema["properties"][kind.lower()]["minItems"] = 1
-        monkeypatch.setattr(json_answers, kind, schema)
-
-
 def extract_in_background(house: MemorySetup) -> tuple[threading.Thread, list[object]]:
-    answers: list[object] = []
+    results: list[object] = []
 
     def extract() -> None:
         try:
-            answers.append(house.services.extraction.extract_now(house.reach, "a"))
+            results.append(house.services.extraction.extract_now(house.reach, "a"))
         except ModelUnavailable as error:
-            answers.append(error)
+            results.append(error)
 
     running = threading.Thread(target=extract)
     running.start()
-    return running, answers
+    return running, results
 
 
 def test_mem_4_mem_6_a_server_killed_half_way_changes_nothing_and_what_the_next_run_says_is_kept_with_its_sources(
     house: MemorySetup, engine: Engine, model_server: ModelServer
 ) -> None:
     """MEM-5, ISO-9."""
-    running, answers = extract_in_background(house)
+    running, results = extract_in_background(house)
     model_server.wait_until(busy=True)
     assert house.is_pending("a")
     model_server.kill()
     running.join(timeout=60)
-    assert isinstance(answers[0], ModelUnavailable)
+    assert isinstance(results[0], ModelUnavailable)
     assert house.memories("a") == []
     assert house.checked("a") == [False, False]
     assert engine.rows("SELECT entity_id FROM entity") == engine.rows("SELECT observation_id FROM observation") == []
     session = house.find("a")
     assert session.memory_job_pending
-    assert session.last_extraction_error == str(answers[0])[:300]
+    assert session.last_extraction_error == str(results[0])[:300]
     assert SAID not in str(session.last_extraction_error)
 
     model_server.start()
     house.clock.moment += HOUR
-    assert house.services.extraction.run_due() == 1
+    assert run_due(house.services) == 1
     session = house.find("a")
     assert (session.last_extraction_error, session.memory_job_pending) == (None, False)
     assert house.checked("a") == [True, True]

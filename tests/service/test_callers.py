@@ -369,7 +369,7 @@ def test_a_users_memories_are_those_of_the_project_that_the_caller_means(server:
     server.services.sessions.create(
         house.reach, SessionFields(external_id="in the kitchen", project=house.kitchen, user_id=USER)
     )
-    server.services.memories.append(house.reach, "in the kitchen", ["Salt is in the kitchen."])
+    server.services.memories.add(house.reach, "in the kitchen", ["Salt is in the kitchen."])
     found = called(server, CALLERS[caller](house)).everything(f"/v1/users/{USER}/memories")
     assert [memory["content"] for memory in found] == SEEN[caller]
 

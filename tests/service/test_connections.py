@@ -281,3 +281,37 @@ def test_connections_without_a_key_keep_no_memory(data: Path) -> None:
             grown = resident(process) - before
         assert grown < 40 * 1_024, f"{grown:,} kB for 500 connections"
         assert process.server.nobody.get("/livez").status_code == 200
+
+
+@pytest.mark.parametrize("begun", [b"GET /l", head("POST", "/v1/sessions", **{"Content-Length": "100"}) + b"{"])
+def test_a_peer_that_stays_after_its_timeout_harms_nobody(
+    server: Server, monkeypatch: pytest.MonkeyPatch, begun: bytes
+) -> None:
+    """Such a connection is looked after again while it lingers: that once ended the server."""
+    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.1)
+    monkeypatch.setattr(connections, "BODY_SECONDS", 0.1)
+    monkeypatch.setattr(connections, "_LINGER_SECONDS", 3.0)
+    with connected(server.address) as staying:
+        sent(staying, begun)
+        assert answered(staying)[0] == 408
+        with contextlib.suppress(ConnectionError):
+            while staying.recv(1):
+                """Until the server lets go of it."""
+        for _ in range(3):
+            with connected(server.address) as asking:
+                sent(asking, head())
+                assert answered(asking)[0] == 200
+
+
+def test_a_fault_with_one_connection_stops_no_other(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(connection: connections.LimitedProtocol, now: float) -> None:
+        raise RuntimeError(f"{connection} {now}")
+
+    with connected(server.address) as lost:
+        monkeypatch.setattr(connections.LimitedProtocol, "look_after", broken)
+        with contextlib.suppress(ConnectionError):
+            assert lost.recv(1) == b""
+    monkeypatch.undo()
+    with connected(server.address) as asking:
+        sent(asking, head())
+        assert answered(asking)[0] == 200

@@ -43,3 +43,17 @@ def test_a_dry_run_that_moves_nothing_answers_zeros(tenant: Tenant, body: dict[s
     answer = tenant.admin.patch(PATH, body)
     assert (answer.status_code, {*answer.json().values()}) == (200, {0})
     assert tenant.admin.get("/v1/sessions/tab").json()["title"] is None
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/users/ed", "/v1/sessions/diary", "/org/projects/{project}", "/v1/messages/{message}"]
+)
+def test_a_body_with_delete_is_refused_and_nothing_is_deleted(tenant: Tenant, path: str) -> None:
+    """`{"dry_run": true}` where only a query parameter means it would delete for real."""
+    project = tenant.new_project("Garden")
+    tenant.new_session("diary", user_id="ed", project_id=project)
+    message = tenant.admin.made("/v1/sessions/diary/messages", {"role": "user", "content": "Roses."})["id"]
+    path = path.format(project=project, message=message)
+    refused = tenant.admin.request("DELETE", path, json={"dry_run": True})
+    assert (refused.status_code, refused.json()["code"]) == (422, "invalid_request")
+    assert tenant.admin.get("/v1/sessions/diary").json()["message_count"] == 1

@@ -1,5 +1,6 @@
 """Extraction over HTTP, against a model's server: one at a time, and a failure leaves nothing but its error."""
 
+import asyncio
 import threading
 from collections.abc import Generator
 from typing import Any
@@ -18,6 +19,7 @@ from cloister.services.memories.claims import Claim, Claims
 from support.databases.engines import EMBEDDER, Engine, exact_index
 from support.servers.fake_endpoint import Answer, Asked, FakeEndpoint, completed, completion, fake_endpoint, refusal
 from support.servers.http_server import Server, Tenant, serving
+from support.setups.extraction import run_due
 from support.waiting import eventually
 
 PATH = "/v1/sessions/talk"
@@ -35,7 +37,8 @@ def model() -> Generator[FakeEndpoint]:
 @pytest.fixture
 def server(engine: Engine, model: FakeEndpoint) -> Generator[Server]:
     """One whose model is behind `model`."""
-    extractor = OpenAiExtractor(Endpoint(url=model.url, model="some-model", sleep=lambda _: None), context=4_096)
+    endpoint = Endpoint(url=model.url, model="some-model", sleep=lambda _: asyncio.sleep(0))
+    extractor = OpenAiExtractor(endpoint, context=4_096)
     services = wire(engine.database(), index=exact_index(), embedder=EMBEDDER, extractor=extractor)
     with serving(services) as running:
         yield running
@@ -211,7 +214,7 @@ def test_mem_4_a_session_that_moves_while_it_is_read_is_read_again_at_once(
     assert home.admin.everything(f"{PATH}/memories") == []
     assert session(home)["memory_job_pending"] is True
     assert server.services is not None
-    assert server.services.extraction.run_due() == 1
+    assert run_due(server.services) == 1
     assert session(home)["memory_job_pending"] is False
     assert len(home.admin.everything(f"{PATH}/memories")) == 1
 

@@ -4,16 +4,20 @@ and for bad input `errors`, which name each field. Nothing is changed by what wa
 
 import json
 import logging
+import re
 import socket
 from collections.abc import Generator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx2
 import pytest
 
+import cloister
 from cloister.domain.errors import CloisterError, StorageTooNew, StorageUnavailable
 from cloister.interfaces.http.logs import JsonLines
 from cloister.interfaces.http.problems import STATUS
+from cloister.interfaces.python.errors import KINDS
 from support.databases.engines import Engine
 from support.servers.http_server import Server, Tenant, serving
 from support.waiting import eventually
@@ -142,7 +146,8 @@ def is_problem(answer: httpx2.Response, status: int, code: str, field: str | Non
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == "application/problem+json"
     told = answer.json()
-    assert told.keys() - {"errors"} == {"type", "title", "status", "detail", "code"}
+    assert told.keys() - {"errors", "kind", "id"} == {"type", "title", "status", "detail", "code"}
+    assert ("kind" in told) == ("id" in told)
     assert (told["status"], told["code"]) == (status, code)
     assert all(entry.keys() == {"field", "message"} and entry["message"] for entry in told.get("errors", []))
     for entry in told.get("errors", []):
@@ -254,6 +259,28 @@ def test_head_is_refused_without_a_body(server: Server) -> None:
 )
 def test_an_unknown_route_is_not_found(tenant: Tenant, path: str) -> None:
     is_problem(tenant.http.get(httpx2.URL(tenant.address, raw_path=path.encode())), 404, "not_found")
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "given"),
+    [
+        ("/v1/sessions/nobody%2Fs", "session", "nobody/s"),
+        ("/v1/sessions/%ff", "session", "\\udcff"),
+        ("/org/projects/proj_0000000000000001", "project", "proj_0000000000000001"),
+        ("/v1/sessions/roses/messages?after=msg_0000000000000001", "message", "msg_0000000000000001"),
+        ("/v1/sessions/roses/memories?after=mem_0000000000000001", "memory", "mem_0000000000000001"),
+    ],
+)
+def test_what_is_not_found_is_named_by_kind_and_id(home: Tenant, path: str, kind: str, given: str) -> None:
+    found = is_problem(home.admin.get(path), 404, "not_found")
+    assert (found["kind"], found["id"]) == (kind, given)
+
+
+def test_every_kind_that_can_be_missing_has_its_name_in_problems() -> None:
+    """By the source: what raises `NotFound`, and what reads ids."""
+    sources = (path.read_text("utf-8") for path in Path(cloister.__file__).parent.rglob("*.py"))
+    raised = {kind for text in sources for kind in re.findall(r'(?:NotFound\(|_known\("[a-z]+_", )"([^"]+)"', text)}
+    assert raised == KINDS.keys()
 
 
 @pytest.mark.parametrize("header", ["X-Project-ID", "Authorization"])

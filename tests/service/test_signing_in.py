@@ -149,7 +149,7 @@ def test_org_8_a_browsers_token_is_no_key_even_beside_a_request_that_showed_it_a
     gate = Gate(
         services=house.services,
         rate_limit=RateLimit(0),
-        under_way=ConcurrencyLimit(0),
+        concurrency_limit=ConcurrencyLimit(0),
         sign_ins=sign_ins,
         operator_key=None,
     )
@@ -312,11 +312,11 @@ def test_the_oldest_of_a_key_give_way_and_what_expired_is_not_kept(watch: Watch,
     theirs = sign_ins.redeem(sign_ins.new_code(other))
     tokens = [sign_ins.redeem(sign_ins.new_code(key)) for _ in range(MOST_OF_A_KEY + 1)]
     with pytest.raises(Unauthenticated):
-        sign_ins.holder(tokens[0])
-    assert {sign_ins.holder(token).key for token in tokens[1:]} == {key.id}
-    assert sign_ins.holder(theirs).key == other.id
+        sign_ins.principal(tokens[0])
+    assert {sign_ins.principal(token).key for token in tokens[1:]} == {key.id}
+    assert sign_ins.principal(theirs).key == other.id
     watch.seconds += IDLE_SECONDS
     sign_ins.redeem(sign_ins.new_code(key))
     for token in (theirs, *tokens):
         with pytest.raises(Unauthenticated):
-            sign_ins.holder(token)
+            sign_ins.principal(token)

@@ -45,7 +45,7 @@ def test_the_first_start_shows_a_key_once_and_others_may_share_the_directory(dat
 
 def the_command_line_sees_the_same(command_line: CommandLine, local: Caller) -> None:
     assert command_line.said("roses", "--session", "roses") == ["The roses need water."]
-    command_line.run("remember", "roses", "The beans are ripe.")
+    command_line.run("record", "roses", "The beans are ripe.")
     contents = [entry["content"] for entry in local.everything("/v1/sessions/roses/messages")]
     assert contents == ["The roses need water.", "The beans are ripe."]
 

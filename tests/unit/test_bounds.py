@@ -9,7 +9,7 @@ from cloister.domain.recall.passage import Passage
 from cloister.domain.recall.question import asked_part
 from cloister.domain.text import MAX_CONTENT
 from cloister.index import terms
-from cloister.models.openai.answers import Reply, read_notes
+from cloister.models.openai.answers import Asked, Reply, read_notes
 from cloister.models.rules.extractor import Rules
 from cloister.models.rules.sentences import sentences
 from cloister.models.static.embedder import StaticEmbedder
@@ -68,4 +68,4 @@ def test_a_piece_without_spaces_has_the_same_tokens_in_parts() -> None:
 
 def test_thoughts_of_a_model_are_left_out_of_its_answer_and_others_are_read() -> None:
     answer = '<think>{"notes": 1}</think>{"notes": [{"content": "A note.", "sources": [1]}]}<think>'
-    assert read_notes(Reply(text=answer), [MessageId(1)]) == [("A note.", (MessageId(1),))]
+    assert read_notes(Reply(text=answer), Asked([MessageId(1)], all_by_users=True)) == [("A note.", (MessageId(1),))]

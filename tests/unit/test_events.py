@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cloister.domain.events import Event, of_move, reset, told
+from cloister.domain.events import Event, of_move, reset, visible_to
 from cloister.domain.identifiers import MessageId, ProjectId, TenantId
 from cloister.domain.scope import Reach
 from cloister.storage.postgres.notifications import packed, unpacked
@@ -32,7 +32,7 @@ events = st.builds(
 
 @given(events, st.sampled_from(PROJECTS[1:]))
 def test_iso_4_a_confined_reader_is_never_told_of_another_project(event: Event, project: ProjectId) -> None:
-    shown = told(event, Reach(tenant=TENANT, confined_to=project), None)
+    shown = visible_to(event, Reach(tenant=TENANT, confined_to=project), None)
     concerned = {event.project, event.origin} if event.moved else {event.project}
     assert (shown is not None) == (project in concerned)
     if shown is not None:
@@ -41,17 +41,17 @@ def test_iso_4_a_confined_reader_is_never_told_of_another_project(event: Event, 
 
 @given(events, st.none() | names)
 def test_a_reader_of_one_user_is_told_of_that_user_alone(event: Event, user: str | None) -> None:
-    shown = told(event, Reach(tenant=TENANT), user)
+    shown = visible_to(event, Reach(tenant=TENANT), user)
     assert shown == (event if user in (None, event.user) else None)
 
 
 def test_a_reset_reaches_those_whom_it_concerns() -> None:
     garden, cellar = Reach(tenant=TENANT, confined_to=ProjectId(1)), Reach(tenant=TENANT, confined_to=ProjectId(2))
-    assert told(reset(0, project=ProjectId(1)), garden, "ada") is not None
-    assert told(reset(0, project=ProjectId(1)), cellar, "ada") is None
-    assert told(reset(0, project=None), cellar, None) is None
-    assert told(reset(0, wide=True), cellar, "ada") is not None
-    assert told(reset(0, project=ProjectId(2)), Reach(tenant=TENANT), None) is not None
+    assert visible_to(reset(0, project=ProjectId(1)), garden, "ada") is not None
+    assert visible_to(reset(0, project=ProjectId(1)), cellar, "ada") is None
+    assert visible_to(reset(0, project=None), cellar, None) is None
+    assert visible_to(reset(0, wide=True), cellar, "ada") is not None
+    assert visible_to(reset(0, project=ProjectId(2)), Reach(tenant=TENANT), None) is not None
 
 
 @given(st.lists(st.tuples(st.integers(1, (1 << 63) - 1).map(TenantId), st.lists(events, max_size=5)), max_size=20))

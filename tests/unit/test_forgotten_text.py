@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cloister.domain.memory import has_recalled, parted, quoted
+from cloister.domain.memory import has_recalled, quoted, split_recalled
 from cloister.domain.prompts.forgotten_text import ForgottenTexts, without_forgotten
 from cloister.domain.prompts.recalled_text import (
     QUOTATION_FORGOTTEN,
     RECALL_ONLY,
     own_words,
+    quoted_tokens,
     tokens_after,
-    tokens_beside,
 )
 
 SECRET = "The attic code is ATTIC-31."
@@ -107,9 +107,9 @@ def test_nothing_forgotten_is_left_and_own_words_stay(own: str, said: list[str],
     left = without_forgotten(content, forgotten)
     assert own_words(left) == own_words(content)
     assert without_forgotten(left, forgotten) == left
-    lines = (parted(left).recalled or "").splitlines()
+    lines = (split_recalled(left).recalled or "").splitlines()
     assert not any(forgotten.are_in(line.partition(": ")[2]) for line in lines if line.startswith("- "))
-    assert set(lines) <= set((parted(content).recalled or "").splitlines())
+    assert set(lines) <= set((split_recalled(content).recalled or "").splitlines())
 
 
 @given(said=st.lists(texts, min_size=1, max_size=6), gone=st.lists(texts), own=st.integers(0, 50))
@@ -117,5 +117,5 @@ def test_tokens_are_those_of_a_message_that_was_stored_so(said: list[str], gone:
     content = f"So it is. {block(*said)}"
     left = without_forgotten(content, ForgottenTexts([*gone, said[0]]))
     words = own_words(content)
-    assert tokens_after(own + tokens_beside(content, words), content, left) == own + tokens_beside(left, words)
+    assert tokens_after(own + quoted_tokens(content, words), content, left) == own + quoted_tokens(left, words)
     assert has_recalled(left) or left == words

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cloister.domain.errors import Closed
-from cloister.storage.sqlite.group_commit import GroupCommit, Together
+from cloister.storage.sqlite.group_commit import BatchKind, GroupCommit
 
 
 class Notes:
@@ -81,7 +81,7 @@ def written(notes: Notes, words: Sequence[str]) -> list[str | Exception]:
     return [KeyError(word) if word == "missing" else notes.write(word) for word in words]
 
 
-def together(notes: Notes, prepared: list[list[str]] | None = None) -> Together[str, str, str]:
+def together(notes: Notes, prepared: list[list[str]] | None = None) -> BatchKind[str, str, str]:
     def prepare(words: Sequence[str]) -> list[str]:
         if prepared is not None:
             prepared.append(list(words))
@@ -89,13 +89,13 @@ def together(notes: Notes, prepared: list[list[str]] | None = None) -> Together[
             raise TypeError("unprepared")
         return [word + "!" if word == "add" else word for word in words]
 
-    return Together("notes", prepare, lambda words: written(notes, words))
+    return BatchKind("notes", prepare, lambda words: written(notes, words))
 
 
 def test_a_lone_caller_writes_on_his_own_thread(notes: Notes) -> None:
     writer = GroupCommit(notes)
     assert writer.run(lambda: notes.write("alone")) == "ALONE"
-    assert writer.run_together([("add", together(notes))]) == ["ADD!"]
+    assert writer.run_batch([("add", together(notes))]) == ["ADD!"]
     assert notes.writers == {threading.get_ident()}
     assert notes.kept == ["alone", "add!"]
     writer.close()
@@ -109,7 +109,7 @@ def test_what_waits_shares_one_commit_and_one_call(notes: Notes) -> None:
         notes.may_commit.clear()
         first = threads.submit(writer.run, lambda: notes.write("first"))
         assert notes.committing.wait(10)
-        waiting = [threads.submit(writer.run_together, [(f"word {number}", kind)]) for number in range(8)]
+        waiting = [threads.submit(writer.run_batch, [(f"word {number}", kind)]) for number in range(8)]
         wait_until(lambda: writer.waiting == 7)
         notes.may_commit.set()
         assert first.result(10) == "FIRST"
@@ -122,7 +122,7 @@ def test_what_waits_shares_one_commit_and_one_call(notes: Notes) -> None:
 def test_what_one_caller_gathered_shares_one_commit_and_each_has_its_own_answer(notes: Notes) -> None:
     writer = GroupCommit(notes)
     kind = together(notes)
-    first, wrong, last = writer.run_together([(word, kind) for word in ("one", "fails", "two")])
+    first, wrong, last = writer.run_batch([(word, kind) for word in ("one", "fails", "two")])
     assert (first, type(wrong), last) == ("ONE", ValueError, "TWO")
     assert notes.kept == ["one", "two"]
     assert notes.commits == 1
@@ -136,7 +136,7 @@ def test_each_failure_is_its_callers_own(notes: Notes) -> None:
     outcomes: dict[str, list[object]] = {}
 
     def call(word: str) -> None:
-        (outcome,) = writer.run_together([(word, kind)])
+        (outcome,) = writer.run_batch([(word, kind)])
         outcomes.setdefault(word, []).append(type(outcome) if isinstance(outcome, BaseException) else outcome)
 
     with ThreadPoolExecutor(20) as threads:

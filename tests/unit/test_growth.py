@@ -29,7 +29,7 @@ from cloister.domain.recall.passage import Passage
 from cloister.domain.recall.question import asked_part, parse_question
 from cloister.domain.text import MAX_CONTENT
 from cloister.index import terms
-from cloister.models.openai.answers import Reply, UnusableAnswer, read_memories
+from cloister.models.openai.answers import Asked, Reply, UnusableAnswer, read_memories
 from cloister.models.rules.extractor import Rules
 from cloister.models.static.embedder import StaticEmbedder
 from support.samples.hostile_texts import HEADS, UNITS, attacks, repeated
@@ -151,7 +151,7 @@ def said(text: str, times: int = 1) -> list[Statement]:
 
 def read_answer(text: str) -> None:
     try:
-        read_memories(Reply(text=text), [MessageId(1)])
+        read_memories(Reply(text=text), Asked([MessageId(1)], all_by_users=True))
     except UnusableAnswer:
         return
 

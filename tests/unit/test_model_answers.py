@@ -13,6 +13,7 @@ from cloister.models.openai.answers import (
     LONGEST_TEXT,
     MEMORIES,
     NOTES,
+    Asked,
     OtherItems,
     Reply,
     Schema,
@@ -26,6 +27,7 @@ from cloister.models.openai.merging import merged_entities, merged_memories, mer
 from support.samples.statements import ids
 
 ASKED = ids(1, 2, 3)
+BY_USERS = Asked(ASKED, all_by_users=True)
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
@@ -34,7 +36,7 @@ ANYTHING = st.recursive(
 
 
 def read(text: str) -> list[ExtractedMemory]:
-    return read_memories(Reply(text=text), ASKED)
+    return read_memories(Reply(text=text), BY_USERS)
 
 
 def read_one(**fields: object) -> ExtractedMemory:
@@ -68,15 +70,27 @@ def test_the_json_is_found_in_what_models_write_around_it(text: str) -> None:
         (["2", 3], ids(2, 3)),
         (2, ids(2)),
         ([2, 4, 0, -1, 10**30], ids(2)),
-        ([4], ASKED),
         ([], ASKED),
         (None, ASKED),
-        ([True, 1.0, "one", None, [1]], ASKED),
-        ({"1": 1}, ASKED),
     ],
 )
-def test_sources_are_messages_that_were_asked_about_and_all_of_them_in_doubt(given: object, expected: object) -> None:
+def test_sources_are_messages_that_were_asked_about_and_all_of_them_where_none_is_named(
+    given: object, expected: object
+) -> None:
     assert read_one(sources=given).sources == expected
+
+
+@pytest.mark.parametrize("given", [[4], [0], [-1], [True, 1.0, "one", None, [1]], {"1": 1}])
+def test_mem_11_numbers_that_name_no_message_make_an_item_unusable(given: object) -> None:
+    """Taken for all messages, they would make the assistant's words the user's."""
+    with pytest.raises(UnusableAnswer, match="numbered 1 to 3"):
+        read_one(sources=given)
+
+
+def test_mem_11_missing_sources_are_refused_where_the_assistant_was_quoted_too() -> None:
+    text = json.dumps({"memories": [{"content": "The user owns a yacht."}]})
+    with pytest.raises(UnusableAnswer, match="numbered 1 to 3"):
+        read_memories(Reply(text=text), Asked(ASKED, all_by_users=False))
 
 
 @pytest.mark.parametrize(
@@ -141,7 +155,7 @@ def test_mem_6_an_answer_of_nothing_else_is_unusable(lacking: object) -> None:
 )
 def test_items_of_another_kind_are_told_from_broken_answers(text: str) -> None:
     with pytest.raises(OtherItems):
-        read_entities(Reply(text=text), ASKED)
+        read_entities(Reply(text=text), BY_USERS)
 
 
 @pytest.mark.parametrize(
@@ -160,12 +174,12 @@ def test_items_of_another_kind_are_told_from_broken_answers(text: str) -> None:
 )
 def test_mem_6_a_broken_answer_is_not_one_of_another_kind(text: str) -> None:
     with pytest.raises(UnusableAnswer) as caught:
-        read_entities(Reply(text=text), ASKED)
+        read_entities(Reply(text=text), BY_USERS)
     assert not isinstance(caught.value, OtherItems)
 
 
 def test_an_entity_needs_a_name_alone() -> None:
-    found = read_entities(Reply(text='[{"name": "Graz"}, {"type": "place", "notes": "A town."}]'), ASKED)
+    found = read_entities(Reply(text='[{"name": "Graz"}, {"type": "place", "notes": "A town."}]'), BY_USERS)
     assert found == [ExtractedEntity(name="Graz", type="other", notes="", sources=ASKED)]
 
 
@@ -199,18 +213,18 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 )
 def test_types_of_entities_are_ours(written: str, expected: str) -> None:
     item = {"name": "Graz", "type": written, "notes": "It is named.", "sources": [1]}
-    (entity,) = read_entities(Reply(text=json.dumps({"entities": [item]})), ASKED)
+    (entity,) = read_entities(Reply(text=json.dumps({"entities": [item]})), BY_USERS)
     assert entity.type == expected
 
 
 def test_notes_are_lines_with_their_sources() -> None:
     reply = Reply(text='{"notes": [{"content": "Anna moved.", "sources": [3]}, {"content": "To Graz."}]}')
-    assert read_notes(reply, ASKED) == [("Anna moved.", ids(3)), ("To Graz.", ASKED)]
+    assert read_notes(reply, BY_USERS) == [("Anna moved.", ids(3)), ("To Graz.", ASKED)]
 
 
 def test_an_answer_that_was_cut_off_is_not_read_even_where_it_could_be() -> None:
     with pytest.raises(UnusableAnswer, match="cut off"):
-        read_memories(Reply(text='{"memories": []}', complete=False), ASKED)
+        read_memories(Reply(text='{"memories": []}', complete=False), BY_USERS)
 
 
 @pytest.mark.parametrize("schema", [MEMORIES, ENTITIES, NOTES])

@@ -26,7 +26,7 @@ def test_what_one_process_sealed_another_opens_once(text: str) -> None:
     """Blanks at the end are padding."""
     watch = Watch()
     sending, hearing = Envelopes(KEY, "one", watch), Envelopes(KEY, "two", watch)
-    payload = sending.close(text)
+    payload = sending.seal(text)
     assert len(payload) < 8_000
     assert (hearing.open(payload, watch.note) or "").rstrip(" ") == text
     assert hearing.open(payload, watch.note) is None
@@ -36,14 +36,14 @@ def test_what_one_process_sealed_another_opens_once(text: str) -> None:
 def test_lengths_say_little() -> None:
     watch = Watch()
     sending = Envelopes(KEY, "one", watch)
-    assert len({len(sending.close("x" * length)) for length in range(200)}) == 1
-    assert len(sending.close("x" * LARGEST_TEXT)) < 8_000
+    assert len({len(sending.seal("x" * length)) for length in range(200)}) == 1
+    assert len(sending.seal("x" * LARGEST_TEXT)) < 8_000
 
 
 def test_another_key_opens_nothing_and_is_noticed() -> None:
     watch = Watch()
     hearing = Envelopes(KEY, "two", watch)
-    for payload in ("", "[]", "ü", "A" * 4_000, Envelopes(b"other", "one", watch).close("text")):
+    for payload in ("", "[]", "ü", "A" * 4_000, Envelopes(b"other", "one", watch).seal("text")):
         assert hearing.open(payload, watch.note) is None
     assert watch.forged == 5
 
@@ -52,13 +52,13 @@ def test_what_was_recorded_is_not_believed_later() -> None:
     """Neither of a process that was heard since, nor of one that was not."""
     watch = Watch()
     sending, heard, new = (Envelopes(KEY, name, watch) for name in ("one", "two", "three"))
-    recorded = [sending.close(str(number)) for number in range(3)]
+    recorded = [sending.seal(str(number)) for number in range(3)]
     assert heard.open(recorded[1], watch.note)
     assert heard.open(recorded[0], watch.note) is None
     watch.moment += 11 * MINUTE
     assert new.open(recorded[2], watch.note) is None
     assert heard.open(recorded[2], watch.note), "whoever counts along needs no clock"
-    assert new.open(sending.close("now"), watch.note)
+    assert new.open(sending.seal("now"), watch.note)
     assert watch.forged == 0
 
 
@@ -66,5 +66,5 @@ def test_only_so_many_processes_are_remembered() -> None:
     watch = Watch()
     hearing = Envelopes(KEY, "two", watch)
     for number in range(2_500):
-        assert hearing.open(Envelopes(KEY, f"process {number}".replace(" ", "-"), watch).close("x"), watch.note)
+        assert hearing.open(Envelopes(KEY, f"process {number}".replace(" ", "-"), watch).seal("x"), watch.note)
     assert len(vars(hearing)["_last"]) == 1_000

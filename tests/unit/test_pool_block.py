@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from cloister.domain.recall.ranking import ROLES, Evidence, best, rank
+from cloister.domain.conversation import ROLES
+from cloister.domain.recall.ranking import Evidence, best, rank
 from cloister.index import terms
 from cloister.index.exact import block
-from cloister.index.exact.background import beside
+from cloister.index.exact.background import start_in_thread
 from cloister.index.exact.block import PoolBlock
 from cloister.index.exact.columns import Rows
 
@@ -189,14 +190,14 @@ def test_a_large_block_worked_on_by_two_threads_equals_a_small_one(monkeypatch: 
 
 
 def beside_threads(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """What is begun beside the caller from now on."""
+    """What is started on another thread from now on."""
     begun: list[object] = []
 
     def noted(work: Callable[[], object]) -> Callable[[], object]:
         begun.append(work)
-        return beside(work)
+        return start_in_thread(work)
 
-    monkeypatch.setattr(block, "beside", noted)
+    monkeypatch.setattr(block, "start_in_thread", noted)
     return begun
 
 
@@ -204,7 +205,7 @@ def test_an_error_beside_is_raised_where_its_result_is_asked_for() -> None:
     def fail() -> None:
         raise MemoryError("no room")
 
-    result = beside(fail)
+    result = start_in_thread(fail)
     with pytest.raises(MemoryError, match="no room"):
         result()
 
@@ -214,7 +215,7 @@ def test_without_another_thread_one_goes_after_the_other(monkeypatch: pytest.Mon
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
-    assert beside(lambda: 7)() == 7
+    assert start_in_thread(lambda: 7)() == 7
 
 
 def test_a_dropped_session_leaves_no_trace_in_the_statistics() -> None:

@@ -14,7 +14,7 @@ from cloister.domain.context import Context, Derived, Item
 from cloister.domain.conversation import Message, Role
 from cloister.domain.entity import Entity
 from cloister.domain.identifiers import EntityId, MemoryId, MessageId, ObservationId, ProjectId, SessionId
-from cloister.domain.memory import Memory, StoredMemory, has_recalled, parted, quoted, spoken, without_recalled
+from cloister.domain.memory import Memory, StoredMemory, has_recalled, quoted, split_recalled, spoken, without_recalled
 from cloister.domain.observation import Observation, StoredObservation
 from cloister.domain.prompts.outside_text import harmless, marks, without_control_words
 from cloister.domain.prompts.prompt import prompt, system_part
@@ -302,7 +302,7 @@ def test_what_stands_between_two_blocks_is_in_doubt_and_counts_as_recalled() -> 
     """A stranger's words could have closed the first and opened the second."""
     text = "Mine. <recalled-memory>a</recalled-memory> theirs <recalled-memory>b</recalled-memory> Mine too."
     assert without_recalled(text) == "Mine.   Mine too."
-    assert parted(text).recalled == "a</recalled-memory> theirs <recalled-memory>b"
+    assert split_recalled(text).recalled == "a</recalled-memory> theirs <recalled-memory>b"
 
 
 def test_a_user_is_never_shown_as_the_assistant() -> None:

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloister.domain.prompts.outside_text import harmless
-from cloister.models.openai.quotations import as_written, quotation, shown
-from cloister.models.openai.splitting import cut, first_fitting, parts, tokens
+from cloister.models.openai.quotations import cut, first_fitting, parts, quotation, restore_brackets, shown, tokens
 from support.samples.statements import ids, statement
 
 NASTY = st.lists(
@@ -49,7 +48,7 @@ def test_a_speaker_is_named_by_role_and_name() -> None:
     )
 )
 def test_brackets_can_be_written_back(text: str) -> None:
-    assert as_written(harmless(text)) == text
+    assert restore_brackets(harmless(text)) == text
 
 
 @given(st.lists(st.text(max_size=600), max_size=12), st.integers(min_value=64, max_value=400))

@@ -47,10 +47,10 @@ def program(checkout: Path, name: str, does: str = "exit 0") -> None:
     file.chmod(0o755)
 
 
-def called(checkout: Path, script: str) -> subprocess.CompletedProcess[str]:
+def called(checkout: Path, script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     path = f"{checkout / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
     return subprocess.run(
-        [checkout / "scripts" / script],
+        [checkout / "scripts" / script, *arguments],
         cwd=checkout,
         env={"PATH": path},
         capture_output=True,
@@ -59,6 +59,43 @@ def called(checkout: Path, script: str) -> subprocess.CompletedProcess[str]:
         timeout=60,
         preexec_fn=dispositions(),
     )
+
+
+def test_all_tests_run_on_one_more_worker_than_there_are_cores(checkout: Path) -> None:
+    program(checkout, ".venv/bin/pytest", 'echo "pytest $*"')
+    assert (
+        called(checkout, "test", "tests/unit", "-x").stdout == f"pytest -n {(os.cpu_count() or 1) + 1} tests/unit -x\n"
+    )
+
+
+def test_the_fast_lane_checks_the_types_of_what_changed_and_runs_what_needs_no_server(checkout: Path) -> None:
+    """Neither the console nor PostgreSQL; types of files that differ from main, or are new."""
+    program(checkout, ".venv/bin/pytest", 'echo "pytest $*" > tests-run')
+    program(checkout, ".venv/bin/pyright", 'echo "pyright $*" > types-checked')
+    program(checkout, "scripts/console", "exit 1")
+    git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"]
+    (checkout / "src").mkdir()
+    for name in ("same", "changed", "gone"):
+        (checkout / "src" / f"{name}.py").touch()
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "first"], ["checkout", "-qb", "mine"]):
+        subprocess.run([*git, *command], cwd=checkout, check=True)
+    (checkout / "src" / "changed.py").write_text("changed = 1")
+    (checkout / "src" / "gone.py").unlink()
+    subprocess.run([*git, "commit", "-qam", "second"], cwd=checkout, check=True)
+    (checkout / "src" / "new.py").touch()
+    run = called(checkout, "test", "--fast", "-x")
+    assert (run.returncode, run.stderr) == (0, "")
+    assert (checkout / "types-checked").read_text() == "pyright src/changed.py src/new.py\n"
+    tests = (checkout / "tests-run").read_text()
+    assert "tests/architecture tests/unit tests/contract -k not postgres" in tests and tests.endswith(" -x\n")
+    program(checkout, ".venv/bin/pyright", "exit 1")
+    assert called(checkout, "test", "--fast").returncode != 0
+
+
+def test_help_says_what_there_is_and_runs_nothing(checkout: Path) -> None:
+    program(checkout, ".venv/bin/pytest", "exit 1")
+    shown = called(checkout, "test", "--help")
+    assert shown.returncode == 0 and "scripts/test --fast" in shown.stdout
 
 
 def test_all_checks_have_ended_when_a_test_fails(checkout: Path) -> None:

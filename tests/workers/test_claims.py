@@ -14,12 +14,12 @@ from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Stateme
 from cloister.domain.identifiers import MessageId
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock, now
-from cloister.services.conversations.sessions import SessionChange
 from cloister.services.memories import extract
 from cloister.services.memories.claims import Claim
 from cloister.storage.queries import load_queries
 from support.databases.engines import EMBEDDER, at_once, exact_index, postgres_engine
 from support.servers.worker_processes import FACT, Place, converse
+from support.setups.extraction import run_due
 from support.waiting import eventually
 
 MINUTE = 60 * 1_000_000
@@ -142,7 +142,7 @@ def test_mem_4_the_claim_of_a_dead_worker_expires_and_nothing_is_kept_twice(plac
     assert dead.extraction.run(claim).result == "lost", "who was thought dead and comes back keeps nothing"
     assert place.number("SELECT count(*) FROM memory") == 0
     outcome = alive.extraction.run(successor)
-    assert (outcome.result, outcome.extracted.memories, outcome.extracted.checked_messages) == ("succeeded", 2, 4)
+    assert (outcome.result, outcome.counts.memories, outcome.counts.checked_messages) == ("succeeded", 2, 4)
     assert dead.extraction.run(claim).result == "lost"
     assert place.number("SELECT count(*) FROM memory") == 2
     assert alive.claims.waiting() == 0
@@ -176,7 +176,7 @@ def test_a_worker_that_stops_lets_go_of_what_it_has_and_another_may_have_it_at_o
     run.start()
     assert model.asked.wait(30)
     assert stopping.claims.release_all() == 1
-    assert other.extraction.run_due() == 1
+    assert run_due(other) == 1
     model.go_on.set()
     run.join(30)
     assert stopping.extraction.results["lost"] == 1
@@ -209,12 +209,12 @@ def test_a_session_that_moves_while_it_is_extracted_keeps_nothing_of_it(place: P
     run = threading.Thread(target=services.extraction.run, args=(claim,))
     run.start()
     assert model.asked.wait(30)
-    services.sessions.change(reach, "one-0", SessionChange(move=True, project=garden))
+    services.sessions.move(reach, "one-0", garden)
     model.go_on.set()
     run.join(30)
     assert services.extraction.results["lost"] == 1
     assert place.number("SELECT count(*) FROM memory") == 0
-    assert services.extraction.run_due() == 1, "it is extracted in its new place"
+    assert run_due(services) == 1, "it is extracted in its new place"
     assert place.number("SELECT count(*) FROM memory") == 2
 
 
@@ -255,7 +255,7 @@ def test_iso_4_an_error_that_quotes_what_was_said_is_shown_nowhere(place: Place)
     services = cloister(place, model=model)
     reach = settle(services, "one", 1)
     model.error = ValueError(f"cannot read {SECRET}")
-    assert services.extraction.run_due() == 1
+    assert run_due(services) == 1
     assert services.sessions.get(reach, "one-0").last_extraction_error == "The extractor failed (ValueError)."
     assert SECRET not in repr(services.health.health())
 
@@ -265,20 +265,20 @@ def test_work_that_cannot_be_stored_leaves_nothing_half_done(place: Place, monke
     services = cloister(place, model=Model())
     reach = settle(services, "one", 1)
     claim = claimed(services)
-    keep = services.memories.append_prepared
+    keep = services.memories.add_prepared
 
     def broken(_: object, *given: Any) -> None:
         keep(*given)
         raise RuntimeError("in the middle")
 
     with monkeypatch.context() as patch:
-        patch.setattr(type(services.memories), "append_prepared", broken)
+        patch.setattr(type(services.memories), "add_prepared", broken)
         assert services.extraction.run(claim).result == "failed"
     assert place.number("SELECT count(*) FROM memory") == 0
     assert place.number("SELECT count(*) FROM message WHERE is_memory_checked = 1") == 0
     assert services.sessions.get(reach, "one-0").last_extraction_error == "The extractor failed (RuntimeError)."
     place.make_due()
-    assert services.extraction.run_due() == 1
+    assert run_due(services) == 1
     assert place.rows("SELECT content FROM memory ORDER BY content") == [
         (f"{FACT} one-0-0.",),
         (f"{FACT} one-0-1.",),

@@ -15,10 +15,11 @@ from cloister.domain.scope import Reach
 from cloister.index.qdrant.index import QdrantIndex
 from cloister.services.conversations.sessions import SessionFields
 from cloister.services.recall.search import EntityHit, EpisodeHit
-from cloister.services.recall.search import Place as Where
-from cloister.worker import Done, Worker
+from cloister.services.recall.search import SearchTarget as Where
+from cloister.worker import Worker, WorkerCounts
 from support.databases.engines import EMBEDDER
 from support.servers.worker_processes import FACT, Place, converse
+from support.setups.qdrant import COLLECTION, ENTITY_COLLECTION
 
 INDEXING = Path(__file__).with_name("indexing_process.py")
 UNINDEXED = "SELECT count(*) FROM message WHERE indexed_at IS NULL"
@@ -26,13 +27,13 @@ UNINDEXED_ENTITIES = "SELECT count(*) FROM entity WHERE indexed_at IS NULL"
 
 
 @contextmanager
-def house(place: Place, points: Path) -> Generator[tuple[Services, QdrantClient, QdrantIndex]]:
+def house(place: Place, points: Path) -> Generator[tuple[Services, QdrantClient]]:
     """Open for as long as no other process is: Qdrant's own file is for one at a time."""
     client = QdrantClient(path=str(points))
     index = QdrantIndex(client, EMBEDDER)
     services = wire(place.engine.open(), index=index, embedder=EMBEDDER)
     try:
-        yield services, client, index
+        yield services, client
     finally:
         services.close()
 
@@ -45,7 +46,7 @@ def kill_at(place: Place, points: Path, moment: str) -> None:
         process.kill()
 
 
-def drained(services: Services) -> Done:
+def drained(services: Services) -> WorkerCounts:
     """What a worker did that ran once."""
     worker = Worker(services)
     worker.drain()
@@ -58,16 +59,16 @@ def test_what_a_killed_worker_left_out_of_the_index_another_puts_there_once(
     place: Place, tmp_path: Path, moment: str
 ) -> None:
     points = tmp_path / "points"
-    with house(place, points) as (services, _, _):
+    with house(place, points) as (services, _):
         reach = Reach(tenant=services.projects.create_tenant("Beekeepers")[0])
         for name in ("bees", "wasps"):
             converse(services, reach, name)
     assert place.number(UNINDEXED) == 8
     kill_at(place, points, moment)
     assert place.number(UNINDEXED) == 8, "nothing says that it is indexed"
-    with house(place, points) as (services, client, index):
+    with house(place, points) as (services, client):
         assert drained(services).indexed == 8
-        records, _ = client.scroll(index.collection, limit=100)
+        records, _ = client.scroll(COLLECTION, limit=100)
         stored = sorted(int(str(identity)) for (identity,) in place.rows("SELECT message_id FROM message"))
         assert sorted(int(record.id) for record in records) == stored
         assert services.queue.waiting() == 0
@@ -82,7 +83,7 @@ def test_an_entity_that_a_killed_worker_left_out_of_the_index_another_puts_there
 ) -> None:
     """ISO-8, ISO-9"""
     points = tmp_path / "points"
-    with house(place, points) as (services, _, _):
+    with house(place, points) as (services, _):
         reach = Reach(tenant=services.projects.create_tenant("Beekeepers")[0])
         garden = services.projects.create_project(reach, "Garden").id
         services.sessions.create(reach, SessionFields(external_id="bees", project=garden))
@@ -91,10 +92,10 @@ def test_an_entity_that_a_killed_worker_left_out_of_the_index_another_puts_there
     assert place.number(UNINDEXED_ENTITIES) == 1
     kill_at(place, points, moment)
     assert place.number(UNINDEXED_ENTITIES) == 1, "nothing says that it is indexed"
-    with house(place, points) as (services, client, index):
+    with house(place, points) as (services, client):
         drained(services)
         assert services.queue.waiting() == 0
-        records, _ = client.scroll(index.entity_collection, limit=100)
+        records, _ = client.scroll(ENTITY_COLLECTION, limit=100)
         stored = [int(str(identity)) for (identity,) in place.rows("SELECT entity_id FROM entity")]
         assert [int(record.id) for record in records] == stored
         (found,) = services.search.search(reach, "cello", Where(project=garden), limit=9, kinds=["entities"])

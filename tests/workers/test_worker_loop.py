@@ -26,7 +26,7 @@ DAY = 24 * 3_600 * 1_000_000
 @pytest.fixture
 def services(place: Place, monkeypatch: pytest.MonkeyPatch) -> Services:
     """Nobody looks into the database by the clock: only the bell is left."""
-    monkeypatch.setattr(loop, "_LOOK_EVERY_SECONDS", AN_HOUR)
+    monkeypatch.setattr(loop, "_POLL_SECONDS", AN_HOUR)
     return place.engine.services()
 
 
@@ -108,8 +108,8 @@ def test_idempotency_keys_that_expired_are_dropped_though_nobody_writes(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also by a worker that is run once."""
-    monkeypatch.setattr(loop, "_LOOK_EVERY_SECONDS", 0.01)
-    monkeypatch.setattr(loop, "_EXPIRE_EVERY_SECONDS", 0.01)
+    monkeypatch.setattr(loop, "_POLL_SECONDS", 0.01)
+    monkeypatch.setattr(loop, "_EXPIRY_SECONDS", 0.01)
     ahead = 0
     services = place.engine.services(clock=lambda: now() + ahead)
     reach = Reach(tenant=services.projects.create_tenant("One")[0])
@@ -135,7 +135,7 @@ def test_trouble_with_the_database_is_waited_out(
     services: Services, reach: Reach, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """And once only: a worker that rests for long after a session has nothing to rest from."""
-    monkeypatch.setattr(loop, "_AFTER_TROUBLE_SECONDS", 0.01)
+    monkeypatch.setattr(loop, "_ERROR_PAUSE_SECONDS", 0.01)
     claim_due, failures = Claims.claim_due, count(1)
 
     def troubled(claims: Claims) -> Claim | None:

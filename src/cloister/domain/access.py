@@ -1,4 +1,4 @@
-"""Who is calling, what they may do, and which project a request means (ORG-3, ORG-4, ORG-8)."""
+"""API keys, their permissions, and which project a request means (ORG-3, ORG-4, ORG-8)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ PERMISSIONS: tuple[Permission, ...] = get_args(Permission)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ApiKey:
-    """A credential of one tenant, without its secret. `project` pins it; `confined` forbids every other. With a `user` it reaches
-    that user's sessions only (ORG-10)."""
+    """A credential of one tenant, without its secret. `project` is the project of its requests that name none; `confined` forbids
+    every other project. A key with a `user` reaches that user's sessions only (ORG-10)."""
 
     id: KeyId
     tenant: TenantId
@@ -44,17 +44,17 @@ class ApiKey:
 
     @property
     def can_make_keys(self) -> bool:
-        """Whether its holder can give the tenant another key: an admin's, with the whole tenant in reach."""
+        """Whether the key can create other keys: it needs the permission admin, and the whole tenant in reach."""
         return "admin" in self.permissions and self.reach.is_whole_tenant
 
     def require(self, permission: Permission) -> None:
-        """An admin may do everything; the other permissions stand for themselves."""
+        """Raise `Forbidden` unless the key has the permission. Admin includes the others; write does not include read."""
         if permission not in self.permissions and "admin" not in self.permissions:
             raise Forbidden(f"This key does not have the permission {permission!r}.")
 
 
 def checked_permissions(given: Sequence[str]) -> tuple[Permission, ...]:
-    """Each known, none twice, in the order of their weight."""
+    """The permissions, each known, without duplicates, in the order of `PERMISSIONS`."""
     for permission in given:
         if permission not in PERMISSIONS:
             raise InvalidRequest("permissions", f"{permission!r} is not one of {', '.join(PERMISSIONS)}.")
@@ -64,13 +64,13 @@ def checked_permissions(given: Sequence[str]) -> tuple[Permission, ...]:
 
 
 def refuse_lockout(keys: Sequence[ApiKey], revoked: KeyId, now: int) -> None:
-    """A tenant always keeps a key that can make others and does not expire (ORG-9). `keys` are the tenant's keys that were not
-    revoked. One that expires counts only beside others that do."""
-    able = [key for key in keys if key.can_make_keys and key.is_valid(now)]
-    going = next((key for key in able if key.id == revoked), None)
+    """Raise `Conflict` if revoking a key would leave the tenant without a key that can create others (ORG-9). `keys` are the
+    tenant's keys that are not revoked. A key that expires is no replacement for one that does not."""
+    capable = [key for key in keys if key.can_make_keys and key.is_valid(now)]
+    going = next((key for key in capable if key.id == revoked), None)
     if going is None:
         return
-    left = [key for key in able if key is not going and (going.expires_at is not None or key.expires_at is None)]
+    left = [key for key in capable if key is not going and (going.expires_at is not None or key.expires_at is None)]
     if not left:
         raise Conflict(
             "This is the last admin key of the tenant that does not expire: without it nobody could make another. "
@@ -87,10 +87,10 @@ def resolve_project(
     default: Callable[[], ProjectId],
     owns: Callable[[ProjectId], bool],
 ) -> ProjectId:
-    """ORG-3: the header, else the key's own project, else the default one where the route does not insist.
+    """The project of a request (ORG-3): the header's, else the key's own, else the tenant's default, unless the route requires one.
 
-    A header is checked first for its form, then against what the key is confined to, then for ownership. A confined key learns
-    nothing of other projects, not even whether they exist.
+    The header is checked for its form first, then against the key's confinement, then for existence, so that a confined key cannot
+    find out which other projects exist.
     """
     if header is not None:
         checked_project_form(header)

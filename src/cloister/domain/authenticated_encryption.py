@@ -1,8 +1,8 @@
-"""A seal: bytes that only the holder of a key can read or make.
+"""Authenticated encryption: bytes that can only be read or made with a key.
 
-Encrypt-then-MAC from the standard library: the keystream is SHAKE-256 of an encryption key and a random nonce, the mark is
-HMAC-SHA-256 of nonce and ciphertext under a second key; both keys come from the given one and its purpose. It is for a few bytes
-that live a short time, and says nothing about when they were sealed: whoever can replay an old seal is told nothing by it.
+Encrypt-then-MAC from the standard library: the keystream is SHAKE-256 of an encryption key and a random nonce, the tag is
+HMAC-SHA-256 of nonce and ciphertext under a second key; both keys are derived from the given key and a purpose. It is meant for a
+few bytes that live a short time. It does not detect replay: callers that need that add a time or a counter.
 """
 
 import hmac
@@ -10,33 +10,33 @@ import secrets
 from hashlib import shake_256
 
 _NONCE_BYTES = 16
-_MARK_BYTES = 32
-OVERHEAD_BYTES = _NONCE_BYTES + _MARK_BYTES
+_TAG_BYTES = 32
+OVERHEAD_BYTES = _NONCE_BYTES + _TAG_BYTES
 
 
-def sealed(key: bytes, purpose: str, plain: bytes) -> bytes:
-    """What is sealed for one purpose cannot be opened for another."""
+def encrypt(key: bytes, purpose: str, plain: bytes) -> bytes:
+    """The ciphertext with its nonce and tag. It cannot be decrypted for another purpose."""
     nonce = secrets.token_bytes(_NONCE_BYTES)
-    body = nonce + _exclusive_or(plain, _stream(key, purpose, nonce, len(plain)))
-    return body + _mark(key, purpose, body)
+    body = nonce + _exclusive_or(plain, _keystream(key, purpose, nonce, len(plain)))
+    return body + _tag(key, purpose, body)
 
 
-def opened(key: bytes, purpose: str, given: bytes) -> bytes | None:
-    """None for what was not sealed with this key for this purpose."""
+def decrypt(key: bytes, purpose: str, given: bytes) -> bytes | None:
+    """The plain bytes; None for bytes that were not encrypted with this key for this purpose."""
     if len(given) < OVERHEAD_BYTES:
         return None
-    body, mark = given[:-_MARK_BYTES], given[-_MARK_BYTES:]
-    if not hmac.compare_digest(mark, _mark(key, purpose, body)):
+    body, tag = given[:-_TAG_BYTES], given[-_TAG_BYTES:]
+    if not hmac.compare_digest(tag, _tag(key, purpose, body)):
         return None
-    nonce, hidden = body[:_NONCE_BYTES], body[_NONCE_BYTES:]
-    return _exclusive_or(hidden, _stream(key, purpose, nonce, len(hidden)))
+    nonce, ciphertext = body[:_NONCE_BYTES], body[_NONCE_BYTES:]
+    return _exclusive_or(ciphertext, _keystream(key, purpose, nonce, len(ciphertext)))
 
 
-def _stream(key: bytes, purpose: str, nonce: bytes, length: int) -> bytes:
+def _keystream(key: bytes, purpose: str, nonce: bytes, length: int) -> bytes:
     return shake_256(hmac.digest(key, f"encrypt {purpose}".encode(), "sha256") + nonce).digest(length)
 
 
-def _mark(key: bytes, purpose: str, body: bytes) -> bytes:
+def _tag(key: bytes, purpose: str, body: bytes) -> bytes:
     return hmac.digest(hmac.digest(key, f"authenticate {purpose}".encode(), "sha256"), body, "sha256")
 
 

@@ -1,4 +1,5 @@
-"""The context: what we just said apart from what is related (CTX-1), from chosen sources (CTX-2), inside a budget (CTX-5)."""
+"""The context of a reply: the current conversation and the related history, kept apart (CTX-1), from configured sources (CTX-2),
+within a token budget (CTX-5)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,13 +23,13 @@ SEMANTIC_LIMIT = 10
 HIGHEST_LIMIT = 1_000
 HIGHEST_BUDGET = 10_000_000
 MOST_SOURCES = 16
-# What a chat format adds around each message: its role and its delimiters.
+# A chat format adds a role and delimiters to each message.
 TOKENS_AROUND_A_MESSAGE = 4
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Source:
-    """Messages of one role: the last ones, or the best matches; of this session, or of the whole pool."""
+    """A source of messages of one role: the most recent or the best matches, of the session or of the whole pool."""
 
     role: Role
     method: Method
@@ -45,7 +46,7 @@ _DEFAULT_SOURCES = (
 
 
 class Item(NamedTuple):
-    """A message in a context, where it was said, why it is here, and the user of its session."""
+    """A message in a context, with the outside id and the user of its session, its source, and its score if it was searched for."""
 
     message: Message
     session: str
@@ -56,7 +57,7 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Derived:
-    """What was derived earlier: memories of the pool and entities of the project, best first; notes in order."""
+    """Data derived from earlier messages: memories of the pool and entities of the project, best first; observations in order."""
 
     memories: tuple[StoredMemory, ...] = ()
     entities: tuple[Entity, ...] = ()
@@ -65,8 +66,9 @@ class Derived:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Context:
-    """`current_conversation` is of this session alone, in order; `relevant_history` holds none of it, best first. `user` is the
-    session's, and `shared` says that words of several users can meet here (MEM-11)."""
+    """What a model is given to answer with. `current_conversation` has messages of this session only, in order; `relevant_history`
+    has none of those, best first. `user` is the session's user; `shared` says that several users' messages may be in it
+    (MEM-11)."""
 
     session: str
     project: ProjectId | None
@@ -80,7 +82,7 @@ class Context:
 
     @property
     def holds_other_sessions(self) -> bool:
-        """Whether any of it was said in another session: then it belongs to the pool it was recalled from."""
+        """Whether anything in the context comes from another session, and so belongs to the pool it was recalled from."""
         derived = self.derived
         sessions = (*self.relevant_history, *derived.memories, *derived.observations)
         return bool(derived.entities) or any(each.session != self.session for each in sessions)
@@ -94,19 +96,19 @@ class Context:
         )
 
     def quoted(self, lines: Iterable[str]) -> str:
-        """Lines of what was recalled as one block, which says who is talking where several users' words meet."""
+        """Recalled lines as one marked block, which names the current user where several users are quoted."""
         return quoted(lines, listener(self.user) if self.names_speakers else "")
 
     @property
     def entity_lines(self) -> Iterator[str]:
-        """The entities, each with what is known of it. Notes name their speakers already, but for users without a name."""
+        """The entities, one line each, with their notes. Notes name their speakers already, except users without a name."""
         for entity in self.derived.entities:
             notes = with_user(entity.notes, None) if self.names_speakers else entity.notes
             yield f"{entity.name} ({entity.type}){': ' if notes else ''}{notes}"
 
     @property
     def names_speakers(self) -> bool:
-        """Whether a prompt has to say whose words it quotes (MEM-11): where users meet, and one of them is known by name."""
+        """Whether a prompt has to name the speakers it quotes (MEM-11): in a shared context with at least one named user."""
         return self.shared and (
             self.user is not None
             or any(item.user is not None for item in self.relevant_history)
@@ -115,18 +117,18 @@ class Context:
 
     @property
     def chat_history(self) -> tuple[Item, ...]:
-        """Both in one list, for clients that know only one: the related oldest first, then the conversation as it was said."""
+        """Both lists in one, for clients that take only one: the related messages, oldest first, then the conversation."""
         related = sorted(self.relevant_history, key=lambda item: (item.message.created_at, item.message.id))
         return (*related, *self.current_conversation)
 
 
 def default_sources() -> tuple[Source, ...]:
-    """CTX-2: the last 20 of each role of this session, and the 10 best of each role from the pool."""
+    """The sources of a project that configures none (CTX-2): per role the last 20 of the session and the 10 best of the pool."""
     return _DEFAULT_SOURCES
 
 
 def checked_limits(recent: int | None, semantic: int | None) -> dict[Method, int]:
-    """The limits that one request sets for all its sources of a method."""
+    """The limits that a request sets for all its sources of a method, checked."""
     given: tuple[tuple[Method, int | None], ...] = (("recent", recent), ("semantic", semantic))
     return {
         method: checked_limit(limit, f"{method}_limit", HIGHEST_LIMIT) for method, limit in given if limit is not None
@@ -138,7 +140,7 @@ def with_limits(sources: Sequence[Source], limits: Mapping[Method, int]) -> Sequ
 
 
 def parse_sources(given: object, field: str) -> tuple[Source, ...]:
-    """Sources as they come from outside: a list of objects with role, method, limit and conversation_scope."""
+    """Sources from untrusted input: a list of objects with role, method, limit and conversation_scope."""
     if not isinstance(given, Sequence) or isinstance(given, str):
         raise InvalidRequest(field, "must be a list of sources.")
     entries = cast(Sequence[object], given)
@@ -158,8 +160,8 @@ def assemble(
     user: str | None = None,
     shared: bool = False,
 ) -> Context:
-    """Put a context together. Of the conversation the newest part stays; of the related, down the ranking, what still fits; then
-    memories, entities and notes in the room that is left."""
+    """Assemble a context within a budget of tokens. The newest part of the conversation comes first; then related messages by rank;
+    then memories, entities and observations with the tokens that are left. Whatever does not fit is counted in `omitted`."""
     conversation = sorted({message.id: message for message in said}.values(), key=lambda message: message.id)
     spoken = {message.id for message in conversation}
     history = [item for item in _first_of_each(related) if item.message.id not in spoken]
@@ -195,7 +197,7 @@ def _first_of_each(items: Sequence[Item]) -> Iterable[Item]:
 
 
 def _newest_that_fit(conversation: Sequence[Message], budget: int | None) -> Sequence[Message]:
-    """An unbroken end of the conversation."""
+    """The longest uninterrupted end of the conversation that fits."""
     if budget is None:
         return conversation
     start = len(conversation)
@@ -205,7 +207,7 @@ def _newest_that_fit(conversation: Sequence[Message], budget: int | None) -> Seq
 
 
 def _best_that_fit(ranked: Sequence[Item], budget: int | None) -> Sequence[Item]:
-    """Down the ranking, passing over what is too long for the room left."""
+    """The items that fit, by rank; an item that is too long is skipped."""
     if budget is None:
         return ranked
     chosen: list[Item] = []
@@ -217,7 +219,7 @@ def _best_that_fit(ranked: Sequence[Item], budget: int | None) -> Sequence[Item]
 
 
 def _derived_that_fit(derived: Derived, budget: int | None) -> tuple[Derived, int]:
-    """Each kind down its order; returns what fits, and the tokens it takes."""
+    """The derived data that fits, each kind in its order, and its tokens."""
     room = _Room(budget)
     memories = tuple(stored for stored in derived.memories if room.takes(stored.memory.content))
     entities = tuple(entity for entity in derived.entities if room.takes(f"{entity.name} {entity.notes}"))
@@ -227,7 +229,7 @@ def _derived_that_fit(derived: Derived, budget: int | None) -> tuple[Derived, in
 
 
 class _Room:
-    """Tokens that are left; without a budget there is always room."""
+    """Counts tokens against a budget; None is no limit."""
 
     def __init__(self, budget: int | None) -> None:
         self._budget = budget

@@ -1,4 +1,4 @@
-"""Sessions, and what was said in them: messages, in order, and the episodes they form."""
+"""Projects, sessions, messages, and the episodes that messages form."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Project:
-    """A named group of sessions with a pool of its own. `isolated` is a fact, not a setting (ISO-2)."""
+    """A named group of sessions with pools of its own. `isolated` is always true: it is a property, not a setting (ISO-2)."""
 
     id: ProjectId
     tenant: TenantId
@@ -35,7 +35,7 @@ class Project:
 
 
 class Session(NamedTuple):
-    """One conversation: outside known by `external_id`, inside by the integer `id` (ISO-1)."""
+    """One conversation. Callers know it by its `external_id`, storage by the integer `id` (ISO-1)."""
 
     id: SessionId
     tenant: TenantId
@@ -55,11 +55,11 @@ class Session(NamedTuple):
 
     @property
     def stamped_tags(self) -> tuple[str, ...]:
-        """What the runtime stamps on all that is said here (CTX-3): derived from the session, so it cannot be forged."""
+        """The tags of every message of the session (CTX-3). Those of the runtime are computed, so callers cannot forge them."""
         return (*stamps(session=self.external_id, user=self.user_id, project=self.project), *self.tags)
 
     def scope(self, visibility: MemberVisibility | None) -> Scope:
-        """From where this session recalls; `visibility` is its project's, and none where it has no project."""
+        """The scope that this session recalls from. `visibility` is its project's, None if it has no project."""
         return Scope(
             tenant=self.tenant,
             project=self.project,
@@ -71,7 +71,7 @@ class Session(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Draft:
-    """A message on its way in; making one checks it. `author` is the speaker's name where the role does not say who spoke."""
+    """A message to be recorded, checked on construction. `author` is the speaker's name, if it is more than the role."""
 
     role: Role
     content: str
@@ -95,10 +95,10 @@ class Draft:
 
 
 class Message(NamedTuple):
-    """What one party said; a tuple, because dozens are made for every context.
+    """A stored message; a tuple for speed, because dozens are made for every context.
 
-    `episode` is the id of the message that opened its exchange, which is its own for an opening one. `recalled_pool` is the pool
-    whose text the message quotes, or was given to answer with (ISO-12); none where it was given none.
+    `episode` is the id of the message that opened the episode; an opening message has its own id. `recalled_pool` is the pool whose
+    text the message quotes, or which its model was given (ISO-12); None if there was no recalled text.
     """
 
     id: MessageId
@@ -116,13 +116,13 @@ class Message(NamedTuple):
 
     @property
     def trigger(self) -> MessageId | None:
-        """The message this one answers (CTX-3); none for the message that opens an exchange."""
+        """The message that this one answers (CTX-3); None for a message that opens an episode."""
         return None if self.episode == self.id else self.episode
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Episode:
-    """One exchange: the message that opens it and what answers it (ISO-9)."""
+    """One exchange: the message that opens it, and the messages that answer it (ISO-9)."""
 
     id: MessageId
     session: SessionId
@@ -131,12 +131,12 @@ class Episode:
 
 
 def stamps(*, session: str | None = None, user: str | None, project: ProjectId | None) -> tuple[str, ...]:
-    """The tags that only the runtime gives (CTX-3)."""
+    """The tags with reserved prefixes, which only the runtime sets (CTX-3)."""
     name = None if project is None else format_project_id(project)
     given = (("session", session), ("user", user), ("project", name))
     return tuple(f"{kind}:{value}" for kind, value in given if value is not None)
 
 
 def opens_episode(role: Role, current: MessageId | None) -> bool:
-    """A user's message opens a new exchange; anything else joins the current one, if there is one."""
+    """Whether a message opens a new episode: a user's always does, any other only if there is no current episode."""
     return role == "user" or current is None

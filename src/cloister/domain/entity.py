@@ -1,4 +1,4 @@
-"""Entities: things with a name, known inside one project (ISO-6), and what was said of them."""
+"""Entities: named people and things of one project (ISO-6), and the notes on them."""
 
 import hashlib
 import unicodedata
@@ -14,8 +14,8 @@ MAX_NOTES = 1_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entity:
-    """`notes` are merged over all mentions, oldest first, and `sources` are the messages that mention it. `user` is whose part of a
-    private project it is in; none in a shared one, and where nobody is named."""
+    """A named person or thing. `notes` are merged from all mentions, oldest first; `sources` are the messages that mention it. In a
+    private project `user` is the user whose part it is in; None in a shared project, and for sessions without a user."""
 
     id: EntityId
     project: ProjectId
@@ -28,23 +28,23 @@ class Entity:
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """What the runtime stamps on it (CTX-3): many sessions may mention it, but all in one project."""
+        """The tags of the runtime (CTX-3). There is none for a session: several may mention the entity."""
         return stamps(user=self.user, project=self.project)
 
     @property
     def trigger(self) -> MessageId | None:
-        """The message that mentioned it first."""
+        """The message that mentioned the entity first."""
         return self.sources[0] if self.sources else None
 
 
 def same_name(name: str) -> bytes:
-    """Equal for names that differ only in case, spacing or Unicode form; punctuation counts in names."""
+    """A digest that is equal for names that differ only in case, spacing or Unicode form; punctuation makes a difference."""
     folded = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
     return hashlib.sha256(folded.encode()).digest()[:16]
 
 
 def merged_notes(notes: Iterable[str]) -> str:
-    """Each note once, up to a limit; of what is over it the oldest goes first."""
+    """The notes without repetitions, as one text of at most `MAX_NOTES` characters; the oldest are dropped first."""
     distinct = {same_as(note): note.strip() for note in notes if note.strip()}
     kept: list[str] = []
     length = 0

@@ -1,11 +1,11 @@
-"""How much is erased with a user or a tenant."""
+"""How much erasing a user or a tenant removes."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UserCounts:
-    """How much there is of a user."""
+    """The rows of one user."""
 
     sessions: int
     messages: int
@@ -16,14 +16,8 @@ class UserCounts:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class TenantCounts:
-    """How much there is of a tenant."""
+class TenantCounts(UserCounts):
+    """The rows of all users of a tenant, and what belongs to the tenant itself."""
 
     projects: int
-    sessions: int
-    messages: int
-    episodes: int
-    memories: int
-    observations: int
-    entities: int
     api_keys: int

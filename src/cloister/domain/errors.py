@@ -1,7 +1,7 @@
 """Every error Cloister raises on purpose, with the stable code that the outside sees.
 
 CloisterError
-├── NotFound                 not_found            the id is missing, or foreign: the two are never told apart
+├── NotFound                 not_found            the id is missing, or foreign: both look the same
 ├── Unauthenticated          unauthenticated      no credential, or not a valid one
 ├── Forbidden                forbidden            the credential does not allow it
 ├── ProjectRequired          project_required     the request must say which project it means
@@ -10,18 +10,18 @@ CloisterError
 │   └── IdempotencyMismatch  idempotency_mismatch the same key came with another request
 ├── TooLarge                 too_large            over a size limit; nothing was changed
 ├── Conflict                 conflict             the request contradicts what is there
-│   ├── TurnInProgress       turn_in_progress     the session is being answered just now
+│   ├── TurnInProgress       turn_in_progress     the session is being answered now
 │   ├── TurnMoved            conflict             the session recalls from another pool than when the turn began
-│   └── AccessEnded          conflict             who follows a stream may not read it any more
+│   └── AccessEnded          conflict             the reader of a stream may not read it any more
 ├── QuotaExceeded            quota_exceeded       the tenant may not keep more; nothing was changed
-├── RateLimited              rate_limited         too much at once for one key or tenant; try again after a moment
+├── RateLimited              rate_limited         too many requests of one key or tenant; try again later
 ├── ModelUnavailable         model_unavailable    the model cannot be reached, was too slow, or failed
 │   └── ModelAnswerInvalid   model_unavailable    it answered, twice, and neither answer could be used
-├── ServerError              server_error         a Cloister elsewhere could not be reached, or failed
+├── ServerError              server_error         a remote Cloister could not be reached, or failed
 ├── Closed                   closed               used after close()
 └── StorageError             storage_error        the database could not do it; what was acknowledged is safe
     ├── StorageFull          storage_full         no space left
-    ├── StorageBusy          storage_busy         another process held the write lock for too long
+    ├── StorageBusy          storage_busy         another process had the write lock for too long
     ├── StorageReadOnly      storage_read_only    the directory or file cannot be written
     ├── StorageTooNew        storage_too_new      written by a newer Cloister than this one
     └── StorageUnavailable   storage_unavailable  cannot be opened or reached
@@ -31,13 +31,13 @@ from typing import Self
 
 
 class CloisterError(Exception):
-    """The root; catch this to catch all that Cloister raises on purpose."""
+    """The base class of all errors that Cloister raises on purpose."""
 
     code = "error"
 
 
 class NotFound(CloisterError):
-    """There is no such thing here. A foreign id and a missing one read alike."""
+    """There is nothing with this id in the caller's reach. A foreign id and a missing one give the same error."""
 
     code = "not_found"
 
@@ -48,7 +48,7 @@ class NotFound(CloisterError):
 
 
 class Unauthenticated(CloisterError):
-    """There is no credential, or it is not a valid one. Which of the two, and why, is not said."""
+    """There is no credential, or it is not valid. The error does not say which."""
 
     code = "unauthenticated"
 
@@ -72,19 +72,19 @@ class ProjectRequired(CloisterError):
 
 
 class _OfAField(CloisterError):
-    """What is wrong with one field: `field` names it, `problem` says what it is."""
+    """An error in one field: `field` names it, `problem` says what is wrong."""
 
     def __init__(self, field: str, problem: str) -> None:
         super().__init__(f"{field}: {problem}")
         self.field = field
         self.problem = problem
 
-    def at(self, place: str) -> Self:
-        """The same of a part: the whole names the field with its place, `messages[1].content`."""
-        field = f"{place}.{self.field}"
-        placed = type(self).__new__(type(self), f"{field}: {self.problem}")
-        placed.field, placed.problem = field, self.problem
-        return placed
+    def at(self, path: str) -> Self:
+        """The same error with the path of the field in a larger request: `messages[1].content`."""
+        field = f"{path}.{self.field}"
+        located = type(self).__new__(type(self), f"{field}: {self.problem}")
+        located.field, located.problem = field, self.problem
+        return located
 
 
 class InvalidRequest(_OfAField):
@@ -127,7 +127,7 @@ class Conflict(CloisterError):
 
 
 class TurnInProgress(Conflict):
-    """The assistant is answering in this session just now; one turn at a time."""
+    """The assistant is answering in this session now; a session has one turn at a time."""
 
     code = "turn_in_progress"
 
@@ -135,19 +135,22 @@ class TurnInProgress(Conflict):
         super().__init__(
             f"The session {session!r} is being answered just now: follow that reply, stop it, or wait for its end."
         )
+        self.session = session
 
 
 class TurnMoved(Conflict):
-    """The session was moved, or its project divided or joined, after this turn began: nothing is recalled from another pool."""
+    """The session was moved, or its project's visibility changed, after this turn began: the turn may not recall from another
+    pool."""
 
     def __init__(self, session: str) -> None:
         super().__init__(
             f"The session {session!r} was moved, or its project shared or divided, while it was being answered: ask again."
         )
+        self.session = session
 
 
 class AccessEnded(Conflict):
-    """The key, its user, the project or the session changed while this was being sent: the rest is not for this caller."""
+    """The key, its user, the project or the session changed during a response: the rest of it is not for this caller."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -157,7 +160,7 @@ class AccessEnded(Conflict):
 
 
 class QuotaExceeded(CloisterError):
-    """The tenant may not keep more of this; nothing was changed, and nothing is lost."""
+    """The tenant's quota is reached; nothing was changed, and nothing is lost."""
 
     code = "quota_exceeded"
 
@@ -168,7 +171,7 @@ class QuotaExceeded(CloisterError):
 
 
 class RateLimited(CloisterError):
-    """Too much at once; `retry_after` says in how many seconds to try again."""
+    """Too many requests; `retry_after` is the number of seconds to wait."""
 
     code = "rate_limited"
 
@@ -184,11 +187,11 @@ class ModelUnavailable(CloisterError):
 
 
 class ModelAnswerInvalid(ModelUnavailable):
-    """The model answered, and neither its answer nor its correction could be used."""
+    """Neither the model's first answer nor its corrected one could be used."""
 
 
 class ServerError(CloisterError):
-    """A Cloister elsewhere could not be reached, or failed."""
+    """A remote Cloister could not be reached, or failed."""
 
     code = "server_error"
 
@@ -215,7 +218,7 @@ class StorageFull(StorageError):
 
 
 class StorageBusy(StorageError):
-    """Another process held the write lock for too long; try again."""
+    """Another process had the write lock for too long; try again."""
 
     code = "storage_busy"
 

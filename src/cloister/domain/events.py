@@ -1,4 +1,4 @@
-"""What happened, in ids and names and never in words, and who may be told of it."""
+"""Events: changes of sessions by id, never with message content, and who may see them."""
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
@@ -19,9 +19,9 @@ Kind = Literal[
 
 
 class Event(NamedTuple):
-    """Of one session of a tenant. `project` is where the session is, or was last; `origin` where it came from, if it `moved`.
-    The messages added are so many behind the first. A `reset` says that more happened than can be told: in `project`, or, if it is
-    `wide`, anywhere in the tenant."""
+    """A change of one session. `project` is its project now, or its last one; `origin` the project it left, if it `moved`. Added
+    messages are given by the id of the first and their number. A `reset` says that events were lost: those of `project`, or, if it
+    is `wide`, those of the whole tenant."""
 
     kind: Kind
     session: str
@@ -37,15 +37,15 @@ class Event(NamedTuple):
 
     @property
     def message_ids(self) -> list[MessageId]:
-        """What is appended together has ids that follow each other."""
+        """The ids of the added messages; messages of one transaction have consecutive ids."""
         if self.first_message is None:
             return []
         return [MessageId(self.first_message + step) for step in range(self.messages)]
 
 
-def told(event: Event, reach: Reach, user: str | None) -> Event | None:
-    """The event as a reader within this reach, of this user's sessions or of all, may know it; none where it may not. A session
-    that moves out of sight is told as deleted, one that comes into sight as created, and nobody learns where the other end is."""
+def visible_to(event: Event, reach: Reach, user: str | None) -> Event | None:
+    """The event as a subscriber with this reach, to one user's sessions or to all, may see it; None if it may not. A move out of
+    the reach is seen as a deletion and a move into it as a creation; neither shows the other project."""
     is_reset = event.kind == "reset"
     if not is_reset and (user not in (None, event.user) or reach.user not in (None, event.user)):
         return None
@@ -67,13 +67,13 @@ def of_session(kind: Kind, session: Session, at: int) -> Event:
 
 
 def of_messages(session: Session, messages: Sequence[Message], at: int) -> Event:
-    """Messages that were appended in one transaction."""
+    """The event for messages that were appended in one transaction."""
     event = of_session("message.added", session, at)
     return event._replace(first_message=messages[0].id, messages=len(messages))
 
 
 def of_move(session: Session, project: ProjectId | None, at: int) -> Event:
-    """A session, as it was before, that is now in this project."""
+    """The event for a session, given as it was before, that is now in this project."""
     event = of_session("session.changed", session, at)
     if project == session.project:
         return event

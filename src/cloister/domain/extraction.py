@@ -1,7 +1,7 @@
-"""What is extracted from what was said: memories, entities and observations, before they are stored.
+"""The input and output of extraction: statements in, memories and entities out, before they are stored.
 
-Evidence is given as `Statement`s, in order; every extracted thing names the ids of those it came from (design 3.6: a derived row
-carries its sources and is never wider than them).
+Every extracted item names the ids of the statements it came from, so that it can be deleted with them and is visible no further
+than they are (design 3.6).
 """
 
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ EntityType = Literal["person", "place", "organisation", "project", "product", "e
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Statement:
-    """A completed message as evidence. `author` is the speaker's name where the role does not say who spoke; `recalled_pool` the
-    pool whose text the message quotes or was given (ISO-12)."""
+    """A completed message as input of extraction. `author` is the speaker's name, if it is more than the role; `recalled_pool` is
+    the pool whose text the message quotes, or which its model was given (ISO-12)."""
 
     id: MessageId
     role: str
@@ -27,7 +27,7 @@ class Statement:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExtractedMemory:
-    """A short statement worth keeping (MEM-1). `importance` is 0…1 where the extractor has an opinion."""
+    """A memory to be stored (MEM-1). `importance` is from 0 to 1, None if the extractor gives none."""
 
     content: str
     sources: tuple[MessageId, ...]
@@ -36,7 +36,7 @@ class ExtractedMemory:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExtractedEntity:
-    """A thing with a name, and what these statements say of it (ISO-9)."""
+    """An entity to be stored, with notes on what its sources say of it (ISO-9)."""
 
     name: str
     type: EntityType

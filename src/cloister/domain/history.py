@@ -1,7 +1,7 @@
-"""Clients that send their whole history with every turn: which of it a session does not hold yet.
+"""Finds the new messages of clients that send their whole history with every turn.
 
-What was said is kept as it was said. A client may send all of it again, a part of it, or an edited copy: only what comes after the
-last message that both know is new. Replies were made here, so an edited copy of one is not a new one.
+Stored messages are never changed. A client may send all of its history again, a part of it, or an edited copy: only what comes
+after the last message that is already stored is new. Replies were made by the server, so an edited copy of a reply is not new.
 """
 
 from collections.abc import Sequence
@@ -12,15 +12,15 @@ from cloister.domain.conversation import Draft, Message, Role
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NewMessages:
-    """`new` is to be appended, in order. Where that is nothing, `answering` is the stored message that waits for a reply."""
+    """The messages to append, in order. If there are none, `answering` is the stored message that waits for a reply."""
 
     new: tuple[Draft, ...]
     answering: Message | None = None
 
 
 def compare(sent: Sequence[Draft], stored: Sequence[Message], *, continues: bool) -> NewMessages:
-    """`stored` is the end of the session, in order. `continues` says that since the last reply only tools have spoken; else the
-    last of `sent` is what is said now, and new unless it waits for its reply already."""
+    """Which of the messages a client sent are new. `stored` is the end of the session, in order. `continues` says that only tool
+    results follow the last reply; otherwise the last of `sent` is the question, and new unless it is stored and unanswered."""
     history = sent if continues else sent[:-1]
     new = _after_the_last_known(history, stored)
     if continues:
@@ -35,18 +35,18 @@ def compare(sent: Sequence[Draft], stored: Sequence[Message], *, continues: bool
 
 
 def words_key(content: str) -> str:
-    """Equal for texts that differ in their spaces alone: clients trim."""
+    """A key that is equal for texts that differ only in whitespace, because clients trim."""
     return " ".join(content.split())
 
 
 def _after_the_last_known(history: Sequence[Draft], stored: Sequence[Message]) -> tuple[Draft, ...]:
-    places = {_key(message): place for place, message in enumerate(stored)}
+    positions = {_key(message): position for position, message in enumerate(stored)}
     for last in range(len(history) - 1, -1, -1):
-        place = places.get(_key(history[last]))
-        if place is None:
+        position = positions.get(_key(history[last]))
+        if position is None:
             continue
         new = history[last + 1 :]
-        if place + 1 < len(stored) and stored[place + 1].role == "assistant":
+        if position + 1 < len(stored) and stored[position + 1].role == "assistant":
             while new and new[0].role == "assistant":
                 new = new[1:]
         return tuple(new)
@@ -54,7 +54,7 @@ def _after_the_last_known(history: Sequence[Draft], stored: Sequence[Message]) -
 
 
 def _unanswered(stored: Sequence[Message]) -> Message | None:
-    """The user's last message, where no reply to it came to its end."""
+    """The user's last message, if it has no completed reply."""
     for message in reversed(stored):
         if message.role == "user":
             return message

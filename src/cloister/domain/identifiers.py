@@ -1,11 +1,11 @@
-"""Identifiers: integers inside, prefixed hexadecimal outside. Random, so that none tells how many others there are.
+"""Identifiers: integers in storage, prefixed hexadecimal text in the API. They are random, so that none reveals how many there are.
 
-A message's integer holds its session's: the session id in the high bits, the sequence number in the low ones. Messages of one
-session are therefore neighbours in the primary key, in order, and their id needs no second index.
+A message's id has the session id in its high bits and the sequence number in its low ones. Messages of one session are therefore
+adjacent in the primary key, in order, and need no second index.
 """
 
 import secrets
-from typing import NewType
+from typing import Final, NewType
 
 from cloister.domain.errors import InvalidProjectId, InvalidRequest, NotFound
 from cloister.domain.patterns import anchored
@@ -20,8 +20,11 @@ MemoryId = NewType("MemoryId", int)
 EntityId = NewType("EntityId", int)
 ObservationId = NewType("ObservationId", int)
 
-# The one tenant of a directory that nobody shares; all others get random ids.
+# The tenant of an embedded library or command line; all other tenants get random ids.
 LOCAL_TENANT = TenantId(1)
+
+NO_PROJECT: Final = "none"
+"""Stands for no project, that is the shared pool, where a project's id is expected."""
 
 SEQUENCE_BITS = 21
 MAX_SEQUENCE = (1 << SEQUENCE_BITS) - 1
@@ -52,12 +55,12 @@ def new_key_id() -> KeyId:
 
 
 def new_memory_id() -> MemoryId:
-    """Shaped like the first message of a session of its own: the index then knows that it has no neighbours."""
+    """A random id with the form of a session's first message, so that an index finds no adjacent messages."""
     return MemoryId(_random(_SESSION_BITS) << SEQUENCE_BITS | 1)
 
 
 def new_entity_id() -> EntityId:
-    """Shaped as a memory's is, for the same reason."""
+    """A random id of the same form as a memory's."""
     return EntityId(_random(_SESSION_BITS) << SEQUENCE_BITS | 1)
 
 
@@ -70,7 +73,7 @@ def new_removal_id() -> int:
 
 
 def new_session_id() -> SessionId:
-    """Unique only with high probability; storage refuses the rare repeat and the caller draws again."""
+    """A random id. Storage refuses one that is taken, and the caller tries another."""
     return SessionId(_random(_SESSION_BITS))
 
 
@@ -105,7 +108,7 @@ def format_message_id(message: MessageId) -> str:
 
 
 def format_episode_id(opening: MessageId) -> str:
-    """An episode is known by the message that opens it."""
+    """The id of an episode, made from the id of the message that opens it."""
     return f"ep_{opening:016x}"
 
 
@@ -142,12 +145,12 @@ def parse_tenant_id(given: str) -> TenantId:
 
 
 def is_tenant_id(given: str) -> bool:
-    """Whether it has the form of a tenant's id; names of tenants may have any other."""
+    """Whether a text has the form of a tenant's id."""
     return _has_form("ten_", given)
 
 
 def is_project_id(given: str) -> bool:
-    """Whether it has the form of a project's id; names of projects may have any other."""
+    """Whether a text has the form of a project's id; a project's name cannot have it."""
     return _has_form("proj_", given)
 
 
@@ -157,37 +160,37 @@ def _has_form(prefix: str, given: str) -> bool:
 
 
 def parse_key_id(given: str) -> KeyId:
-    """A key itself is refused without being repeated: it would end up in logs and on screens."""
+    """Parse the id of a key. A whole key is refused, and not quoted in the error, which may be logged."""
     if given.startswith("clo_"):
         raise InvalidRequest("key_id", "is a key itself. Name it by its id (key_…), which the list of keys shows.")
     return KeyId(_known("key_", "API key", given))
 
 
 def parse_project_id(given: str) -> ProjectId:
-    """An id of another form is refused as such; one that is well formed and that no project can have is not found."""
+    """Parse the id of a project. An id of another form is invalid; a well-formed one out of range is not found."""
     return ProjectId(_known("proj_", "project", checked_project_form(given)))
 
 
 def checked_project_form(given: str) -> str:
-    """A project has one way to be written, so two ids of this form are of one project only if they are equal."""
-    _refuse_other_types(given, "project_id")
+    """Check the form of a project's id. A project has one spelling, so ids can be compared as text."""
+    refuse_other_types(given, "project_id")
     if not _PROJECT.fullmatch(given):
         raise InvalidProjectId(given)
     return given
 
 
 def parse_message_id(given: str) -> MessageId:
-    _refuse_other_types(given, "message_id")
+    refuse_other_types(given, "message_id")
     return MessageId(_known("msg_", "message", given))
 
 
-def _refuse_other_types(given: object, field: str) -> None:
+def refuse_other_types(given: object, field: str) -> None:
     if not isinstance(given, str):
         raise InvalidRequest(field, f"must be the id as text, not {type(given).__name__}.")
 
 
 def _known(prefix: str, kind: str, given: str) -> int:
-    """The number behind the prefix; an id that nothing of this kind can have is not found."""
+    """The number after the prefix; `NotFound` for a malformed id or one out of range."""
     digits = given.removeprefix(prefix)
     if len(digits) < len(given) and _HEX.fullmatch(digits) and 0 < (number := int(digits, 16)) < 1 << 63:
         return number

@@ -1,7 +1,6 @@
-"""API keys as text: a prefix that secret scanners can know, the tenant and the key it belongs to, a secret, and a checksum.
+"""The text of an API key: a prefix for secret scanners, the ids of the tenant and of the key, a secret, and a checksum.
 
-The tenant inside the key means that a key is looked up behind that tenant's walls and nowhere else. It grants nothing: a forged
-one finds no key there.
+With the tenant's id in its text, a key is looked up in that tenant only. The id grants nothing: a forged one finds no key there.
 """
 
 import hashlib
@@ -24,6 +23,8 @@ LENGTH = len(PREFIX) + 2 * _ID_LENGTH + _SECRET_LENGTH + _CHECKSUM_LENGTH
 
 
 class ParsedKey(NamedTuple):
+    """The parts of a key's text."""
+
     tenant: TenantId
     key: KeyId
     secret: str
@@ -34,8 +35,8 @@ def new_secret() -> str:
 
 
 def derived_number(root: str, purpose: str, *, below: int) -> int:
-    """The same number again for the same root and purpose: how a repeated request finds what the first one made. For ids only,
-    which are no secrets; a secret is always drawn."""
+    """A number below a bound that is the same for the same root and purpose, so that a repeated request finds what the first one
+    made. For ids only, which are not secret; secrets are always random."""
     digest = hmac.digest(root.encode(), purpose.encode(), "sha512")
     return int.from_bytes(digest, "big") % below
 
@@ -46,7 +47,7 @@ def key_text(tenant: TenantId, key: KeyId, secret: str) -> str:
 
 
 def parse_key(given: str) -> ParsedKey | None:
-    """None for what cannot be a key: a typing error is told from an unknown key without asking the database."""
+    """The parts of a key; None for a malformed text, so that a typing error costs no query."""
     if len(given) != LENGTH or not given.startswith(PREFIX) or not given.isascii():
         return None
     body, checksum = given[:-_CHECKSUM_LENGTH], given[-_CHECKSUM_LENGTH:]
@@ -60,7 +61,7 @@ def parse_key(given: str) -> ParsedKey | None:
 
 
 def secret_hash(secret: str) -> bytes:
-    """A plain hash is enough for a secret of this many random bits: there is no list of likely ones to try."""
+    """The SHA-256 of a secret. A slow hash is not needed: a secret of 196 random bits cannot be guessed."""
     return hashlib.sha256(secret.encode()).digest()
 
 

@@ -1,4 +1,4 @@
-"""Observations: dated notes that compress what has fallen out of a session's recent window (TAB-7)."""
+"""Observations: dated notes that summarise messages older than a session's recent window (TAB-7)."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from cloister.domain.identifiers import MessageId, ObservationId, SessionId
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Observation:
-    """`said_at` is when the last of the messages it came from was said."""
+    """A note of one session. `said_at` is the time of the last message it summarises."""
 
     id: ObservationId
     session: SessionId
@@ -19,7 +19,7 @@ class Observation:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StoredObservation:
-    """A note with the outside id of its session, and the user of that."""
+    """An observation with the outside id and the user of its session."""
 
     observation: Observation
     session: str

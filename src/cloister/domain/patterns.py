@@ -1,14 +1,16 @@
-"""Where every pattern that meets outside text is made: messages, names, headers, queries, answers of models (ISO-13).
+"""Regular expressions for untrusted text, such as messages, names, headers, queries and answers of models, are compiled here
+(ISO-13).
 
-The time of a match must grow with the length of the text and no faster, for any text: a match holds the GIL, so that one message
-could stop the whole server. Python's engine does not promise it, so whoever writes a pattern does, by these rules:
+A match must take linear time for any text: it holds the GIL, so that one message could stop the whole server. Python's engine
+backtracks and does not guarantee this, so patterns keep these rules:
 
-- A repetition without a bound is possessive (`*+`, `++`), unless what follows it cannot be part of it.
-- A pattern that is searched for does not begin with a repetition: that would be tried again from every character. It begins with
-  what can stand only at the start of a run (`(?<!\\s)\\s++…`), or the repetition has a bound (`\\s{1,8}`).
-- Where a pattern looks ahead for its end (`<…>`), the stretch between excludes its beginning, or ends with the text (`(?:>|\\Z)`).
+- An unbounded repetition is possessive (`*+`, `++`), unless what follows cannot match its characters.
+- A pattern that is searched for does not begin with a repetition, which would be tried again at every character. It begins with a
+  condition that holds only at the start of a run (`(?<!\\s)\\s++…`), or the repetition is bounded (`\\s{1,8}`).
+- In a delimited pattern (`<…>`) the part between the delimiters excludes the opening one, or may end with the text (`(?:>|\\Z)`).
 
-`tests/architecture/test_patterns.py` finds patterns that are made elsewhere; `tests/unit/test_growth.py` feeds each hostile texts.
+`tests/architecture/test_patterns.py` finds patterns compiled outside this module; `tests/unit/test_growth.py` runs each on hostile
+texts.
 """
 
 import re
@@ -31,7 +33,7 @@ __all__ = [
 
 
 class Anchored(Protocol):
-    """A pattern that is only matched at one position. Searching for it could take time that grows with the square of the text."""
+    """A pattern that is only matched at one position, because searching for it could take quadratic time."""
 
     def match(self, string: str, pos: int = ..., endpos: int = ...) -> Match[str] | None: ...
 
@@ -39,7 +41,7 @@ class Anchored(Protocol):
 
 
 class Made(NamedTuple):
-    """A pattern as it was made; `searched` where it may be looked for anywhere in a text."""
+    """A compiled pattern; `searched` if it may be searched for anywhere in a text."""
 
     pattern: Pattern[str]
     searched: bool
@@ -49,17 +51,17 @@ _MADE: list[Made] = []
 
 
 def linear(pattern: str, flags: int = 0) -> Pattern[str]:
-    """A pattern for any use. Call it where a module is loaded: each call adds to what the tests go through."""
+    """Compile a pattern for any use. Call it at module level: each call registers the pattern for the tests."""
     return _made(pattern, flags, searched=True)
 
 
 def anchored(pattern: str, flags: int = 0) -> Anchored:
-    """A pattern for `match` and `fullmatch` alone; type checks refuse other uses."""
+    """Compile a pattern for `match` and `fullmatch` only; the type checker refuses other uses."""
     return _made(pattern, flags, searched=False)
 
 
 def made() -> tuple[Made, ...]:
-    """Every pattern of the modules that were loaded so far."""
+    """Every registered pattern of the modules that are loaded."""
     return tuple(_MADE)
 
 

@@ -1,4 +1,4 @@
-"""What a project may set for itself, and what it gets where it sets nothing."""
+"""The settings of a project, their checks and their defaults."""
 
 from collections.abc import Callable, Mapping
 from typing import Literal, cast, get_args
@@ -14,7 +14,7 @@ MAX_SYSTEM_PROMPT = 20_000
 
 
 def checked_settings(given: Mapping[str, object]) -> dict[str, object]:
-    """The settings, each one known and valid; the error names the one that is not."""
+    """The settings, checked; the error names the first that is unknown or invalid."""
     for name, value in given.items():
         if name not in _CHECKS:
             raise InvalidRequest(f"settings.{name}", f"is not a setting; there are {', '.join(_CHECKS)}.")
@@ -28,18 +28,18 @@ def context_sources(settings: Mapping[str, object]) -> tuple[Source, ...] | None
 
 
 def pending_message_count(settings: Mapping[str, object]) -> int:
-    """How many unchecked messages make a session due for extraction (MEM-3)."""
+    """How many messages without extraction make a session due for it (MEM-3)."""
     given = settings.get("pending_message_count")
     return given if isinstance(given, int) else DEFAULT_PENDING_MESSAGES
 
 
 def observation_scope(settings: Mapping[str, object]) -> ObservationScope:
-    """Whose notes a session is shown (TAB-7)."""
+    """Whether a session sees its own observations only, or those of all sessions of its user (TAB-7)."""
     return "user" if settings.get("observation_scope") == "user" else "session"
 
 
 def system_prompt(settings: Mapping[str, object]) -> str | None:
-    """The template of the project's prompts; none where it has none of its own."""
+    """The template of the project's system prompt; None for the default."""
     given = settings.get("system_prompt")
     return given if isinstance(given, str) else None
 
@@ -54,7 +54,7 @@ def _check_pending_message_count(given: object, field: str) -> None:
 
 
 def _check_system_prompt(given: object, field: str) -> None:
-    """None is no prompt; an empty one would read like it, and mean another thing."""
+    """None means the default prompt. An empty text is refused, because it could be taken for that."""
     if given is not None:
         checked_text(cast(str, given), field, MAX_SYSTEM_PROMPT)
 

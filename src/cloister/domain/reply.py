@@ -1,4 +1,4 @@
-"""What a chat model is asked, and the pieces in which its reply comes."""
+"""A request to a chat model, and the pieces of its streamed reply."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,8 +10,8 @@ ChatMessage = Mapping[str, object]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChatRequest:
-    """Chat messages and options as OpenAI spells them. `context` is what was recalled for this reply: a model reads it in the
-    messages; whoever only quotes what is remembered takes it from here."""
+    """Chat messages and options in OpenAI's format. `context` is what was recalled for this reply: a model reads it in the
+    messages; the recall-only reply, which quotes without a model, takes it from here."""
 
     messages: Sequence[ChatMessage]
     options: Mapping[str, object] = field(default_factory=dict[str, object])
@@ -20,7 +20,7 @@ class ChatRequest:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Usage:
-    """Tokens, as the model's server counts them."""
+    """The tokens of one reply, as the model's server counts them."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -28,14 +28,14 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """The next words; never empty."""
+    """The next part of the reply's text; never empty."""
 
     text: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolCallDelta:
-    """A part of a call that the model wants made. `id` and `name` come with the first part of the call at this `index`."""
+    """A part of a tool call. `id` and `name` come with the first part of the call at this `index`."""
 
     index: int
     id: str | None = None
@@ -45,7 +45,7 @@ class ToolCallDelta:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class End:
-    """The last piece of a reply that came to its end; without it, the reply was cut."""
+    """The last piece of a complete reply; a reply without it was cut off."""
 
     finish_reason: str = "stop"
     usage: Usage | None = None

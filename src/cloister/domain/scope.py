@@ -1,7 +1,7 @@
-"""Who may see what. The rules ISO-3 and ISO-10 live here as code, and nowhere else.
+"""Access rules: which rows a credential reaches, and which pool a session recalls from. ISO-3 and ISO-10 are implemented here only.
 
-`Reach` bounds what a credential can touch at all: a tenant, or one project of it, or one user's sessions, or both. `Scope` bounds
-what a session may recall: exactly one pool. Neither has a value that means "everything".
+`Reach` bounds what a credential can touch: a tenant, one project of it, one user's sessions, or both. `Scope` bounds what a session
+may recall: exactly one pool. Neither has a value that means "everything".
 """
 
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from cloister.domain.identifiers import ProjectId, SessionId, TenantId
 
 MemberVisibility = Literal["shared", "private"]
 DEFAULT_VISIBILITY: MemberVisibility = "private"
-"""Of a project, the default one included, where nobody asked for another: what nobody asked to share is not shared (ISO-10)."""
+"""The visibility of a new project, the default one included: nothing is shared unless somebody asks for it (ISO-10)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reach:
-    """All rows a caller may touch: those of one tenant, of one project only where `confined_to` is set, and of one user's sessions
-    only where `user` is set (ORG-10)."""
+    """The rows that a caller may touch: those of one tenant; only one project's if `confined_to` is set, and only one user's
+    sessions if `user` is set (ORG-10)."""
 
     tenant: TenantId
     confined_to: ProjectId | None = None
@@ -29,7 +29,7 @@ class Reach:
         return self.confined_to is None and self.user is None
 
     def covers(self, scope: "Scope") -> bool:
-        """Whether a session of this scope lies inside this reach."""
+        """Whether a session with this scope is within the reach."""
         return (
             scope.tenant == self.tenant
             and self.confined_to in (None, scope.project)
@@ -37,12 +37,12 @@ class Reach:
         )
 
     def covers_pool(self, scope: "Scope") -> bool:
-        """Whether all that a session of this scope may recall lies inside this reach, also what others said."""
+        """Whether everything that a session with this scope may recall is within the reach, including other users' messages."""
         return self.covers(scope) and self.user in (None, scope.pool.user)
 
     def user_of(self, named: str | None) -> str | None:
-        """The user that a request means: the one it names, else the one the caller is bound to. A caller that is bound to a user
-        may name no other."""
+        """The user of a request: the one it names, else the one the caller is bound to. `Forbidden` if a bound caller names another
+        user."""
         if self.user is None or named == self.user:
             return named
         if named is None:
@@ -52,7 +52,7 @@ class Reach:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PoolKey:
-    """Names a pool inside its tenant. No project: the shared pool; a user: the part of it that is theirs alone."""
+    """Identifies a pool within its tenant. Without a project it is the shared pool; with a user, that user's part of it."""
 
     project: ProjectId | None
     user: str | None
@@ -60,9 +60,9 @@ class PoolKey:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Scope:
-    """From where a recall is made; it decides the one pool that may answer.
+    """The session, user and project of a recall, which determine the one pool it may read.
 
-    `visibility` is the project's, and has no meaning without one.
+    `visibility` is the project's, and has no meaning without a project.
     """
 
     tenant: TenantId
@@ -73,16 +73,16 @@ class Scope:
 
     @property
     def pool(self) -> PoolKey:
-        """ISO-3, ISO-10: a pool is one user's part of a project, or of what is in no project; sessions without a user are a part of
-        their own. Only a project whose members share has one pool for all of them."""
+        """The one pool of this scope (ISO-3, ISO-10): the user's part of the project, or of the shared pool. Sessions without a
+        user are a part of their own. A project with shared visibility has one pool for all users."""
         return PoolKey(project=self.project, user=None if self.shared else self.user)
 
     @property
     def shared(self) -> bool:
-        """Whether words of several users can meet here."""
+        """Whether the pool may have messages of several users."""
         return self.project is not None and self.visibility == "shared"
 
     @property
     def entities(self) -> ProjectId | None:
-        """ISO-3: the project whose entities may be recalled; none outside a project."""
+        """The project whose entities may be recalled (ISO-3); None outside a project."""
         return self.project

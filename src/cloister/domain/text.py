@@ -1,4 +1,4 @@
-"""What text may enter: valid Unicode without NUL, neither empty nor too long. The error names the field."""
+"""Checks of text from outside: valid Unicode without NUL, not empty, not too long. Errors name the field."""
 
 import json
 import unicodedata
@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from cloister.domain.errors import InvalidRequest, TooLarge
+from cloister.domain.identifiers import NO_PROJECT, refuse_other_types
 
 MAX_CONTENT = 65_536
 MAX_NAME = 255
@@ -13,17 +14,17 @@ MAX_TAGS = 64
 MAX_METADATA = 16_384
 MAX_METADATA_DEPTH = 32
 CHARACTERS_A_TOKEN = 4
-"""About, in English text: where no tokeniser has counted."""
+"""An estimate for English text, where there is no tokeniser."""
 RESERVED_TAGS = ("session:", "user:", "project:")
 _CONTROL = frozenset({"Cc", "Zl", "Zp"})
-# Embeddings, overrides and isolates: they would turn the direction of what is shown beside the name.
-_TURNS_DIRECTION = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+# Bidirectional embeddings, overrides and isolates: they would reverse the text displayed next to the name.
+_BIDI_CONTROLS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 Metadata = Mapping[str, object]
 
 
 def checked_text(text: str, field: str, limit: int) -> str:
-    """Valid Unicode without NUL, with at least one visible character and at most `limit` of them."""
+    """Check that a text is valid Unicode without NUL, not blank, and at most `limit` characters long."""
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidRequest(field, "must be text.")
     if len(text) > limit:
@@ -41,12 +42,13 @@ def checked_text(text: str, field: str, limit: int) -> str:
 
 
 def checked_content(content: str, field: str = "content") -> str:
-    """A message's text: at least one visible character, at most 65,536 characters."""
+    """Check a message's text: not blank, at most 65,536 characters."""
     return checked_text(content, field, MAX_CONTENT)
 
 
 def checked_name(name: str, field: str) -> str:
-    """A short label or an outside id: one line of at most 255 characters. Joiners and wide spaces belong to many scripts."""
+    """Check a label or an outside id: one line of at most 255 characters. Joiners and wide spaces are allowed: scripts need
+    them."""
     checked_text(name, field, MAX_NAME)
     if not name.isprintable() and any(map(_is_control, name)):
         raise InvalidRequest(field, "must be one line without control characters.")
@@ -54,10 +56,10 @@ def checked_name(name: str, field: str) -> str:
 
 
 def checked_project_name(name: str) -> str:
-    """A name that cannot be taken for a project's id, or for "no project"."""
+    """Check a project's name, which must not look like a project's id or like "no project"."""
     checked_name(name, "name")
     folded = folded_name(name)
-    if folded in ("none", "null") or folded.startswith("proj_"):
+    if folded in (NO_PROJECT, "null") or folded.startswith("proj_"):
         raise InvalidRequest(
             "name", f"{name!r} would be read as no project, or as a project's id: choose another name."
         )
@@ -65,15 +67,15 @@ def checked_project_name(name: str) -> str:
 
 
 def folded_name(name: str) -> str:
-    """Equal for names that people take for the same: whatever their case, Unicode form, spaces, and characters that do not show."""
+    """A form that is equal for names that look the same: without case, Unicode form, extra spaces and invisible characters."""
     seen = "".join(c for c in name if unicodedata.category(c) != "Cf")
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", seen).casefold())
     return " ".join(folded.split())
 
 
 def is_storable(name: str) -> bool:
-    """Whether anything can be stored under this name at all; where it cannot, nothing is found under it."""
-    _refuse_other_types(name, "session_id")
+    """Whether a database can store this text; if it cannot, a lookup finds nothing without a query."""
+    refuse_other_types(name, "session_id")
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -81,13 +83,9 @@ def is_storable(name: str) -> bool:
     return "\x00" not in name
 
 
-def _refuse_other_types(given: object, field: str) -> None:
-    if not isinstance(given, str):
-        raise InvalidRequest(field, f"must be the id as text, not {type(given).__name__}.")
-
-
 def checked_tags(tags: Sequence[str]) -> tuple[str, ...]:
-    """The caller's own tags; what the runtime stamps is refused (CTX-3), also in other case, spacing or Unicode form."""
+    """Check a caller's tags. The prefixes of the runtime's tags are refused (CTX-3), also in other case, spacing or Unicode
+    form."""
     if len(tags) > MAX_TAGS:
         raise TooLarge("tags", len(tags), MAX_TAGS, "tags")
     for tag in tags:
@@ -98,7 +96,7 @@ def checked_tags(tags: Sequence[str]) -> tuple[str, ...]:
 
 
 def checked_metadata(metadata: Metadata) -> str:
-    """The metadata as the JSON object that is stored."""
+    """Check metadata, and return it as the JSON text that is stored."""
     try:
         encoded = json.dumps(metadata, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         encoded.encode()
@@ -115,7 +113,7 @@ def checked_metadata(metadata: Metadata) -> str:
 
 
 def _refuse_what_json_changes(value: object, depth: int = 0) -> None:
-    """JSON would silently make strings of other keys; and what is nested too deeply cannot be read back."""
+    """Refuse keys that are not strings, which JSON would silently convert, and nesting too deep to be read back."""
     if depth > MAX_METADATA_DEPTH:
         raise InvalidRequest("metadata", f"is nested more than {MAX_METADATA_DEPTH} deep.")
     if isinstance(value, Mapping):
@@ -137,10 +135,10 @@ def checked_limit(limit: int, field: str, highest: int, lowest: int = 0) -> int:
 
 
 def _is_control(character: str) -> bool:
-    return unicodedata.category(character) in _CONTROL or character in _TURNS_DIRECTION
+    return unicodedata.category(character) in _CONTROL or character in _BIDI_CONTROLS
 
 
 def _folded(tag: str) -> str:
-    """Without case, spaces and invisible characters, in one Unicode form: as a careless reader might compare it."""
+    """A tag without case, spaces and invisible characters, in one Unicode form, for the comparison with reserved prefixes."""
     visible = (c for c in unicodedata.normalize("NFKC", tag).casefold() if unicodedata.category(c) != "Cf")
     return "".join("".join(visible).split())

@@ -1,4 +1,4 @@
-"""Moments: microseconds since 1970 in UTC inside, ISO 8601 with `Z` outside."""
+"""Timestamps: microseconds since 1970 in UTC in storage, ISO 8601 with `Z` in the API."""
 
 import time
 from collections.abc import Callable
@@ -25,7 +25,7 @@ def as_datetime(moment: int) -> datetime:
 
 
 def from_datetime(moment: datetime) -> int:
-    """A time without a zone is taken as UTC."""
+    """The timestamp of a datetime; one without a time zone is taken as UTC."""
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return (aware - _EPOCH) // _MICROSECOND
 
@@ -39,20 +39,20 @@ def iso(moment: int) -> str:
 
 @lru_cache(maxsize=1_024)
 def _iso_minute(minutes: int) -> str:
-    """Kept, because what is shown together was mostly said together."""
+    """The text up to the minute, cached because messages that are shown together are mostly from the same minute."""
     return (_NAIVE_EPOCH + timedelta(minutes=minutes)).isoformat()[:-2]
 
 
 def parse_iso(given: str, field: str) -> int:
     try:
-        # What stands behind a NUL is not read by some versions of Python.
+        # Some versions of Python ignore what follows a NUL.
         return from_datetime(datetime.fromisoformat(given.replace("\x00", "?")))
     except (AttributeError, TypeError, ValueError, OverflowError):
         raise InvalidRequest(field, f"{given!r} is not a time in ISO 8601, such as 2026-01-31T09:30:00Z.") from None
 
 
 def checked_time(moment: int, field: str) -> int:
-    """A stored time can always be written as ISO 8601."""
+    """Check that a timestamp can be formatted as ISO 8601."""
     if not _EARLIEST <= moment <= _LATEST:
         raise InvalidRequest(field, "must be between the years 1 and 9999.")
     return moment

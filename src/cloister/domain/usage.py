@@ -1,4 +1,4 @@
-"""How much a tenant keeps, and how much it may (ORG-7)."""
+"""The usage of a tenant and its quotas (ORG-7)."""
 
 from dataclasses import dataclass
 
@@ -7,14 +7,14 @@ from cloister.domain.errors import QuotaExceeded
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
-    """The most a tenant may keep; none is no limit."""
+    """The quotas of a tenant; None is no limit."""
 
     messages: int | None = None
     sessions: int | None = None
     projects: int | None = None
 
     def over(self, defaults: "Limits") -> "Limits":
-        """These, and where they say nothing the defaults."""
+        """These limits, with the defaults for those that are None."""
         return Limits(
             messages=defaults.messages if self.messages is None else self.messages,
             sessions=defaults.sessions if self.sessions is None else self.sessions,
@@ -24,7 +24,7 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Usage:
-    """What a tenant keeps now, beside its limits."""
+    """What a tenant stores now, and its limits."""
 
     messages: int
     sessions: int
@@ -34,6 +34,6 @@ class Usage:
 
 
 def refuse_over(kind: str, stored: int, more: int, limit: int | None) -> None:
-    """Nothing is written when it would not all fit."""
+    """Raise `QuotaExceeded` if storing `more` would exceed the limit: a request is stored whole or not at all."""
     if limit is not None and stored + more > limit:
         raise QuotaExceeded(kind, stored, limit)

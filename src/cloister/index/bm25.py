@@ -1,4 +1,4 @@
-"""How much words count: inverse document frequency, BM25, and the weights of a query's words. Numbers only, of no pool."""
+"""BM25: inverse document frequency, length normalisation and term saturation, and the weights of a query's words."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ def dampers(lengths: npt.NDArray[np.float32], average: float) -> npt.NDArray[np.
 def saturated(
     counts: npt.NDArray[np.float32], damped: npt.NDArray[np.float32], weights: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.float32]:
-    """BM25 of single terms, to be summed over them: a term a row, with its idf as its weight, and a text a column."""
+    """BM25 of each term (row, weighted by its idf) in each text (column), to be summed over the terms."""
     parts = counts + damped
     np.divide(counts, parts, out=parts)
     parts *= (weights * np.float32(_K1 + 1))[:, None]
@@ -35,7 +35,7 @@ def saturated(
 
 
 def weigh(words: Sequence[str], known: Mapping[int, float]) -> list[float]:
-    """How telling words are, by the idf of their terms; a stop word has no term and a fixed weight."""
+    """The weight of each word: the mean idf of its terms. A stop word has no term and a fixed weight."""
     return [_mean([known.get(term, 0.0) for term in terms.term_list(word)]) for word in words]
 
 

@@ -1,26 +1,26 @@
-"""What an index promises: evidence for a question within one pool, as ids and scores. It never answers content.
+"""The interface of an index: evidence for a question within one pool, as ids and scores, never content.
 
-An index may be late or wrong: whoever asks reads the rows back from storage under the same scope, and what is not there vanishes.
+An index may be late or wrong: the caller reads the rows back from storage under the same scope, and drops ids that are not there.
 """
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from cloister.domain.identifiers import PoolId, SessionId
 from cloister.domain.recall.ranking import Evidence
 
 Row = tuple[int | str | bytes | None, ...]
-# How far a message borrows evidence from its neighbours in the session.
-NEIGHBOURS = 3
+WINDOW_REACH = 3
+"""How many messages before and after a message, in its session, contribute to its score."""
 
 
 class SnapshotTooOld(Exception):
-    """The index already knows a later state of the pool than the reader's snapshot; read again from a new one."""
+    """The index has a later state of the pool than the reader's snapshot: retry with a new snapshot."""
 
 
 class PoolReader(Protocol):
-    """One pool's rows at one moment, as storage gives them."""
+    """The index rows of one pool at one snapshot."""
 
     @property
     def tenant(self) -> int: ...
@@ -42,7 +42,8 @@ class PoolReader(Protocol):
 
 
 class DerivedReader(Protocol):
-    """The memories of one pool or the entities of one project at one moment. `kind` and `place` name it inside its tenant."""
+    """The memories of one pool, or the entities of one project, at one snapshot. `kind` and `partition` identify them in a
+    tenant."""
 
     @property
     def kind(self) -> str: ...
@@ -51,10 +52,10 @@ class DerivedReader(Protocol):
     def tenant(self) -> int: ...
 
     @property
-    def place(self) -> Hashable: ...
+    def partition(self) -> Hashable: ...
 
     def version(self) -> int | None:
-        """None where there is no such place."""
+        """None if there is no such pool or project."""
         ...
 
     def all_rows(self) -> Iterator[Row]: ...
@@ -73,14 +74,14 @@ class EntityReader(DerivedReader, Protocol):
 
 
 class PoolIndex(Protocol):
-    """An index bound to one pool, or to one place of what derives: there is no other that its answers could come from."""
+    """An index bound to one pool, or to the entities of one project; it cannot answer from any other."""
 
     def evidence(self, question: str) -> Evidence: ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Point:
-    """A message as an index that lives outside the database holds it (ISO-8): integers and numbers, no words."""
+    """A message as it is put into an external index (ISO-8): ids, terms and a vector, but no words."""
 
     message: int
     tenant: int
@@ -94,7 +95,7 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EntityPoint:
-    """An entity as an index that lives outside the database holds it (ISO-8): with its words, which it never answers."""
+    """An entity as it is put into an external index (ISO-8): with its words, which the index never returns."""
 
     entity: int
     tenant: int
@@ -109,19 +110,24 @@ class EntityPoint:
 
 
 class Index(Protocol):
-    """`immediate` says that what storage committed is already found; the others are fed through the queue of unindexed rows."""
-
-    immediate: bool
+    """An index that reads the rows of the database itself, so that it finds what was committed."""
 
     def within(self, pool: PoolReader) -> PoolIndex: ...
 
     def memories_within(self, pool: DerivedReader) -> PoolIndex: ...
 
-    def entities_within(self, place: EntityReader) -> PoolIndex: ...
+    def entities_within(self, entities: EntityReader) -> PoolIndex: ...
+
+    def close(self) -> None: ...
+
+
+@runtime_checkable
+class ExternalIndex(Index, Protocol):
+    """An index outside the database. Points are put into it and removed from it through the queue of unindexed rows."""
 
     def put(self, run: Sequence[Point], first: int, last: int) -> None:
-        """Make the points of a run from the message id `first` to `last` findable. A run is an unbroken part of one session, in
-        order; what lies before and behind is there only because the others borrow from it. Repeating it changes nothing."""
+        """Put the points of a run from the message id `first` to `last`. A run is a contiguous part of one session, in order; the
+        points before and after these only contribute to their scores. Idempotent."""
         ...
 
     def forget_sessions(self, sessions: Sequence[int]) -> None: ...
@@ -129,9 +135,7 @@ class Index(Protocol):
     def forget_messages(self, messages: Sequence[int]) -> None: ...
 
     def put_entities(self, entities: Sequence[EntityPoint]) -> None:
-        """Make them findable where they are now, and no longer where they were. Repeating it changes nothing."""
+        """Put entities, or replace them where their project or user has changed. Idempotent."""
         ...
 
     def forget_entities(self, entities: Sequence[int]) -> None: ...
-
-    def close(self) -> None: ...

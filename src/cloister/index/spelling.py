@@ -1,6 +1,6 @@
-"""Words one slip away from a word: a letter missing, doubled, wrong or swapped. The first letter is trusted.
+"""Candidates for a misspelt word: all words at edit distance one, with the first letter unchanged.
 
-It only proposes; what is known to the pool decides.
+It only proposes candidates; the caller keeps those that occur in the pool.
 """
 
 from string import ascii_lowercase

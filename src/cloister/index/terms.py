@@ -1,7 +1,6 @@
-"""Text → terms: what counts as a word, which words are too common to count, and what two forms of one share.
+"""Tokenising: text → words → terms, without stop words. A term is the CRC-32 of a word's stem.
 
-A term is the CRC-32 of a stem, so neither index nor storage holds words. Pure functions of the text; the tables
-kept here only remember their answers.
+So neither the index nor its rows in storage contain words. These are pure functions of the text; the tables only cache results.
 """
 
 import sys
@@ -17,7 +16,7 @@ import Stemmer  # pyright: ignore[reportMissingTypeStubs]
 from cloister.domain.patterns import anchored, linear
 
 VERSION = 2
-"""Raise it when the same message would give other terms: stored terms are then derived again."""
+"""Raise it when the same message would give other terms; `cloister reindex` then derives them again."""
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003ffff"
@@ -28,8 +27,8 @@ _ANY_WORD = linear(rf"[{_UNSPACED}]+|(?:[^\W_{_UNSPACED}][{_MARKS}]*){{2,}}")
 _IS_UNSPACED = anchored(f"[{_UNSPACED}]")
 _KEPT_WORDS = 100_000
 _LONGEST_KEPT_WORD = 40
-# One character becomes eighteen: a text of many takes long to normalise. Of others none becomes more than eight, and text
-# of any language stays far below twice its length; what is longer is cut.
+# NFKC turns this character into eighteen, so normalising a text full of it takes long. No other character becomes more than eight,
+# and text of any language stays far below twice its length; the rest is cut off.
 _LONGEST_EXPANSION = "\ufdfa"
 _MOST_LONG_EXPANSIONS = 8
 _MOST_EXPANDED = 2
@@ -54,17 +53,17 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 
 def encode(text: str) -> bytes:
-    """The terms of a text in order, one per occurrence, stop words left out, as little-endian unsigned 32-bit numbers."""
+    """The terms of a text in order, one per occurrence and without stop words, as little-endian unsigned 32-bit integers."""
     return b"".join(map(_PIECES.__getitem__, text.split(" ")))
 
 
 def term_list(text: str) -> list[int]:
-    """The same as numbers."""
+    """The terms of a text as `encode` gives them, as integers."""
     return _swapped(array("I", encode(text))).tolist()
 
 
 def _swapped(numbers: "array[int]") -> "array[int]":
-    """Between this machine's order of bytes and the stored one."""
+    """Convert between this machine's byte order and little-endian, in place."""
     if sys.byteorder == "big":
         numbers.byteswap()
     return numbers
@@ -96,7 +95,7 @@ class _Stemmer(Protocol):
 
 
 class _Terms(dict[str, int]):
-    """Terms of the words met lately. A stemmer is not safe to share between threads, hence the lock."""
+    """A cache of the terms of words. The stemmer is not thread-safe, hence the lock."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -118,7 +117,7 @@ class _Terms(dict[str, int]):
 
 
 class _Pieces(dict[str, bytes]):
-    """Terms of what stands between two spaces, kept for the pieces met lately. No word goes across a space."""
+    """A cache of the encoded terms of the pieces between spaces. No word extends across a space."""
 
     def __missing__(self, piece: str) -> bytes:
         found = _swapped(array("I", [term for word in words(piece) if (term := _TERMS[word])])).tobytes()
@@ -134,5 +133,5 @@ _PIECES = _Pieces()
 
 
 def terms_of(candidates: list[str]) -> list[int]:
-    """The terms of many words that need not be remembered; stop words are not told apart."""
+    """The terms of many words, past the cache; stop words are treated like others."""
     return _TERMS.stems_to(candidates)

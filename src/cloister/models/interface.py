@@ -1,4 +1,4 @@
-"""What models are to the rest of Cloister. No model is named here."""
+"""The interfaces of models: embedder, extractor and chat model. No implementation is named here."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import NamedTuple, Protocol
@@ -15,7 +15,7 @@ Weigh = Callable[[Sequence[str]], Sequence[float]]
 
 
 class Embedding(NamedTuple):
-    """A passage's vector as stored (little-endian float16, unit length) and the tokens of its content."""
+    """A passage's vector as stored (little-endian float16, unit length), and the number of tokens of its content."""
 
     vector: bytes
     tokens: int
@@ -24,7 +24,7 @@ class Embedding(NamedTuple):
 class Embedder(Protocol):
     @property
     def name(self) -> str:
-        """Fingerprint of model and version; vectors of different names are never compared."""
+        """The model and its version; vectors of embedders with different names are never compared."""
         ...
 
     @property
@@ -32,18 +32,18 @@ class Embedder(Protocol):
 
     @property
     def immediate(self) -> bool:
-        """Whether it is fast enough to run inside a write."""
+        """Whether it is fast enough to run inside the request that stores a message."""
         ...
 
     def embed(self, passages: Sequence[Passage]) -> list[Embedding]: ...
 
     def embed_query(self, text: str, weigh: Weigh) -> npt.NDArray[np.float32]:
-        """The query's vector, unit length or zero. `weigh` says how telling words are in the pool asked."""
+        """The query's vector, of unit length or zero. `weigh` gives the weights of words in the pool that is searched."""
         ...
 
 
 class Extractor(Protocol):
-    """The hidden memory assistant (MEM-5), a model or the rules. It raises `ModelUnavailable` when it cannot do its work."""
+    """Extracts memories from messages (MEM-5), by a model or by rules. Raises `ModelUnavailable` if it cannot."""
 
     @property
     def name(self) -> str: ...
@@ -51,36 +51,36 @@ class Extractor(Protocol):
     def memories(
         self, said: Sequence[Statement], known: Sequence[str], of_user: Sequence[str] = ()
     ) -> list[ExtractedMemory]:
-        """What is worth keeping of what users state here, and is not `known` in this session. `of_user` is what is remembered of
-        the user's other sessions: it helps to understand, and is kept here too where a user states it here (MEM-11)."""
+        """The memories in what users say here, without those already `known` in this session. `of_user` are the memories of the
+        user's other sessions, as background: one of them that a user states here is a memory of this session too (MEM-11)."""
         ...
 
     def entities(self, said: Sequence[Statement]) -> list[ExtractedEntity]:
-        """The named things that these statements say something of."""
+        """The named things about which these statements say something."""
         ...
 
     def notes(self, said: Sequence[Statement]) -> list[tuple[str, tuple[MessageId, ...]]]:
-        """A stretch of conversation, compressed into a few lines, each with the messages it came from."""
+        """A summary of the statements in a few lines, each with its source messages."""
         ...
 
     def close(self) -> None:
-        """Let go of what it holds open."""
+        """Close its connections."""
         ...
 
 
 class ChatModel(Protocol):
-    """Whoever answers in a conversation. Used on one event loop."""
+    """Generates the replies in conversations. Used on one event loop."""
 
     @property
     def name(self) -> str:
-        """What it goes by, for people and for `/v1/models`."""
+        """The name shown to users and in `/v1/models`."""
         ...
 
     def stream(self, request: ChatRequest) -> AsyncGenerator[Piece]:
-        """The reply as it comes, with an `End` as its last piece. Raises `ModelUnavailable`, with a sentence for people, before the
-        first piece or between two, and `TooLongForTheModel` before the first. Closing it stops the model."""
+        """Yield the reply while it is generated, with an `End` as the last piece. Raises `TooLongForTheModel` before the first
+        piece, and `ModelUnavailable`, with a message for users, at any time. Closing the generator stops the model."""
         ...
 
     async def close(self) -> None:
-        """Let go of what it holds open."""
+        """Close its connections."""
         ...

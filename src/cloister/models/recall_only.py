@@ -1,7 +1,7 @@
-"""Replies without a model: the most relevant things that are remembered here, quoted, with where they were said.
+"""Replies without a model: quotations of the most relevant messages and memories, with their sessions.
 
-They are plainly labelled, and made to try the walls by hand. What they quote stands in a marked block: a quotation is never taken
-as new evidence (MEM-10), nor recalled as if it had been said here.
+They are labelled as such, and serve to try out isolation by hand. The quotations are in a marked block, which is neither extracted
+(MEM-10) nor recalled as if it had been said in this session.
 """
 
 from collections.abc import AsyncGenerator, Iterator
@@ -18,7 +18,7 @@ _LONGEST_QUOTATION = 280
 
 
 class RecallOnly:
-    """Reads no prompt: what it quotes is in the request's context, and that was built inside the walls."""
+    """Reads no prompt: it quotes the request's context, which was built within the scope of the session."""
 
     @property
     def name(self) -> str:
@@ -33,11 +33,11 @@ class RecallOnly:
         yield End(usage=Usage(prompt_tokens=0, completion_tokens=0))
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """There is nothing to close."""
 
 
 def _remembered(context: Context) -> Iterator[str]:
-    """What was said comes first, best first, then what was made of it."""
+    """The lines to quote: messages, best first, then memories and entities."""
     named = context.names_speakers
     for item in context.relevant_history:
         said_by = speaker(item.message, item.user, named=named)

@@ -1,4 +1,4 @@
-"""Diagnose: what is stored, whether it is whole, and whether recall keeps up with it. Counts only, never what was said."""
+"""Health of an installation: how much is stored, whether it is intact, and whether indexing and extraction keep up. No content."""
 
 from dataclasses import dataclass
 from typing import cast
@@ -12,10 +12,10 @@ from cloister.storage.interface import Database
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HealthReport:
-    """`waiting` messages, memories and entities are in no index yet, or are still to leave one; `stale` ones were indexed by
-    another embedder or tokeniser. `due` sessions wait for extraction, the longest for so many seconds; `failing` ones could not
-    be extracted and will be tried again, mostly for `failing_because`. `excess_rights` are those that the database's login need not
-    have; `remains` is what the engine's files may still hold of what was forgotten."""
+    """`waiting` counts messages, memories and entities in the index queue, and removals; `stale` those indexed by another embedder
+    or tokeniser. `due` sessions wait for extraction, the longest for `due_seconds`; `failing` ones could not be extracted and will
+    be retried, most of them for `failing_because`. `excess_rights` are rights that the database's login does not need; `remains`
+    says what the engine's files may still contain of forgotten data."""
 
     engine: str
     embedder: str
@@ -37,7 +37,7 @@ class HealthReport:
 
 
 class Health:
-    """Looks, and changes nothing."""
+    """Reads only."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class Health:
         return self._database.maintenance.schema_version()
 
     def health(self) -> HealthReport:
-        """Reads every page of the database to find damage: seconds for a large one."""
+        """Reads every page of the database to find corruption, which takes seconds for a large one."""
         maintenance = self._database.maintenance
         tenants, projects, sessions, messages = cast(tuple[int, int, int, int], maintenance.rows("totals")[0])
         return HealthReport(
@@ -86,7 +86,7 @@ class Health:
         )
 
     def _longest_wait(self) -> int:
-        """Of sessions that were never tried: those that failed wait on purpose."""
+        """The longest wait in seconds of a session that was never tried; failed sessions wait for their retry."""
         now = self._clock()
         oldest = cast(int | None, self._database.maintenance.rows("oldest_due", now=now)[0][0])
         return 0 if oldest is None else (now - oldest) // 1_000_000

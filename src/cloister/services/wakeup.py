@@ -1,11 +1,11 @@
-"""A bell between those who make work and those who wait for it, in one process. A ring that nobody listened to is heard later."""
+"""Wake a worker thread of this process when there is work. A notification without a waiting thread wakes the next that waits."""
 
 import threading
 from collections.abc import Callable
 
 
 class WakeUp:
-    """Each ring wakes one listener; rings that nobody has heard yet are one."""
+    """Each notification wakes one thread; pending notifications are merged into one."""
 
     def __init__(self) -> None:
         self._condition = threading.Condition()
@@ -17,7 +17,7 @@ class WakeUp:
             self._condition.notify()
 
     def wait(self, unless: Callable[[], bool]) -> None:
-        """Until it rings, unless there is a reason not to wait; `wake_all` has all listeners look for it."""
+        """Wait for a notification, or until `unless()` is true, which is checked again at `wake_all`."""
         with self._condition:
             self._condition.wait_for(lambda: self._notified or unless())
             self._notified = False

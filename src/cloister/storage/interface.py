@@ -1,6 +1,6 @@
-"""What storage promises: transactions bound to a reach, and maintenance apart from them.
+"""The interface of storage: transactions, each bound to a reach, and maintenance across tenants.
 
-A transaction adds its tenant, and the project its caller is confined to, to every query it runs; no caller can pass another.
+A transaction adds the tenant, project and user of its reach to the parameters of every query; callers cannot pass others.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +13,9 @@ from cloister.storage.notifications import Notifier
 
 Value = int | str | bytes | None
 Row = tuple[Value, ...]
+CursorKey = tuple[int, int]
+"""The (time, id) of the last row of a page; the next page begins after it."""
+FIRST_PAGE: CursorKey = (-(1 << 63), 0)
 A = TypeVar("A")
 B = TypeVar("B")
 T = TypeVar("T")
@@ -27,7 +30,7 @@ class RowRemoved(Exception):
 
 
 class Transaction(Protocol):
-    """Queries by name, inside one transaction and one reach."""
+    """Runs named queries in one database transaction, bound to one reach."""
 
     @property
     def reach(self) -> Reach: ...
@@ -37,74 +40,74 @@ class Transaction(Protocol):
     def row(self, query: str, **parameters: Value) -> Row | None: ...
 
     def stream(self, query: str, **parameters: Value) -> Iterator[Row]:
-        """Rows one by one, for results too large to hold at once; exhaust it before the transaction ends."""
+        """The rows one by one, for results too large for memory; read them before the transaction ends."""
         ...
 
     def execute(self, query: str, **parameters: Value) -> int:
-        """Run a statement and say how many rows it changed."""
+        """Run a statement, and return the number of rows it changed."""
         ...
 
     def execute_each(self, query: str, parameters: Sequence[dict[str, Value]]) -> None:
-        """Run a statement once for each."""
+        """Run a statement once for each set of parameters."""
         ...
 
 
 class Maintenance(Protocol):
-    """Cross-tenant work: queues, reindexing, health. It answers ids and counts, never what was said."""
+    """Runs queries across tenants, for queues, reindexing and health. They return ids and counts, never message content."""
 
     def rows(self, query: str, **parameters: Value) -> list[Row]: ...
 
     def write(self, query: str, **parameters: Value) -> list[Row]:
-        """Run a statement, durably; gives what it returns."""
+        """Run a statement in its own transaction, and return its rows when it is durable."""
         ...
 
     def schema_version(self) -> int: ...
 
     def check(self) -> list[str]:
-        """What is wrong with the database, one sentence each; empty when all is well."""
+        """The problems of the database, one sentence each; empty if there are none."""
         ...
 
     def scrub(self) -> None:
-        """After something was forgotten: leave as little of it as can be left in the engine's own files."""
+        """Remove deleted content from the engine's own files, as far as it can be; called after something was forgotten."""
         ...
 
     def remains(self) -> str | None:
-        """What the engine's own files may still hold of what was forgotten, and what to do about it; none where nothing is left."""
+        """Where deleted content may remain in the engine's own files, and what to do about it; None if it does not."""
         ...
 
     def excess_rights(self) -> str | None:
-        """What the database's login may do that it need not, and how to take that away; none where all is well."""
+        """The rights of the database login that it does not need, and how to revoke them; None if there are none."""
         ...
 
     def backup(self, target: Path) -> None:
-        """Write a consistent copy while others read and write."""
+        """Write a consistent copy, while other connections read and write."""
         ...
 
 
 class Database(Protocol):
-    """The source of truth. Safe to use from any thread."""
+    """The source of truth. All methods are thread-safe."""
 
     embedded: bool
-    """Whether it runs in this process, so that a small read is sooner done than handed to another thread."""
+    """Whether it runs in this process, so that a small read is faster than a switch to another thread."""
 
     def read(self, reach: Reach) -> AbstractContextManager[Transaction]:
-        """One snapshot: all that is read inside is of one moment."""
+        """A read transaction on one snapshot."""
         ...
 
     def write(self, reach: Reach, work: Callable[[Transaction], T]) -> T:
-        """Run `work` in one transaction; when this returns, what it wrote is durable. If it raises, nothing was written.
-        PostgreSQL may run `work` again after a deadlock, or a `RowRemoved`, so it touches nothing but its transaction."""
+        """Run `work` in one transaction, which is durable when this returns. If `work` raises, it is rolled back. PostgreSQL may
+        run `work` again after a deadlock or a `RowRemoved`, so `work` must have no effect outside its transaction."""
         ...
 
-    def write_together(
+    def write_batch(
         self,
         items: Sequence[tuple[Reach, A]],
         prepare: Callable[[Sequence[A]], Sequence[B]],
         work: Callable[[Transaction, Sequence[B]], Sequence[T | Exception]],
     ) -> list[T | BaseException]:
-        """The same for many small writes at once, each in its own reach: one answer each, or why it was not written. `prepare` runs
-        before the transaction, and may be given the items of all that wait to be written; `work` those of one reach. Each answers
-        one for each, and depends on nothing else. Where `work` answers an exception, nothing of that item was written."""
+        """Write many small items, each in its own reach: one result per item, or the exception why it was not written. `prepare`
+        runs before the transaction, on items of any reach and of other callers; `work` gets the items of one reach. Both return one
+        result per item. If `work` returns an exception for an item, it has written nothing of that item."""
         ...
 
     @property
@@ -116,6 +119,11 @@ class Database(Protocol):
     def close(self) -> None: ...
 
 
+def bound_parameters(reach: Reach) -> dict[str, Value]:
+    """The parameters that a transaction adds to every query."""
+    return {"tenant_id": reach.tenant, "confined_to": reach.confined_to, "bound_user": reach.user}
+
+
 def integers(values: Sequence[int]) -> str:
-    """A list of ids as the JSON text that `json_each` reads."""
+    """A list of ids as JSON text, for `json_each`."""
     return f"[{','.join(map(str, values))}]"

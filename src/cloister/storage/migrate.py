@@ -1,4 +1,4 @@
-"""Migrations: numbered files, each applied and recorded in one transaction, in order, once."""
+"""Migrations: numbered SQL files, each applied once, in order, in one transaction with its record."""
 
 import hashlib
 import re
@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS schema_migration (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Migration:
-    """One numbered step: `text` is in the dialect of the engine that asked."""
+    """One numbered migration; `text` is in the dialect of the engine."""
 
     version: int
     name: str
@@ -32,7 +32,7 @@ class Migration:
 
 
 def migrations(*, postgres: bool) -> list[Migration]:
-    """All steps, oldest first. PostgreSQL adds what only it has: roles and row-level security."""
+    """All migrations, oldest first. PostgreSQL's add the text of the `.postgres.sql` file: roles and row-level security."""
     folder = files("cloister.storage").joinpath("sql", "migrations")
     texts = {entry.name: entry.read_text("utf-8") for entry in folder.iterdir()}
     steps: list[Migration] = []
@@ -45,7 +45,7 @@ def migrations(*, postgres: bool) -> list[Migration]:
 
 
 def pending(applied: dict[int, str], known: list[Migration]) -> list[Migration]:
-    """The steps still to run. A database with a step unknown here was written by a newer Cloister."""
+    """The migrations still to run. A database with an unknown or different one belongs to another version of Cloister."""
     newest = known[-1].version
     beyond = max(applied, default=0)
     if beyond > newest:
@@ -63,7 +63,7 @@ def pending(applied: dict[int, str], known: list[Migration]) -> list[Migration]:
 
 
 def _for_sqlite(text: str) -> str:
-    """BIGINT PRIMARY KEY becomes the rowid itself; STRICT makes a wrong type an error, as in PostgreSQL."""
+    """A migration in SQLite's dialect: INTEGER PRIMARY KEY is the rowid, and STRICT refuses wrong types as PostgreSQL does."""
     plain = re.sub(r"\bBIGINT\b", "INTEGER", text)
     plain = re.sub(r"\bBYTEA\b", "BLOB", plain)
     return _CREATE.sub(r"\1 STRICT;", plain)

@@ -1,7 +1,7 @@
-"""Other processes that write to the same data: what they say, or where they say nothing, that something changed.
+"""Notifications between processes that write to the same database.
 
-What is told here is a courtesy, never the truth: that is in the tables. PostgreSQL carries whole events (`postgres_neighbours`); of
-an SQLite file it is only known that somebody else wrote to it.
+A notification is a hint, never the truth: that is in the tables. PostgreSQL carries whole events by NOTIFY
+(`postgres.notifications`); of an SQLite file a process only learns that another process wrote to it.
 """
 
 import threading
@@ -12,31 +12,34 @@ from cloister.domain.errors import CloisterError
 from cloister.domain.events import Event
 from cloister.domain.identifiers import TenantId
 
-Heard = Callable[[TenantId, Sequence[Event]], None]
-_LOOK_EVERY_SECONDS = 0.5
+OnEvents = Callable[[TenantId, Sequence[Event]], None]
+_POLL_SECONDS = 0.5
 
 
 class Notifier(Protocol):
+    """Publishes this process's events to other processes, and receives theirs."""
+
     @property
     def publishes(self) -> bool:
-        """Whether each change is told by the process that made it."""
+        """Whether events reach other processes; otherwise they have to look for changes in the tables."""
         ...
 
     def publish(self, tenant: TenantId, events: Sequence[Event]) -> None:
-        """Returns at once; it is sent a little later."""
+        """Queue events for sending, and return at once."""
         ...
 
-    def subscribe(self, heard: Heard, missed: Callable[[], None]) -> None:
-        """From when this returns, what others do is heard, or it is noticed that something was missed. Once only."""
+    def subscribe(self, on_events: OnEvents, on_missed: Callable[[], None]) -> None:
+        """Receive the events of other processes from now on. `on_missed` is called when some may have been missed. Call it once."""
         ...
 
     def close(self) -> None:
-        """Sends what was told."""
+        """Send the events that are queued, and stop."""
         ...
 
 
-class SilentNotifier:
-    """Processes on one SQLite file: its version is looked at, which no write of our own changes."""
+class PollingNotifier:
+    """Notices that another process wrote to the SQLite file, by polling `PRAGMA data_version`, which our own writes do not
+    change."""
 
     publishes = False
 
@@ -46,12 +49,12 @@ class SilentNotifier:
         self._thread: threading.Thread | None = None
 
     def publish(self, tenant: TenantId, events: Sequence[Event]) -> None:
-        """The change itself is what others notice."""
+        """Do nothing: other processes notice the change of the file."""
 
-    def subscribe(self, heard: Heard, missed: Callable[[], None]) -> None:
-        del heard
+    def subscribe(self, on_events: OnEvents, on_missed: Callable[[], None]) -> None:
+        del on_events
         self._thread = threading.Thread(
-            target=self._keep_looking, args=(self._data_version(), missed), name="cloister-neighbours", daemon=True
+            target=self._poll, args=(self._data_version(), on_missed), name="cloister-poll", daemon=True
         )
         self._thread.start()
 
@@ -60,12 +63,12 @@ class SilentNotifier:
         if self._thread is not None:
             self._thread.join()
 
-    def _keep_looking(self, known: int, missed: Callable[[], None]) -> None:
-        while not self._stopping.wait(_LOOK_EVERY_SECONDS):
+    def _poll(self, known: int, on_missed: Callable[[], None]) -> None:
+        while not self._stopping.wait(_POLL_SECONDS):
             try:
                 version = self._data_version()
                 if version != known:
-                    missed()
+                    on_missed()
             except CloisterError:
-                continue  # the same change is looked at again
+                continue  # `known` is unchanged, so the next poll sees the change again
             known = version

@@ -1,26 +1,40 @@
-"""The named queries of `sql/queries`: one text for both engines, replaced by name where a `.postgres.sql` file says so."""
+"""The named queries of `sql/queries`. One text serves both engines, with PostgreSQL's row locks; a `.postgres.sql` file replaces a
+query by name where PostgreSQL needs another text."""
 
 import re
 from collections.abc import Mapping
 from importlib.resources import files
 
-_NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+_SECTION = re.compile(r"^-- (name|columns): (\w+)$", re.MULTILINE)
+_COLUMNS = re.compile(r"\{(\w+)\}")
 _PARAMETER = re.compile(r"(?<![:\w]):(\w+)")
+_ROW_LOCK = re.compile(r"\s+FOR (?:KEY SHARE|(?:NO KEY )?UPDATE)(?: SKIP LOCKED)?\b")
+_ID_LIST = re.compile(r"\bIN \((SELECT value FROM json_each\(CAST\(:\w+ AS TEXT\)\))\)")
 MAINTENANCE_FILE = "maintenance.sql"
 
 
 def load_queries(*, postgres: bool) -> Mapping[str, str]:
-    """Every query by its name, in the engine's own parameter style."""
+    """Every query by its name, in the engine's dialect and parameter style."""
+    texts = dialect_queries(postgres=postgres)
+    return {name: _pyformat(text) for name, text in texts.items()} if postgres else texts
+
+
+def dialect_queries(*, postgres: bool) -> dict[str, str]:
+    """Every query by its name, in the engine's dialect, with `:name` parameters.
+
+    SQLite has no row locks, and needs none: its write transactions run one at a time. PostgreSQL gets lists of ids as arrays: its
+    planner estimates the length of a list badly, and would scan whole tables.
+    """
     texts = dict(read_queries(".sql"))
     if not postgres:
-        return texts
+        return {name: _ROW_LOCK.sub("", text) for name, text in texts.items()}
     texts.update(read_queries(".postgres.sql"))
-    return {name: _pyformat(text) for name, text in texts.items()}
+    return {name: _ID_LIST.sub(r"= ANY (ARRAY(\1))", text) for name, text in texts.items()}
 
 
 def split_queries(queries: Mapping[str, str]) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """What a tenant's transaction may run, and what only maintenance may: neither knows the other's."""
-    names = set(_NAME.findall(query_files(".sql")[MAINTENANCE_FILE]))
+    """The queries that a tenant's transaction may run, and those that only maintenance may run."""
+    names = {name for kind, name, _ in _sections(query_files(".sql")[MAINTENANCE_FILE]) if kind == "name"}
     return (
         {name: text for name, text in queries.items() if name not in names},
         {name: text for name, text in queries.items() if name in names},
@@ -28,14 +42,16 @@ def split_queries(queries: Mapping[str, str]) -> tuple[Mapping[str, str], Mappin
 
 
 def read_queries(ending: str) -> list[tuple[str, str]]:
-    """The queries of all files with this ending, as written."""
-    named: list[tuple[str, str]] = []
-    for name, text in sorted(query_files(ending).items()):
-        _, *parts = _NAME.split(text)
-        if not parts:
-            raise ValueError(f"{name} holds no named query")
-        named += zip(parts[0::2], (_bare(part) for part in parts[1::2]), strict=True)
-    return named
+    """The queries of all files with this ending, in file order, with `{name}` replaced by the `columns` section of that name."""
+    columns = {
+        name: text for file in query_files(".sql").values() for kind, name, text in _sections(file) if kind == "columns"
+    }
+    return [
+        (name, _COLUMNS.sub(lambda found: columns[found[1]], text))
+        for _, file in sorted(query_files(ending).items())
+        for kind, name, text in _sections(file)
+        if kind == "name"
+    ]
 
 
 def query_files(ending: str) -> dict[str, str]:
@@ -45,10 +61,16 @@ def query_files(ending: str) -> dict[str, str]:
 
 
 def positional(text: str) -> tuple[str, tuple[str, ...]]:
-    """A query with numbers for its parameters, which bind faster than names, and the names in the order of the numbers."""
+    """A query with numbered parameters, which SQLite binds faster than named ones, and their names in the order of the numbers."""
     names = tuple(dict.fromkeys(_PARAMETER.findall(text)))
     numbers = {name: str(number) for number, name in enumerate(names, 1)}
     return _PARAMETER.sub(lambda found: f"?{numbers[found[1]]}", text), names
+
+
+def _sections(file: str) -> list[tuple[str, str, str]]:
+    """The sections of a file: `name` or `columns`, the section's name, and its text without comments."""
+    _, *parts = _SECTION.split(file)
+    return [(kind, name, _bare(text)) for kind, name, text in zip(parts[0::3], parts[1::3], parts[2::3], strict=True)]
 
 
 def _bare(text: str) -> str:

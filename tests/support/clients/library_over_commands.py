@@ -2,6 +2,7 @@
 no command can say has no method here."""
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
@@ -11,6 +12,7 @@ from cloister.domain.conversation import Role
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.python.arguments import NOT_GIVEN
+from cloister.interfaces.python.pages import Page
 from cloister.services.recall.search import Kind
 from support.clients.command_line import CommandLine
 from support.clients.refusals import refusal
@@ -32,8 +34,8 @@ class OverCommands:
         options = [*_options(members=member_visibility), *(["--allow-duplicate-name"] if allow_duplicate_name else [])]
         return self._one(shapes.Project, "projects", "create", name, *options)
 
-    def projects(self, *, name: str | None = None, limit: int = 50) -> list[shapes.Project]:
-        return self._many(shapes.Project, "projects", "list", *_options(name=name, limit=limit))
+    def projects(self, *, name: str | None = None, limit: int = 50, cursor: str | None = None) -> Page[shapes.Project]:
+        return self._many(shapes.Project, "projects", "list", *_options(name=name, limit=limit, after=cursor))
 
     def project(self, project_id: str) -> shapes.Project:
         return self._one(shapes.Project, "projects", "show", project_id)
@@ -72,11 +74,19 @@ class OverCommands:
         return _shaped(shapes.Session, self._printed("sessions", "show", session_id)["session"])
 
     def sessions(
-        self, *, project_id: str | None = NOT_GIVEN, user_id: str | None = None, limit: int = 50
-    ) -> list[shapes.Session]:
+        self,
+        *,
+        project_id: str | None = NOT_GIVEN,
+        user_id: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[shapes.Session]:
         project = None if project_id is NOT_GIVEN else project_id or "none"
-        options = _options(project=project, user=user_id, limit=limit)
+        options = _options(project=project, user=user_id, limit=limit, after=cursor)
         return self._many(shapes.Session, "sessions", "list", *options)
+
+    def move_session(self, session_id: str, project_id: str | None) -> shapes.Session:
+        return self.update_session(session_id, project_id=project_id)
 
     def update_session(self, session_id: str, *, project_id: str | None) -> shapes.Session:
         return self._one(shapes.Session, "sessions", "move", session_id, project_id or "none")
@@ -91,7 +101,7 @@ class OverCommands:
         return self._one(shapes.Forgotten, "sessions", "clear", session_id, "--yes")
 
     def record(self, session_id: str, role: Role, content: str, *, author: str | None = None) -> shapes.Message:
-        return self._one(shapes.Message, "remember", session_id, content, *_options(role=role, author=author))
+        return self._one(shapes.Message, "record", session_id, content, *_options(role=role, author=author))
 
     def record_episode(self, session_id: str, user_message: str, ai_response: str) -> shapes.Episode:
         """A question and its reply make an episode, which is known by the question."""
@@ -104,9 +114,13 @@ class OverCommands:
             created_at=question.created_at,
         )
 
-    def messages(self, session_id: str, *, limit: int = 50, after: str | None = None) -> list[shapes.Message]:
-        printed = self._printed("sessions", "show", session_id, *_options(limit=limit, after=after))
-        return [_shaped(shapes.Message, message) for message in printed["messages"]]
+    def messages(
+        self, session_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
+    ) -> Page[shapes.Message]:
+        printed, more = self._printed_page(
+            "sessions", "show", session_id, *_options(limit=limit, after=cursor or after)
+        )
+        return Page((_shaped(shapes.Message, message) for message in printed["messages"]), more)
 
     def forget_message(self, message_id: str) -> None:
         assert self._printed("forget", "--message", message_id, "--yes") == {"messages": 1}
@@ -139,12 +153,16 @@ class OverCommands:
             shapes.Hit, "search", query, *options, *(part for kind in kinds or () for part in ("--kind", kind))
         )
 
-    def memories(self, session_id: str, *, limit: int = 50, after: str | None = None) -> list[derived_shapes.Memory]:
-        options = _options(limit=limit, after=after)
+    def memories(
+        self, session_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
+    ) -> Page[derived_shapes.Memory]:
+        options = _options(limit=limit, after=cursor or after)
         return self._many(derived_shapes.Memory, "memories", "list", session_id, *options)
 
-    def user_memories(self, user_id: str, *, limit: int = 50, after: str | None = None) -> list[derived_shapes.Memory]:
-        options = _options(user=user_id, limit=limit, after=after)
+    def user_memories(
+        self, user_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
+    ) -> Page[derived_shapes.Memory]:
+        options = _options(user=user_id, limit=limit, after=cursor or after)
         return self._many(derived_shapes.Memory, "memories", "list", *options)
 
     def add_memories(self, session_id: str, contents: Sequence[str]) -> derived_shapes.Appended:
@@ -154,26 +172,39 @@ class OverCommands:
         assert self._printed("memories", "forget", memory_id, "--yes") == {"memories": 1}
 
     def entities(
-        self, project_id: str, *, user_id: str | None = None, limit: int = 50, after: str | None = None
-    ) -> list[derived_shapes.Entity]:
-        options = _options(user=user_id, limit=limit, after=after)
+        self,
+        project_id: str,
+        *,
+        user_id: str | None = None,
+        limit: int = 50,
+        after: str | None = None,
+        cursor: str | None = None,
+    ) -> Page[derived_shapes.Entity]:
+        options = _options(user=user_id, limit=limit, after=cursor or after)
         return self._many(derived_shapes.Entity, "entities", "list", project_id, *options)
 
     def retag_entity(self, entity_id: str, project_id: str, *, user_id: str | None = None) -> derived_shapes.Entity:
         return self._one(derived_shapes.Entity, "entities", "retag", entity_id, project_id, *_options(user=user_id))
 
     def observations(
-        self, session_id: str, *, limit: int = 50, after: str | None = None
-    ) -> list[derived_shapes.Observation]:
-        return self._many(derived_shapes.Observation, "observations", session_id, *_options(limit=limit, after=after))
+        self, session_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
+    ) -> Page[derived_shapes.Observation]:
+        return self._many(
+            derived_shapes.Observation, "observations", session_id, *_options(limit=limit, after=cursor or after)
+        )
 
     def extract(self, session_id: str) -> derived_shapes.Extraction:
         return self._one(derived_shapes.Extraction, "extract", session_id)
 
     def _printed(self, *arguments: str) -> Any:
+        return self._printed_page(*arguments)[0]
+
+    def _printed_page(self, *arguments: str) -> tuple[Any, str | None]:
+        """What is printed, and the `--after` that the hint of a next page names."""
         outcome = self._shell.attempt(*arguments, "--json")
         if outcome.code == 0:
-            return json.loads(outcome.stdout)
+            more = re.search(r"There are more: add --after (\S+), or --all", outcome.stderr)
+            return json.loads(outcome.stdout), more and more[1]
         assert (outcome.code, outcome.stdout) == (1, ""), outcome
         refused = json.loads(outcome.stderr)
         raise refusal(refused["code"], refused["detail"])
@@ -181,8 +212,9 @@ class OverCommands:
     def _one(self, kind: type[T], *arguments: str) -> T:
         return _shaped(kind, self._printed(*arguments))
 
-    def _many(self, kind: type[T], *arguments: str) -> list[T]:
-        return [_shaped(kind, entry) for entry in self._printed(*arguments)]
+    def _many(self, kind: type[T], *arguments: str) -> Page[T]:
+        printed, more = self._printed_page(*arguments)
+        return Page((_shaped(kind, entry) for entry in printed), more)
 
 
 def _project(given: str | None) -> str | None:

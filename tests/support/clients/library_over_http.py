@@ -11,6 +11,7 @@ from cloister.domain.conversation import Role
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.python.arguments import NOT_GIVEN
+from cloister.interfaces.python.pages import Page
 from cloister.services.recall.search import Kind
 from support.clients.refusals import refusal
 from support.servers.http_server import Caller, segment
@@ -32,8 +33,10 @@ class OverHttp:
         body = {"name": name, "member_visibility": member_visibility, "allow_duplicate_name": allow_duplicate_name}
         return _one(shapes.Project, self._caller.post("/org/projects", body))
 
-    def projects(self, *, name: str | None = None, limit: int = 50) -> list[shapes.Project]:
-        return _many(shapes.Project, self._caller.get("/org/projects", params=_given(name=name, limit=limit)))
+    def projects(self, *, name: str | None = None, limit: int = 50, cursor: str | None = None) -> Page[shapes.Project]:
+        return _many(
+            shapes.Project, self._caller.get("/org/projects", params=_given(name=name, limit=limit, cursor=cursor))
+        )
 
     def project(self, project_id: str) -> shapes.Project:
         return _one(shapes.Project, self._caller.get(f"/org/projects/{project_id}"))
@@ -85,15 +88,23 @@ class OverHttp:
         return _one(shapes.Session, self._caller.get(_session(session_id)))
 
     def sessions(
-        self, *, project_id: str | None = NOT_GIVEN, user_id: str | None = None, limit: int = 50
-    ) -> list[shapes.Session]:
+        self,
+        *,
+        project_id: str | None = NOT_GIVEN,
+        user_id: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[shapes.Session]:
         project = None if project_id is NOT_GIVEN else project_id or "none"
-        params = _given(project_id=project, user_id=user_id, limit=limit)
+        params = _given(project_id=project, user_id=user_id, limit=limit, cursor=cursor)
         return _many(shapes.Session, self._caller.get("/v1/sessions", params=params))
 
     def preview_move(self, session_id: str, project_id: str | None) -> preview_shapes.MovePreview:
         path = f"{_session(session_id)}?dry_run=true"
         return _one(preview_shapes.MovePreview, self._caller.patch(path, {"project_id": project_id}))
+
+    def move_session(self, session_id: str, project_id: str | None) -> shapes.Session:
+        return self.update_session(session_id, project_id=project_id)
 
     def update_session(
         self,
@@ -143,8 +154,12 @@ class OverHttp:
         body = {"session_id": session_id, "user_message": user_message, "ai_response": ai_response}
         return _one(shapes.Episode, self._caller.post("/v1/episodes", body, headers=_once(idempotency_key)))
 
-    def messages(self, session_id: str, *, limit: int = 50, after: str | None = None) -> list[shapes.Message]:
-        answer = self._caller.get(f"{_session(session_id)}/messages", params=_given(limit=limit, after=after))
+    def messages(
+        self, session_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
+    ) -> Page[shapes.Message]:
+        answer = self._caller.get(
+            f"{_session(session_id)}/messages", params=_given(limit=limit, after=after, cursor=cursor)
+        )
         return _many(shapes.Message, answer)
 
     def forget_message(self, message_id: str) -> None:
@@ -191,13 +206,21 @@ class OverHttp:
         headers = {} if named is None else {"X-Project-ID": named}
         return _many(shapes.Hit, self._caller.post("/v1/search", body, headers=headers))
 
-    def memories(self, session_id: str, *, limit: int = 50, after: str | None = None) -> list[derived_shapes.Memory]:
-        answer = self._caller.get(f"{_session(session_id)}/memories", params=_given(limit=limit, after=after))
+    def memories(
+        self, session_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
+    ) -> Page[derived_shapes.Memory]:
+        answer = self._caller.get(
+            f"{_session(session_id)}/memories", params=_given(limit=limit, after=after, cursor=cursor)
+        )
         return _many(derived_shapes.Memory, answer)
 
-    def user_memories(self, user_id: str, *, limit: int = 50, after: str | None = None) -> list[derived_shapes.Memory]:
+    def user_memories(
+        self, user_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
+    ) -> Page[derived_shapes.Memory]:
         path = f"/v1/users/{segment(user_id)}/memories"
-        return _many(derived_shapes.Memory, self._caller.get(path, params=_given(limit=limit, after=after)))
+        return _many(
+            derived_shapes.Memory, self._caller.get(path, params=_given(limit=limit, after=after, cursor=cursor))
+        )
 
     def add_memories(
         self, session_id: str, contents: Sequence[str], *, idempotency_key: str | None = None
@@ -210,9 +233,15 @@ class OverHttp:
         _read(self._caller.delete(f"/v1/memories/{memory_id}"))
 
     def entities(
-        self, project_id: str, *, user_id: str | None = None, limit: int = 50, after: str | None = None
-    ) -> list[derived_shapes.Entity]:
-        params = _given(user_id=user_id, limit=limit, after=after)
+        self,
+        project_id: str,
+        *,
+        user_id: str | None = None,
+        limit: int = 50,
+        after: str | None = None,
+        cursor: str | None = None,
+    ) -> Page[derived_shapes.Entity]:
+        params = _given(user_id=user_id, limit=limit, after=after, cursor=cursor)
         answer = self._caller.get("/v1/entities", params=params, headers={"X-Project-ID": project_id})
         return _many(derived_shapes.Entity, answer)
 
@@ -221,9 +250,11 @@ class OverHttp:
         return _one(derived_shapes.Entity, self._caller.patch(f"/v1/entities/{entity_id}", body))
 
     def observations(
-        self, session_id: str, *, limit: int = 50, after: str | None = None
-    ) -> list[derived_shapes.Observation]:
-        answer = self._caller.get(f"{_session(session_id)}/observations", params=_given(limit=limit, after=after))
+        self, session_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
+    ) -> Page[derived_shapes.Observation]:
+        answer = self._caller.get(
+            f"{_session(session_id)}/observations", params=_given(limit=limit, after=after, cursor=cursor)
+        )
         return _many(derived_shapes.Observation, answer)
 
     def extract(self, session_id: str) -> derived_shapes.Extraction:
@@ -257,5 +288,6 @@ def _one(kind: type[T], answer: httpx2.Response) -> T:
     return TypeAdapter(kind).validate_python(_read(answer))
 
 
-def _many(kind: type[T], answer: httpx2.Response) -> list[T]:
-    return [TypeAdapter(kind).validate_python(entry) for entry in _read(answer)["data"]]
+def _many(kind: type[T], answer: httpx2.Response) -> Page[T]:
+    read = _read(answer)
+    return Page((TypeAdapter(kind).validate_python(entry) for entry in read["data"]), read.get("next_cursor"))

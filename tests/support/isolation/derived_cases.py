@@ -118,7 +118,7 @@ DERIVED_CASES: dict[str, Case] = {
         act=lambda t, h: EntityStore(t).forget_message(h.first.messages[0]), writes=True
     ),
     "EntityStore.retag": Case(act=lambda t, h: retag(t, h), writes=True),
-    "EntityStore.hold": Case(act=lambda t, h: EntityStore(t).hold([h.second.entity]), nothing=[], writes=True),
+    "EntityStore.lock": Case(act=lambda t, h: EntityStore(t).lock([h.second.entity]), nothing=[], writes=True),
     "EntityStore.found": Case(act=lambda t, h: EntityStore(t).found([h.first.entity, h.second.entity]), nothing=[]),
     "StoredEntities.size": Case(act=lambda t, h: entity_rows(t, h).size(), nothing=0),
     "StoredEntities.version": Case(act=lambda t, h: entity_rows(t, h).version(), nothing=None),
@@ -135,8 +135,8 @@ DERIVED_CASES: dict[str, Case] = {
         act=lambda t, h: ObservationStore(t).of_session(h.first.session, limit=9), nothing=[]
     ),
     "ObservationStore.count": Case(act=lambda t, h: ObservationStore(t).count(h.first.session), nothing=0),
-    "ObservationStore.place": Case(
-        act=lambda t, h: ObservationStore(t).place(h.first.session, h.first.observation), nothing=NotFound
+    "ObservationStore.cursor_key": Case(
+        act=lambda t, h: ObservationStore(t).cursor_key(h.first.session, h.first.observation), nothing=NotFound
     ),
     "ObservationStore.recent": Case(
         act=lambda t, h: ObservationStore(t).recent(h.first.session, h.first.pool, limit=9), nothing=[]
@@ -167,8 +167,8 @@ DERIVED_CASES: dict[str, Case] = {
     "ExtractionStore.claimed": Case(
         act=lambda t, h: claimed(t, h).claimed(h.first.session, CLAIM), nothing=None, writes=True
     ),
-    "ExtractionStore.hold": Case(
-        act=lambda t, h: claimed(t, h).hold(h.first.session, CLAIM), nothing=None, writes=True
+    "ExtractionStore.lock": Case(
+        act=lambda t, h: claimed(t, h).lock(h.first.session, CLAIM), nothing=None, writes=True
     ),
     "ExtractionStore.unchecked": Case(act=lambda t, h: ExtractionStore(t).unchecked(h.first.session, 9), nothing=[]),
     "ExtractionStore.mark_checked": Case(
@@ -194,10 +194,10 @@ DERIVED_CASES: dict[str, Case] = {
     "ExtractionStore.unobserved": Case(
         act=lambda t, h: ExtractionStore(t).unobserved(h.first.session, MessageId(0), window=1, limit=9), nothing=[]
     ),
-    "ExtractionStore.count_again": Case(
+    "ExtractionStore.recount_unchecked": Case(
         act=lambda t, h: (
             ExtractionStore(t).mark_checked(h.first.session, h.first.messages),
-            ExtractionStore(t).count_again(h.first.session),
+            ExtractionStore(t).recount_unchecked(h.first.session),
         ),
         writes=True,
     ),

@@ -16,8 +16,8 @@ from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import EntityId, MemoryId, ProjectId
 from cloister.domain.observation import StoredObservation
 from cloister.domain.scope import Reach
-from cloister.services.conversations.sessions import SessionChange, SessionFields
-from cloister.services.recall.search import HIGHEST_LIMIT, EntityHit, MemoryHit, Place
+from cloister.services.conversations.sessions import SessionFields
+from cloister.services.recall.search import HIGHEST_LIMIT, EntityHit, MemoryHit, SearchTarget
 from support.isolation.isolation_machine import (
     MOST_PROJECTS,
     IsolationMachine,
@@ -29,6 +29,7 @@ from support.isolation.isolation_machine import (
     users,
 )
 from support.isolation.oracle import Conversation, Tenant
+from support.setups.extraction import run_due
 
 MOST_RECALLED = 10
 MOST_NOTES = 20
@@ -48,7 +49,7 @@ class DerivedMachine(IsolationMachine):
         services.sessions.create(home.reach, SessionFields(external_id="fourth", project=home.default, user_id="bob"))
         home.conversations["fourth"] = fourth = Conversation(name="fourth", project=home.default, user="bob")
         self._plant(services, home, fourth, 1)
-        services.sessions.change(home.reach, "fourth", SessionChange(move=True, project=private))
+        services.sessions.move(home.reach, "fourth", private)
         fourth.project = private
         services.projects.change_project(home.reach, private, settings={"observation_scope": "user"})
         home.shares_notes.add(private)
@@ -89,7 +90,7 @@ class DerivedMachine(IsolationMachine):
         services, _ = self._step(house, 0)
         due = [(home, one) for home in self.tenants for one in home.conversations.values() if one.is_pending]
         done = 0
-        while more := services.extraction.run_due():
+        while more := run_due(services):
             done += more
         assert done >= len(due)
         for home, conversation in due:
@@ -100,9 +101,9 @@ class DerivedMachine(IsolationMachine):
         services, home = self._step(house, tenant)
         content = f"Written by hand{next(self.markers)}."
         if name not in home.conversations:
-            refused(NotFound, lambda: services.memories.append(home.reach, name, [content]))
+            refused(NotFound, lambda: services.memories.add(home.reach, name, [content]))
             return
-        services.memories.append(home.reach, name, [content, content.upper()])
+        services.memories.add(home.reach, name, [content, content.upper()])
         home.conversations[name].memories[content] = None
 
     @rule(house=house_numbers, tenant=tenant_numbers, name=names, pick=picks)
@@ -217,7 +218,7 @@ class DerivedMachine(IsolationMachine):
         self, services: Services, asking: Conversation, question: str, reach: Reach, expected: tuple[set[str], set[str]]
     ) -> None:
         kinds = ["memories", "entities"]
-        for place in (Place(session=asking.name), Place(project=asking.project, user_id=asking.user)):
+        for place in (SearchTarget(session=asking.name), SearchTarget(project=asking.project, user_id=asking.user)):
             hits = services.search.search(reach, question, place, HIGHEST_LIMIT, kinds)
             memories = {hit.stored.memory.content for hit in hits if isinstance(hit, MemoryHit)}
             entities = {hit.entity.name for hit in hits if isinstance(hit, EntityHit)}

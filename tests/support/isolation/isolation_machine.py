@@ -13,8 +13,8 @@ from cloister.domain.conversation import Draft, Role, Status
 from cloister.domain.errors import CloisterError, Conflict, Forbidden, NotFound
 from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.scope import MemberVisibility, Reach
-from cloister.services.conversations.sessions import SessionChange, SessionFields
-from cloister.services.recall.search import HIGHEST_LIMIT, EpisodeHit, Place
+from cloister.services.conversations.sessions import SessionFields
+from cloister.services.recall.search import HIGHEST_LIMIT, EpisodeHit, SearchTarget
 from support.isolation.oracle import Conversation, Said, Tenant
 
 EVERYTHING = 1_000
@@ -137,11 +137,10 @@ class IsolationMachine(RuleBasedStateMachine):
     def move(self, house: int, tenant: int, name: str, place: int) -> None:
         services, home = self._step(house, tenant)
         project = self._project(home, place)
-        change = SessionChange(move=True, project=project)
         if name not in home.conversations or project in home.gone_projects:
-            refused(NotFound, lambda: services.sessions.change(home.reach, name, change))
+            refused(NotFound, lambda: services.sessions.move(home.reach, name, project))
             return
-        assert services.sessions.change(home.reach, name, change).project == project
+        assert services.sessions.move(home.reach, name, project).project == project
         home.conversations[name].project = project
 
     @rule(house=house_numbers, tenant=tenant_numbers, name=names)
@@ -209,11 +208,10 @@ class IsolationMachine(RuleBasedStateMachine):
         project = strangers[pick % len(strangers)]
         fields = SessionFields(external_id=f"new {name}", project=project)
         refused(NotFound, lambda: services.sessions.create(home.reach, fields))
-        change = SessionChange(move=True, project=project)
-        refused(NotFound, lambda: services.sessions.change(home.reach, name, change))
+        refused(NotFound, lambda: services.sessions.move(home.reach, name, project))
         refused(NotFound, lambda: services.projects.change_project(home.reach, project, name="Mine"))
         refused(NotFound, lambda: services.projects.delete_project(home.reach, project))
-        refused(NotFound, lambda: services.search.search(home.reach, "roses", Place(project=project), 10))
+        refused(NotFound, lambda: services.search.search(home.reach, "roses", SearchTarget(project=project), 10))
         foreign = [said.id for one in other.conversations.values() for said in one.said] + home.gone_messages
         if foreign:
             refused(NotFound, lambda: services.forgetting.message(home.reach, foreign[pick % len(foreign)]))
@@ -233,15 +231,14 @@ class IsolationMachine(RuleBasedStateMachine):
         conversation = home.conversations.get(name)
         if conversation is None or conversation.project != project:
             refused(NotFound, lambda: services.context.build(confined, name, question="roses"))
-            refused(NotFound, lambda: services.search.search(confined, "roses", Place(session=name), 10))
+            refused(NotFound, lambda: services.search.search(confined, "roses", SearchTarget(session=name), 10))
             refused(NotFound, lambda: services.record.messages(confined, name, self._drafts([ONE])))
             refused(NotFound, lambda: services.forgetting.session(confined, name))
             if conversation is not None and conversation.said:
                 refused(NotFound, lambda: services.forgetting.message(confined, conversation.said[0].id))
         else:
             self._compare(services, home, conversation, "roses", 2, confined)
-            out = SessionChange(move=True, project=None)
-            refused(Forbidden, lambda: services.sessions.change(confined, name, out))
+            refused(Forbidden, lambda: services.sessions.move(confined, name, None))
 
     # Questions
 
@@ -321,11 +318,11 @@ class IsolationMachine(RuleBasedStateMachine):
         assert {item.message.id for item in everything.relevant_history} == set(pool)
         assert everything.current_conversation == ()
 
-        found = services.search.search(reach, question, Place(session=asking.name), HIGHEST_LIMIT, ["episodes"])
+        found = services.search.search(reach, question, SearchTarget(session=asking.name), HIGHEST_LIMIT, ["episodes"])
         hits = [hit for hit in found if isinstance(hit, EpisodeHit)]
         assert sorted(hit.episode for hit in hits) == sorted({said.episode for _, said in pool.values()})
         assert {hit.item.message.id for hit in hits} <= set(pool)
-        by_place = Place(project=asking.project, user_id=asking.user)
+        by_place = SearchTarget(project=asking.project, user_id=asking.user)
         assert services.search.search(reach, question, by_place, HIGHEST_LIMIT, ["episodes"]) == hits
 
     def _contents_are_true(

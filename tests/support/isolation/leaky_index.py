@@ -1,12 +1,11 @@
 """An index that lies: whatever place it is asked of, it names what it was told to above everything true."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from cloister.domain.recall.ranking import Evidence
-from cloister.index.interface import DerivedReader, EntityPoint, EntityReader, Index, Point, PoolIndex, PoolReader
+from cloister.index.interface import DerivedReader, EntityReader, Index, PoolIndex, PoolReader
 from support.databases.engines import exact_index
 
 
@@ -18,7 +17,6 @@ class LeakyIndex:
     lies: list[int] = field(default_factory=list[int])
     of_memories: list[int] = field(default_factory=list[int])
     of_entities: list[int] = field(default_factory=list[int])
-    immediate: bool = True
 
     def within(self, pool: PoolReader) -> PoolIndex:
         return _LeakyPool(honest=self.honest.within(pool), lies=self.lies)
@@ -26,18 +24,8 @@ class LeakyIndex:
     def memories_within(self, pool: DerivedReader) -> PoolIndex:
         return _LeakyPool(honest=self.honest.memories_within(pool), lies=self.of_memories)
 
-    def entities_within(self, place: EntityReader) -> PoolIndex:
-        return _LeakyPool(honest=self.honest.entities_within(place), lies=self.of_entities)
-
-    def put(self, run: Sequence[Point], first: int, last: int) -> None: ...
-
-    def forget_sessions(self, sessions: Sequence[int]) -> None: ...
-
-    def forget_messages(self, messages: Sequence[int]) -> None: ...
-
-    def put_entities(self, entities: Sequence[EntityPoint]) -> None: ...
-
-    def forget_entities(self, entities: Sequence[int]) -> None: ...
+    def entities_within(self, entities: EntityReader) -> PoolIndex:
+        return _LeakyPool(honest=self.honest.entities_within(entities), lies=self.of_entities)
 
     def close(self) -> None:
         self.honest.close()

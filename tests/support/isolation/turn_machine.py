@@ -20,8 +20,8 @@ from cloister.domain.identifiers import ProjectId
 from cloister.domain.memory import quoted
 from cloister.domain.prompts.recalled_text import own_words
 from cloister.domain.scope import MemberVisibility, Reach
-from cloister.services.chat.turns import Ask, NamedSession, Turn, TurnLost
-from cloister.services.conversations.sessions import SessionChange, SessionFields
+from cloister.services.chat.turns import NamedSession, Turn, TurnLost, TurnRequest
+from cloister.services.conversations.sessions import SessionFields
 from support.isolation.derived_machine import DerivedMachine, numbers
 from support.isolation.isolation_machine import (
     COMMON,
@@ -61,7 +61,7 @@ class TurnMachine(DerivedMachine):
 
     def __init__(self) -> None:
         for services in self.houses:
-            services.turns.lease_seconds = DAY_SECONDS  # no turn runs out, however slow the machine is
+            services.turns.leases.seconds = DAY_SECONDS  # no turn runs out, however slow the machine is
         self.in_flight: list[tuple[Tenant, InFlight]] = []
         super().__init__()
 
@@ -85,14 +85,14 @@ class TurnMachine(DerivedMachine):
         if conversation is None or len(self.in_flight) >= MOST_TURNS:
             return
         if conversation.is_answered:
-            ask = Ask(session=name, drafts=[Draft(role="user", content=words)])
+            ask = TurnRequest(session=name, drafts=[Draft(role="user", content=words)])
             refused(TurnInProgress, lambda: services.turns.begin(home.reach, ask))
             return
         self._begin(services, home, conversation, caller, words)
 
     def _begin(self, services: Services, home: Tenant, conversation: Conversation, caller: str, words: str) -> InFlight:
         (draft,) = self._drafts([("user", "completed", words)])
-        ask = Ask(session=conversation.name, drafts=[draft])
+        ask = TurnRequest(session=conversation.name, drafts=[draft])
         turn = services.turns.begin(reach_of(home, conversation, caller), ask)
         conversation.say(turn.question.id, "user", "completed", draft.content)
         return self._note(services, home, conversation, turn)
@@ -174,7 +174,7 @@ class TurnMachine(DerivedMachine):
         home, running = self.in_flight[pick % len(self.in_flight)]
         conversation, project = running.conversation, self._project(home, place)
         if home.conversations.get(conversation.name) is conversation and project not in home.gone_projects:
-            services.sessions.change(home.reach, conversation.name, SessionChange(move=True, project=project))
+            services.sessions.move(home.reach, conversation.name, project)
             conversation.project = project
 
     @rule(

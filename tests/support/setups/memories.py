@@ -11,8 +11,8 @@ from cloister.domain.memory import StoredMemory
 from cloister.domain.scope import MemberVisibility, Reach
 from cloister.index.interface import Index
 from cloister.models.interface import Extractor
-from cloister.services.conversations.sessions import SessionChange, SessionFields
-from cloister.services.recall.search import Place
+from cloister.services.conversations.sessions import SessionFields
+from cloister.services.recall.search import SearchTarget
 from support.databases.engines import Engine
 
 SECOND = 1_000_000
@@ -71,7 +71,7 @@ class MemorySetup:
         return said
 
     def move(self, name: str, project: ProjectId | None) -> None:
-        self.services.sessions.change(self.reach, name, SessionChange(move=True, project=project))
+        self.services.sessions.move(self.reach, name, project)
 
     def stored(self, name: str) -> list[StoredMemory]:
         return self.services.memories.of_session(self.reach, name, limit=EVERYTHING)
@@ -105,7 +105,7 @@ class MemorySetup:
     def recalled_notes(self, name: str, question: str = "anything") -> list[str]:
         return [stored.observation.content for stored in self.context(name, question).derived.observations]
 
-    def searched(self, question: str, place: Place) -> list[str]:
+    def searched(self, question: str, place: SearchTarget) -> list[str]:
         """Every word that a search of every kind shows."""
         hits = self.services.search.search(self.reach, question, place, 50, kinds=("episodes", "memories", "entities"))
         return [repr(hit) for hit in hits]

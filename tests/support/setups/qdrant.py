@@ -17,11 +17,13 @@ from cloister.domain.scope import MemberVisibility, Reach
 from cloister.index.interface import Row
 from cloister.index.qdrant.index import QdrantIndex, collection_name, entity_collection_name
 from cloister.models.static.embedder import StaticEmbedder
-from cloister.services.conversations.sessions import SessionChange, SessionFields
-from cloister.services.recall.search import EntityHit, EpisodeHit, Place
+from cloister.services.conversations.sessions import SessionFields
+from cloister.services.recall.search import EntityHit, EpisodeHit, SearchTarget
 from cloister.storage.sqlite.database import open_sqlite
 
 EMBEDDER = StaticEmbedder()
+COLLECTION = collection_name(EMBEDDER)
+ENTITY_COLLECTION = entity_collection_name(EMBEDDER)
 SERVER = os.environ.get("CLOISTER_TEST_QDRANT_URL")
 KINDS = ("memory", "server") if SERVER else ("memory",)
 MAY_2023 = 1_683_500_400_000_000
@@ -50,18 +52,18 @@ class QdrantSetup:
         return self.services.record.messages(reach, session, drafts).messages
 
     def move(self, reach: Reach, session: str, project: ProjectId | None) -> None:
-        self.services.sessions.change(reach, session, SessionChange(move=True, project=project))
+        self.services.sessions.move(reach, session, project)
 
     def drain(self) -> int:
         return self.services.queue.drain()
 
     def found(self, reach: Reach, question: str, project: ProjectId | None = None) -> list[str]:
         """What a search of one pool shows, best first."""
-        hits = self.services.search.search(reach, question, Place(project=project), limit=20)
+        hits = self.services.search.search(reach, question, SearchTarget(project=project), limit=20)
         return [hit.item.message.content for hit in hits if isinstance(hit, EpisodeHit)]
 
     def points(self, *, with_vectors: bool = False) -> dict[int, models.Record]:
-        records, _ = self.client.scroll(self.index.collection, limit=1000, with_payload=True, with_vectors=with_vectors)
+        records, _ = self.client.scroll(COLLECTION, limit=1000, with_payload=True, with_vectors=with_vectors)
         return {int(record.id): record for record in records}
 
     def tell(self, reach: Reach, session: str, *lines: str) -> None:
@@ -69,14 +71,14 @@ class QdrantSetup:
         self.services.record.messages(reach, session, [Draft(role="user", content=line) for line in lines])
         self.services.extraction.extract_now(reach, session)
 
-    def entities(self, reach: Reach, question: str, place: Place) -> list[Entity]:
+    def entities(self, reach: Reach, question: str, place: SearchTarget) -> list[Entity]:
         """Those that a search of one place shows, best first."""
         hits = self.services.search.search(reach, question, place, 20, kinds=["entities"])
         return [hit.entity for hit in hits if isinstance(hit, EntityHit)]
 
     def entity_points(self) -> dict[int, dict[str, Any]]:
         """What Qdrant holds of each entity."""
-        records, _ = self.client.scroll(self.index.entity_collection, limit=1000, with_payload=True)
+        records, _ = self.client.scroll(ENTITY_COLLECTION, limit=1000, with_payload=True)
         return {int(record.id): record.payload or {} for record in records}
 
 
@@ -110,14 +112,14 @@ class Reader:
 @contextmanager
 def open_house(kind: str, path: Path) -> Generator[QdrantSetup]:
     client = _client(kind)
-    for name in (collection_name(EMBEDDER), entity_collection_name(EMBEDDER)):
+    for name in (COLLECTION, ENTITY_COLLECTION):
         client.delete_collection(name)
     index = QdrantIndex(client, EMBEDDER)
     services = wire(open_sqlite(path), index=index, embedder=EMBEDDER)
     try:
         yield QdrantSetup(services=services, client=client, index=index)
     finally:
-        for name in (index.collection, index.entity_collection):
+        for name in (COLLECTION, ENTITY_COLLECTION):
             client.delete_collection(name)
         services.close()
 

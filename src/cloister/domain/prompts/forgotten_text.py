@@ -8,7 +8,7 @@ in doubt a quotation goes. The work grows with the length of the quotation and n
 import unicodedata
 from collections.abc import Iterable
 
-from cloister.domain.memory import normalised, parted, quoted_lines, with_recalled, without_note
+from cloister.domain.memory import normalised, quoted_lines, split_recalled, with_recalled, without_note
 from cloister.domain.patterns import anchored
 from cloister.domain.prompts.recalled_text import QUOTATION_FORGOTTEN, own_words
 
@@ -63,7 +63,7 @@ class ForgottenTexts:
 def without_forgotten(content: str, forgotten: ForgottenTexts) -> str:
     """A message without the quoted lines that hold one of these texts; without all that it quotes where the quotation is not as we
     make it, line by line, or where no line is left. Its own words stay; where it has none, a sentence of ours says so."""
-    recalled = parted(content).recalled
+    recalled = split_recalled(content).recalled
     if recalled is None:
         return content
     head, lines = quoted_lines(recalled)

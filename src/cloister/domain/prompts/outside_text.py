@@ -1,10 +1,9 @@
-"""Outside text as a prompt may hold it: without our marks, and without the control words of chat templates (ISO-4, MEM-10).
+"""Sanitises untrusted text for prompts: removes our marks and the control tokens of chat templates (ISO-4, MEM-10).
 
-Two strengths. `harmless` is for text that is quoted: no angle bracket is left in it, nor anything invisible.
-`without_control_words` is for what is sent as a message of its own, with its role: people paste code there, so only whole control
-words are changed. Both know the disguises that a tokeniser or a reader may see through: other Unicode forms of a letter, and
-invisible characters inside a word. Both change nothing more when they are used twice, and their work grows with the length of the
-text and no faster.
+`harmless` is for quoted text: it leaves no angle bracket and no invisible character. `without_control_words` is for messages that
+are sent with their own role: people paste code there, so it changes only whole control tokens. Both recognise disguises that a
+tokeniser or a reader may see through: other Unicode forms of a letter, and invisible characters inside a word. Both are idempotent,
+and take linear time.
 """
 
 import unicodedata
@@ -20,8 +19,8 @@ def _names(text: str) -> frozenset[str]:
 MARK = "recalled-memory"
 _BROKEN_MARK = "recalled·memory"
 
-# Invisible: control characters but for line breaks and tabs, format characters that show nothing, halves of pairs. U+E0000 to
-# U+E0FFF can spell out whole sentences that no person sees.
+# Control characters except line breaks and tabs, invisible format characters, lone surrogates. U+E0000 to U+E0FFF can spell whole
+# sentences that no person sees.
 _JOINERS = "\u200c\u200d\ufe0f"
 _INVISIBLE = (
     "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e"
@@ -29,7 +28,7 @@ _INVISIBLE = (
     "\U000e0000-\U000e0fff"
 )
 _BREAKS = "\n\r\x0b\x0c\x1c-\x1f\x85\u2028\u2029"
-# Writing that joiners belong to: scripts that join their letters, and pictures.
+# Characters after which a joiner is legitimate: scripts that join their letters, and emoji.
 _JOINED = "\u0590-\u1fff\u2190-\u2767\u2772-\u27bf\u2900-\u2bff\u3040-\ud7ff\uf900-\ufaff\U00010000-\U0001faff"
 
 _LEFT = "<\ufe64\uff1c\u2039\u27e8\u3008\u2329\u276c\u276e\u2770\u02c2\u1438"
@@ -46,7 +45,7 @@ _PLAIN = {
 _ANGLES = str.maketrans({**dict.fromkeys(_LEFT, "‹"), **dict.fromkeys(_RIGHT, "›")})
 _SQUARES = str.maketrans({**dict.fromkeys("[\uff3b\ufe47", "("), **dict.fromkeys("]\uff3d\ufe48", ")")})
 _GAP = f"[{_INVISIBLE}{_JOINERS}]*+"
-# Between brackets: what a name of a control word may hold, in any Unicode form. Which name it is, is decided by its plain form.
+# The name between the brackets of a possible control token, in any Unicode form; its folded form is then looked up.
 _NAME = f"(?:[^\\s{_LEFT}{_RIGHT}\\[\\]\uff3b\uff3d\ufe47\ufe48{_INVISIBLE}{_JOINERS}]{_GAP}){{1,64}}+"
 _TOKENS = _names(
     "s bos eos pad unk sop eop eoh eoa bot eot start_of_turn end_of_turn start_of_image end_of_image begin_of_text end_of_text "
@@ -79,7 +78,7 @@ _TO_BAR = str.maketrans(dict.fromkeys(_BARS, "|"))
 _ODD = linear(f"[{escaped(''.join(_PLAIN))}{_INVISIBLE}]")
 _JOINER = linear(f"(?<=[{_JOINED}])(\ufe0f?[\u200c\u200d](?=[{_JOINED}])|\ufe0f)|[{_JOINERS}]")
 
-# Our own mark, as we write it and as a model may: with other brackets, escaped for HTML, JSON or a URL, in other letters.
+# Our own mark, also as a model may rewrite it: with other brackets, escaped for HTML, JSON or a URL, in other letters.
 _OPENERS = f"{_LEFT}\u00ab\u27ea\u300a\u226a\\[\uff3b\ufe47\u3010\u3014\u27e6{{\uff5b"
 _CLOSERS = f"{_RIGHT}\u00bb\u27eb\u300b\u226b\\]\uff3d\ufe48\u3011\u3015\u27e7}}\uff5d"
 _DASHES = "\\-_\u2010-\u2015\u2043\u2212\u02d7\ufe58\ufe63\uff0d\uff3f"
@@ -93,13 +92,13 @@ _MARK = linear(
 
 
 def is_plain(text: str) -> bool:
-    """Whether there is nothing in a text that could be a mark or a control word: most have none."""
+    """Whether a quick test shows that a text has no mark and no control token, as most texts do."""
     has_brackets = "<" in text or "[" in text or ":" in text
     return not has_brackets and text.isascii() and "recalled" not in text.lower()
 
 
 def marks(text: str) -> Iterator[Match[str]]:
-    """What a reader may take for one of our marks, in order; the group `closes` is empty for one that opens a block."""
+    """The matches of everything that a reader may take for our mark, in order; the group `closes` is empty for an opening one."""
     if text.isascii() and "recalled" not in text.lower():
         return
     for found in _MARK.finditer(text):
@@ -108,7 +107,7 @@ def marks(text: str) -> Iterator[Match[str]]:
 
 
 def harmless(text: str) -> str:
-    """Text that can be quoted between marks: it holds none, nor any control word, nor anything that cannot be seen."""
+    """A text that can be quoted between marks: without marks, control tokens and invisible characters."""
     if not text.isascii() or not text.isprintable():
         text = _ODD.sub(_plain, text)
         text = _JOINER.sub(lambda found: found.group(1) or "", text)
@@ -122,8 +121,8 @@ def harmless(text: str) -> str:
 
 
 def without_control_words(text: str) -> str:
-    """A message's text as it is sent with its role: what a server could take for the end of the message, or for another role, is
-    written with other brackets. Everything else stays as it is."""
+    """A message's text as it is sent with its role. What a model's server could take for the end of the message, or for another
+    role, gets other brackets; everything else is unchanged."""
     anything = not text.isascii()
     if anything or "<" in text:
         text = _ANGLED.sub(_other_angles, text)
@@ -133,7 +132,7 @@ def without_control_words(text: str) -> str:
 
 
 def _folded(word: str) -> str:
-    """A short word in its plain form: without case, invisible characters and other Unicode forms."""
+    """A short word folded for comparison: NFKC, without case and invisible characters."""
     return unicodedata.normalize("NFKC", _UNSEEN.sub("", word)).casefold()
 
 
@@ -166,7 +165,7 @@ def _is_numbered(name: str) -> bool:
 
 
 def _bracketed(found: Match[str]) -> str:
-    """`Assistant:` → `(Assistant):`. Headings such as `Answer:` are roles only behind `###`."""
+    """`Assistant:` → `(Assistant):`. Headings such as `Answer:` count as roles only after `###`."""
     lead, word, colon = found.groups()
     known = _HEADINGS if any(mark in lead for mark in _HASHES) else _ROLES
     return f"{lead}({word}){colon}" if _folded(word) in known else found.group()

@@ -1,8 +1,8 @@
-"""The prompt: a project's template with what was recalled in its places, and then the conversation.
+"""The prompt of a chat model: a project's template with the recalled text in its placeholders, then the conversation.
 
-What was recalled is quoted data. It stands in marked blocks that it cannot close, it is put in once, and a placeholder inside it
-stays as written. The tags and ids of the runtime are not in it (CTX-3). Messages of the conversation are sent with their roles and
-nearly as they are: people paste code, but a control word of a chat template could give them another role.
+Recalled text is quoted data. It is put into marked blocks that it cannot close, and placeholders inside it are not expanded. The
+tags and ids of the runtime are not in the prompt (CTX-3). Messages of the conversation keep their roles and are sent unchanged
+except for control tokens of chat templates, which could give them another role.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -33,14 +33,14 @@ _BLANK_LINES = linear(r"\n{3,}")
 
 
 def system_part(template: str | None, context: Context) -> str:
-    """The template, or ours where a project has none, with each placeholder's block in its place; one that is not there injects
-    nothing (MEM-7). Empty where nothing is left to say."""
+    """The system prompt: the project's template, or the default one, with its placeholders filled. A block without a placeholder is
+    left out (MEM-7)."""
     filled = _PLACEHOLDER.sub(lambda found: _BLOCKS[found.group()](context), template or DEFAULT_TEMPLATE)
     return _BLANK_LINES.sub("\n\n", filled).strip()
 
 
 def prompt(template: str | None, context: Context, question: Message) -> list[ChatMessage]:
-    """What a model is asked: the system part, what was just said here, and the question, whatever the context left out of it."""
+    """The messages for a model: the system prompt, the current conversation, and the question, even if the context omitted it."""
     system = system_part(template, context)
     earlier = [item.message for item in context.current_conversation if item.message.id != question.id]
     head: list[ChatMessage] = [{"role": "system", "content": system}] if system else []
@@ -48,8 +48,8 @@ def prompt(template: str | None, context: Context, question: Message) -> list[Ch
 
 
 def _alternating(messages: Iterable[Message]) -> list[ChatMessage]:
-    """What was said, without replies that were cut or failed. Two messages of one role in a row are one: many models insist on
-    taking turns. What tools said is left out: without its call no model takes it."""
+    """The completed messages as chat messages. Consecutive messages of one role are merged, because many models require alternating
+    roles. Tool messages are left out, because models reject a tool result without its call."""
     said: list[tuple[Role, str]] = []
     for message in messages:
         if message.status != "completed" or message.role not in _SPOKEN:

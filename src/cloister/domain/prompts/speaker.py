@@ -1,9 +1,9 @@
-"""Who said it: how speakers are named in a prompt (MEM-11).
+"""How speakers are named in a prompt (MEM-11).
 
-Where one user's words can meet another's, as in a shared project, every quoted line names its speaker. Sessions without a user are
-one unnamed user there, and simply "the user" where no other is in sight. A name is somebody's choice,
-so it always stands in quotation marks behind a word of ours: the user who calls themselves "assistant" is `user "assistant"`.
-Stored text stays neutral ("The user …"); it is named when it is read, so nothing has to be rewritten when a session moves.
+Where several users may be quoted, as in a shared project, every quoted line names its speaker. Sessions without a user count as one
+unnamed user there, and as "the user" elsewhere. Names are untrusted, so a name is always quoted after a word of ours: a user who is
+called "assistant" becomes `user "assistant"`. Stored text says "The user …"; names are inserted when it is read, so that nothing
+has to be rewritten when a session moves.
 """
 
 import unicodedata
@@ -12,7 +12,7 @@ from cloister.domain.conversation import Message
 from cloister.domain.patterns import linear
 
 _LONGEST = 80
-_NOBODYS_NAME = frozenset(
+_RESERVED_NAMES = frozenset(
     (
         "user",
         "users",
@@ -31,16 +31,16 @@ _NOBODYS_NAME = frozenset(
     )
 )
 _UNNAMED = "an unnamed user"
-# "The user" at the beginning of a sentence, where it is the person and not the first word of a thing ("The user interface").
+# "The user" at the beginning of a sentence, where it means the person and not a thing such as "The user interface".
 _THE_USER = linear(
     r"(?:\A|(?<=[.!?…] ))(?:The user(?=[ '’:])(?! (?:\x22|(?:interface|base|experience|guide|manual|account)s?\b))|User(?=:))"
 )
 
 
 def is_plain_name(name: str) -> bool:
-    """Whether a name can stand in a sentence without being read as somebody else, or as the end of the sentence."""
+    """Whether a name can be used in a sentence without being read as another person, or as the end of the sentence."""
     words = unicodedata.normalize("NFKC", name).casefold().split()
-    return not _NOBODYS_NAME.intersection(words) and all(c.isalnum() or c in " -'’._" for c in name)
+    return not _RESERVED_NAMES.intersection(words) and all(c.isalnum() or c in " -'’._" for c in name)
 
 
 def user_named(user: str | None) -> str:
@@ -48,8 +48,8 @@ def user_named(user: str | None) -> str:
 
 
 def speaker(message: Message, user: str | None, *, named: bool) -> str:
-    """Who said a message, `user` being the user of its session: its role, and its author's name where it has one. With `named` also
-    whose session it was said in."""
+    """The speaker of a message: its role, and its author's name if it has one. With `named` also the user of its session, which is
+    `user`."""
     name = message.author
     if message.role != "user":
         said_by = message.role if name is None else f"{message.role} {in_quotes(name)}"
@@ -61,7 +61,7 @@ def speaker(message: Message, user: str | None, *, named: bool) -> str:
 
 
 def attributed(statement: str, user: str | None, *, named: bool) -> str:
-    """What was kept of a user's words: with the user's name, or as it is stored."""
+    """A stored statement about a user, with the user's name if `named`."""
     if not named or not statement:
         return statement
     who = user_named(user)
@@ -69,7 +69,7 @@ def attributed(statement: str, user: str | None, *, named: bool) -> str:
 
 
 def with_user(statement: str, user: str | None) -> str:
-    """With the user's name in the place of "The user" at the beginning of a sentence."""
+    """A statement with the user's name instead of "The user" at the beginning of sentences."""
     who = user_named(user)
     return _THE_USER.sub(lambda _: f"{who[0].upper()}{who[1:]}", statement)
 
@@ -80,7 +80,7 @@ def without_user(statement: str) -> str:
 
 
 def listener(user: str | None) -> str:
-    """Who is talking now, for a block in which several people are quoted."""
+    """A sentence that names the current user, for a block that quotes several people."""
     return f"Several people may be quoted here. The one you are talking with is {user_named(user)}."
 
 

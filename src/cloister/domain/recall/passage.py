@@ -1,4 +1,4 @@
-"""A message as the recall engine reads it: what is embedded with its words, and the words its date is known by.
+"""The text of a message as it is embedded: its date and speaker, then its content.
 
 Not the stored message (`conversation.py`), and not what a context shows.
 """
@@ -27,7 +27,7 @@ _ROLE_WORDS = frozenset({"user", "assistant", "system", "tool", "human", "ai", "
 
 
 class Passage(NamedTuple):
-    """The text given to an embedder, kept in two parts so that the tokens of the content can be counted."""
+    """The text for an embedder, in two parts, so that the tokens of the content can be counted."""
 
     prefix: str
     content: str
@@ -38,14 +38,14 @@ class Passage(NamedTuple):
 
 
 def passage(content: str, author: str | None, created_at: int) -> Passage:
-    """`[8 May 2023] Name: content`; the name is left out where it only repeats the role."""
+    """The passage of a message, `[8 May 2023] Name: content`; a name that only repeats the role is left out."""
     name = speaker_name(author)
     day = f"[{date_phrase(created_at)}]"
     return Passage(prefix=f"{day} {name}:" if name else day, content=content)
 
 
 def speaker_name(author: str | None) -> str | None:
-    """The author as a name, or None for nobody in particular ("user", "assistant", blank)."""
+    """The author's name; None if it is blank or only a role, such as "user"."""
     name = author.strip() if author else ""
     return name if name and name.lower() not in _ROLE_WORDS else None
 

@@ -1,6 +1,6 @@
-"""What a query asks for, read from its words alone: the dates it names and whose words it wants.
+"""Parses a query: the dates it names, and whose messages it asks for.
 
-Pure and English; it knows nothing of the pool, so speakers' names are matched elsewhere.
+English only. It does not know the pool, so the index matches the names of speakers (`index/exact/speakers.py`).
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from cloister.domain.recall.passage import MONTHS
 
 
 class Wanted(Enum):
-    """Whose words answer a query that names no speaker."""
+    """Whose messages answer a query that names no speaker."""
 
     USER = "user"
     ASSISTANT = "assistant"
@@ -21,7 +21,7 @@ class Wanted(Enum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NamedDate:
-    """A date as far as the query gives it; at least a month or a year, and a day only with a month."""
+    """A date as a query gives it: at least a month or a year, and a day only with a month."""
 
     year: int | None = None
     month: int | None = None
@@ -30,6 +30,8 @@ class NamedDate:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Question:
+    """What was parsed from a query."""
+
     dates: tuple[NamedDate, ...]
     wanted: Wanted
 
@@ -39,7 +41,7 @@ _MONTH_NUMBERS = {name.lower(): number for number, name in enumerate(MONTHS, 1)}
 }
 _MONTH_NUMBERS["sept"] = 9
 _AMBIGUOUS = frozenset({"may", "march", "mar", "april", "june", "august", "jan", "jun", "sep", "dec"})
-_BESIDE = (
+_DATE_CUE = (
     r"in|on|of|since|by|until|till|during|before|after|from|to|between|around|and|or|"
     r"last|next|this|past|early|late|mid|end|beginning|every|each"
 )
@@ -49,7 +51,7 @@ _YEAR = r"(?:19|20)\d\d"
 _DATE = linear(
     rf"""\b(?:
         (?P<iso_year>{_YEAR})[-/](?P<iso_month>\d{{1,2}})(?:[-/](?P<iso_day>\d{{1,2}}))?
-      | (?:(?P<beside>{_BESIDE})[\s-]+)?
+      | (?:(?P<cue>{_DATE_CUE})[\s-]+)?
         (?:the\s+)?(?:(?P<day_before>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+)?
         (?P<month>{_MONTH})\b\.?
         (?:\s+(?:the\s+)?(?P<day_after>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:))?
@@ -77,8 +79,8 @@ _OF_ASSISTANT = linear(
 
 
 def asked_part(query: str) -> str:
-    """The part of a query that is searched for: all of it, or the beginning and the end of one that is longer than 4,096
-    characters. A question stands before or behind what was pasted, and the cost of a query must not grow without end (ISO-13)."""
+    """The part of a query that is searched for: all of it, or, if it is longer than 4,096 characters, its beginning and end. A
+    question stands before or after pasted text, and the cost of a query must be bounded (ISO-13)."""
     if len(query) <= 2 * _LONGEST_END:
         return query
     return f"{query[:_LONGEST_END]} {query[-_LONGEST_END:]}"
@@ -107,7 +109,7 @@ def _named_date(match: Match[str]) -> NamedDate | None:
         return _checked(part["iso_year"], int(part["iso_month"]), part["iso_day"])
     word = part["month"].lower()
     day = part["day_before"] or part["day_after"]
-    if word in _AMBIGUOUS and not (day or part["year"] or part["beside"]):
+    if word in _AMBIGUOUS and not (day or part["year"] or part["cue"]):
         return None
     return _checked(part["year"], _MONTH_NUMBERS[word], day)
 

@@ -1,6 +1,6 @@
-"""Fuse the evidence found for a query into one order. Numbers in, numbers out: no text, no scope, no storage.
+"""Combines the evidence for each candidate of a query into one score and order. Pure arithmetic: no text, no scope, no storage.
 
-The evidence may be of a whole pool or of the candidates an index returned; min-max is over what is given.
+The candidates may be a whole pool or those an index returned; min-max scaling is over the given candidates.
 """
 
 from dataclasses import dataclass
@@ -8,14 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-ROLES = ("user", "assistant", "system", "tool")
 _DIGITS = 6
 _TIE = 10.0**-_DIGITS
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Evidence:
-    """What speaks for each message, as columns of equal length. `roles` are positions in `ROLES`."""
+    """The evidence for each candidate, as columns of equal length. `roles` are positions in `conversation.ROLES`."""
 
     ids: npt.NDArray[np.int64]
     session_ids: npt.NDArray[np.int64]
@@ -31,7 +30,7 @@ class Evidence:
 
 
 def no_evidence() -> Evidence:
-    """Of a place that holds nothing."""
+    """The evidence of an empty pool."""
     nothing = np.empty(0, np.float32)
     return Evidence(
         ids=np.empty(0, np.int64),
@@ -47,7 +46,7 @@ def no_evidence() -> Evidence:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Weights:
-    """How much each kind of evidence counts. Measured; the optimum is flat (docs/decisions)."""
+    """The weight of each kind of evidence. They were measured; the optimum is flat (docs/decisions)."""
 
     lexical: float = 0.5
     semantic: float = 0.5
@@ -58,7 +57,7 @@ class Weights:
 
 
 def rank(evidence: Evidence, weights: Weights | None = None) -> npt.NDArray[np.float32]:
-    """One score a message, higher is better."""
+    """One score per candidate; higher is better."""
     by = weights or Weights()
     scores = np.float32(by.date) * evidence.date
     if by.favour_author:
@@ -78,20 +77,20 @@ def best(
     limit: int,
     where: npt.NDArray[np.bool_] | None = None,
 ) -> npt.NDArray[np.intp]:
-    """Positions of the `limit` best messages, best first; equal scores go by id, so an order can be repeated."""
-    places = None if where is None else np.flatnonzero(where)
-    values = scores if places is None else scores[places]
+    """Positions of the `limit` best candidates, best first; equal scores are ordered by id, so that the order is deterministic."""
+    rows = None if where is None else np.flatnonzero(where)
+    values = scores if rows is None else scores[rows]
     if limit <= 0 or not len(values):
         return np.empty(0, np.intp)
     lowest = np.partition(values, -limit)[-limit] - np.float32(_TIE) if limit < len(values) else values.min()
     near = np.flatnonzero(values >= lowest)
-    near = near if places is None else places[near]
+    near = near if rows is None else rows[near]
     order = np.lexsort((evidence.ids[near], -np.round(scores[near].astype(np.float64), _DIGITS)))
     return near[order[:limit]]
 
 
 def _add_scaled(scores: npt.NDArray[np.float32], column: npt.NDArray[np.float32], weight: float) -> None:
-    """Add `weight` times the column scaled to 0…1; one without differences, as of a single message, counts as it is."""
+    """Add `weight` times the column scaled to 0…1; a constant column, as of a single candidate, is clipped instead of scaled."""
     if not len(column):
         return
     low, high = float(column.min()), float(column.max())

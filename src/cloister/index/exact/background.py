@@ -1,4 +1,4 @@
-"""Two things at once, where both spend their time outside the interpreter's lock."""
+"""Run one function on another thread while the caller goes on; useful where both release the GIL."""
 
 import threading
 from collections.abc import Callable
@@ -8,20 +8,20 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def beside(work: Callable[[], T]) -> Callable[[], T]:
-    """Begin it on a thread of its own. What comes back waits for its end, and gives its result or raises its error.
+def start_in_thread(work: Callable[[], T]) -> Callable[[], T]:
+    """Start `work` on a new thread. The function returned waits for it, and gives its result or raises its error.
 
-    No pool of threads is kept: one would be dead in a forked process."""
+    There is no thread pool: after a fork its threads would be missing in the child."""
     done = Future[T]()
 
     def run() -> None:
         try:
             done.set_result(work())
-        except BaseException as error:  # noqa: BLE001 - it is raised where the result is asked for
+        except BaseException as error:  # noqa: BLE001 - `done.result` raises it in the caller's thread
             done.set_exception(error)
 
     try:
-        threading.Thread(target=run, name="cloister-beside", daemon=True).start()
-    except RuntimeError:  # no thread is to be had: then one after the other
+        threading.Thread(target=run, name="cloister-background", daemon=True).start()
+    except RuntimeError:  # no thread can be started: run it here, before the caller goes on
         run()
     return done.result

@@ -1,8 +1,8 @@
-"""A pool in memory: its messages' columns, and the evidence they hold for a query.
+"""One pool in memory: its messages as columns, and the evidence that they give for a query.
 
-Every statistic is of this pool. A block answers ids and numbers, never content, and reads nothing but what it was
-given. `evidence` writes nothing shared but what another would find out the same, so readers may run at once; `append` and
-`drop` need the block to themselves.
+Every statistic is of this pool alone. A block returns ids and numbers, never content, and reads only the rows it was given.
+`evidence` may run on several threads at once: all it writes is a cache of values that do not depend on the query. `append` and
+`drop` need exclusive access.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -13,14 +13,14 @@ import numpy.typing as npt
 
 from cloister.domain.recall.question import parse_question
 from cloister.domain.recall.ranking import Evidence
-from cloister.index.exact.background import beside
+from cloister.index.exact.background import start_in_thread
 from cloister.index.exact.columns import Column, Rows, fill_vectors
 from cloister.index.exact.dates import Dates
 from cloister.index.exact.lexical import Lexicon
 from cloister.index.exact.speakers import Speakers
 from cloister.index.exact.windows import NONE, Windows, row_products
 
-# From so many rows on a second thread is worth its while.
+# The number of rows from which a second thread saves more time than it costs.
 _LARGE = 20_000
 
 EmbedQuery = Callable[[str, Callable[[Sequence[str]], Sequence[float]]], npt.NDArray[np.float32]]
@@ -42,7 +42,7 @@ class PoolBlock:
 
     @property
     def sessions(self) -> dict[int, int]:
-        """The id of the last message held of each session."""
+        """The id of the last message of each session in the block."""
         ids = self._ids.live
         return {session: int(ids[row]) for session, row in self._last_rows.items()}
 
@@ -52,7 +52,7 @@ class PoolBlock:
         return sum(part.nbytes for part in parts)
 
     def reserve(self, count: int) -> None:
-        """Make room for `count` messages in all, so that filling a block by batches copies nothing twice."""
+        """Allocate for `count` messages in total, so that a block filled in batches is not copied as it grows."""
         for part in (
             self._ids,
             self._session_ids,
@@ -65,25 +65,25 @@ class PoolBlock:
             part.reserve(count)
 
     def append(self, batches: Iterable[Rows]) -> None:
-        """Take up messages; those of one session in the order of their ids, and later than those held."""
-        previous = [self._take_up(rows) for rows in batches if len(rows)]
+        """Add messages. Those of one session come in the order of their ids, and after those already in the block."""
+        previous = [self._add_columns(rows) for rows in batches if len(rows)]
         if not previous:
             return
         link = partial(self._link, previous)
-        linked = beside(link) if sum(map(len, previous)) >= _LARGE else link
+        linked = start_in_thread(link) if sum(map(len, previous)) >= _LARGE else link
         self._lexicon.settle()
         linked()
         self._lexicon.measure()
 
     def _link(self, previous: Sequence[npt.NDArray[np.intp]]) -> None:
-        """New rows with their neighbours, batch by batch, as their numbers then stay in the processor's cache."""
+        """Link new rows with those near them in their session; batch by batch, so that the numbers stay in the CPU cache."""
         end = len(self) - sum(map(len, previous))
         for batch in previous:
             end += len(batch)
             self._windows.extend(batch, self._lexicon.lengths[:end], self._vectors.live[:end])
 
-    def _take_up(self, rows: Rows) -> npt.NDArray[np.intp]:
-        """Gives the row before each in its session."""
+    def _add_columns(self, rows: Rows) -> npt.NDArray[np.intp]:
+        """Add the columns of a batch; returns the preceding row of the same session for each row."""
         begin = len(self)
         self._ids.extend(len(rows))[:] = rows.ids
         self._session_ids.extend(len(rows))[:] = rows.session_ids
@@ -95,7 +95,7 @@ class PoolBlock:
         return previous
 
     def drop(self, session_ids: Iterable[int]) -> None:
-        """Forget whole sessions, with every number derived from them."""
+        """Remove whole sessions, and every statistic derived from them."""
         gone = [session for session in session_ids if session in self._last_rows]
         if not gone:
             return
@@ -111,7 +111,7 @@ class PoolBlock:
         self._last_rows = {session: int(new_rows[row]) for session, row in self._last_rows.items()}
 
     def evidence(self, query: str, embed_query: EmbedQuery) -> Evidence:
-        """What speaks for each message of the pool; the arrays stay as they are when the block changes."""
+        """The evidence for each message of the pool. The arrays do not change when the block does."""
         asked = self._lexicon.ask(query)
         question = parse_question(asked.text)
         vector = embed_query(asked.text, asked.weigh).astype(np.float16)
@@ -132,12 +132,12 @@ class PoolBlock:
         )
 
     def _products(self, vector: npt.NDArray[np.float16]) -> Callable[[], npt.NDArray[np.float32]]:
-        """The scan of all vectors; that of a large pool goes on while its words are looked at."""
+        """The scan of all vectors; in a large pool it runs on another thread while the words are scored."""
         scan = partial(row_products, self._vectors.live, vector)
-        return beside(scan) if len(self) >= _LARGE else scan
+        return start_in_thread(scan) if len(self) >= _LARGE else scan
 
     def _chain(self, begin: int) -> npt.NDArray[np.intp]:
-        """The row before each new row in its session, or `NONE`."""
+        """The preceding row in the same session for each new row, or `NONE`."""
         sessions = self._session_ids.live[begin:]
         order = np.argsort(sessions, kind="stable")
         grouped = sessions[order]

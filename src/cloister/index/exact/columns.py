@@ -1,6 +1,6 @@
-"""A pool's messages as columns in memory, and how a batch of stored rows becomes more of them.
+"""A pool's messages as columns in memory, and how stored rows are turned into columns.
 
-A column only grows at its end or is copied smaller: a view of it taken before stays what it was.
+A column only grows at its end or is replaced by a smaller copy, so a view that was taken earlier never changes.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,8 +11,8 @@ from typing import Any, Generic, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
+from cloister.domain.conversation import ROLES
 from cloister.domain.identifiers import SEQUENCE_BITS
-from cloister.domain.recall.ranking import ROLES
 from cloister.index.interface import Row
 
 _ROLE_CODES = {role: code for code, role in enumerate(ROLES)}
@@ -23,7 +23,7 @@ _FEW = 250
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rows:
-    """Messages as storage holds them, in columns; those of one session stand in the order of their ids."""
+    """A batch of stored messages as columns; those of one session are in the order of their ids."""
 
     ids: Sequence[int] | npt.NDArray[np.int64]
     session_ids: Sequence[int] | npt.NDArray[np.int64]
@@ -31,7 +31,7 @@ class Rows:
     authors: Sequence[str | None]
     created_at: Sequence[int]
     vectors: Sequence[bytes | None]
-    """One after the other, several in one piece where all are known."""
+    """In order; one item may be the concatenated vectors of several messages."""
     terms: Sequence[bytes]
 
     def __len__(self) -> int:
@@ -39,7 +39,7 @@ class Rows:
 
 
 def rows_of(stored: Iterable[Row], most: int) -> Iterator[Rows]:
-    """Stored rows, so many at a time, as columns. What is read is (id, role, author, created at, vector, terms)."""
+    """Stored rows (id, role, author, created at, vector, terms) in batches of about `most` rows, as columns."""
     remaining = iter(stored)
     while True:
         messages, roles, authors, created_at, vectors, terms = _columns(remaining, most)
@@ -58,7 +58,7 @@ def rows_of(stored: Iterable[Row], most: int) -> Iterator[Rows]:
 
 
 def _columns(rows: Iterator[Row], most: int) -> tuple[list[Any], ...]:
-    """A few rows at a time, whose vectors are joined at once: memory that is soon let go of stays in the processor's cache."""
+    """Reads a few rows at a time and joins their vectors at once, so that short-lived memory stays in the CPU cache."""
     columns: tuple[list[Any], ...] = tuple([] for _ in range(6))
     while len(columns[0]) < most and (few := list(islice(rows, _FEW))):
         for column, values in zip(columns, zip(*few, strict=True), strict=True):
@@ -86,7 +86,7 @@ class Column(Generic[_Scalar]):
         return self.live.nbytes
 
     def extend(self, count: int) -> npt.NDArray[_Scalar]:
-        """Grow by `count` places, not yet filled, and give them."""
+        """Grow by `count` uninitialised elements, and return a view of them."""
         begin, end = self._length, self._length + count
         if end > len(self._data):
             self._make_room(end)
@@ -102,14 +102,14 @@ class Column(Generic[_Scalar]):
         self._length = len(rows)
 
     def _make_room(self, count: int) -> None:
-        """For `count` and some more; memory never written to is not yet memory used."""
+        """Reallocate with spare capacity, which costs no physical memory until it is written to."""
         grown = np.empty((int(count * _GROWTH) + 1, *self._tail), self._data.dtype)
         grown[: self._length] = self.live
         self._data = grown
 
 
 def fill_vectors(into: npt.NDArray[np.float16], vectors: Sequence[bytes | None]) -> None:
-    """Copy stored vectors, each alone or several in one piece, into the rows of a matrix, zero where there is none yet."""
+    """Copy stored vectors, single or concatenated, into the rows of a matrix; a missing vector becomes zeros."""
     flat, end = into.reshape(-1), 0
     for piece in vectors:
         values = np.frombuffer(piece, "<f2") if piece else np.zeros(into.shape[1], np.float16)

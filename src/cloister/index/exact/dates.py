@@ -1,4 +1,4 @@
-"""The days of a pool's messages: the date words each is found by, and how near it is to the dates a query names.
+"""The dates of a pool's messages: the date words each is found by, and how near it is to the dates in a query.
 
 Days are UTC. Date words are derived from the day, never stored.
 """
@@ -34,7 +34,7 @@ class Dates:
             column.reserve(count)
 
     def extend(self, created_at: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
-        """Take up new rows; gives the number of date words of each."""
+        """Add rows; returns the number of date words of each."""
         days = created_at // _MICROSECONDS_A_DAY
         months = days.astype("datetime64[D]").astype("datetime64[M]")
         self._days.extend(len(days))[:] = days
@@ -47,7 +47,7 @@ class Dates:
         self._months.keep(rows)
 
     def with_term(self, term: int) -> npt.NDArray[np.bool_] | None:
-        """The rows whose date holds a term, or None where no date ever does."""
+        """The rows whose date words include a term, or None if the term is no date word."""
         kind, number = _date_terms().get(term, ("", 0))
         if not kind:
             return None
@@ -59,7 +59,7 @@ class Dates:
         return self._days.live == (_first_days(span) + number - 1)[at]
 
     def nearness(self, named: Sequence[NamedDate]) -> npt.NDArray[np.float32]:
-        """0…1: how well each row's date answers the best of the dates named."""
+        """How near each row's date is to the nearest of the named dates, from 0 to 1."""
         bonus = np.zeros(len(self._days.live), np.float32)
         for one in named:
             np.maximum(bonus, self._near(one), out=bonus)
@@ -82,7 +82,7 @@ class Dates:
         return bonus
 
     def _span(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        """The months from the pool's first to its last, and where in them each row stands."""
+        """All months from the pool's first to its last, and the position of each row's month in them."""
         months = self._months.live
         if not len(months):
             return months, months

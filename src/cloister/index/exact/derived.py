@@ -1,6 +1,6 @@
-"""The index of what derives: memories of a pool, entities of a project. Few rows, so a block is made anew when they change.
+"""The exact index of memories (by pool) and entities (by project). They are few, so a block is rebuilt whenever they change.
 
-The same kind of block as for messages, of rows without neighbours; always in memory and exact.
+It uses the same blocks as messages do, with every row in a session of its own.
 """
 
 import threading
@@ -17,7 +17,7 @@ _MOST_BYTES = 64_000_000
 
 
 class DerivedBlocks:
-    """Blocks by kind, tenant and place; the least recently used give way under a byte limit."""
+    """Blocks by kind, tenant and partition; the least recently used are evicted above a byte limit."""
 
     def __init__(self, embed_query: EmbedQuery, dimension: int, byte_limit: int = _MOST_BYTES) -> None:
         self._embed_query = embed_query
@@ -26,15 +26,15 @@ class DerivedBlocks:
         self._blocks: OrderedDict[tuple[str, int, Hashable], tuple[int, PoolBlock]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def within(self, reader: DerivedReader) -> "_DerivedPlace":
-        return _DerivedPlace(self, reader, self._embed_query)
+    def within(self, reader: DerivedReader) -> "_DerivedPartition":
+        return _DerivedPartition(self, reader, self._embed_query)
 
     def block(self, reader: DerivedReader) -> PoolBlock | None:
-        """What the place holds at the reader's moment; none where there is no such place."""
+        """The block of the reader's partition at its snapshot, or None if there is no such partition."""
         version = reader.version()
         if version is None:
             return None
-        key = (reader.kind, reader.tenant, reader.place)
+        key = (reader.kind, reader.tenant, reader.partition)
         with self._lock:
             stored = self._blocks.get(key)
             if stored is not None:
@@ -63,8 +63,8 @@ class DerivedBlocks:
             total -= oldest.nbytes
 
 
-class _DerivedPlace:
-    """One place at one moment."""
+class _DerivedPartition:
+    """The index of one partition at one snapshot."""
 
     def __init__(self, blocks: DerivedBlocks, reader: DerivedReader, embed_query: EmbedQuery) -> None:
         self._blocks = blocks

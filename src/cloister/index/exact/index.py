@@ -1,12 +1,12 @@
-"""The exact index: each pool in use is a block in memory, made only of that pool's rows and scanned whole.
+"""The exact index: each pool in use is cached as a block in memory, made only of that pool's rows and scanned in full.
 
-The rows beside the messages are the truth; a block follows them by the pool's version, whoever wrote. Nothing is shared between
-blocks, and the least recently used give way under a byte limit.
+Index rows in the database are authoritative; a block is brought up to date by comparing pool versions, whichever process wrote
+the rows. Blocks share nothing, and the least recently used are evicted above a byte limit.
 """
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from cloister.domain.identifiers import SessionId
 from cloister.domain.recall.ranking import Evidence
@@ -15,55 +15,36 @@ from cloister.index.exact.columns import rows_of
 from cloister.index.exact.derived import DerivedBlocks
 from cloister.index.interface import (
     DerivedReader,
-    EntityPoint,
     EntityReader,
-    Point,
     PoolIndex,
     PoolReader,
     Row,
     SnapshotTooOld,
 )
 
-# So many rows are still in the processor's cache when they are copied into columns.
+# So many rows still fit into the CPU cache when they are copied into columns.
 _CHUNK = 4_000
 
 
 class ExactIndex:
-    """Blocks by pool. What storage committed is found by the next question."""
-
-    immediate = True
+    """Cached blocks by pool. It reads committed rows itself, so the next question already finds them."""
 
     def __init__(self, embed_query: EmbedQuery, dimension: int, byte_limit: int) -> None:
         self._embed_query = embed_query
         self._dimension = dimension
         self._byte_limit = byte_limit
-        self._blocks: OrderedDict[tuple[int, int], _Held] = OrderedDict()
+        self._blocks: OrderedDict[tuple[int, int], _CachedBlock] = OrderedDict()
         self._derived = DerivedBlocks(embed_query, dimension)
         self._lock = threading.Lock()
 
     def within(self, pool: PoolReader) -> "_ExactPool":
-        return _ExactPool(self._hold(pool), pool, self._embed_query, self)
+        return _ExactPool(self._cached_block(pool), pool, self._embed_query, self)
 
     def memories_within(self, pool: DerivedReader) -> PoolIndex:
         return self._derived.within(pool)
 
-    def entities_within(self, place: EntityReader) -> PoolIndex:
-        return self._derived.within(place)
-
-    def put(self, run: Sequence[Point], first: int, last: int) -> None:
-        """The rows themselves are the index."""
-
-    def forget_sessions(self, sessions: Sequence[int]) -> None:
-        """The rows themselves are the index."""
-
-    def forget_messages(self, messages: Sequence[int]) -> None:
-        """The rows themselves are the index."""
-
-    def put_entities(self, entities: Sequence[EntityPoint]) -> None:
-        """The rows themselves are the index."""
-
-    def forget_entities(self, entities: Sequence[int]) -> None:
-        """The rows themselves are the index."""
+    def entities_within(self, entities: EntityReader) -> PoolIndex:
+        return self._derived.within(entities)
 
     def close(self) -> None:
         self._derived.clear()
@@ -73,46 +54,46 @@ class ExactIndex:
     @property
     def nbytes(self) -> int:
         with self._lock:
-            return sum(stored.nbytes for stored in self._blocks.values())
+            return sum(cached.nbytes for cached in self._blocks.values())
 
     def make_room(self) -> None:
-        """Let go of the least recently used blocks; the last one used stays, whatever its size."""
+        """Evict the least recently used blocks; the most recently used one stays, whatever its size."""
         with self._lock:
-            total = sum(stored.nbytes for stored in self._blocks.values())
+            total = sum(cached.nbytes for cached in self._blocks.values())
             while total > self._byte_limit and len(self._blocks) > 1:
                 _, oldest = self._blocks.popitem(last=False)
                 total -= oldest.nbytes
 
-    def _hold(self, pool: PoolReader) -> "_Held":
+    def _cached_block(self, pool: PoolReader) -> "_CachedBlock":
         key = (pool.tenant, pool.pool)
         with self._lock:
-            stored = self._blocks.get(key)
-            if stored is None:
-                stored = self._blocks[key] = _Held(self._dimension)
+            cached = self._blocks.get(key)
+            if cached is None:
+                cached = self._blocks[key] = _CachedBlock(self._dimension)
             self._blocks.move_to_end(key)
-            return stored
+            return cached
 
 
 class _ExactPool:
-    """One pool at one moment."""
+    """The index of one pool at one snapshot."""
 
-    def __init__(self, stored: "_Held", pool: PoolReader, embed_query: EmbedQuery, index: ExactIndex) -> None:
-        self._stored = stored
+    def __init__(self, cached: "_CachedBlock", pool: PoolReader, embed_query: EmbedQuery, index: ExactIndex) -> None:
+        self._cached = cached
         self._pool = pool
         self._embed_query = embed_query
         self._index = index
 
     def evidence(self, question: str) -> Evidence:
-        with self._stored.lock:
-            changed = self._stored.follow(self._pool)
-            evidence = self._stored.block.evidence(question, self._embed_query)
+        with self._cached.lock:
+            changed = self._cached.follow(self._pool)
+            evidence = self._cached.block.evidence(question, self._embed_query)
         if changed:
             self._index.make_room()
         return evidence
 
 
-class _Held:
-    """A block and the version of the pool that it shows."""
+class _CachedBlock:
+    """A block and the version of the pool that it was built from."""
 
     def __init__(self, dimension: int) -> None:
         self.lock = threading.Lock()
@@ -125,7 +106,7 @@ class _Held:
         self._version: int | None = None
 
     def follow(self, pool: PoolReader) -> bool:
-        """Bring the block to the reader's snapshot; says whether anything changed. A failure half-way empties the block."""
+        """Update the block to the reader's snapshot; returns whether anything changed. A failure half-way empties the block."""
         version, removed_version = pool.state()
         if self._version == version:
             return False
@@ -137,7 +118,7 @@ class _Held:
                 self._append(pool.all_rows())
             else:
                 self._catch_up(pool, self._version, removed_version)
-        except BaseException:
+        except BaseException:  # a block that was changed by half would give wrong answers
             self._empty()
             raise
         self._version = version
@@ -145,11 +126,11 @@ class _Held:
         return True
 
     def _catch_up(self, pool: PoolReader, version: int, removed_version: int) -> None:
-        stored = self.block.sessions
-        gone = set(stored).difference(pool.members()) if removed_version > version else set[int]()
+        cached = self.block.sessions
+        gone = set(cached).difference(pool.members()) if removed_version > version else set[int]()
         changes = pool.changes(version)
         rebuilt = {session for session, rebuilt_version in changes if rebuilt_version > version}
-        after = {session: 0 if session in rebuilt else stored.get(session, 0) for session, _ in changes}
+        after = {session: 0 if session in rebuilt else cached.get(session, 0) for session, _ in changes}
         self.block.drop(gone | rebuilt)
         self._append(row for session in after for row in pool.session_rows(SessionId(session), after[session]))
 

@@ -1,6 +1,6 @@
-"""Words of a query against the words of a pool: BM25 over windows of messages, and over whole sessions.
+"""Lexical search in a pool: BM25 over windows of messages, and over whole sessions.
 
-Names and dates count as words of a message though they are stored as neither.
+The author's name and the date count as words of a message, though they are not part of its text.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from cloister.domain.patterns import linear
 from cloister.index import bm25, terms
 from cloister.index.exact.columns import Column
 from cloister.index.exact.dates import Dates
-from cloister.index.exact.postings import Located, Matches, Postings
+from cloister.index.exact.postings import Locations, Matches, Postings
 from cloister.index.exact.speakers import Speakers
 from cloister.index.exact.windows import Windows
 from cloister.index.spelling import near_words
@@ -26,18 +26,18 @@ _WORD = linear(r"[^\W_]+")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Asked:
-    """A query as this pool understands it; `derived` are the rows whose name or date holds a term."""
+class Query:
+    """A query in terms of this pool. `derived` has, by term, the rows whose author or date has it."""
 
     text: str
     words: Sequence[str]
     terms: Sequence[int]
-    located: Located
+    located: Locations
     idf: npt.NDArray[np.float32]
     derived: dict[int, npt.NDArray[np.intp]]
 
     def weigh(self, words: Sequence[str]) -> list[float]:
-        """How telling words of the query are in this pool."""
+        """The weight of words of the query in this pool, by their idf."""
         known = dict(zip(self.terms, self.idf.tolist(), strict=True))
         return bm25.weigh(words, known)
 
@@ -74,7 +74,7 @@ class Lexicon:
     def extend(
         self, stored: Sequence[bytes], extra: npt.NDArray[np.float32], session_ids: npt.NDArray[np.int64]
     ) -> None:
-        """Take up the terms of new rows, and how many name and date words each has beside them. Then settle and measure."""
+        """Add the terms of new rows; `extra` is how many name and date words each has. Call `settle` and `measure` afterwards."""
         begin = len(self._lengths.live)
         sizes = np.fromiter(map(len, stored), np.int64, len(stored)) // 4
         self._lengths.extend(len(stored))[:] = sizes
@@ -96,7 +96,7 @@ class Lexicon:
         self._count_sessions(0, session_ids)
         self.measure()
 
-    def ask(self, query: str) -> Asked:
+    def ask(self, query: str) -> Query:
         words, asked, located = self._locate(query)
         if not located.frequencies.all():
             repaired = self._repair(query, words, dict(zip(asked, located.frequencies.tolist(), strict=True)))
@@ -111,10 +111,10 @@ class Lexicon:
                 derived[term] = np.flatnonzero(mask)
                 frequencies[at] += len(derived[term]) - np.count_nonzero(mask[located.matches([at]).rows])
         idf = bm25.idf(frequencies, len(self._lengths.live))
-        return Asked(text=query, words=words, terms=asked, located=located, idf=idf, derived=derived)
+        return Query(text=query, words=words, terms=asked, located=located, idf=idf, derived=derived)
 
-    def score(self, asked: Asked) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """BM25 of each message's window, and of the session it stands in (there without speakers' names)."""
+    def score(self, asked: Query) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """BM25 of each message's window, and of its session (the latter without speakers' names)."""
         count, sessions = len(self._lengths.live), len(self._session_lengths.live)
         lexical, prior = np.zeros(count, np.float32), np.zeros(sessions, np.float32)
         chosen: list[int] = np.argsort(-asked.idf, kind="stable")[:_MOST_TERMS].tolist()
@@ -135,7 +135,7 @@ class Lexicon:
     def _in_windows(
         self, found: Matches, batch: Sequence[int], derived: dict[int, npt.NDArray[np.intp]]
     ) -> npt.NDArray[np.float32]:
-        """How often each term of the batch occurs in each message's window: a row a term."""
+        """How often each term of the batch occurs in each message's window; one row per term."""
         width = len(self._lengths.live) + 1
         grid = np.zeros(len(batch) * width, np.float32)
         lines = found.terms * width if len(batch) > 1 else None
@@ -148,11 +148,11 @@ class Lexicon:
 
     def _in_sessions(self, found: Matches, terms_asked: int) -> npt.NDArray[np.float32]:
         sessions = len(self._session_lengths.live)
-        places = found.terms * sessions + self._slots.live[found.rows]
+        cells = found.terms * sessions + self._slots.live[found.rows]
         shares = found.counts * self._shares.live[found.rows]
-        return np.bincount(places, shares, terms_asked * sessions).astype(np.float32).reshape(terms_asked, sessions)
+        return np.bincount(cells, shares, terms_asked * sessions).astype(np.float32).reshape(terms_asked, sessions)
 
-    def _locate(self, query: str) -> tuple[Sequence[str], Sequence[int], Located]:
+    def _locate(self, query: str) -> tuple[Sequence[str], Sequence[int], Locations]:
         words = list(dict.fromkeys(terms.words(query)))
         asked = list(dict.fromkeys(term for word in words if (term := terms.term(word))))
         return words, asked, self._postings.locate(asked)
@@ -164,7 +164,7 @@ class Lexicon:
         return by_name | by_date
 
     def _repair(self, query: str, words: Sequence[str], frequencies: dict[int, int]) -> str:
-        """The query with words unknown to the pool replaced by its most frequent word one slip away."""
+        """The query with each word unknown to the pool replaced by the pool's most frequent word at edit distance one."""
         unknown = [
             word
             for word in words
@@ -183,7 +183,7 @@ class Lexicon:
         return _WORD.sub(lambda word: repaired.get(word.group().casefold(), word.group()), query)
 
     def measure(self) -> None:
-        """What BM25 needs of all lengths, and what changes only with them."""
+        """Recompute the BM25 length terms, which change only when rows do."""
         self._dampers = _dampers(self._full_lengths.live + self._windows.borrowed_lengths)
         self._session_dampers = _dampers(self._session_lengths.live)
 

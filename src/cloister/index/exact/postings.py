@@ -1,7 +1,7 @@
-"""Which messages of a pool hold which term, and how often. In memory, exact, of one pool only.
+"""The inverted index of one pool: which messages have which term, and how often. In memory and exact.
 
-Sorted segments of growing size: an append adds a small one, and neighbours of like size are merged, so a term is
-found by a few binary searches however the pool came together.
+It consists of sorted segments of decreasing size, as a log-structured merge tree does: an append adds a small segment, and
+segments of similar size are merged, so that a term is found by a few binary searches.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ class Matches:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Segment:
-    """`rows[starts[i]:starts[i + 1]]` hold `terms[i]`, `counts` times each."""
+    """`rows[starts[i]:starts[i + 1]]` have `terms[i]`, `counts` times each."""
 
     terms: npt.NDArray[np.uint32]
     starts: npt.NDArray[np.int64]
@@ -39,7 +39,7 @@ class _Segment:
         return self.terms.nbytes + self.starts.nbytes + self.rows.nbytes + self.counts.nbytes
 
     def find(self, terms: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Where each term's rows begin and end; an empty range where there are none."""
+        """The range of each term's rows; an empty one where there are none."""
         at = np.searchsorted(self.terms, terms)
         at[at == len(self.terms)] = 0
         begins = self.starts[at]
@@ -56,11 +56,11 @@ class Postings:
         return sum(segment.nbytes for segment in self._segments)
 
     def gather(self, terms: npt.NDArray[np.uint32], sizes: npt.NDArray[np.int64], begin: int) -> None:
-        """Take up the terms of rows from `begin` on, later than all held, so many of each. `settle` makes them findable."""
+        """Add the terms of rows from `begin` on, `sizes` of each; the rows are new. They are found after `settle`."""
         self._gathered.append((terms, sizes, begin))
 
     def settle(self) -> None:
-        """All that was gathered becomes one segment: sorting once is cheaper than merging often."""
+        """Turn all gathered rows into one segment: sorting once is cheaper than merging often."""
         keys = _keys(self._gathered)
         self._gathered.clear()
         if not len(keys):
@@ -72,25 +72,25 @@ class Postings:
         self._segments = tuple(segments)
 
     def renumber(self, new_rows: npt.NDArray[np.int64]) -> None:
-        """Give row `i` the number `new_rows[i]`, in the same order; forget it where that is negative."""
+        """Give row `i` the number `new_rows[i]`, which keeps the order; remove it if that is negative."""
         renumbered = (_renumbered(segment, new_rows) for segment in self._segments)
         self._segments = tuple(segment for segment in renumbered if len(segment.rows))
 
-    def locate(self, terms: Sequence[int] | npt.NDArray[np.uint32]) -> "Located":
+    def locate(self, terms: Sequence[int] | npt.NDArray[np.uint32]) -> "Locations":
         asked = np.asarray(terms, np.uint32)
         ranges = [(segment, *segment.find(asked)) for segment in self._segments]
         frequencies = np.zeros(len(asked), np.int64)
         for _, begins, ends in ranges:
             frequencies += ends - begins
-        return Located(
+        return Locations(
             frequencies=frequencies,
             ranges=[(segment, begins.tolist(), ends.tolist()) for segment, begins, ends in ranges],
         )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Located:
-    """Where several terms are found; `frequencies` is the number of rows that hold each."""
+class Locations:
+    """Where several terms are found; `frequencies` is the number of rows that have each."""
 
     frequencies: npt.NDArray[np.int64]
     ranges: Sequence[tuple[_Segment, list[int], list[int]]]
@@ -117,7 +117,7 @@ class Located:
 
 
 def _keys(gathered: Sequence[tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64], int]]) -> npt.NDArray[np.uint64]:
-    """For every occurrence its term in the high half of a number, and its row in the low one."""
+    """One integer per occurrence, with the term in the high half and the row in the low half."""
     keys = np.empty(sum(len(terms) for terms, _, _ in gathered), "<u8")
     halves = keys.view("<u4").reshape(-1, 2)
     end = 0
@@ -129,7 +129,7 @@ def _keys(gathered: Sequence[tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]
 
 
 def _segment(keys: npt.NDArray[np.uint64]) -> _Segment:
-    """Of `_keys`. Sorts them in place, and copies little: much time of a cold start is spent on memory never touched before."""
+    """The segment of `_keys`, which it sorts in place. It copies little: a cold start spends much time on page faults."""
     keys.sort()
     repeats = np.flatnonzero(keys[1:] == keys[:-1]) + 1
     if len(repeats):
@@ -149,7 +149,7 @@ def _segment(keys: npt.NDArray[np.uint64]) -> _Segment:
 
 
 def _merged(older: _Segment, newer: _Segment) -> _Segment:
-    """Every row of `newer` is later than those of `older`, so a term's rows are the older ones, then the newer."""
+    """Every row of `newer` is above those of `older`, so a term's rows are the older ones, then the newer."""
     terms = np.union1d(older.terms, newer.terms)
     at_older, at_newer = np.searchsorted(terms, older.terms), np.searchsorted(terms, newer.terms)
     older_sizes = np.zeros(len(terms), np.int64)

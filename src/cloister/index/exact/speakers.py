@@ -1,6 +1,6 @@
-"""Who speaks in a pool: the authors' names, the terms they are found by, and whose words a query wants.
+"""The authors of one pool: their names, the terms these are found by, and which authors a query asks for.
 
-Of one pool only. A speaker without a name of their own ("user", "assistant", none) is slot 0.
+An author without a name of their own ("user", "assistant", none) is slot 0.
 """
 
 from collections.abc import Sequence
@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from cloister.domain.conversation import ROLES
 from cloister.domain.recall.passage import speaker_name
 from cloister.domain.recall.question import Wanted
-from cloister.domain.recall.ranking import ROLES
 from cloister.index import terms
 from cloister.index.exact.columns import Column
 
@@ -43,7 +43,7 @@ class Speakers:
             column.reserve(count)
 
     def extend(self, authors: Sequence[str | None], roles: Sequence[int]) -> npt.NDArray[np.float32]:
-        """Take up new rows; gives the number of name words of each."""
+        """Add rows; returns the number of name words of each."""
         for author in set(authors):
             if author not in self._slot_of:
                 self._slot_of[author] = self._add(speaker_name(author))
@@ -54,7 +54,7 @@ class Speakers:
         return np.array(self._sizes, np.float32)[slots]
 
     def keep(self, rows: npt.NDArray[np.intp]) -> None:
-        """Keep these rows, and the names only of those who still speak."""
+        """Keep these rows, and only the names that still occur."""
         slots: list[int] = self._slots.live[rows].tolist()
         roles: list[int] = self._roles.live[rows].tolist()
         names = self._names
@@ -62,7 +62,7 @@ class Speakers:
         self.extend([names[slot] for slot in slots], roles)
 
     def shares(self, begin: int) -> npt.NDArray[np.float32]:
-        """What each row from `begin` on counts for in its session: nameless assistants talk long and count little."""
+        """The weight of each row from `begin` on in its session: nameless assistants write much and count little."""
         nameless = (self._roles.live[begin:] == _ASSISTANT) & (self._slots.live[begin:] == _NAMELESS)
         return np.where(nameless, np.float32(_ASSISTANT_SHARE), np.float32(1))
 
@@ -70,19 +70,19 @@ class Speakers:
         return term in self._by_term
 
     def with_term(self, term: int) -> npt.NDArray[np.bool_] | None:
-        """The rows whose author's name holds a term, or None where no name does."""
+        """The rows whose author's name has a term, or None if no name has it."""
         slots = self._by_term.get(term)
         return None if slots is None else self._of(slots)
 
     def frequencies(self, asked: npt.NDArray[np.uint32]) -> npt.NDArray[np.int64]:
-        """How many rows are by authors whose name holds each term."""
+        """The number of rows by authors whose name has each term."""
         found = np.zeros(len(asked), np.int64)
         for at in np.flatnonzero(np.isin(asked, list(self._by_term))).tolist():
             found[at] = np.count_nonzero(self._of(self._by_term[int(asked[at])]))
         return found
 
     def wanted(self, words: Sequence[str], wanted: Wanted) -> npt.NDArray[np.bool_] | None:
-        """The rows of the speakers a query names, else of the role it wants; None where that is all or nobody."""
+        """The rows of the authors that a query names, else of the role it asks for; None if that is all or none."""
         named = set[int]().union(*(self._by_word[word] for word in words if word in self._by_word))
         if named:
             return _some(self._of(named))
@@ -118,5 +118,5 @@ class Speakers:
 
 
 def _some(rows: npt.NDArray[np.bool_] | None) -> npt.NDArray[np.bool_] | None:
-    """None for all and for nobody."""
+    """The mask, or None if it selects all rows or none."""
     return rows if rows is not None and rows.any() and not rows.all() else None

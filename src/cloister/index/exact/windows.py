@@ -1,7 +1,7 @@
-"""The neighbourhood of each message in its session, and what a message borrows from it.
+"""Windows: the messages around each message in its session, and how much they add to its score.
 
-Neighbours are pointers, because sessions interleave as they grow. Windows are never stored: a window's score is
-sums over neighbours at query time, divided by lengths that are worked out here when rows arrive.
+Adjacent messages are found by row pointers, because rows of different sessions interleave. Window vectors are not stored: the
+score of a window is a weighted sum over adjacent rows at query time, divided by a norm that is computed when rows are added.
 """
 
 from itertools import combinations
@@ -11,20 +11,20 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister.index.exact.columns import Column
+from cloister.index.interface import WINDOW_REACH
 
-LEXICAL_REACH = 3
 SEMANTIC_REACH = 2
 _DECAY = 0.5
 _FULL_WORDS = 12
 
 NONE = -1
-"""The pointer of a row without that neighbour. It points at the last place, so arrays indexed by it carry a spare one."""
+"""The pointer to a missing row. As an index it means the last element, so arrays indexed by it have a spare one at the end."""
 
 
 class Windows:
     def __init__(self) -> None:
         self._before = [Column(np.intp) for _ in range(2 * SEMANTIC_REACH)]
-        self._after = [Column(np.intp) for _ in range(LEXICAL_REACH)]
+        self._after = [Column(np.intp) for _ in range(WINDOW_REACH)]
         self._products = [Column(np.float32) for _ in range(2 * SEMANTIC_REACH + 1)]
         self._lent = Column(np.float32)
         self._borrowed = Column(np.float32)
@@ -40,15 +40,15 @@ class Windows:
 
     @property
     def lent(self) -> npt.NDArray[np.float32]:
-        """The share of itself a message lends: long messages lend less, or they would drown their neighbours."""
+        """The weight of each message in the windows of others: less for long messages, which would dominate the window."""
         return self._lent.live
 
     @property
     def borrowed_lengths(self) -> npt.NDArray[np.float32]:
-        """The words a message borrows from its window."""
+        """The number of words, weighted, that each message gets from the others in its window."""
         return self._borrowed.live
 
-    def neighbours(self, distance: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    def adjacent_rows(self, distance: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         return self._before[distance - 1].live, self._after[distance - 1].live
 
     def reserve(self, count: int) -> None:
@@ -61,7 +61,7 @@ class Windows:
         lengths: npt.NDArray[np.float32],
         vectors: npt.NDArray[np.float16],
     ) -> None:
-        """Take up new rows, given the row before each in its session (or `NONE`); the other arguments are of all rows."""
+        """Add rows, given the preceding row of each in its session, or `NONE`. The other arguments are of all rows."""
         begin = len(lengths) - len(previous)
         rows = np.arange(begin, len(lengths), dtype=np.intp)
         for column in self._after:
@@ -71,12 +71,12 @@ class Windows:
         self._norms.extend(len(rows))
         self._link(rows, previous)
         self._multiply(rows, vectors)
-        before = np.concatenate([column.live[rows] for column in self._before[:LEXICAL_REACH]])
+        before = np.concatenate([column.live[rows] for column in self._before[:WINDOW_REACH]])
         earlier = np.unique(before[(before != NONE) & (before < begin)])
         self._measure(np.concatenate((earlier, rows)), lengths)
 
     def keep(self, rows: npt.NDArray[np.intp], new_rows: npt.NDArray[np.intp]) -> None:
-        """Keep whole sessions only: `rows` are those that stay, `new_rows` the number each old row gets."""
+        """Keep only `rows`, which are whole sessions; `new_rows` is the new number of each old row."""
         for column in self._columns:
             column.keep(rows)
         spared = np.append(new_rows, NONE)
@@ -84,11 +84,11 @@ class Windows:
             column.live[:] = spared[column.live]
 
     def semantic(self, scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """Scores of windows from the scores of single messages."""
+        """The scores of windows, from the scores of single messages."""
         lent = np.append(scores * self.lent, np.float32(0))
         total = scores.copy()
         for distance in range(1, SEMANTIC_REACH + 1):
-            before, after = self.neighbours(distance)
+            before, after = self.adjacent_rows(distance)
             total += np.float32(_DECAY**distance) * (lent.take(before, mode="wrap") + lent.take(after, mode="wrap"))
         total /= self._norms.live
         return total
@@ -100,17 +100,18 @@ class Windows:
         rows: npt.NDArray[np.intp],
         counts: npt.NDArray[np.float32],
     ) -> None:
-        """Add the counts of rows, and what they lend, to a grid of lines, flat, each with a spare place at its end.
+        """Add the counts of rows, and their weighted counts for adjacent rows, to a flattened grid.
 
-        `lines` are where the lines begin; None for a single line. No row may occur twice in one line.
+        Each line of the grid has a spare cell at its end. `lines` are the offsets at which lines begin; None for a single line. No
+        row may occur twice in one line.
         """
         into[rows if lines is None else lines + rows] += counts
         lending = counts * self.lent[rows]
-        for distance in range(1, LEXICAL_REACH + 1):
+        for distance in range(1, WINDOW_REACH + 1):
             lending *= np.float32(_DECAY)
-            for pointers in self.neighbours(distance):
-                places = pointers[rows]
-                into[places if lines is None else lines + places] += lending
+            for pointers in self.adjacent_rows(distance):
+                cells = pointers[rows]
+                into[cells if lines is None else lines + cells] += lending
 
     def _link(self, rows: npt.NDArray[np.intp], previous: npt.NDArray[np.intp]) -> None:
         step, pointers = self._before[0], previous
@@ -118,12 +119,12 @@ class Windows:
             if distance > 1:
                 pointers = np.where(pointers == NONE, NONE, step.live[pointers])
             column.extend(len(rows))[:] = pointers
-            if distance <= LEXICAL_REACH:
+            if distance <= WINDOW_REACH:
                 linked = pointers != NONE
                 self._after[distance - 1].live[pointers[linked]] = rows[linked]
 
     def _multiply(self, rows: npt.NDArray[np.intp], vectors: npt.NDArray[np.float16]) -> None:
-        """Products of each new row's vector with itself and with those before it."""
+        """Dot products of each new row's vector with itself and with those before it."""
         self._products[0].extend(len(rows))[:] = row_products(vectors[rows[0] :], vectors[rows[0] :])
         for distance, column in enumerate(self._before, 1):
             products = self._products[distance].extend(len(rows))
@@ -141,8 +142,8 @@ class Windows:
 
     def _measure(self, rows: npt.NDArray[np.intp], lengths: npt.NDArray[np.float32]) -> None:
         borrowed = np.zeros(len(rows), np.float32)
-        for distance in range(1, LEXICAL_REACH + 1):
-            for pointers in self.neighbours(distance):
+        for distance in range(1, WINDOW_REACH + 1):
+            for pointers in self.adjacent_rows(distance):
                 borrowed += np.float32(_DECAY**distance) * self._lent_words(pointers[rows], lengths)
         self._borrowed.live[rows] = borrowed
         self._norms.live[rows] = self._window_norms(rows)
@@ -151,10 +152,10 @@ class Windows:
         return np.where(rows == NONE, np.float32(0), lengths[rows] * self.lent[rows])
 
     def _window_norms(self, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.float32]:
-        """Lengths of the summed vectors of windows, from the products of single vectors."""
+        """Norms of the summed vectors of windows, from the dot products of single vectors."""
         members = {0: rows}
         for distance in range(1, SEMANTIC_REACH + 1):
-            before, after = self.neighbours(distance)
+            before, after = self.adjacent_rows(distance)
             members |= {-distance: before[rows], distance: after[rows]}
         shares = {
             offset: np.where(row == NONE, np.float32(0), np.float32(_DECAY ** abs(offset)) * self.lent[row])
@@ -170,7 +171,7 @@ class Windows:
 
 
 def row_products(left: npt.NDArray[np.float16], right: npt.NDArray[np.float16]) -> npt.NDArray[np.float32]:
-    """Scalar products of the rows of `left` with those of `right`, or with the one vector `right`; outside the GIL."""
+    """Dot products of the rows of `left` with those of `right`, or with one vector; releases the GIL."""
     products = np.empty(len(left), np.float32)
     if len(left):
         numkong.dot(left, right, out=products)

@@ -1,4 +1,4 @@
-"""One Qdrant collection: made where it is missing, filled, emptied and asked. Which points may answer whom is decided elsewhere."""
+"""One Qdrant collection: create it, put points, delete points, and query. Scope filters are added in `search`."""
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,7 +20,7 @@ _CONFLICT = 409
 
 
 class QdrantCollection:
-    """Points that are laid out alike. What Qdrant cannot do is one error of ours."""
+    """A collection of points of one layout. Every failure of Qdrant is raised as `StorageUnavailable`."""
 
     def __init__(self, client: QdrantClient, name: str, dimension: int, indexes: Mapping[str, Any]) -> None:
         self._client = client
@@ -28,8 +28,8 @@ class QdrantCollection:
         with reaching_qdrant():
             self._make(dimension, indexes)
 
-    def put(self, made: Iterable[layout.MadePoint]) -> None:
-        points = [_point(one) for one in made]
+    def put(self, encoded: Iterable[layout.EncodedPoint]) -> None:
+        points = [_point(one) for one in encoded]
         for begin in range(0, len(points), _BATCH):
             with reaching_qdrant():
                 self._client.upsert(self.name, points[begin : begin + _BATCH], wait=True)
@@ -43,7 +43,7 @@ class QdrantCollection:
             gone = models.FieldCondition(key=key, match=models.MatchAny(any=list(values)))
             self._delete(models.FilterSelector(filter=models.Filter(must=[gone])))
 
-    def ask(self, requests: Sequence[models.QueryRequest]) -> list[list[Hit]]:
+    def query(self, requests: Sequence[models.QueryRequest]) -> list[list[Hit]]:
         with reaching_qdrant():
             answers = self._client.query_batch_points(self.name, requests)
         return [[_hit(point) for point in answer.points if isinstance(point.id, int)] for answer in answers]
@@ -53,7 +53,7 @@ class QdrantCollection:
             self._client.delete(self.name, selector, wait=True)
 
     def _make(self, dimension: int, indexes: Mapping[str, Any]) -> None:
-        """Several processes may start at once: whoever comes second finds it made, and makes sure of its indexes too."""
+        """Several processes may start at once: the second one finds the collection, and ensures that its indexes exist."""
         if not self._client.collection_exists(self.name):
             try:
                 self._client.create_collection(
@@ -73,19 +73,19 @@ class QdrantCollection:
 
 
 def _vector_params(dimension: int) -> models.VectorParams:
-    """Vectors are of unit length already, or zero where there is none yet, which a cosine cannot take."""
+    """Vectors have unit length, or are zero while there is none, which the cosine distance does not accept."""
     return models.VectorParams(size=dimension, distance=models.Distance.DOT, datatype=models.Datatype.FLOAT16)
 
 
-def _point(made: layout.MadePoint) -> models.PointStruct:
+def _point(encoded: layout.EncodedPoint) -> models.PointStruct:
     return models.PointStruct(
-        id=made.id,
+        id=encoded.id,
         vector={
-            layout.WINDOW: made.vector,
-            layout.WINDOW_WORDS: models.SparseVector(indices=made.window.terms, values=made.window.weights),
-            layout.OWN_WORDS: models.SparseVector(indices=made.own.terms, values=made.own.weights),
+            layout.WINDOW: encoded.vector,
+            layout.WINDOW_WORDS: models.SparseVector(indices=encoded.window.terms, values=encoded.window.weights),
+            layout.OWN_WORDS: models.SparseVector(indices=encoded.own.terms, values=encoded.own.weights),
         },
-        payload=made.payload,
+        payload=encoded.payload,
     )
 
 

@@ -1,7 +1,7 @@
-"""The Qdrant index: for pools too large to scan. It finds candidates; the same ranking orders them.
+"""The Qdrant index, for pools too large to scan. It finds candidates, which are then ranked like those of the exact index.
 
-Points reach it through the queue of unindexed rows. It answers ids and scores: whoever asks reads the rows back from storage under
-the same scope. Only the `qdrant…` modules import the client, an optional extra; import them where Qdrant is chosen.
+Points are put through the queue of unindexed rows. The client is an optional extra: import the modules of this folder only where
+Qdrant is configured.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ _OF_ENTITIES = {**_OF_EVERY_POINT, layout.PROJECT: IDENTIFIER, layout.USER_PART:
 
 
 class Embedder(Protocol):
-    """What the index needs to know of whatever makes the vectors."""
+    """What the index needs of the embedder."""
 
     @property
     def name(self) -> str: ...
@@ -44,7 +44,7 @@ class Embedder(Protocol):
 
 
 def open_qdrant(url: str | None, key: str | None, embedder: Embedder) -> "QdrantIndex":
-    """The index of this embedder's generation on a server, or in memory for `:memory:`."""
+    """Open the index for this embedder on a server, or in memory for `:memory:`."""
     if not url:
         raise InvalidRequest("CLOISTER_QDRANT_URL", "must name a Qdrant server when the index is qdrant.")
     if url == ":memory:":
@@ -56,21 +56,19 @@ def open_qdrant(url: str | None, key: str | None, embedder: Embedder) -> "Qdrant
 
 
 def collection_name(embedder: Embedder) -> str:
-    """One collection a generation: points of two embedders, tokenisers or layouts are never compared."""
+    """One collection per embedder, tokeniser and layout, because points of two generations cannot be compared."""
     generation = f"{embedder.name}+terms{terms.VERSION}+layout{layout.LAYOUT}"
     return f"cloister_{hashlib.sha256(generation.encode()).hexdigest()[:16]}"
 
 
 def entity_collection_name(embedder: Embedder) -> str:
-    """Apart from the episodes, whose ids they could share."""
+    """A collection of their own, because an entity may have the id of a message."""
     return f"{collection_name(embedder)}_entities"
 
 
 class QdrantIndex:
-    """Late by as long as the queue is; never wider than what storage says of the pool at the moment of the question. Memories are
-    few in a pool, and stay exact."""
-
-    immediate = False
+    """It lags behind storage by the length of the queue, but filters by the pool's sessions as storage has them at the question.
+    Memories are few in a pool, and are searched exactly."""
 
     def __init__(self, client: QdrantClient, embedder: Embedder) -> None:
         self._client = client
@@ -80,22 +78,14 @@ class QdrantIndex:
         self._entities = QdrantCollection(client, entity_collection_name(embedder), dimension, _OF_ENTITIES)
         self._memories = DerivedBlocks(embedder.embed_query, dimension)
 
-    @property
-    def collection(self) -> str:
-        return self._episodes.name
-
-    @property
-    def entity_collection(self) -> str:
-        return self._entities.name
-
     def within(self, pool: PoolReader) -> PoolIndex:
-        return QdrantPool(self._episodes.ask, pool, self._embedder.embed_query)
+        return QdrantPool(self._episodes.query, pool, self._embedder.embed_query)
 
     def memories_within(self, pool: DerivedReader) -> PoolIndex:
         return self._memories.within(pool)
 
-    def entities_within(self, place: EntityReader) -> PoolIndex:
-        return QdrantProject(self._entities.ask, place, self._embedder.embed_query)
+    def entities_within(self, entities: EntityReader) -> PoolIndex:
+        return QdrantProject(self._entities.query, entities, self._embedder.embed_query)
 
     def put(self, run: Sequence[Point], first: int, last: int) -> None:
         self._episodes.put(layout.episode_points(run, first, last, self._embedder.dimension))
@@ -117,7 +107,7 @@ class QdrantIndex:
 
 
 def _refuse_older_server(version: str) -> None:
-    """An older server ignores the scope of word statistics without a word, and one tenant's words would weigh another's."""
+    """An older server silently ignores the filter of word statistics, so that one tenant's words would weigh another's."""
     numbers = tuple(int(part) for part in version.split("-")[0].split(".")[:2])
     if numbers < _OLDEST_SERVER:
         oldest = ".".join(map(str, _OLDEST_SERVER))

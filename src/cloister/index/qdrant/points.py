@@ -1,7 +1,7 @@
-"""Messages and entities as the points of an index outside the database (ISO-8): numbers by the exact index's own recipe.
+"""Encode messages and entities as points of Qdrant (ISO-8), with the same formulas as the exact index. Pure, without the client.
 
-Pure: it names no client. What a message borrows from its neighbours is worked out here once, when it is written, and not at
-each question; so a point is only as fresh as the last put of its neighbourhood.
+The contribution of adjacent messages is computed when a point is put, not at each question: a point has to be put again when the
+messages around it change.
 """
 
 import hashlib
@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from cloister.domain.conversation import ROLES
 from cloister.domain.recall.passage import date_phrase, speaker_name
-from cloister.domain.recall.ranking import ROLES
 from cloister.index import terms
 from cloister.index.bm25 import dampers, saturated
 from cloister.index.exact.columns import fill_vectors
 from cloister.index.exact.windows import Windows
-from cloister.index.interface import NEIGHBOURS, EntityPoint, Point
+from cloister.index.interface import WINDOW_REACH, EntityPoint, Point
 
 LAYOUT = 1
 """Raise it when the same message would give another point."""
@@ -38,8 +38,8 @@ WINDOW = "window"
 WINDOW_WORDS = "window_words"
 OWN_WORDS = "own_words"
 
-# BM25 wants the average length of a window in the pool, which no point can know: 30 words where people chat (LoCoMo), 130
-# where assistants answer at length (LongMemEval). Recall is flat between 60 and 130 on both.
+# BM25 needs the average length of a window in the pool, which is not known when a point is put: 30 words in chats between people
+# (LoCoMo), 130 with long answers of assistants (LongMemEval). Measured recall is the same from 60 to 130 on both.
 AVERAGE_LENGTH = 90.0
 
 _CHUNK = 128
@@ -48,16 +48,16 @@ _DIGITS = 5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sparse:
-    """Weights of terms, each term once."""
+    """A sparse vector: weights of distinct terms."""
 
     terms: list[int]
     weights: list[float]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MadePoint:
-    """`own` are the message's own words, with its author's name and its date, each of weight 1; `window` is BM25's document
-    side of them and of what the message borrows; `vector` is that of the window, of unit length."""
+class EncodedPoint:
+    """A point before it is given to the client. `own` has the terms of the message, its author and its date, each of weight 1;
+    `window` has their BM25 weights in the window of the message; `vector` is that of the window, of unit length."""
 
     id: int
     vector: list[float]
@@ -66,19 +66,19 @@ class MadePoint:
     payload: dict[str, int | str | list[int]]
 
 
-def episode_points(run: Sequence[Point], first: int, last: int, dimension: int) -> Iterator[MadePoint]:
-    """The points of a run from the message id `first` to `last`."""
+def episode_points(run: Sequence[Point], first: int, last: int, dimension: int) -> Iterator[EncodedPoint]:
+    """Encode the points of a run from the message id `first` to `last`."""
     start = sum(point.message < first for point in run)
     stop = sum(point.message <= last for point in run)
     for begin in range(start, stop, _CHUNK):
         end = min(begin + _CHUNK, stop)
-        lead = min(begin, NEIGHBOURS)
-        part = run[begin - lead : end + NEIGHBOURS]
+        lead = min(begin, WINDOW_REACH)
+        part = run[begin - lead : end + WINDOW_REACH]
         yield from _points(part, dimension)[lead : lead + end - begin]
 
 
-def entity_points(entities: Sequence[EntityPoint], dimension: int) -> Iterator[MadePoint]:
-    """Each as a session of one message would be, for it borrows from nobody; it carries its words too, as ISO-8 asks."""
+def entity_points(entities: Sequence[EntityPoint], dimension: int) -> Iterator[EncodedPoint]:
+    """Encode entities, each like a session of one message; the payload has its words too, as ISO-8 requires."""
     for entity in entities:
         alone = Point(
             message=entity.entity,
@@ -90,18 +90,18 @@ def entity_points(entities: Sequence[EntityPoint], dimension: int) -> Iterator[M
             vector=entity.vector,
             terms=entity.terms,
         )
-        (made,) = _points([alone], dimension)
-        yield replace(made, payload=_entity_payload(entity))
+        (encoded,) = _points([alone], dimension)
+        yield replace(encoded, payload=_entity_payload(entity))
 
 
 def user_part(user: str | None) -> int:
-    """Whose part of a private project: a number for each user, 0 for nobody's. Only numbers are filtered by (ISO-1)."""
+    """The user's part of a private project as an integer, 0 without a user. Filters compare integers only (ISO-1)."""
     if user is None:
         return 0
     return int.from_bytes(hashlib.sha256(user.encode()).digest()[:8], "big") >> 1 | 1
 
 
-def _points(run: Sequence[Point], dimension: int) -> list[MadePoint]:
+def _points(run: Sequence[Point], dimension: int) -> list[EncodedPoint]:
     stored = [np.frombuffer(point.terms, "<u4") for point in run]
     derived = [_derived_terms(point) for point in run]
     vectors = np.empty((len(run), dimension), np.float16)
@@ -115,7 +115,7 @@ def _points(run: Sequence[Point], dimension: int) -> list[MadePoint]:
     whole = lengths + windows.borrowed_lengths + np.array([len(extra) for extra in derived], np.float32)
     weights = saturated(counts, dampers(whole, AVERAGE_LENGTH), np.ones(len(vocabulary), np.float32))
     return [
-        MadePoint(
+        EncodedPoint(
             id=point.message,
             vector=_rounded(semantic[row]),
             own=_own(stored[row], derived[row]),
@@ -132,11 +132,11 @@ def _window_counts(
     stored: Sequence[npt.NDArray[np.uint32]],
     derived: Sequence[list[int]],
 ) -> npt.NDArray[np.float32]:
-    """How often each term occurs in each message's window: a term a row."""
+    """How often each term occurs in each message's window; one row per term."""
     width = len(stored) + 1
     rows = np.repeat(np.arange(len(stored)), [len(own) for own in stored])
-    places = np.searchsorted(vocabulary, np.concatenate(stored)) * width + rows
-    distinct, occurrences = np.unique(places, return_counts=True)
+    cells = np.searchsorted(vocabulary, np.concatenate(stored)) * width + rows
+    distinct, occurrences = np.unique(cells, return_counts=True)
     grid = np.zeros(len(vocabulary) * width, np.float32)
     row = (distinct % width).astype(np.intp)
     windows.spread(grid, distinct.astype(np.intp) - row, row, occurrences.astype(np.float32))
@@ -147,7 +147,7 @@ def _window_counts(
 
 
 def _derived_terms(point: Point) -> list[int]:
-    """Those of the author's name and of the date: words of a message though it does not hold them."""
+    """The terms of the author's name and of the date, by which a message is found too."""
     return [*author_terms(point.author), *terms.term_list(date_phrase(point.created_at))]
 
 
@@ -183,7 +183,7 @@ def _entity_payload(entity: EntityPoint) -> dict[str, int | str | list[int]]:
 
 
 def _payload(point: Point) -> dict[str, int | str | list[int]]:
-    """`tenantKey` repeats the tenant in the only form by which Qdrant keeps a tenant's points together: a keyword."""
+    """`tenantKey` repeats the tenant as a keyword, because Qdrant groups a tenant's points on disk only by a keyword."""
     return {
         TENANT: point.tenant,
         SESSION: point.session,

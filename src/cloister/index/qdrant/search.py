@@ -1,9 +1,9 @@
-"""A question to Qdrant within one place: candidates of each arm, then the evidence for each of them as the exact index gives it.
+"""Search in Qdrant within one scope: lexical and semantic candidates, then the same evidence for them as the exact index gives.
 
-Every request carries its place's own filter. A pool's is made here from the tenant and the sessions that storage names at this
-moment, so a move or a removal needs no word to Qdrant; that of entities from the tenant, the project and the user's part of it.
-What differs from the exact index: only candidates are compared with each other; BM25 takes a fixed average length; the session
-prior leaves out dates and words that many messages hold; misspelt words are not repaired.
+Every request has the filter of its scope. For a pool that is the tenant and the sessions that storage has in the pool at this
+snapshot, so Qdrant need not be updated when a session moves or is removed; for entities it is the tenant, the project and the
+user's part of it. Differences to the exact index: only candidates are compared; BM25 uses a fixed average length; the session
+prior omits dates and words that many messages have; misspelt words are not repaired.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -38,15 +38,15 @@ from cloister.index.qdrant.points import (
 
 CANDIDATES = 400
 _MOST_TERMS = 32
-_MOST_HOLDERS = 64
+_MOST_MATCHES = 64
 _NAMED = "someone"
-# Numbers only: words stay where they are.
+# Only numbers are returned: Qdrant never sends words back.
 _ANSWERED = [ROLE, AUTHOR, CREATED_AT]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hit:
-    """A point as it came back, without its words; `author` holds the terms of a name, none for nobody in particular."""
+    """A point that Qdrant returned, without its words; `author` has the terms of the author's name, or none."""
 
     id: int
     score: float
@@ -56,28 +56,28 @@ class Hit:
 
     @property
     def session(self) -> int:
-        """By the message's id, whatever the payload says. An entity is alone in its own."""
+        """Taken from the message's id, not from the payload. Each entity has one of its own."""
         return self.id >> SEQUENCE_BITS
 
 
-Ask = Callable[[Sequence[models.QueryRequest]], list[list[Hit]]]
+SendQueries = Callable[[Sequence[models.QueryRequest]], list[list[Hit]]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Asked:
-    """A question's words; how telling its terms are in the pool; the messages that hold a term, unless they are too many."""
+class _WeightedQuestion:
+    """A question's words, the idf of its terms in the scope, and the points that match a term, unless they are too many."""
 
     words: Sequence[str]
     idf: Mapping[int, float]
     known: Sequence[int]
-    holders: Mapping[int, Sequence[Hit]]
+    matches: Mapping[int, Sequence[Hit]]
 
 
 class QdrantPool:
-    """One pool at one moment."""
+    """The index of one pool at one snapshot."""
 
-    def __init__(self, ask: Ask, pool: PoolReader, embed_query: EmbedQuery) -> None:
-        self._ask = ask
+    def __init__(self, query: SendQueries, pool: PoolReader, embed_query: EmbedQuery) -> None:
+        self._query = query
         self._pool = pool
         self._embed_query = embed_query
 
@@ -86,35 +86,37 @@ class QdrantPool:
         if not members:
             return no_evidence()
         scope = _Scope(_is(TENANT, self._pool.tenant), _is_any(SESSION, members))
-        asking = _Asking(self._ask, scope, self._embed_query, size=self._pool.size(), sessions=len(members))
-        return asking.evidence(question)
+        search = _QuestionSearch(self._query, scope, self._embed_query, size=self._pool.size(), sessions=len(members))
+        return search.evidence(question)
 
 
 class QdrantProject:
-    """The entities of one project, or of one user's part of it, at one moment."""
+    """The index of the entities of one project, or of one user's part of it, at one snapshot."""
 
-    def __init__(self, ask: Ask, place: EntityReader, embed_query: EmbedQuery) -> None:
-        self._ask = ask
-        self._place = place
+    def __init__(self, query: SendQueries, entities: EntityReader, embed_query: EmbedQuery) -> None:
+        self._query = query
+        self._entities = entities
         self._embed_query = embed_query
 
     def evidence(self, question: str) -> Evidence:
-        size = 0 if self._place.version() is None else self._place.size()
+        size = 0 if self._entities.version() is None else self._entities.size()
         if not size:
             return no_evidence()
         scope = _Scope(
-            _is(TENANT, self._place.tenant),
-            _is(PROJECT, self._place.project),
-            _is(USER_PART, user_part(self._place.user)),
+            _is(TENANT, self._entities.tenant),
+            _is(PROJECT, self._entities.project),
+            _is(USER_PART, user_part(self._entities.user)),
         )
-        return _Asking(self._ask, scope, self._embed_query, size=size, sessions=size).evidence(question)
+        return _QuestionSearch(self._query, scope, self._embed_query, size=size, sessions=size).evidence(question)
 
 
-class _Asking:
-    """What is asked within one scope; `size` rows are in it, of so many `sessions`."""
+class _QuestionSearch:
+    """A search within one scope, which has `size` rows in `sessions` sessions."""
 
-    def __init__(self, ask: Ask, scope: "_Scope", embed_query: EmbedQuery, *, size: int, sessions: int) -> None:
-        self._ask = ask
+    def __init__(
+        self, query: SendQueries, scope: "_Scope", embed_query: EmbedQuery, *, size: int, sessions: int
+    ) -> None:
+        self._query = query
         self._scope = scope
         self._embed_query = embed_query
         self._size = size
@@ -142,24 +144,24 @@ class _Asking:
             session_prior=_session_prior(session_ids, asked, self._sessions),
         )
 
-    def _weigh(self, question: str) -> _Asked:
-        """Asks for each term alone: own words weigh 1, so the score of whatever holds a term is the term's idf in the scope."""
+    def _weigh(self, question: str) -> _WeightedQuestion:
+        """Queries each term alone: a point's own terms have weight 1, so the score of a match is the term's idf in the scope."""
         words = list(dict.fromkeys(terms.words(question)))
-        telling = sorted((word for word in words if terms.term(word)), key=len, reverse=True)
-        wanted = list(dict.fromkeys(terms.term(word) for word in telling))[:_MOST_TERMS]
-        holders = dict(zip(wanted, self._answers([self._scope.holders_of(term) for term in wanted]), strict=True))
+        by_length = sorted((word for word in words if terms.term(word)), key=len, reverse=True)
+        wanted = list(dict.fromkeys(terms.term(word) for word in by_length))[:_MOST_TERMS]
+        matches = dict(zip(wanted, self._answers([self._scope.with_term(term) for term in wanted]), strict=True))
         unheard = float(idf(np.zeros(1, np.int64), self._size)[0])
-        return _Asked(
+        return _WeightedQuestion(
             words=words,
-            idf={term: hits[0].score if hits else unheard for term, hits in holders.items()},
-            known=[term for term, hits in holders.items() if hits],
-            holders={term: hits for term, hits in holders.items() if 0 < len(hits) < _MOST_HOLDERS},
+            idf={term: hits[0].score if hits else unheard for term, hits in matches.items()},
+            known=[term for term, hits in matches.items() if hits],
+            matches={term: hits for term, hits in matches.items() if 0 < len(hits) < _MOST_MATCHES},
         )
 
     def _candidates(
-        self, asked: _Asked, vector: npt.NDArray[np.float32]
+        self, asked: _WeightedQuestion, vector: npt.NDArray[np.float32]
     ) -> tuple[list[Hit], npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """The best of each arm, with the lexical and the semantic score of all of them."""
+        """The best lexical and the best semantic candidates, with both scores of each."""
         words = models.SparseVector(indices=list(asked.known), values=[asked.idf[term] for term in asked.known])
         arms = (((words if asked.known else None), WINDOW_WORDS), (vector.tolist(), WINDOW))
         best = self._answers([self._scope.nearest(query, using) for query, using in arms])
@@ -173,28 +175,28 @@ class _Asking:
         return list(found.values()), lexical, semantic
 
     def _answers(self, requests: Sequence[models.QueryRequest | None]) -> list[list[Hit]]:
-        """One answer a request, in one round trip; an empty one where there is nothing to ask."""
+        """Send requests in one round trip; an answer is empty where the request is None."""
         asked = [request for request in requests if request is not None]
-        answers = iter(self._ask(asked) if asked else [])
+        answers = iter(self._query(asked) if asked else [])
         return [[] if request is None else next(answers) for request in requests]
 
 
 class _Scope:
-    """The requests that can be made within some walls: a tenant, and what bounds a place inside it."""
+    """Makes requests that are filtered by a tenant and by at least one more condition inside it."""
 
     def __init__(self, tenant: models.Condition, *inner: models.Condition) -> None:
         if not inner:
             raise ValueError("a scope as wide as its tenant")
         self._walls = [tenant, *inner]
 
-    def holders_of(self, term: int) -> models.QueryRequest:
+    def with_term(self, term: int) -> models.QueryRequest:
         walls = models.Filter(must=self._walls)
         return models.QueryRequest(
             query=models.SparseVector(indices=[term], values=[1.0]),
             using=OWN_WORDS,
             filter=walls,
             params=models.SearchParams(idf=models.IdfCorpusParams(corpus=walls)),
-            limit=_MOST_HOLDERS,
+            limit=_MOST_MATCHES,
             with_payload=_ANSWERED,
         )
 
@@ -207,7 +209,7 @@ class _Scope:
     def scores(
         self, query: list[float] | models.SparseVector | None, using: str, among: Sequence[int]
     ) -> models.QueryRequest | None:
-        """The scores of points of the scope that were found otherwise."""
+        """The scores of points of the scope that another query found."""
         if query is None or not among:
             return None
         named = models.Filter(must=[*self._walls, models.HasIdCondition(has_id=list(among))])
@@ -219,14 +221,14 @@ def _is(key: str, value: int) -> models.Condition:
 
 
 def _is_any(key: str, values: Sequence[int]) -> models.Condition:
-    """Of none of them there is no such condition: it would let everything through."""
+    """Refuses an empty list, because Qdrant would match everything."""
     if not values:
         raise ValueError(f"no {key} to look for")
     return models.FieldCondition(key=key, match=models.MatchAny(any=list(values)))
 
 
 def _speakers(hits: Iterable[Hit], words: Sequence[str]) -> Speakers:
-    """Who spoke, as far as the question's words can tell: a name is known by those of its words that the question holds."""
+    """The authors of hits. Only the words of a name that occur in the question can be restored from its terms."""
     spoken = [(terms.term(word), word) for word in words if terms.term(word)]
     listed = list(hits)
     speakers = Speakers()
@@ -240,17 +242,17 @@ def _speakers(hits: Iterable[Hit], words: Sequence[str]) -> Speakers:
     return speakers
 
 
-def _session_prior(session_ids: npt.NDArray[np.int64], asked: _Asked, total: int) -> npt.NDArray[np.float32]:
-    """BM25 of the question on whole sessions, all taken as of one length; without names, dates, and words that many hold."""
+def _session_prior(session_ids: npt.NDArray[np.int64], asked: _WeightedQuestion, total: int) -> npt.NDArray[np.float32]:
+    """BM25 of the question on whole sessions, all of one length; without names, dates, and words that many messages have."""
     sessions, positions = np.unique(session_ids, return_inverse=True)
     prior = np.zeros(len(sessions), np.float32)
     dates = Dates()
-    for term, hits in asked.holders.items():
+    for term, hits in asked.matches.items():
         speakers = _speakers(hits, asked.words)
         if speakers.is_name(term) or dates.with_term(term) is not None:
             continue
-        holding, stored = np.unique(np.array([hit.session for hit in hits], np.int64), return_inverse=True)
-        counts = np.bincount(stored, speakers.shares(0)).astype(np.float32)
-        gain = saturated(counts[None], dampers(counts, 0.0), idf(np.array([len(holding)]), total))[0]
-        prior[np.isin(sessions, holding)] += gain[np.isin(holding, sessions)]
+        matched, positions_of = np.unique(np.array([hit.session for hit in hits], np.int64), return_inverse=True)
+        counts = np.bincount(positions_of, speakers.shares(0)).astype(np.float32)
+        gain = saturated(counts[None], dampers(counts, 0.0), idf(np.array([len(matched)]), total))[0]
+        prior[np.isin(sessions, matched)] += gain[np.isin(matched, sessions)]
     return prior[positions]

@@ -1,9 +1,11 @@
 """`cloister console`: a link that opens the console of a running server."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from cloister.domain.errors import InvalidRequest
+from cloister.domain.errors import InvalidRequest, ServerError, Unauthenticated
 from cloister.interfaces.cli.options import Data, Json, Key
 from cloister.interfaces.cli.terminal import answer
 from cloister.settings import Remote, Settings, read_remote, read_settings
@@ -15,31 +17,62 @@ class _Link:
 
 
 def console(data: Data = None, key: Key = None, json: Json = False) -> None:
-    """Make a link that signs a browser in to the console, once.
+    """Print a link that signs a browser in to the console, once.
 
-    With the address of a server, for the key that is given; with a data directory, for its local key and the server on it.
+    With the address of a server, for the given key; with a data directory, for the key in its local.key and the server on this
+    machine, at CLOISTER_PORT.
     """
-    # Here, because it brings an HTTP client, which takes its time and which no command on a directory needs.
-    from cloister.interfaces.python.connection import Connection
-
-    remote = read_remote(data, key) or _local(read_settings(data))
-    connection = Connection(remote)
-    try:
-        path = connection.ask("/console/links", {}).one(_Link).path
-    finally:
-        connection.close()
-    link = f"{remote.address}{path}"
+    remote = read_remote(data, key)
+    if remote is not None:
+        link = _link(remote)
+    else:
+        settings = read_settings(data)
+        with _advice(settings):
+            link = _link(_local(settings))
     answer({"link": link}, json, f"Open this in a browser; it works once, within a quarter of an hour:\n\n  {link}\n")
 
 
+def _link(remote: Remote) -> str:
+    # Imported here, because the HTTP client takes long to load and commands on a directory do not need it.
+    from cloister.interfaces.python.connection import Connection
+
+    connection = Connection(remote)
+    try:
+        return f"{remote.address}{connection.ask('/console/links', {}).one(_Link).path}"
+    finally:
+        connection.close()
+
+
+@contextmanager
+def _advice(settings: Settings) -> Generator[None]:
+    """Say what to do if the server of a data directory is not where it is expected, or refuses the local key."""
+    try:
+        yield
+    except ServerError as error:
+        error.add_note(
+            f"If it listens on another port than {settings.port}, set CLOISTER_PORT, or give --data http://HOST:PORT and --key."
+        )
+        raise
+    except Unauthenticated as error:
+        error.__notes__ = [
+            f"The key in {_key_file(settings)} was revoked, or another Cloister listens on port {settings.port}. Create a key with "
+            "`cloister keys create NAME --may admin`, and give it as --key, with the server's address as --data."
+        ]
+        raise
+
+
 def _local(settings: Settings) -> Remote:
-    """The server that `cloister serve` starts here, with the key that its first start kept."""
+    """The server that `cloister serve` starts on this machine, with the key that its first start stored."""
+    file = _key_file(settings)
+    if settings.postgres or not file.is_file():
+        raise InvalidRequest(
+            "data", f"has no {file.name}: give the address of the server as --data, and a key to it as --key."
+        )
+    address = f"http://{f'[{settings.host}]' if ':' in settings.host else settings.host}:{settings.port}"
+    return Remote(address=address, key=file.read_text().strip())
+
+
+def _key_file(settings: Settings) -> Path:
     from cloister.interfaces.http.serve import LOCAL_KEY_FILE
 
-    address = f"http://{f'[{settings.host}]' if ':' in settings.host else settings.host}:{settings.port}"
-    kept = Path(settings.data).expanduser() / LOCAL_KEY_FILE
-    if settings.postgres or not kept.is_file():
-        raise InvalidRequest(
-            "data", f"has no {LOCAL_KEY_FILE}: give the address of the server as --data, and a key to it as --key."
-        )
-    return Remote(address=address, key=kept.read_text().strip())
+    return Path(settings.data).expanduser() / LOCAL_KEY_FILE

@@ -1,5 +1,5 @@
-"""`cloister demo`: three places are told different things in the same words, and each is asked. Nothing here is staged: what is
-shown is what recall answered."""
+"""`cloister demo`: three pools record different facts in the same words, and a session in each asks for its own. What is shown is
+what recall returned."""
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -23,7 +23,7 @@ SHARED = "shared pool"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Recalled:
-    """What one place recalled, by the place it came from; best first."""
+    """What a session in one pool recalled, by the pool it came from; best first."""
 
     asked_from: str
     messages: dict[str, list[str]]
@@ -32,10 +32,13 @@ class Recalled:
 def demo(data: Data = None, key: Key = None, tenant: Tenant = None, json: Json = False) -> None:
     """Show the walls: who recalls what, and that nothing crosses.
 
-    Two projects and the shared pool hear the same words, and each is asked. It works in a temporary directory, unless
-    --data names another place.
+    Two projects and the shared pool record the same words, and each is asked. It uses a temporary directory, unless --data is
+    given.
     """
-    with _somewhere(data) as place, Cloister(place, key=key, tenant="local" if data is None else tenant) as memory:
+    with (
+        _directory(data) as directory,
+        Cloister(directory, key=key, tenant="local" if data is None else tenant) as memory,
+    ):
         answers = play(memory)
     crossed = sum(len(texts) for row in answers for origin, texts in row.messages.items() if origin != row.asked_from)
     recalled = sum(len(texts) for row in answers for texts in row.messages.values())
@@ -55,22 +58,22 @@ def demo(data: Data = None, key: Key = None, tenant: Tenant = None, json: Json =
 
 
 def play(memory: Cloister) -> list[Recalled]:
-    """Tell every place, then ask every place."""
-    homes = {
-        place: None if place == SHARED else memory.create_project(place, allow_duplicate_name=True).project_id
-        for place in CODES
+    """Record in every pool, then ask in every pool."""
+    projects = {
+        pool: None if pool == SHARED else memory.create_project(pool, allow_duplicate_name=True).project_id
+        for pool in CODES
     }
-    for place, code in CODES.items():
-        _tell(memory, homes[place], code)
-    names = {home: place for place, home in homes.items()}
+    for pool, code in CODES.items():
+        _record(memory, projects[pool], code)
+    names = {project_id: pool for pool, project_id in projects.items()}
     return [
-        Recalled(asked_from=place, messages=_by_place(memory, _ask(memory, home), names))
-        for place, home in homes.items()
+        Recalled(asked_from=pool, messages=_by_pool(memory, _ask(memory, project_id), names))
+        for pool, project_id in projects.items()
     ]
 
 
 @contextmanager
-def _somewhere(data: str | None) -> Generator[str]:
+def _directory(data: str | None) -> Generator[str]:
     if data is not None:
         yield data
         return
@@ -78,7 +81,7 @@ def _somewhere(data: str | None) -> Generator[str]:
         yield directory
 
 
-def _tell(memory: Cloister, project_id: str | None, code: str) -> None:
+def _record(memory: Cloister, project_id: str | None, code: str) -> None:
     session = memory.create_session(project_id=project_id, title="demo: told").external_id
     memory.record_episode(session, f"The door code is {code}.", "Thank you, I will remember it.")
     memory.record_episode(session, "The lock sticks in winter: pull, then type.", "Pull first, then type.")
@@ -89,12 +92,12 @@ def _ask(memory: Cloister, project_id: str | None) -> Sequence[ContextItem]:
     return memory.context(session, QUESTION).relevant_history
 
 
-def _by_place(memory: Cloister, items: Sequence[ContextItem], names: dict[str | None, str]) -> dict[str, list[str]]:
-    """Whose session each message is from, asked of the sessions themselves; a place that is not ours goes by its id."""
-    found: dict[str, list[str]] = {place: [] for place in names.values()}
+def _by_pool(memory: Cloister, items: Sequence[ContextItem], names: dict[str | None, str]) -> dict[str, list[str]]:
+    """The recalled messages by pool, as the sessions they are from say it; a project that is not of the demo goes by its id."""
+    found: dict[str, list[str]] = {pool: [] for pool in names.values()}
     for item in items:
-        home = memory.session(item.session_id).project_id
-        found.setdefault(names.get(home, str(home)), []).append(item.content)
+        project_id = memory.session(item.session_id).project_id
+        found.setdefault(names.get(project_id, str(project_id)), []).append(item.content)
     return found
 
 
@@ -116,7 +119,7 @@ def _cell(texts: Sequence[str], own: bool) -> Text:
     return Text(f"{harmless(texts[0])}\n{counted(len(texts), 'message')}", style="green" if own else "bold red")
 
 
-def _verdict(places: int, recalled: int, crossed: int) -> str:
+def _verdict(pools: int, recalled: int, crossed: int) -> str:
     if crossed:
-        return f"A WALL IS BROKEN: {crossed} of {counted(recalled, 'message')} came from another place. Please report this."
-    return f"Nothing crossed: {places} places recalled {counted(recalled, 'message')}, each from its own walls."
+        return f"ISOLATION IS BROKEN: {crossed} of {counted(recalled, 'message')} came from another pool. Please report this."
+    return f"Nothing crossed: {pools} pools recalled {counted(recalled, 'message')}, each only its own."

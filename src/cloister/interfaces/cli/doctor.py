@@ -1,4 +1,4 @@
-"""`cloister doctor`: is everything well, and if not, what to do."""
+"""`cloister doctor`: checks the installation, and says what to do about problems."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cloister.domain.errors import CloisterError, Forbidden
-from cloister.interfaces.cli.care import index_counts
+from cloister.interfaces.cli.maintenance import index_counts
 from cloister.interfaces.cli.options import Data, Json, Key
 from cloister.interfaces.cli.terminal import answer, counted, harmless
 from cloister.interfaces.python.library import Cloister
@@ -38,10 +38,10 @@ class Check:
 
 
 def doctor(data: Data = None, key: Key = None, json: Json = False) -> None:
-    """Check that all is well, and say what to do.
+    """Check the installation, and say what to do about problems.
 
-    It looks at the data, the schema, the index and the embedder; of a server, whether it is ready and takes the key. The exit
-    code is 1 when something is bad.
+    It checks the data, the schema, the index and the embedder; of a server, whether it is ready and accepts the key. The exit
+    code is 1 if a check is bad.
     """
     remote = read_remote(data, key)
     checks = list(_examine(read_settings(data)) if remote is None else _server(remote))
@@ -52,16 +52,16 @@ def doctor(data: Data = None, key: Key = None, json: Json = False) -> None:
 
 
 def _obstacle(directory: Path) -> str | None:
-    """Why nothing can be stored there, where that can be seen from outside."""
-    for place in (directory, *directory.parents):
+    """Why nothing can be stored in this directory, or None where no reason is found without opening the database."""
+    for path in (directory, *directory.parents):
         try:
-            if place.is_dir():
-                usable = os.access(place, os.R_OK | os.W_OK | os.X_OK)
-                return None if usable else f"{place} cannot be written by this user."
-            if place.exists():
-                return f"{place} is a file."
+            if path.is_dir():
+                usable = os.access(path, os.R_OK | os.W_OK | os.X_OK)
+                return None if usable else f"{path} cannot be written by this user."
+            if path.exists():
+                return f"{path} is a file."
         except OSError as error:
-            return f"{place} cannot be looked into: {error.strerror}."
+            return f"{path} cannot be looked into: {error.strerror}."
     return None
 
 

@@ -1,11 +1,12 @@
-"""`cloister extract` and `cloister observations`: what a session's messages are boiled down to."""
+"""`cloister extract` and `cloister observations`: extraction from a session's messages, and the notes that it made."""
 
 from typing import Annotated
 
 import typer
 
-from cloister.interfaces.cli.options import Data, Json, Key, Limit, SessionArgument, Tenant
-from cloister.interfaces.cli.terminal import answer, counted, minute, quotation, remark, remark_more
+from cloister.interfaces.cli.listing import listed, remark_more
+from cloister.interfaces.cli.options import All, Data, Json, Key, Limit, SessionArgument, Tenant
+from cloister.interfaces.cli.terminal import answer, counted, minute, quotation, remark
 from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.shapes import as_json
 
@@ -13,9 +14,9 @@ from cloister.interfaces.python.shapes import as_json
 def extract(
     session_id: SessionArgument, data: Data = None, key: Key = None, tenant: Tenant = None, json: Json = False
 ) -> None:
-    """Look now for memories, entities and notes in a session.
+    """Extract memories, entities and notes from a session now.
 
-    It reads what nobody has read for them yet. A server does so by itself, after every few replies.
+    It reads the messages that were not read for this yet. A server does so by itself, after every few replies.
     """
     with Cloister(data, key=key, tenant=tenant) as memory:
         done = memory.extract(session_id)
@@ -26,21 +27,26 @@ def extract(
 def observations(
     session_id: SessionArgument,
     limit: Limit = 50,
-    after: Annotated[str | None, typer.Option("--after", metavar="ID", help="Go on behind this note (obs_…).")] = None,
+    after: Annotated[
+        str | None, typer.Option("--after", metavar="ID", help="Show those after this note (obs_…).")
+    ] = None,
+    everything: All = False,
     data: Data = None,
     key: Key = None,
     tenant: Tenant = None,
     json: Json = False,
 ) -> None:
-    """Show the notes that compress a long session's past.
+    """Show the notes that compress the older messages of a long session.
 
-    A note is made when enough has fallen out of the last 40 messages.
+    A note is made when enough messages are older than the last 40.
     """
     with Cloister(data, key=key, tenant=tenant) as memory:
-        found = memory.observations(session_id, limit=limit, after=after)
-        more = bool(len(found) == limit and memory.observations(session_id, limit=1, after=found[-1].id))
+        found = listed(
+            lambda most, cursor: memory.observations(session_id, limit=most, after=after, cursor=cursor),
+            limit=limit,
+            everything=everything,
+        )
     answer(as_json(found), json, *(quotation((minute(note.created_at), note.id), note.content) for note in found))
     if not found:
         remark("No notes of this session yet.")
-    if more:
-        remark_more(found[-1].id)
+    remark_more(found, lambda note: note.id)

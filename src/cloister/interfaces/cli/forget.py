@@ -1,4 +1,4 @@
-"""`cloister forget`: a session with all that was said in it, or one message."""
+"""`cloister forget`: deletes a session with its messages, or one message."""
 
 from typing import Annotated
 
@@ -12,7 +12,7 @@ from cloister.interfaces.python.shapes import Forgotten, as_json
 
 def forget(
     session_id: Annotated[
-        str | None, typer.Argument(metavar="SESSION", help="Forget this session and all that was said in it.")
+        str | None, typer.Argument(metavar="SESSION", help="Forget this session and all its messages.")
     ] = None,
     message: Annotated[
         str | None, typer.Option("--message", metavar="ID", help="Forget this one message (msg_…).")
@@ -23,7 +23,7 @@ def forget(
     tenant: Tenant = None,
     json: Json = False,
 ) -> None:
-    """Forget for good. From then on nothing recalls it."""
+    """Delete a session or a message for good. From then on nothing recalls it."""
     if (session_id is None) == (message is None):
         raise typer.BadParameter("name a SESSION or a --message, and not both.")
     with Cloister(data, key=key, tenant=tenant) as memory:
@@ -34,7 +34,7 @@ def forget(
 
 
 def gone_counts(gone: Forgotten) -> str:
-    """As a sentence says it; what derives from messages is named where there was any."""
+    """The counts as part of a sentence; memories and notes are left out where there were none."""
     counts = f"{counted(gone.messages, 'message')} in {counted(gone.episodes, 'episode')}"
     memories = counted(gone.memories, "memory", "memories")
     derived = [memories] * bool(gone.memories) + [counted(gone.observations, "note")] * bool(gone.observations)

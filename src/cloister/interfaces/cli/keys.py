@@ -1,47 +1,56 @@
-"""`cloister keys`: list, create, revoke. Keys open a server to programs; a data directory itself needs none."""
+"""`cloister keys`: list, create, revoke. Callers of a server need a key; a data directory needs none."""
 
 from typing import Annotated, cast
 
 import typer
 
 from cloister.domain.access import PERMISSIONS, Permission
-from cloister.interfaces.cli.options import Data, Json, Key, KeyProject, Limit, Tenant, Yes
-from cloister.interfaces.cli.places import Places, project_id_of
+from cloister.interfaces.cli.listing import listed, remark_more
+from cloister.interfaces.cli.options import After, All, Data, Json, Key, KeyProject, Limit, Tenant, Yes
+from cloister.interfaces.cli.project_names import ProjectNames, project_id_of
 from cloister.interfaces.cli.terminal import answer, confirm, minute, remark, table
 from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.shapes import as_json
 
-app = typer.Typer(help="API keys: who may ask a server, for what.", no_args_is_help=True)
+app = typer.Typer(help="API keys: what callers of a server may do.", no_args_is_help=True)
 
 
 @app.command("list")
 def list_keys(
     limit: Limit = 50,
+    after: After = None,
+    everything: All = False,
     data: Data = None,
     key: Key = None,
     tenant: Tenant = None,
     json: Json = False,
 ) -> None:
-    """List the keys that were not revoked, oldest first. Their secrets are not kept, and cannot be shown."""
+    """List the keys that were not revoked, oldest first. Their secrets are not stored, and cannot be shown."""
     with Cloister(data, key=key, tenant=tenant) as memory:
-        found = memory.keys(limit=limit)
-        places = Places(memory)
+        found = listed(
+            lambda most, cursor: memory.keys(limit=most, cursor=cursor),
+            limit=limit,
+            everything=everything,
+            cursor=after,
+        )
+        names = ProjectNames(memory)
     rows = [
         (
             made.key_id,
             made.name,
             ", ".join(made.permissions),
-            "" if made.project_id is None else places.name(made.project_id) + (" only" if made.confined else ""),
+            "" if made.project_id is None else names.name(made.project_id) + (" only" if made.confined else ""),
             made.user_id or "",
             "never" if made.expires_at is None else minute(made.expires_at),
         )
         for made in found
     ]
     if not found:
-        remark("No keys yet. Make one: cloister keys create NAME")
+        remark("No keys yet. Create one: cloister keys create NAME")
     answer(
         as_json(found), json, *([table(("key", "name", "may", "project", "user", "expires"), rows)] if found else [])
     )
+    remark_more(found)
 
 
 @app.command("create")
@@ -65,9 +74,9 @@ def create_key(
     tenant: Tenant = None,
     json: Json = False,
 ) -> None:
-    """Make a key, and show it this once.
+    """Create a key, and show it this once.
 
-    --project is the project that requests with it mean when they name none.
+    --project is the project of requests that name none.
     """
     with Cloister(data, key=key, tenant=tenant) as memory:
         made = memory.create_key(
@@ -93,7 +102,7 @@ def revoke_key(
 ) -> None:
     """Revoke a key. From then on requests with it are refused.
 
-    The last admin key that does not expire stays: make another first.
+    The last admin key that does not expire cannot be revoked: create another first.
     """
     with Cloister(data, key=key, tenant=tenant) as memory:
         if not yes:

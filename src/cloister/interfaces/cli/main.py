@@ -1,4 +1,4 @@
-"""The command `cloister`: its commands put together, and its errors turned into one line and an exit code."""
+"""The command `cloister`: registers all commands, and prints errors as one line with an exit code."""
 
 import sys
 from importlib.metadata import version as installed_version
@@ -9,16 +9,16 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from cloister.domain.errors import CloisterError
-from cloister.interfaces.cli import care, entities, keys, memories, projects, sessions, tenants, users
+from cloister.domain.errors import CloisterError, InvalidRequest, TooLarge
+from cloister.interfaces.cli import entities, keys, maintenance, memories, projects, sessions, tenants, users
 from cloister.interfaces.cli.console import console
 from cloister.interfaces.cli.demo import demo
 from cloister.interfaces.cli.doctor import doctor
 from cloister.interfaces.cli.extract import extract, observations
 from cloister.interfaces.cli.forget import forget
-from cloister.interfaces.cli.options import Data, Json, Key, Tenant, wants_json
+from cloister.interfaces.cli.options import Data, Json, Key, Tenant, spelled, wants_json
 from cloister.interfaces.cli.recall import context, search
-from cloister.interfaces.cli.remember import remember
+from cloister.interfaces.cli.record import record
 from cloister.interfaces.cli.serve import serve
 from cloister.interfaces.cli.terminal import complain
 from cloister.interfaces.cli.usage import usage
@@ -27,18 +27,21 @@ from cloister.settings import VARIABLES
 
 
 class _Root(TyperGroup):
-    """Exit codes: 0 done, 1 refused or broken, 2 wrongly called."""
+    """Exit codes: 0 success, 1 error, 2 wrong usage. For people an error names the option, in JSON the field of the API."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except CloisterError as error:
-            complain(error.code, str(error), getattr(error, "__notes__", ()), wants_json(ctx))
+            as_json, detail = wants_json(ctx), str(error)
+            if isinstance(error, InvalidRequest | TooLarge) and not as_json:
+                detail = f"{spelled(ctx, error.field)}: {error.problem}"
+            complain(error.code, detail, getattr(error, "__notes__", ()), as_json)
             raise typer.Exit(1) from error
 
 
 def _environment() -> str:
-    """The variables as a list that the help formatter leaves as it is (`\\b`)."""
+    """The environment variables as a list that the help formatter does not wrap (`\\b`)."""
     indent = 2 + max(map(len, VARIABLES)) + 2
     lines = [
         fill(f"  {name}".ljust(indent) + meaning, width=76, subsequent_indent=" " * indent)
@@ -70,13 +73,13 @@ def root(
     tenant: Tenant = None,
     json: Json = False,
     version: Annotated[
-        bool, typer.Option("--version", help="Say which version this is.", callback=_print_version, is_eager=True)
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
     """Memory for AI assistants that stays inside its walls.
 
-    Every command takes --data and --json, before its name or after it. Where a server has the data, --data is its address, and
-    --key a key to it. Where a directory or a database has several tenants, --tenant names one.
+    Every command takes --data and --json, before its name or after it. If the data is on a server, --data is its address, and
+    --key an API key. If a directory or a database has several tenants, --tenant names one.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
@@ -87,7 +90,9 @@ app.command()(serve)
 app.command()(console)
 app.command()(worker)
 app.command()(demo)
-app.command()(remember)
+app.command()(record)
+# The name of `record` in earlier versions.
+app.command("remember", hidden=True)(record)
 app.command()(context)
 app.command()(search)
 app.command()(forget)
@@ -101,7 +106,7 @@ app.add_typer(keys.app, name="keys")
 app.add_typer(users.app, name="users")
 app.add_typer(tenants.app, name="tenants")
 app.command()(usage)
-app.command()(care.reindex)
-app.command()(care.migrate)
-app.command()(care.backup)
+app.command()(maintenance.reindex)
+app.command()(maintenance.migrate)
+app.command()(maintenance.backup)
 app.command()(doctor)

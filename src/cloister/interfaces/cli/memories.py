@@ -1,14 +1,17 @@
-"""`cloister memories`: list, add, forget. They are extracted by themselves; these commands look after them."""
+"""`cloister memories`: list, add, forget. A server extracts memories by itself; these commands are for people."""
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 from rich.console import RenderableType
 
-from cloister.interfaces.cli.options import Data, Json, Key, Limit, SessionArgument, Tenant, User, Yes
-from cloister.interfaces.cli.terminal import answer, confirm, counted, minute, quotation, remark, remark_more
+from cloister.interfaces.cli.listing import listed, remark_more
+from cloister.interfaces.cli.options import All, Data, Json, Key, Limit, SessionArgument, Tenant, User, Yes
+from cloister.interfaces.cli.terminal import answer, confirm, counted, minute, quotation, remark
 from cloister.interfaces.python.derived_shapes import Memory
 from cloister.interfaces.python.library import Cloister
+from cloister.interfaces.python.pages import Page
 from cloister.interfaces.python.shapes import as_json
 
 app = typer.Typer(help="Memories: short statements worth keeping.", no_args_is_help=True)
@@ -22,8 +25,9 @@ def list_memories(
     user: User = None,
     limit: Limit = 50,
     after: Annotated[
-        str | None, typer.Option("--after", metavar="ID", help="Go on behind this memory (mem_…).")
+        str | None, typer.Option("--after", metavar="ID", help="Show those after this memory (mem_…).")
     ] = None,
+    everything: All = False,
     data: Data = None,
     key: Key = None,
     tenant: Tenant = None,
@@ -31,13 +35,11 @@ def list_memories(
 ) -> None:
     """List the memories of a session, or of a user across sessions, oldest first."""
     with Cloister(data, key=key, tenant=tenant) as memory:
-        found = _found(memory, session_id, user, limit, after)
-        more = bool(len(found) == limit and _found(memory, session_id, user, 1, found[-1].id))
+        found = listed(_fetch(memory, session_id, user, after), limit=limit, everything=everything)
     answer(as_json(found), json, *map(_quoted, found))
     if not found:
         remark("No memories here yet.")
-    if more:
-        remark_more(found[-1].id)
+    remark_more(found, lambda shown: shown.id)
 
 
 @app.command("add")
@@ -51,7 +53,7 @@ def add_memories(
 ) -> None:
     """Add memories by hand.
 
-    What the session knows already, in other case, spacing or punctuation, is not added again.
+    A memory that the session has already, also in other case, spacing or punctuation, is not added again.
     """
     with Cloister(data, key=key, tenant=tenant) as memory:
         added = memory.add_memories(session_id, contents)
@@ -78,11 +80,13 @@ def forget_memory(
     answer({"memories": 1}, json, f"Forgot {memory_id}.")
 
 
-def _found(memory: Cloister, session_id: str | None, user: str | None, limit: int, after: str | None) -> list[Memory]:
+def _fetch(
+    memory: Cloister, session_id: str | None, user: str | None, after: str | None
+) -> Callable[[int, str | None], Page[Memory]]:
     if session_id is not None and user is None:
-        return memory.memories(session_id, limit=limit, after=after)
+        return lambda limit, cursor: memory.memories(session_id, limit=limit, after=after, cursor=cursor)
     if user is not None and session_id is None:
-        return memory.user_memories(user, limit=limit, after=after)
+        return lambda limit, cursor: memory.user_memories(user, limit=limit, after=after, cursor=cursor)
     raise typer.BadParameter("name a SESSION or a --user, and not both.")
 
 

@@ -1,14 +1,28 @@
 """`cloister projects`: list, show, create, rename, default, delete."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
-from cloister.interfaces.cli.options import Data, DryRun, DuplicateName, Json, Key, Limit, ProjectArgument, Tenant, Yes
-from cloister.interfaces.cli.places import project_id_of
-from cloister.interfaces.cli.terminal import answer, confirm, counted, json_text, minute, record, table
+from cloister.interfaces.cli.listing import listed, remark_more
+from cloister.interfaces.cli.options import (
+    After,
+    All,
+    Data,
+    DryRun,
+    DuplicateName,
+    Json,
+    Key,
+    Limit,
+    ProjectArgument,
+    Tenant,
+    Yes,
+)
+from cloister.interfaces.cli.project_names import project_id_of
+from cloister.interfaces.cli.terminal import answer, confirm, counted, details, json_text, minute, table
 from cloister.interfaces.python.arguments import LARGEST_PAGE
 from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.preview_shapes import VisibilityPreview
@@ -22,9 +36,11 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="What people call it."
 @app.command("list")
 def list_projects(
     name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="Only those that are called so, whatever the case.")
+        str | None, typer.Option("--name", metavar="NAME", help="Only projects of this name, in any case.")
     ] = None,
     limit: Limit = 50,
+    after: After = None,
+    everything: All = False,
     data: Data = None,
     key: Key = None,
     tenant: Tenant = None,
@@ -32,19 +48,25 @@ def list_projects(
 ) -> None:
     """List projects, oldest first."""
     with Cloister(data, key=key, tenant=tenant) as memory:
-        found = memory.projects(name=name, limit=limit)
+        found = listed(
+            lambda most, cursor: memory.projects(name=name, limit=most, cursor=cursor),
+            limit=limit,
+            everything=everything,
+            cursor=after,
+        )
     answer(as_json(found), json, _table(found))
+    remark_more(found)
 
 
 @app.command("show")
 def show_project(
-    given: ProjectArgument, data: Data = None, key: Key = None, tenant: Tenant = None, json: Json = False
+    project: ProjectArgument, data: Data = None, key: Key = None, tenant: Tenant = None, json: Json = False
 ) -> None:
-    """Show a project, and its settings."""
+    """Show a project and its settings."""
     with Cloister(data, key=key, tenant=tenant) as memory:
-        project_id = project_id_of(memory, given)
-        project = memory.project(project_id)
-    answer(as_json(project), json, _described(project))
+        project_id = project_id_of(memory, project)
+        found = memory.project(project_id)
+    answer(as_json(found), json, _described(found))
 
 
 @app.command("create")
@@ -64,9 +86,9 @@ def create_project(
     tenant: Tenant = None,
     json: Json = False,
 ) -> None:
-    """Make a project. It is isolated, which cannot be turned off.
+    """Create a project. It is isolated, which cannot be turned off.
 
-    Each of its users recalls only what their own sessions said, unless it is made with `--members shared`.
+    Each of its users recalls only what their own sessions said, unless it is created with `--members shared`.
     """
     with Cloister(data, key=key, tenant=tenant) as memory:
         project = memory.create_project(name, member_visibility=members, allow_duplicate_name=allow_duplicate_name)
@@ -75,7 +97,7 @@ def create_project(
 
 @app.command("rename")
 def rename_project(
-    given: ProjectArgument,
+    project: ProjectArgument,
     name: Name,
     allow_duplicate_name: DuplicateName = False,
     data: Data = None,
@@ -85,25 +107,25 @@ def rename_project(
 ) -> None:
     """Change a project's name; its id stays."""
     with Cloister(data, key=key, tenant=tenant) as memory:
-        project_id = project_id_of(memory, given)
-        project = memory.update_project(project_id, name=name, allow_duplicate_name=allow_duplicate_name)
-    answer(as_json(project), json, f"{project_id} is now called {name!r}.")
+        project_id = project_id_of(memory, project)
+        changed = memory.update_project(project_id, name=name, allow_duplicate_name=allow_duplicate_name)
+    answer(as_json(changed), json, f"{project_id} is now called {name!r}.")
 
 
 @app.command("default")
 def make_default(
-    given: ProjectArgument, data: Data = None, key: Key = None, tenant: Tenant = None, json: Json = False
+    project: ProjectArgument, data: Data = None, key: Key = None, tenant: Tenant = None, json: Json = False
 ) -> None:
-    """Make a project the default one, in place of the one that was."""
+    """Make a project the default one, instead of the current one."""
     with Cloister(data, key=key, tenant=tenant) as memory:
-        project_id = project_id_of(memory, given)
-        project = memory.update_project(project_id, is_default=True)
-    answer(as_json(project), json, f"{project.name!r} is now the default project.")
+        project_id = project_id_of(memory, project)
+        changed = memory.update_project(project_id, is_default=True)
+    answer(as_json(changed), json, f"{changed.name!r} is now the default project.")
 
 
 @app.command("members")
 def change_members(
-    given: ProjectArgument,
+    project: ProjectArgument,
     members: Annotated[
         MemberVisibility,
         typer.Argument(metavar="shared|private", help="Whether its users recall each other, or only themselves."),
@@ -117,10 +139,10 @@ def change_members(
 ) -> None:
     """Change whether the users of a project recall each other.
 
-    It holds from the next request on, for all that was ever said in the project.
+    It takes effect from the next request on, for everything that was ever said in the project.
     """
     with Cloister(data, key=key, tenant=tenant) as memory:
-        project_id = project_id_of(memory, given)
+        project_id = project_id_of(memory, project)
         preview = memory.preview_visibility(project_id, members)
         if dry_run:
             answer(as_json(preview), json, f"{_seen_by_others(preview)}. Nothing was changed.")
@@ -128,14 +150,14 @@ def change_members(
         name = memory.project(project_id).name
         if not yes and preview.sessions:
             confirm(f"{_seen_by_others(preview)}. Share the project {name!r} between its users?")
-        project = memory.update_project(project_id, member_visibility=members)
+        changed = memory.update_project(project_id, member_visibility=members)
     sentence = "its users now recall each other" if members == "shared" else "each user now recalls only their own part"
-    answer(as_json(project), json, f"{name!r} is {members}: {sentence}.")
+    answer(as_json(changed), json, f"{name!r} is {members}: {sentence}.")
 
 
 @app.command("delete")
 def delete_project(
-    given: ProjectArgument,
+    project: ProjectArgument,
     yes: Yes = False,
     data: Data = None,
     key: Key = None,
@@ -144,10 +166,10 @@ def delete_project(
 ) -> None:
     """Delete a project; its sessions go to the shared pool.
 
-    Nothing that was said is deleted, and the sessions can be moved into another project.
+    No message is deleted, and the sessions can be moved into another project.
     """
     with Cloister(data, key=key, tenant=tenant) as memory:
-        project_id = project_id_of(memory, given)
+        project_id = project_id_of(memory, project)
         name = memory.project(project_id).name
         sessions = len(memory.sessions(project_id=project_id, limit=LARGEST_PAGE))
         if not yes:
@@ -166,7 +188,7 @@ def _seen_by_others(preview: VisibilityPreview) -> str:
 
 
 def _described(project: Project) -> Table:
-    return record(
+    return details(
         [
             ("project", project.project_id),
             ("name", project.name),
@@ -180,7 +202,7 @@ def _described(project: Project) -> Table:
     )
 
 
-def _table(projects: list[Project]) -> Table:
+def _table(projects: Sequence[Project]) -> Table:
     rows = [
         (
             project.project_id,

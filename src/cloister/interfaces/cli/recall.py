@@ -1,4 +1,4 @@
-"""`cloister context` and `cloister search`: what can be recalled, and from where."""
+"""`cloister context` and `cloister search`: what can be recalled."""
 
 from collections.abc import Sequence
 from typing import Annotated, cast
@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from cloister.interfaces.cli.options import Data, Json, Key, Project, SessionArgument, Tenant, User
-from cloister.interfaces.cli.places import Places, chosen_project
+from cloister.interfaces.cli.project_names import ProjectNames, chosen_project
 from cloister.interfaces.cli.terminal import answer, counted, minute, quotation, remark, speaker
 from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.shapes import Context, ContextItem, Hit, as_json
@@ -20,7 +20,7 @@ def context(
     query: Annotated[
         str | None, typer.Argument(metavar="QUERY", help="What to recall; without it, the user's last message.")
     ] = None,
-    budget: Annotated[int | None, typer.Option("--budget", metavar="N", help="Fit into so many tokens.")] = None,
+    budget: Annotated[int | None, typer.Option("--budget", metavar="N", help="The most tokens.")] = None,
     recent: Annotated[
         int | None, typer.Option("--recent", metavar="N", help="The last N messages of each role (20).")
     ] = None,
@@ -32,20 +32,20 @@ def context(
     tenant: Tenant = None,
     json: Json = False,
 ) -> None:
-    """What an assistant should know now.
+    """Show the context for an assistant's next reply.
 
-    That is what was just said in the session, and what is related to it in the session's pool.
+    That is the recent messages of the session, and what is related to them in the session's pool.
     """
     with Cloister(data, key=key, tenant=tenant) as memory:
         found = memory.context(session_id, query, budget_tokens=budget, recent_limit=recent, semantic_limit=semantic)
         session = memory.session(session_id)
-        place = Places(memory).phrase(session)
+        pool = ProjectNames(memory).phrase(session)
     answer(
         as_json(found),
         json,
         *_part("current conversation", f"in {session_id!r}", found.current_conversation, session.user_id),
         "",
-        *_part("relevant history", f"from {place}", found.relevant_history, session.user_id),
+        *_part("relevant history", f"from {pool}", found.relevant_history, session.user_id),
         "",
         *_derived(found, session.user_id),
         _sum(found),
@@ -71,12 +71,12 @@ def search(
 ) -> None:
     """Find the best episodes, memories and entities of one pool.
 
-    The pool is that of --session, else that of --project, which is the default project where none is named, and `none` for no
-    project; of --user where it is divided by user. There is no search across pools, and entities are found in projects only. A
-    score is a share of the best hit's.
+    The pool is that of --session, else that of --project: without it the default project, and `none` for no project. --user says
+    whose part to search if it is divided by user. There is no search across pools, and entities are found in projects only. A
+    score is relative to the best hit.
     """
     if session is not None and (project or user):
-        raise typer.BadParameter("--session says where to search; leave out --project and --user.")
+        raise typer.BadParameter("--session names the pool already; leave out --project and --user.")
     with Cloister(data, key=key, tenant=tenant) as memory:
         hits = memory.search(
             query,
@@ -94,7 +94,7 @@ def search(
 
 
 def _found(hit: Hit, several: bool) -> RenderableType:
-    """With the user where hits are of several."""
+    """A hit, with its user if the hits are of several users."""
     whence = (hit.session_id, speaker(hit.role, hit.author) or hit.kind) if hit.session_id else (hit.kind,)
     whence += (_user(hit.user_id),) if several and hit.session_id else ()
     return quotation((*map(str, whence), minute(hit.created_at), f"{hit.score:.3f}", hit.id), hit.content)
@@ -107,7 +107,7 @@ def _part(name: str, whence: str, items: Sequence[ContextItem], user: str | None
 
 
 def _derived(found: Context, user: str | None) -> list[RenderableType]:
-    """What was kept of earlier talk; nothing is said of what there is none of."""
+    """The memories, entities and notes of a context; a kind with none has no heading."""
     parts: list[RenderableType] = []
     for name, quoted in (
         (
@@ -132,7 +132,7 @@ def _user(user: str | None) -> str:
 
 
 def _other_user(whose: str | None, user: str | None) -> tuple[str, ...]:
-    """Whose words it is, where that is not the session's own user."""
+    """The user of a memory or message, if it is not the user of the session."""
     return () if whose == user else (_user(whose),)
 
 

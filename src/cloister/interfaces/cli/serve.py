@@ -26,11 +26,11 @@ def serve(
     data: Data = None,
     json: Json = False,
 ) -> None:
-    """Serve the memory over HTTP, until stopped.
+    """Serve the API and the console over HTTP, until stopped.
 
-    The first start makes an admin key, shows it once, and keeps it in the data directory as local.key. The link that is printed
-    opens the console, once; `cloister console` makes another. Where the output is no terminal, but perhaps a log, neither key nor
-    link is printed, and none is made for a PostgreSQL database: `cloister keys create` makes one.
+    The first start creates an admin key, shows it once, and stores it in the data directory as local.key. The link that is printed
+    opens the console, once; `cloister console` prints another. If the output is not a terminal, it may be a log: then neither key
+    nor link is printed, and no key is created for a PostgreSQL database; `cloister keys create` creates one.
     """
     from cloister.interfaces.http.serve import LOCAL_KEY_FILE, Announcement
     from cloister.interfaces.http.serve import serve as serve_http
@@ -43,26 +43,31 @@ def serve(
         worker=settings.worker and not no_worker,
     )
 
-    seen = json or is_watched()
+    # Secrets are printed on a terminal or on demand, but not into what may be a log.
+    shows_secrets = json or is_watched()
 
-    def announce(told: Announcement) -> None:
+    def announce(started: Announcement) -> None:
         kept = "" if settings.postgres else f" It is kept in {settings.data}/{LOCAL_KEY_FILE}."
-        if told.key is not None and seen:
-            remark(f"Your admin key, shown this once:\n\n  {told.key}\n\n{kept.strip()}")
-        elif told.key is not None:
+        if started.key is not None and shows_secrets:
+            remark(f"Your admin key, shown this once:\n\n  {started.key}\n\n{kept.strip()}")
+        elif started.key is not None:
             remark(f"An admin key was made.{kept}")
-        elif not told.has_keys:
+        elif not started.has_keys:
             remark(
                 "There is no admin key yet: `cloister keys create NAME --may admin`, with the same --data, makes one."
             )
-        if seen:
-            shown = {"address": told.address, "key": told.key, "console": told.console}
-            answer(shown, json, f"Cloister answers on {told.address} – open {told.console or f'{told.address}/docs'}")
+        if shows_secrets:
+            shown = {"address": started.address, "key": started.key, "console": started.console}
+            answer(
+                shown,
+                json,
+                f"Cloister answers on {started.address} – open {started.console or f'{started.address}/docs'}",
+            )
         else:
             answer(
                 None,
                 False,
-                f"Cloister answers on {told.address} – `cloister console` makes a link that opens the console",
+                f"Cloister answers on {started.address} – `cloister console` makes a link that opens the console",
             )
 
-    serve_http(chosen, announce=announce, shows_secrets=seen)
+    serve_http(chosen, announce=announce, shows_secrets=shows_secrets)

@@ -6,7 +6,10 @@ import typer
 from rich.table import Table
 
 from cloister.interfaces.cli.forget import gone_counts
+from cloister.interfaces.cli.listing import listed, remark_more
 from cloister.interfaces.cli.options import (
+    After,
+    All,
     Data,
     DryRun,
     Json,
@@ -18,8 +21,18 @@ from cloister.interfaces.cli.options import (
     User,
     Yes,
 )
-from cloister.interfaces.cli.places import Places, chosen_project
-from cloister.interfaces.cli.terminal import answer, confirm, counted, minute, quotation, record, remark, speaker, table
+from cloister.interfaces.cli.project_names import ProjectNames, chosen_project
+from cloister.interfaces.cli.terminal import (
+    answer,
+    confirm,
+    counted,
+    details,
+    minute,
+    quotation,
+    remark,
+    speaker,
+    table,
+)
 from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.preview_shapes import MovePreview
 from cloister.interfaces.python.shapes import Session, as_json
@@ -37,6 +50,8 @@ def list_sessions(
     ] = None,
     user: User = None,
     limit: Limit = 50,
+    after: After = None,
+    everything: All = False,
     data: Data = None,
     key: Key = None,
     tenant: Tenant = None,
@@ -45,13 +60,18 @@ def list_sessions(
     """List sessions, newest activity first."""
     with Cloister(data, key=key, tenant=tenant) as memory:
         project_id = chosen_project(memory, project)
-        found = memory.sessions(project_id=project_id, user_id=user, limit=limit)
-        places = Places(memory)
+        found = listed(
+            lambda most, cursor: memory.sessions(project_id=project_id, user_id=user, limit=most, cursor=cursor),
+            limit=limit,
+            everything=everything,
+            cursor=after,
+        )
+        names = ProjectNames(memory)
     headings = ("session", "place", "user", "messages", "last activity", "title")
     rows = [
         (
             session.external_id,
-            places.name(session.project_id),
+            names.name(session.project_id),
             session.user_id or "",
             f"{session.message_count:,}",
             minute(session.updated_at),
@@ -60,8 +80,9 @@ def list_sessions(
         for session in found
     ]
     if not found:
-        remark("No sessions here yet. Make one: cloister sessions create NAME")
+        remark("No sessions here yet. Create one: cloister sessions create NAME")
     answer(as_json(found), json, *([table(headings, rows, numbers=("messages",))] if found else []))
+    remark_more(found)
 
 
 @app.command("show")
@@ -69,33 +90,34 @@ def show_session(
     session_id: SessionArgument,
     limit: Limit = 50,
     after: Annotated[
-        str | None, typer.Option("--after", metavar="ID", help="Go on behind this message (msg_…).")
+        str | None, typer.Option("--after", metavar="ID", help="Show those after this message (msg_…).")
     ] = None,
+    everything: All = False,
     data: Data = None,
     key: Key = None,
     tenant: Tenant = None,
     json: Json = False,
 ) -> None:
-    """Show a session, and what was said in it."""
+    """Show a session and its messages."""
     with Cloister(data, key=key, tenant=tenant) as memory:
         session = memory.session(session_id)
-        messages = memory.messages(session_id, limit=limit, after=after)
-        more = len(messages) == limit and memory.messages(session_id, limit=1, after=messages[-1].id)
-        shown = _described(session, Places(memory))
+        messages = listed(
+            lambda most, cursor: memory.messages(session_id, limit=most, after=after, cursor=cursor),
+            limit=limit,
+            everything=everything,
+        )
+        shown = _described(session, ProjectNames(memory))
     said = [
         quotation((str(speaker(message.role, message.author)), minute(message.created_at), message.id), message.content)
         for message in messages
     ]
     answer({"session": as_json(session), "messages": as_json(messages)}, json, shown, *(["", *said] if said else []))
-    if more:
-        remark(f"More was said: add --after {messages[-1].id}")
+    remark_more(messages, lambda message: message.id)
 
 
 @app.command("create")
 def create_session(
-    session_id: Annotated[
-        str | None, typer.Argument(metavar="SESSION", help="Its external id; without one it gets one.")
-    ] = None,
+    session_id: Annotated[str | None, typer.Argument(metavar="SESSION", help="Its external id (a random one).")] = None,
     project: Project = None,
     user: User = None,
     title: Annotated[str | None, typer.Option("--title", metavar="TITLE", help="What people call it.")] = None,
@@ -107,16 +129,16 @@ def create_session(
     tenant: Tenant = None,
     json: Json = False,
 ) -> None:
-    """Make a session, in its project from the first moment.
+    """Create a session in a project.
 
-    Without --project it is in the default project; `--project none` is no project. Making the same one twice is fine.
+    Without --project it is in the default project; `--project none` is no project. Creating the same one twice is fine.
     """
     with Cloister(data, key=key, tenant=tenant) as memory:
         session = memory.create_session(
             session_id, project_id=chosen_project(memory, project), user_id=user, title=title, tags=tags or ()
         )
-        place = Places(memory).phrase(session)
-    answer(as_json(session), json, f"The session {session.external_id!r} is ready, in {place}.")
+        pool = ProjectNames(memory).phrase(session)
+    answer(as_json(session), json, f"The session {session.external_id!r} is ready, in {pool}.")
 
 
 @app.command("move")
@@ -134,7 +156,7 @@ def move_session(
 ) -> None:
     """Move a session into a project, or out of it.
 
-    All that was said in it moves along, by the next request; what replies quote of the place it leaves stays there.
+    Its messages and memories move along, by the next request; what replies quote of the project it leaves is no longer shown.
     """
     with Cloister(data, key=key, tenant=tenant) as memory:
         project = str(chosen_project(memory, project))
@@ -143,9 +165,9 @@ def move_session(
             answer(as_json(preview), json, f"{_moving_along(preview)}. Nothing was changed.")
             return
         before = memory.session(session_id)
-        session = memory.update_session(session_id, project_id=project)
-        places = Places(memory)
-    there, here = places.phrase(before), places.phrase(session)
+        session = memory.move_session(session_id, project)
+        names = ProjectNames(memory)
+    there, here = names.phrase(before), names.phrase(session)
     if before.project_id == session.project_id:
         sentence = f"{session_id!r} was in {here} already."
     else:
@@ -178,7 +200,7 @@ def clear_session(
     tenant: Tenant = None,
     json: Json = False,
 ) -> None:
-    """Forget all that was said in a session, and keep it."""
+    """Delete the messages of a session; the session stays."""
     with Cloister(data, key=key, tenant=tenant) as memory:
         messages = counted(memory.session(session_id).message_count, "message")
         if not yes:
@@ -197,11 +219,11 @@ def _moving_along(preview: MovePreview) -> str:
     return f"{parts[0]}, {parts[1]} and {parts[2]} would move along; {replies} had been given text of where it is now"
 
 
-def _described(session: Session, places: Places) -> Table:
+def _described(session: Session, names: ProjectNames) -> Table:
     project = f" ({session.project_id})" if session.project_id else ""
     fields = [
         ("session", session.external_id),
-        ("place", places.name(session.project_id) + project),
+        ("place", names.name(session.project_id) + project),
         ("user", session.user_id or "–"),
         ("title", session.title or "–"),
         ("tags", ", ".join(session.tags) or "–"),
@@ -211,4 +233,4 @@ def _described(session: Session, places: Places) -> Table:
         ("created", minute(session.created_at)),
         ("last activity", minute(session.updated_at)),
     ]
-    return record([(name, value) for name, value in fields if value != "–"])
+    return details([(name, value) for name, value in fields if value != "–"])

@@ -1,4 +1,4 @@
-"""`cloister tenants`: list, create, key, limits, erase. The operator's work, where the data is: a key opens one tenant only."""
+"""`cloister tenants`: list, create, key, limits, erase. For the operator, on the database itself: an API key reaches one tenant."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -11,13 +11,16 @@ from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import parse_tenant_id
 from cloister.domain.scope import Reach
 from cloister.domain.usage import Limits
-from cloister.interfaces.cli.options import Data, DryRun, Json, Limit, Yes
-from cloister.interfaces.cli.terminal import answer, confirm, counted, is_watched, minute, record, remark, table
+from cloister.interfaces.cli.listing import listed, remark_more
+from cloister.interfaces.cli.options import After, All, Data, DryRun, Json, Limit, Yes
+from cloister.interfaces.cli.terminal import answer, confirm, counted, details, is_watched, minute, remark, table
 from cloister.interfaces.cli.usage import usage_table
 from cloister.interfaces.python.arguments import page_size
+from cloister.interfaces.python.pages import ListCursors, Page
 from cloister.interfaces.python.shapes import as_json
 from cloister.interfaces.python.tenant_shapes import (
     ErasedTenant,
+    TenantSummary,
     admin_key_shape,
     erased_tenant_shape,
     tenant_shape,
@@ -27,11 +30,13 @@ from cloister.interfaces.python.tenant_shapes import (
 from cloister.settings import read_settings
 
 app = typer.Typer(
-    help="Tenants: who shares a server, and sees nothing of each other. Work of the operator, beside the data.",
+    help="Tenants: they share a server, and see nothing of each other. For the operator, where the data is.",
     no_args_is_help=True,
 )
 
 
+# The list is of no single tenant.
+_ALL_TENANTS = 0
 TenantArgument = Annotated[
     str, typer.Argument(metavar="TENANT", help="Tenant, by its id (ten_…) or, where only one has it, its name.")
 ]
@@ -43,9 +48,9 @@ def create_tenant(
     data: Data = None,
     json: Json = False,
 ) -> None:
-    """Make a tenant, with its default project and its admin key, which is shown this once.
+    """Create a tenant, with its default project and its admin key, which is shown this once.
 
-    Where the output is no terminal, but perhaps a log, --json says that the key is wanted there.
+    If the output is not a terminal, it may be a log: then the key is printed only with --json.
     """
     _refuse_logs(data, json)
     with _services(data) as services:
@@ -53,7 +58,7 @@ def create_tenant(
     where = "" if json else ", on the last line,"
     remark(f"The tenant {made.name!r} is ready. Its admin key{where} is shown this once.")
     fields = [("tenant", made.tenant_id), ("default project", made.default_project_id)]
-    answer(as_json(made), json, record(fields), made.admin_key)
+    answer(as_json(made), json, details(fields), made.admin_key)
 
 
 @app.command("limits")
@@ -65,10 +70,10 @@ def set_limits(
     data: Data = None,
     json: Json = False,
 ) -> None:
-    """Set how much a tenant may keep.
+    """Set how much a tenant may store.
 
-    These replace the limits it had. Where none is given, that of the environment holds (CLOISTER_MAX_…). What is kept already
-    stays, also over a limit.
+    These replace its limits. A limit that is not given is that of the environment (CLOISTER_MAX_…). Nothing is deleted that is
+    over a limit.
     """
     reach = Reach(tenant=parse_tenant_id(tenant_id))
     with _services(data) as services:
@@ -78,10 +83,14 @@ def set_limits(
 
 
 @app.command("list")
-def list_tenants(limit: Limit = 50, data: Data = None, json: Json = False) -> None:
-    """List tenants, oldest first, with what they keep."""
+def list_tenants(
+    limit: Limit = 50, after: After = None, everything: All = False, data: Data = None, json: Json = False
+) -> None:
+    """List tenants, oldest first, with how much they store."""
     with _services(data) as services:
-        found = [tenant_summary_shape(tenant) for tenant in services.tenants.page(limit=page_size(limit))]
+        found = listed(
+            lambda most, cursor: _page(services, most, cursor), limit=limit, everything=everything, cursor=after
+        )
     headings = ("tenant", "name", "projects", "sessions", "messages", "created")
     rows = [
         (
@@ -95,16 +104,17 @@ def list_tenants(limit: Limit = 50, data: Data = None, json: Json = False) -> No
         for tenant in found
     ]
     if not found:
-        remark("No tenants here yet. Make one: cloister tenants create NAME")
+        remark("No tenants here yet. Create one: cloister tenants create NAME")
     shown = [table(headings, rows, numbers=("projects", "sessions", "messages"))] if found else []
     answer(as_json(found), json, *shown)
+    remark_more(found)
 
 
 @app.command("key")
 def create_tenant_key(tenant: TenantArgument, data: Data = None, json: Json = False) -> None:
-    """Make an admin key for a tenant that has lost its own, and show it this once.
+    """Create an admin key for a tenant that has lost its own, and show it this once.
 
-    Where the output is no terminal, but perhaps a log, --json says that the key is wanted there.
+    If the output is not a terminal, it may be a log: then the key is printed only with --json.
     """
     _refuse_logs(data, json)
     with _services(data) as services:
@@ -130,6 +140,13 @@ def erase_tenant(
     answer(as_json(gone), json, f"Erased the tenant {tenant!r}: {_counts(gone)}.")
 
 
+def _page(services: Services, limit: int, cursor: str | None) -> Page[TenantSummary]:
+    cursors, tenants = ListCursors("tenants", _ALL_TENANTS), services.tenants
+    size, after = page_size(limit), cursors.pair(cursor)
+    rows = tenants.page(limit=size + 1) if after is None else tenants.page(limit=size + 1, after=after)
+    return cursors.page(rows, size, shape=tenant_summary_shape, key=lambda tenant: (tenant.created_at, tenant.tenant))
+
+
 def _refuse_logs(data: str | None, json: bool) -> None:
     read_settings(data)
     if not (json or is_watched()):
@@ -146,8 +163,8 @@ def _counts(erased: ErasedTenant) -> str:
         (erased.entities, "entity", "entities"),
         (erased.api_keys, "API key", "API keys"),
     )
-    told = [counted(number, one, many) for number, one, many in parts if number or one in ("project", "session")]
-    return f"{', '.join(told[:-1])} and {told[-1]}"
+    shown = [counted(number, one, many) for number, one, many in parts if number or one in ("project", "session")]
+    return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What reaches the terminal: data on stdout, chatter on stderr. Stored words are shown as words and never obeyed."""
+"""Output: data on stdout, everything else on stderr. Control characters in stored text are escaped, never sent to the terminal."""
 
 import json
 import sys
@@ -15,15 +15,15 @@ from rich.text import Text
 from cloister.domain.patterns import Match, linear
 from cloister.domain.prompts.speaker import is_plain_name
 
-# What a terminal obeys or reorders instead of showing: control characters, line separators, and overrides of direction.
-_OBEYED = linear("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+# Characters that a terminal acts on instead of showing: control characters, line separators, and overrides of direction.
+_CONTROL = linear("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _INDENT = 4
 _LONGEST_ID = 24
 
 
 def harmless(text: str) -> str:
-    """The text with every character that a terminal would obey written out, as in `\\x1b`."""
-    return _OBEYED.sub(_written_out, text.replace("\r\n", "\n"))
+    """The text with control characters escaped, as in `\\x1b`."""
+    return _CONTROL.sub(_escaped, text.replace("\r\n", "\n"))
 
 
 def output() -> Console:
@@ -40,7 +40,7 @@ def is_watched() -> bool:
 
 
 def answer(data: Any, as_json: bool, *shown: RenderableType) -> None:
-    """The one answer of a command: `data` as JSON, or what a person would rather read."""
+    """Print the result of a command: `data` as JSON, or else the parts `shown` for people."""
     console = output()
     if as_json:
         console.print(json_text(data), soft_wrap=True)
@@ -53,17 +53,12 @@ def answer(data: Any, as_json: bool, *shown: RenderableType) -> None:
 
 
 def remark(sentence: str) -> None:
-    """A word on the side."""
+    """Print a hint on stderr."""
     _write(chatter(), Text(harmless(sentence), style="dim"))
 
 
-def remark_more(last: str) -> None:
-    """A list goes on behind the last that was shown."""
-    remark(f"There are more: add --after {last}")
-
-
 def complain(code: str, detail: str, hints: Sequence[str], as_json: bool) -> None:
-    """One line: what is wrong and, for people, what to do."""
+    """Print an error on stderr as one line: what is wrong and, for people, what to do."""
     console = chatter()
     if as_json:
         console.print(json_text({"code": code, "detail": detail}, indent=None), soft_wrap=True)
@@ -74,7 +69,7 @@ def complain(code: str, detail: str, hints: Sequence[str], as_json: bool) -> Non
 
 
 def confirm(question: str) -> None:
-    """Go on only after a yes; a closed standard input is a no."""
+    """Ask on stderr, and exit with code 1 unless the answer is yes. A closed standard input is a no."""
     chatter().print(Text(f"{harmless(question)} [y/N] "), end="", soft_wrap=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         remark("Nothing was changed.")
@@ -82,24 +77,24 @@ def confirm(question: str) -> None:
 
 
 def json_text(data: Any, *, indent: int | None = 2) -> str:
-    """Valid JSON that no terminal obeys: what the encoder leaves as it is, is escaped here."""
-    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(data, ensure_ascii=False, indent=indent))
+    """JSON with all control characters escaped, also those that JSON allows."""
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(data, ensure_ascii=False, indent=indent))
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: Sequence[str] = ()) -> Table:
-    """Cells fold rather than lose their ends, but for the ids in the first column, which are copied whole; the columns called
-    `numbers` are set to the right."""
+    """A table whose cells wrap, except short ids in the first column, which are for copying. The columns in `numbers` are
+    right-aligned."""
     drawn = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
-    for place, heading in enumerate(headings):
-        is_id = not place and all(len(row[0]) <= _LONGEST_ID and row[0].isascii() for row in rows)
+    for column, heading in enumerate(headings):
+        is_id = column == 0 and all(len(row[0]) <= _LONGEST_ID and row[0].isascii() for row in rows)
         drawn.add_column(heading, overflow="fold", justify="right" if heading in numbers else "left", no_wrap=is_id)
     for row in rows:
         drawn.add_row(*(Text(harmless(cell)) for cell in row))
     return drawn
 
 
-def record(fields: Sequence[tuple[str, str]]) -> Table:
-    """One thing, a line for each of its fields."""
+def details(fields: Sequence[tuple[str, str]]) -> Table:
+    """A line for each field of one object."""
     drawn = Table.grid(padding=(0, 2))
     drawn.add_column(style="dim", no_wrap=True)
     drawn.add_column(overflow="fold")
@@ -109,7 +104,7 @@ def record(fields: Sequence[tuple[str, str]]) -> Table:
 
 
 def quotation(about: Sequence[str], words: str) -> RenderableType:
-    """What somebody said, indented under a line about it, which nothing that was said can imitate."""
+    """Stored text, indented under a line about it; the indentation keeps stored text from imitating such a line."""
     first, *rest = (harmless(part) for part in about)
     head = Text(first, style="bold")
     head.append("".join(f" · {part}" for part in rest), style="not bold dim")
@@ -117,14 +112,14 @@ def quotation(about: Sequence[str], words: str) -> RenderableType:
 
 
 def speaker(role: str | None, author: str | None) -> str | None:
-    """Who spoke: the author, with the role before a name that could be read as one."""
+    """The author of a message, with the role before an author that could be mistaken for a role; without an author, the role."""
     if author is None:
         return role
     return author if is_plain_name(author) else f"{role} {author!r}"
 
 
 def minute(moment: str) -> str:
-    """An ISO moment to the minute; all times are UTC."""
+    """An ISO 8601 time to the minute; all times are UTC."""
     return moment[:16].replace("T", " ")
 
 
@@ -133,10 +128,10 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
 
 
 def _write(console: Console, sentence: Text) -> None:
-    """Whole words on a terminal; one line elsewhere, where another program may look for it."""
+    """Wrap on a terminal; print one line to anything else, so that programs can search it."""
     console.print(sentence, soft_wrap=not console.is_terminal)
 
 
-def _written_out(found: Match[str]) -> str:
+def _escaped(found: Match[str]) -> str:
     number = ord(found[0])
     return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"

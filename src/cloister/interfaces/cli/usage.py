@@ -1,4 +1,4 @@
-"""`cloister usage`: what a tenant keeps, and how much it may."""
+"""`cloister usage`: how much a tenant stores, and its limits."""
 
 from rich.table import Table
 
@@ -10,7 +10,7 @@ from cloister.interfaces.python.tenant_shapes import Usage
 
 
 def usage(data: Data = None, key: Key = None, tenant: Tenant = None, json: Json = False) -> None:
-    """Say how much is kept, and how much may be."""
+    """Show how much is stored, and the limits."""
     with Cloister(data, key=key, tenant=tenant) as memory:
         found = memory.usage()
     answer(as_json(found), json, usage_table(found))

@@ -10,7 +10,7 @@ from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.shapes import as_json
 from cloister.interfaces.python.tenant_shapes import ErasedUser
 
-app = typer.Typer(help="Users: the people whose sessions these are.", no_args_is_help=True)
+app = typer.Typer(help="Users: the people whom sessions belong to.", no_args_is_help=True)
 
 
 @app.command("erase")
@@ -25,7 +25,7 @@ def erase_user(
 ) -> None:
     """Erase everything of a user, in all projects and in none.
 
-    That is the user's sessions, what was said in them, what derives from it, and the keys that are bound to the user.
+    That is the user's sessions and messages, everything that derives from them, and the keys that are bound to the user.
     """
     with Cloister(data, key=key, tenant=tenant) as memory:
         preview = memory.erase_user(user_id, dry_run=True)

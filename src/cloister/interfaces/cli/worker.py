@@ -1,4 +1,4 @@
-"""`cloister worker`: extract what waits, beside any number of servers."""
+"""`cloister worker`: extracts queued sessions, alongside any number of servers."""
 
 import logging
 import signal
@@ -18,12 +18,12 @@ from cloister.interfaces.http.logs import JsonLines, log_to_stderr
 from cloister.interfaces.stop_signals import stop_signals
 from cloister.services.memories.extract import Outcome
 from cloister.settings import read_settings
-from cloister.worker import Done, Worker, log_outcome, log_start
+from cloister.worker import Worker, WorkerCounts, log_outcome, log_start
 
 
 def worker(
     once: Annotated[
-        bool, typer.Option("--once", help="Extract what is due now, and leave.", show_default=False)
+        bool, typer.Option("--once", help="Extract what is due now, and exit.", show_default=False)
     ] = False,
     threads: Annotated[
         int | None,
@@ -36,9 +36,9 @@ def worker(
 ) -> None:
     """Extract memories, entities and notes in the background.
 
-    Any number of workers may share one database with any number of servers: no session is extracted twice. SIGTERM or Ctrl-C
-    ends it; a session that is not finished within moments is let go, for another worker. With --once the exit code is 1 when a
-    session failed; it is tried again another time.
+    Any number of workers and servers may share one database: no session is extracted twice. SIGTERM or Ctrl-C stops it; sessions
+    that do not finish within seconds are released for another worker. With --once the exit code is 1 if a session failed; it is
+    tried again later.
     """
     settings = read_settings(data)
     services = build_services(settings)
@@ -71,7 +71,7 @@ def worker(
 
 
 class _ReadableLines(logging.Formatter):
-    """The time, the event, and what is known of it; the same as JSON has, for people."""
+    """A log line for people: the time, the event, and the fields that a JSON line has."""
 
     def format(self, record: logging.LogRecord) -> str:
         moment = datetime.fromtimestamp(record.created, UTC).strftime("%Y-%m-%d %H:%M:%S")
@@ -83,7 +83,7 @@ class _ReadableLines(logging.Formatter):
 
 @contextmanager
 def _on_the_console(ask_to_stop: Callable[[], None], lines: logging.Formatter) -> Generator[None]:
-    """Logs go to standard error. The first signal asks to stop; a second one ends the process at once, and leases run out."""
+    """Log to standard error. The first signal asks the worker to stop; a second one ends the process at once, and leases expire."""
 
     def first(*_: object) -> None:
         for stop in usual:
@@ -101,7 +101,7 @@ def _on_the_console(ask_to_stop: Callable[[], None], lines: logging.Formatter) -
         logging.getLogger().handlers[:] = loggers
 
 
-def _summary(done: Done, let_go: int) -> str:
+def _summary(done: WorkerCounts, let_go: int) -> str:
     tried = done.succeeded + done.failed + done.lost
     sentences = ["Nothing was extracted." if tried else "Nothing was due."]
     if done.succeeded:

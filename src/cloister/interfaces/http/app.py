@@ -1,4 +1,4 @@
-"""The HTTP app, put together."""
+"""Builds the HTTP app: routes, middleware, and what lives as long as the app does."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 
 from cloister.bootstrap import Services
-from cloister.interfaces.http import health as operation
+from cloister.interfaces.http import health
 from cloister.interfaces.http.chat import routes as chat
 from cloister.interfaces.http.chat.running_turns import RunningTurns
 from cloister.interfaces.http.console import sign_in
@@ -29,10 +29,7 @@ from cloister.interfaces.http.openai import models as openai_models
 from cloister.interfaces.http.openai import routes as openai_chat
 from cloister.interfaces.http.openai.errors import on_http_error
 from cloister.interfaces.http.openapi.document import DescribedApp
-from cloister.interfaces.http.resources import erasure as erasing
-from cloister.interfaces.http.resources import memories as derived
-from cloister.interfaces.http.resources import recall, sessions
-from cloister.interfaces.http.resources import tenants as organisation
+from cloister.interfaces.http.resources import erasure, memories, recall, sessions, tenants
 
 
 def create_app(
@@ -45,7 +42,7 @@ def create_app(
     sign_ins: SignIns | None = None,
     at_end: Callable[[], object] = lambda: None,
 ) -> FastAPI:
-    """The app over services that are open; `at_end` runs after its last request. Without `hosts` it answers to loopback names."""
+    """The app over open services; `at_end` is called after its last request. Without `hosts` only loopback names are allowed."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
@@ -80,25 +77,25 @@ def create_app(
     app.state.gate = Gate(
         services=services,
         rate_limit=RateLimit(requests_per_second),
-        under_way=ConcurrencyLimit(requests_at_once),
+        concurrency_limit=ConcurrencyLimit(requests_at_once),
         sign_ins=sign_ins or SignIns(),
         operator_key=operator_key,
     )
     parts = (
         recall,
         sessions,
-        derived,
+        memories,
         chat,
         openai_chat,
         openai_models,
         events,
-        organisation,
-        erasing,
-        operation,
+        tenants,
+        erasure,
+        health,
         sign_in,
     )
     for part in parts:
-        # Not by `include_router`, which keeps routers inside routers and looks through them at every request.
+        # Not by `include_router`, which nests routers and searches all of them at every request.
         app.router.routes.extend(part.router.routes)
     app.add_exception_handler(HTTPException, on_http_error)
     find, find_page = finder(app.router.routes), ConsolePages().find

@@ -1,11 +1,12 @@
-"""Limits of connections, which hold before anybody has shown a key: how much one may send, how long it may take, how many one peer
-may have.
+"""Limits of connections, which apply before a caller is authenticated: the size of headers, timeouts of requests, and the number of
+connections of one peer.
 
-Uvicorn's protocol on httptools has none of these: it collects a header of any size, copying it with every piece, reads much of a
-body that nobody asked for, and waits for ever for the rest of a request.
+Uvicorn's protocol on httptools has none of these: it buffers headers of any size, copying them with every chunk, buffers much of a
+body that no handler has asked for, and waits for ever for the rest of a request.
 """
 
 import asyncio
+import logging
 import secrets
 import socket
 import weakref
@@ -17,33 +18,34 @@ from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from cloister.interfaces.http.arrival import CYCLE
+from cloister.interfaces.http.logs import log
 from cloister.interfaces.http.openai.errors import shaped
 from cloister.interfaces.http.problems import problem
 
 LARGEST_HEAD = 32_768
-"""Bytes of a request's first line and headers."""
+"""Bytes of the request line and the headers together."""
 MOST_HEADERS = 128
 MOST_PIPELINED = 16
 HEAD_SECONDS = 20.0
 BODY_SECONDS = 60.0
 _LINGER_SECONDS = 2.0
-# More of a body than this waits in the kernel until the handler asks for it.
+# With more than this unread, reading from the socket is paused until the handler asks for the body.
 _LARGEST_UNREAD_BODY = 8_192
 _TRY_AGAIN_SECONDS = 1
 
 
 @dataclass(kw_only=True, slots=True)
 class Peers:
-    """The open connections of each peer address. `each` is how many one may have, `all` how many there may be; 0 for no limit."""
+    """The open connections, by peer address. `each` is the limit of one peer, `all` that of the process; 0 for no limit."""
 
     each: int = 0
     all: int = 0
     _open: dict[str, dict["LimitedProtocol", None]] = field(default_factory=dict[str, dict["LimitedProtocol", None]])
-    """In the order in which they came."""
+    """The connections of a peer are in the order in which they were opened."""
     _count: int = 0
 
     def add(self, connection: "LimitedProtocol") -> bool:
-        """Whether there is room for it. A peer that has too many loses the one that has waited longest without a request."""
+        """Whether the connection is within the limits. A peer at its limit loses the connection that has been idle longest."""
         if self.all and self._count >= self.all:
             return False
         siblings = self._open.get(connection.peer, {})
@@ -67,9 +69,9 @@ class Peers:
                 del self._open[connection.peer]
 
 
-class _OneWrite:
-    """A connection's transport for answers: all that is written in one turn of the event loop is sent by one system call, as the
-    head and the body of most answers are. Uvicorn writes them apart."""
+class _BufferedTransport:
+    """Wraps a transport so that all writes of one iteration of the event loop are sent by one system call, as the head and the body
+    of most answers are. Uvicorn writes them separately."""
 
     def __init__(self, transport: Any, loop: asyncio.AbstractEventLoop) -> None:
         self._transport = transport
@@ -100,17 +102,17 @@ class _OneWrite:
 
 
 class _Refused(Exception):
-    """Raised out of a callback of the parser, which then stops."""
+    """Raised in a callback of the parser, to make it stop."""
 
 
 class LimitedProtocol(HttpToolsProtocol):
-    """Uvicorn's protocol with limits. What keeps to them costs no more than before."""
+    """Uvicorn's HTTP protocol with limits; requests within the limits are not slowed down by them."""
 
     def __init__(self, *given: Any, peers: Peers, **named: Any) -> None:
         super().__init__(*given, **named)
         self.peer = ""
         self.since = 0.0
-        """When this began to wait: for the rest of a head since the last answer, for the rest of a body since its head."""
+        """Since when it waits for the client: for a head, since the last answer; for a body, since its head was complete."""
         self._peers = peers
         self._piece = 0
         self._unread_head = 0
@@ -120,19 +122,19 @@ class LimitedProtocol(HttpToolsProtocol):
 
     @property
     def is_idle(self) -> bool:
-        """Whether no request is under way."""
+        """Whether no request is in progress."""
         return not self.cycle or self.cycle.response_complete
 
     def connection_made(self, transport: Any) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         super().connection_made(transport)
-        self.transport = _OneWrite(transport, self.loop)  # pyright: ignore[reportAttributeAccessIssue]
+        self.transport = _BufferedTransport(transport, self.loop)  # pyright: ignore[reportAttributeAccessIssue]
         self.since = self.loop.time()
         self.peer = _peer(self.client)
         if not self._peers.add(self):
             self._is_left = True
             detail = "There are too many open connections from this address (CLOISTER_MAX_CONNECTIONS of the server)."
             headers = {"Retry-After": str(_TRY_AGAIN_SECONDS)}
-            self.transport.write(_written(problem("rate_limited", detail, headers=headers)))
+            self.transport.write(_serialized(problem("rate_limited", detail, headers=headers)))
             self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -159,7 +161,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Those behind a body are not looked at: whoever stands before us has not looked at them either."""
+        """Trailers, which follow a body, are ignored: a proxy before this server has not checked them either."""
         if self._has_head:
             return
         name = name.lower()
@@ -178,7 +180,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._has_head = True
         self.since = self.loop.time()
         super().on_headers_complete()
-        # Weakly: a request and its scope would keep each other.
+        # A weak reference: the cycle refers to the scope, and a reference cycle would keep both until a collection.
         self.scope.setdefault("state", {})[CYCLE] = weakref.ref(self.cycle)
 
     def on_body(self, body: bytes) -> None:
@@ -192,20 +194,22 @@ class LimitedProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         self.since = self.loop.time()
         if self.cycle.response_complete and self.cycle.body:
-            # Of a body that nobody asked for.
+            # The rest of a body that no handler has read.
             self.cycle.body = bytearray()
         super().on_response_complete()
 
     def send_400_response(self, msg: str) -> None:
         self._refuse(self._refusal or problem("malformed_request", "This is not a request in HTTP/1.1."))
 
-    def look_after(self, now: float) -> None:
-        """Called every second: end what takes too long."""
+    def check_timeout(self, now: float) -> None:
+        """Close the connection if it has timed out; called every second."""
         waited = now - self.since
         if self.transport.is_closing():
-            # An answer that nobody reads would keep it open.
+            # A client that does not read its answer would keep the connection open.
             if waited > BODY_SECONDS:
                 self.transport.abort()
+        elif self._is_left:
+            return  # answered already: it is aborted in a moment
         elif self.is_idle:
             if waited > HEAD_SECONDS:
                 self._time_out() if self._unread_head else self.leave()
@@ -213,7 +217,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self._time_out()
 
     def leave(self) -> None:
-        """Close it, without a word."""
+        """Close the connection without an answer."""
         self._is_left = True
         if self.transport.get_write_buffer_size():
             self.transport.abort()
@@ -225,8 +229,8 @@ class LimitedProtocol(HttpToolsProtocol):
         self._refuse(shaped(path, problem("timeout", "The rest of the request did not come in time.")))
 
     def _refuse(self, response: Response) -> None:
-        """Answer, and read nothing more. The connection stays open for a moment, since a client that is still sending when it is
-        closed would not see the answer."""
+        """Send an error and read nothing more. The connection stays open for a moment: a client that is still sending while it is
+        closed gets a reset instead of the answer."""
         self._is_left = True
         if self.is_idle and self.headers:
             self.headers.clear()
@@ -239,7 +243,7 @@ class LimitedProtocol(HttpToolsProtocol):
                 self.transport.abort()
                 return
         self.flow.resume_reading()
-        self.transport.write(_written(response))
+        self.transport.write(_serialized(response))
         self.transport.write_eof()
         self.loop.call_later(_LINGER_SECONDS, self.transport.abort)
 
@@ -247,9 +251,13 @@ class LimitedProtocol(HttpToolsProtocol):
         return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
 
 
-def look_after_all(connections: Iterable[Any], now: float) -> None:
+def check_timeouts(connections: Iterable[Any], now: float) -> None:
     for connection in [*connections]:
-        connection.look_after(now)
+        try:
+            connection.check_timeout(now)
+        except Exception as error:  # noqa: BLE001 - logged; no fault with one connection may stop the server for all others
+            log(logging.ERROR, "connection", error)
+            connection.transport.abort()
 
 
 def _too_large() -> Response:
@@ -257,8 +265,8 @@ def _too_large() -> Response:
     return problem("headers_too_large", detail)
 
 
-def _written(response: Response) -> bytes:
-    """A whole answer, as the last on its connection."""
+def _serialized(response: Response) -> bytes:
+    """An answer as bytes, with `Connection: close`: no request follows it."""
     headers = [
         *response.raw_headers,
         (b"cache-control", b"no-store"),
@@ -271,7 +279,7 @@ def _written(response: Response) -> bytes:
 
 
 def _peer(client: tuple[str, int] | None) -> str:
-    """Its address; of IPv6 the network, since one host has as many addresses there as it likes."""
+    """The address of a client; of an IPv6 address the /64 network, since one host can use all addresses of it."""
     address = "" if client is None else client[0]
     if ":" not in address:
         return address

@@ -1,4 +1,4 @@
-"""Operation: alive, ready, and how it is doing."""
+"""Routes of operation: liveness, readiness, metrics, and the documentation."""
 
 from typing import Any, Literal, cast
 
@@ -23,7 +23,7 @@ class Alive(BaseModel):
 
 
 class Ready(BaseModel):
-    """`waiting` is how many messages no index knows yet."""
+    """`waiting` is how many messages are not indexed yet."""
 
     status: Literal["ready"]
     schema_version: int
@@ -33,14 +33,14 @@ class Ready(BaseModel):
 @router.get("/livez", response_model=Alive, summary="Alive")
 @needs("nothing")
 async def livez() -> Response:
-    """The process answers."""
+    """Liveness: the process answers requests."""
     return answer(Alive(status="alive"))
 
 
 @router.get("/readyz", response_model=Ready, summary="Ready")
 @needs("nothing")
 def readyz(services: AllServices) -> Response:
-    """The database can be read, its schema is the one this version knows, and the index can be asked."""
+    """Readiness: the database can be read, its schema is the one of this version, and the index can be searched."""
     try:
         version, waiting = services.health.schema_version(), services.queue.waiting()
     except CloisterError:
@@ -59,12 +59,12 @@ def metrics(request: Request) -> Response:
 @router.get("/openapi.json", response_model=dict[str, Any], summary="OpenAPI document")
 @needs("nothing")
 def openapi(request: Request) -> Response:
-    """All of this, for programs."""
+    """This interface as an OpenAPI document, for programs."""
     return Response(cast(DescribedApp, request.app).document, media_type="application/json")
 
 
 @router.get("/docs", response_class=HTMLResponse, summary="Documentation")
 @needs("nothing")
 def docs(request: Request) -> Response:
-    """All of this, for people: one page, with nothing from elsewhere."""
+    """This interface as one HTML page, for people. The page loads nothing from other servers."""
     return HTMLResponse(cast(DescribedApp, request.app).page, headers={"Content-Security-Policy": POLICY})

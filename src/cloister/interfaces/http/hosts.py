@@ -1,5 +1,5 @@
-"""The `Host` of a request: under which names a server answers. A page of somebody else's can have its own name resolve to this
-server's address (DNS rebinding); its requests then carry that name."""
+"""Checks the `Host` of requests against DNS rebinding: a foreign page whose name resolves to this server's address sends requests
+with that name as their host, and they are refused."""
 
 from collections.abc import Iterable
 from ipaddress import ip_address
@@ -15,19 +15,19 @@ _MOST_REMEMBERED = 1_000
 
 
 class AllowedHosts:
-    """Names of this server: loopback names, the address it is bound to, and those of the setting. A server that other machines can
-    reach also answers under any IP address, since an address cannot be rebound."""
+    """The host names of this server: loopback names, the address it is bound to, and those of the setting. A server that other
+    machines can reach also answers under any IP address, since an address cannot be rebound."""
 
     def __init__(self, bound_to: str = "127.0.0.1", allowed: Iterable[str] = ()) -> None:
         self._names = {_plain(bound_to), *map(_plain, allowed)}
         self._is_local = _is_loopback(_plain(bound_to))
         self._any = ANY in self._names
         self.trusts_keys = not self._is_local and len(self._names) == 1
-        """Whether a request with a key is answered under any name: nobody named the hosts, and no rebound page has a key."""
+        """Whether a request with a key is answered under any name: no hosts were configured, and a rebound page has no key."""
         self._remembered: dict[bytes, bool] = {}
 
     def allows(self, host: bytes) -> bool:
-        """Of the header as it came, with or without a port."""
+        """Whether this server answers under a `Host` header, with or without a port. Decisions are cached."""
         found = self._remembered.get(host)
         if found is None:
             found = self._decide(host)
@@ -45,7 +45,7 @@ class AllowedHosts:
 
 
 def _is_loopback(name: str) -> bool:
-    """`localhost`, a name below it, or an address that only this machine has."""
+    """`localhost`, a subdomain of it, or a loopback address."""
     if name == _LOOPBACK_NAME or name.endswith(f".{_LOOPBACK_NAME}"):
         return True
     return _is_address(name) and ip_address(name).is_loopback
@@ -60,12 +60,12 @@ def _is_address(name: str) -> bool:
 
 
 def _plain(name: str) -> str:
-    """Without brackets, case, or the dot that ends a full name."""
+    """A host name without brackets and trailing dot, in lower case."""
     return name.strip().removeprefix("[").removesuffix("]").lower().removesuffix(".")
 
 
 def _without_port(host: str) -> str | None:
-    """The name alone, or none for what is no host."""
+    """The name of a `Host` header, or none if the header is malformed."""
     if host.startswith("["):
         name, closed, port = host[1:].partition("]")
         port = port.removeprefix(":") if not port or port.startswith(":") else "x"

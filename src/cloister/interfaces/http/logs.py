@@ -1,4 +1,4 @@
-"""Logs: one JSON object a line. Routes by their pattern, callers by the id of their key; never what was said, never a key."""
+"""Logs: one JSON object a line, with the patterns of routes and the ids of keys, never with contents of messages or keys."""
 
 import json
 import logging
@@ -10,8 +10,8 @@ _OUR_LOGGERS = logging.getLogger("cloister")
 
 
 class JsonLines(logging.Formatter):
-    """What a record carries in `fields`, beside its time, level and event. The event is the bare words of the log call: what other
-    libraries would put into them may quote a request."""
+    """Formats a record as its time, level, event and `fields`. The event is the message of the log call without its arguments,
+    since those of other libraries may quote a request."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, object] = {
@@ -30,7 +30,7 @@ def log(level: int, event: str, error: BaseException | None = None, **fields: ob
 
 
 def log_to_stderr(lines: logging.Formatter | None = None) -> None:
-    """Our own lines, and what the libraries below us warn of."""
+    """Log to standard error: our own lines from INFO on, and warnings of libraries."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(lines or JsonLines())
     logging.getLogger().handlers[:] = [handler]
@@ -38,7 +38,7 @@ def log_to_stderr(lines: logging.Formatter | None = None) -> None:
 
 
 def _where(error: BaseException) -> list[str]:
-    """The kinds of an error and its causes, with the lines they came from; not their texts, which may quote what was said."""
+    """The classes of an error and its causes, with their tracebacks, and without their texts, which may quote messages."""
     found: list[str] = []
     current: BaseException | None = error
     while current is not None and len(found) < 50:

@@ -1,4 +1,4 @@
-"""Numbers for Prometheus. No label ever names a tenant, a project, a user or a session."""
+"""Prometheus metrics. No label ever names a tenant, a project, a user or a session."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ _BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
 
 
 class Metrics:
-    """One registry for each app, so that two apps in one process do not count for each other."""
+    """The metrics of one app, in a registry of its own, so that two apps in one process do not share counters."""
 
     def __init__(self, services: Services) -> None:
         self._registry = CollectorRegistry()
@@ -30,7 +30,7 @@ class Metrics:
             registry=self._registry,
         )
         self._running = Gauge("cloister_http_requests_running", "Requests being answered now.", registry=self._registry)
-        self._registry.register(_Inside(services))
+        self._registry.register(_ServiceMetrics(services))
 
     def began(self) -> None:
         self._running.inc()
@@ -44,8 +44,8 @@ class Metrics:
         return generate_latest(self._registry)
 
 
-class _Inside(Collector):
-    """What the services count themselves, read when asked for."""
+class _ServiceMetrics(Collector):
+    """Collects the counters that the services keep themselves, at every scrape."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -54,7 +54,7 @@ class _Inside(Collector):
         foreign = CounterMetricFamily(
             "cloister_index_foreign_hits", "Hits of the index that storage did not find in the pool; never shown."
         )
-        foreign.add_metric([], self._services.recall.foreign_hits + self._services.recall_derived.foreign_hits)
+        foreign.add_metric([], self._services.recall.foreign_hits)
         yield foreign
         waiting = GaugeMetricFamily("cloister_index_waiting", "Messages that no index knows yet.")
         waiting.add_metric([], self._services.queue.waiting())

@@ -1,4 +1,4 @@
-"""What happens around every request: an id, a look at host and size, a line in the log, and a plain answer if something breaks."""
+"""Middleware around every request: a request id, checks of host and size, metrics, a log line, and a plain 500 after a crash."""
 
 import logging
 import secrets
@@ -19,7 +19,7 @@ from cloister.interfaces.http.openai.errors import shaped
 from cloister.interfaces.http.problems import CRASH, METHODS, problem
 
 LARGEST_BODY = 1 << 20
-# Not an answer, since nobody is there to read it: what logs and metrics call a caller who left before the end of the request.
+# The status in logs and metrics of a client that disconnected before the end of its request. It is never sent.
 _GONE = 499
 _BROKEN = 500
 _REQUEST_ID = anchored(r"[A-Za-z0-9._-]{1,64}")
@@ -27,11 +27,11 @@ _TOO_LARGE = f"The body is larger than {LARGEST_BODY:,} bytes."
 
 
 class _BodyTooLarge(Exception):
-    """Raised out of `receive`, where only the edge catches it."""
+    """Raised by `receive` and caught by `RequestMiddleware` alone."""
 
 
 class RequestMiddleware:
-    """The outermost layer of the app."""
+    """The outermost layer of the app: every HTTP request and every answer goes through it."""
 
     def __init__(
         self, app: ASGIApp, metrics: Metrics, find: Callable[[Scope], ASGIApp | None], hosts: AllowedHosts
@@ -45,7 +45,7 @@ class RequestMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        # A scope of our own: the server logs its own one, and cannot write what stands for a slash.
+        # A copy: the server logs its own scope, and cannot encode the stand-in for an encoded slash.
         scope = {**scope, "path": as_routed(scope["raw_path"])}
         exchange = _Exchange(scope, receive, send)
         began = time.perf_counter()
@@ -62,7 +62,7 @@ class RequestMiddleware:
             await exchange.refuse_size()
         except ClientDisconnect:
             exchange.status = _GONE
-        except Exception as caught:  # noqa: BLE001 - the outermost handler: logged, and answered without a word of it
+        except Exception as caught:  # noqa: BLE001 - the outermost handler: logged below, and answered as a 500
             error = caught
             await exchange.crash()
         seconds = time.perf_counter() - began
@@ -84,7 +84,7 @@ class RequestMiddleware:
 
 
 class _Exchange:
-    """One request and its answer, counted and marked on their way."""
+    """One request and its answer: counts received bytes, remembers the status, and adds headers to the answer."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
@@ -115,7 +115,7 @@ class _Exchange:
         await self._send(message)
 
     def names(self, hosts: AllowedHosts) -> bool:
-        """Whether the request names this server as its host, once."""
+        """Whether the request has exactly one `Host`, and this server answers under it."""
         named = authorized = None
         for name, value in self._scope["headers"]:
             if name == b"host":
@@ -136,13 +136,13 @@ class _Exchange:
         await self._answer("internal_error", CRASH)
 
     async def _answer(self, code: str, detail: str) -> None:
-        """Unless an answer is already under way: then all that is left is to cut it."""
+        """Send a problem, unless the answer has begun: that one can only be cut off."""
         if not self.status:
             await shaped(self._scope["path"], problem(code, detail))(self._scope, self._receive, self.send)
 
 
 def _route(scope: Scope) -> str:
-    """The pattern, never the path: that holds ids, and whatever a caller made up."""
+    """The pattern of the route, never the path, which contains ids and arbitrary text of callers."""
     return str(getattr(scope.get("route"), "path", "unknown"))
 
 
@@ -151,5 +151,5 @@ def _known(method: str) -> str:
 
 
 def _state(scope: Scope) -> dict[str, Any]:
-    """What the route noted of this request."""
+    """The state of a request, in which its route stores the caller's key id and an error."""
     return scope.get("state", {})

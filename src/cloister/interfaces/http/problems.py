@@ -1,4 +1,4 @@
-"""Every error as `application/problem+json` (RFC 9457), with a stable `code`, and nothing of the inside."""
+"""Every error as `application/problem+json` (RFC 9457), with a stable `code` and without internals such as tracebacks or SQL."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,13 +6,23 @@ from typing import cast
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match
 
-from cloister.domain.errors import CloisterError, InvalidRequest, RateLimited, StorageError, TooLarge
+from cloister.domain.errors import (
+    CloisterError,
+    InvalidRequest,
+    NotFound,
+    RateLimited,
+    StorageError,
+    TooLarge,
+    TurnInProgress,
+    TurnMoved,
+)
+from cloister.interfaces.python.errors import KINDS
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 MEDIA_TYPE = "application/problem+json"
@@ -60,9 +70,9 @@ TITLES: Mapping[int, str] = {
     503: "Not available now",
     507: "No space left",
 }
-# A body of a mebibyte can be wrong in half a million places.
+# A body of 1 MiB can have half a million errors: so many are listed, and so many of these repeated in `detail`.
 _MOST_ERRORS = 100
-_MOST_SAID = 3
+_MOST_IN_DETAIL = 3
 CRASH = "Something broke on our side. The log of the server says more, under the X-Request-ID of this answer."
 
 
@@ -74,14 +84,18 @@ class FieldProblem(BaseModel):
 
 
 class Problem(BaseModel):
-    """An error. `code` never changes its meaning; `detail` is for people."""
+    """An error. `code` never changes its meaning; `detail` is for people. An error about one thing names it by `kind` and `id`."""
 
     type: str
     title: str
     status: int
     detail: str
     code: str
-    errors: list[FieldProblem] | None = None
+    kind: str | None = Field(default=None, description="What the error is about, where it is about one thing.")
+    id: str | None = Field(default=None, description="The id of that thing.")
+    errors: list[FieldProblem] | None = Field(
+        default=None, description="What is wrong with each field of a bad request."
+    )
 
 
 def problem(
@@ -89,8 +103,10 @@ def problem(
     detail: str,
     *,
     errors: Sequence[tuple[str, str]] = (),
+    about: tuple[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
+    """`errors` are fields, each with what is wrong with it; `about` is the kind and the id of what the error names."""
     status = STATUS.get(code, 500)
     body: dict[str, object] = {
         "type": "about:blank",
@@ -99,13 +115,16 @@ def problem(
         "detail": detail,
         "code": code,
     }
+    if about is not None:
+        body["kind"], body["id"] = about
     if errors:
         body["errors"] = [{"field": field, "message": message} for field, message in errors]
     return Response(json.dumps(body), status, headers, MEDIA_TYPE)
 
 
 def of_error(error: CloisterError) -> Response:
-    """An error raised on purpose says itself what is wrong, and with which field. What the database says is for its owner."""
+    """The problem of an error that was raised on purpose. The text of a storage error stays in the log, since it may name files and
+    hosts; an error without a status of its own is an `internal_error`."""
     if isinstance(error, InvalidRequest | TooLarge):
         return problem(error.code, str(error), errors=[(error.field, error.problem)])
     if isinstance(error, RateLimited):
@@ -114,7 +133,18 @@ def of_error(error: CloisterError) -> Response:
         return problem(error.code, str(error), headers={"WWW-Authenticate": "Bearer"})
     if error.code not in STATUS:
         return problem("internal_error", CRASH)
-    return problem(error.code, str(type(error).__doc__) if isinstance(error, StorageError) else str(error))
+    detail = str(type(error).__doc__) if isinstance(error, StorageError) else str(error)
+    return problem(error.code, detail, about=_about(error))
+
+
+def _about(error: CloisterError) -> tuple[str, str] | None:
+    """The kind and id of what an error names. The id is the caller's own, so a foreign id and a missing one are answered alike. A
+    lone surrogate, which comes from bytes that are not UTF-8, is escaped: many JSON parsers reject it."""
+    if isinstance(error, NotFound):
+        return KINDS.get(error.kind, error.kind), error.given.encode(errors="backslashreplace").decode()
+    if isinstance(error, TurnInProgress | TurnMoved) and error.session:
+        return "session", error.session
+    return None
 
 
 def of_validation_error(error: RequestValidationError) -> Response:
@@ -122,12 +152,12 @@ def of_validation_error(error: RequestValidationError) -> Response:
         ("body" if entry["type"] == "json_invalid" else _field(entry["loc"]), _sentence(entry))
         for entry in error.errors()[:_MOST_ERRORS]
     ]
-    detail = "; ".join(f"{field}: {message}" for field, message in found[:_MOST_SAID])
+    detail = "; ".join(f"{field}: {message}" for field, message in found[:_MOST_IN_DETAIL])
     return problem("invalid_request", detail, errors=found)
 
 
 async def on_http_error(request: Request, error: Exception) -> Response:
-    """What the framework itself refuses: an unknown route, or a wrong method."""
+    """The problem of an error that the framework raises: an unknown route, or a wrong method."""
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
         return problem("not_found", "There is no such route.")
@@ -138,7 +168,7 @@ async def on_http_error(request: Request, error: Exception) -> Response:
 
 
 def _methods(request: Request) -> list[str]:
-    """All that the path knows; the framework names only those of the first of its routes."""
+    """All methods that the path allows; the framework names only those of the first matching route."""
 
     def is_known(method: str) -> bool:
         scope = {**request.scope, "method": method}
@@ -148,7 +178,7 @@ def _methods(request: Request) -> list[str]:
 
 
 def _field(location: Sequence[int | str]) -> str:
-    """`body.messages.0.role` → `messages[0].role`: as the caller wrote it."""
+    """A location of pydantic as the caller knows it: `body.messages.0.role` becomes `messages[0].role`."""
     _, *parts = location if len(location) > 1 else ("", *location)
     name = ""
     for part in parts:

@@ -1,4 +1,4 @@
-"""`cloister serve`: one process that answers over HTTP until it is told to stop."""
+"""`cloister serve`: one process that answers HTTP requests until it receives a stop signal."""
 
 import errno
 import gc
@@ -32,8 +32,8 @@ _COLLECT_AFTER = 10_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Announcement:
-    """Where the server answers, the key where it was made just now, and the link that opens the console, once. `has_keys`: whether
-    the local tenant has any."""
+    """What a starting server reports: its address, the admin key if it was created just now, and a link that opens the console
+    once. `has_keys`: whether the local tenant has any key."""
 
     address: str
     key: str | None
@@ -42,9 +42,9 @@ class Announcement:
 
 
 def serve(settings: Settings, *, announce: Callable[[Announcement], None], shows_secrets: bool = True) -> None:
-    """Blocks until SIGINT or SIGTERM; requests under way are finished, then the worker of this process, unless it is turned off.
-    `announce` is told what there is to know of it. Where it cannot show secrets, no link is made, and a key only if there is a
-    directory to keep it in."""
+    """Serve until SIGINT or SIGTERM; then requests in progress are finished, and after them the worker of this process, if it has
+    one. `announce` is called once, before the first request. If it cannot show secrets, no link is created, and a key only if
+    there is a directory to store it in."""
     services = build_services(settings)
     try:
         listening = _listen(settings.host, settings.port)
@@ -79,13 +79,13 @@ def serve(settings: Settings, *, announce: Callable[[Announcement], None], shows
 
 
 def _collect_less() -> None:
-    """What a start has made stays for good, and requests leave no cycles worth looking for as often as Python does."""
+    """Make garbage collection rarer: objects of the start live as long as the process, and requests leave few reference cycles."""
     gc.freeze()
     gc.set_threshold(_COLLECT_AFTER)
 
 
 def _stop_quietly() -> None:
-    """Uvicorn answers what is under way and then raises the signal again: by then it only means that all is done."""
+    """Exit with 0 at a stop signal: uvicorn raises the signal again after it has finished the requests in progress."""
 
     def leave(*_: object) -> None:
         raise SystemExit(0)
@@ -95,26 +95,26 @@ def _stop_quietly() -> None:
 
 
 def first_key(services: Services, settings: Settings) -> str | None:
-    """The local tenant's admin key, made at the first start and kept in the data directory; none where there is one."""
+    """Create the admin key of the local tenant and store it in the data directory; none if the tenant has a key already."""
     reach = ensure_local_tenant(services)
     if services.api_keys.page(reach, limit=1):
         return None
     created = services.api_keys.create(reach, KeyFields(name="local admin", permissions=("read", "write", "admin")))
     if not settings.postgres:
-        _keep(Path(settings.data).expanduser() / LOCAL_KEY_FILE, created.text)
+        _store_key(Path(settings.data).expanduser() / LOCAL_KEY_FILE, created.text)
     return created.text
 
 
 def _console_link(services: Services, sign_ins: SignIns) -> str | None:
-    """For the oldest admin key of the local tenant that reaches all of it; whoever starts the server has its data anyway."""
+    """A sign-in link for the oldest unconfined admin key of the local tenant. Who can start the server can read its data anyway."""
     for key in services.api_keys.page(ensure_local_tenant(services), limit=_MOST_KEYS_LOOKED_AT):
         if "admin" in key.permissions and key.project is None and key.is_valid(now()):
             return link_path(sign_ins.new_code(key))
     return None
 
 
-def _keep(path: Path, key: str) -> None:
-    """Only its owner may read it, from the first byte on."""
+def _store_key(path: Path, key: str) -> None:
+    """Write a key to a file that is created readable by its owner alone."""
     with suppress(FileNotFoundError):
         path.unlink()
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:

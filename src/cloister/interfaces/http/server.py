@@ -1,4 +1,4 @@
-"""The web server. It waits for every answer to end before it stops; streams would go on, so they are let go first."""
+"""The web server. A shutdown waits for all answers to end, and ends streams first, since these would not end by themselves."""
 
 import asyncio
 import resource
@@ -13,18 +13,18 @@ from typing import Any, cast
 import uvicorn
 from fastapi import FastAPI
 
-from cloister.interfaces.http.connections import LimitedProtocol, Peers, look_after_all
+from cloister.interfaces.http.connections import LimitedProtocol, Peers, check_timeouts
 from cloister.interfaces.stop_signals import stop_signals
 
 _GRACE_SECONDS = 30
 _TICKS_OF_A_SECOND = 10
-# Files that are no connections: the database, the log, the model's server.
+# File descriptors that are not connections of clients: the database, the log, connections to the model.
 _OTHER_FILES = 128
 _FEWEST_CONNECTIONS = 64
 
 
 class Server(uvicorn.Server):
-    """Uvicorn over one of our apps. `connections_per_peer` is how many one address may have open; 0 for no limit."""
+    """Uvicorn with the limits of `connections.py`. `connections_per_peer` is how many one address may have open; 0 for no limit."""
 
     def __init__(self, app: FastAPI, *, connections_per_peer: int = 0) -> None:
         peers = Peers(each=connections_per_peer, all=_most_connections())
@@ -50,7 +50,7 @@ class Server(uvicorn.Server):
 
     async def on_tick(self, counter: int) -> bool:
         if counter % _TICKS_OF_A_SECOND == 0:
-            look_after_all(cast(Any, self.server_state.connections), asyncio.get_running_loop().time())
+            check_timeouts(cast(Any, self.server_state.connections), asyncio.get_running_loop().time())
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -62,12 +62,12 @@ class Server(uvicorn.Server):
 
 
 def raise_file_limit() -> None:
-    """As far as this process may: every connection is a file, and many systems begin with 1,024."""
+    """Raise the limit of open files to the hard limit: every connection is a file descriptor, and many systems start with 1,024."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _most_connections() -> int:
-    """So many that files for all else are left, whoever connects."""
+    """How many connections may be open so that descriptors for everything else remain; 0 for no limit."""
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return 0 if limit == resource.RLIM_INFINITY else max(_FEWEST_CONNECTIONS, limit - _OTHER_FILES)

@@ -1,19 +1,29 @@
-"""What callers give the library, checked before anything is asked: the same here and elsewhere, with the same words."""
+"""Arguments of the library, checked and parsed before a backend is called: the same checks and error texts for both backends."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, TypeVar, cast
+from enum import Enum
+from typing import Any, Final, Literal, TypeVar, cast
 
 from cloister.domain.conversation import Draft, Role
 from cloister.domain.errors import InvalidRequest, TooLarge
-from cloister.domain.identifiers import ProjectId, parse_project_id
-from cloister.domain.text import checked_limit
+from cloister.domain.identifiers import NO_PROJECT, ProjectId, parse_project_id
+from cloister.domain.text import checked_limit, checked_name
 from cloister.domain.timestamps import parse_iso
+from cloister.interfaces.python.pages import PageRequest
 
 LARGEST_PAGE = 200
-NO_PROJECT: Final = "none"
-"""What stands for "no project" where a project id is expected as text."""
-# Compared by identity: no project id that a caller could write is this one.
+# Compared by identity: no project id that a caller could pass is this object.
 NOT_GIVEN: Final = cast(str, object())
+
+
+class _Unspecified(Enum):
+    PROJECT = "no project was named"
+
+
+UNSPECIFIED: Final = _Unspecified.PROJECT
+ProjectChoice = ProjectId | Literal[_Unspecified.PROJECT] | None
+"""A project, no project (None), or none named: then a write goes to the default project, and a list is not filtered."""
+Id = TypeVar("Id")
 Given = TypeVar("Given")
 Made = TypeVar("Made")
 
@@ -22,9 +32,26 @@ def page_size(limit: int) -> int:
     return checked_limit(limit, "limit", LARGEST_PAGE, lowest=1)
 
 
+def page_request(limit: int, cursor: str | None) -> PageRequest[int]:
+    return PageRequest(limit=page_size(limit), cursor=cursor)
+
+
+def page_after(limit: int, cursor: str | None, after: str | None, parse: Callable[[str], Id]) -> PageRequest[Id]:
+    """The page behind a cursor or, without one, behind the item with the id `after`."""
+    return PageRequest(limit=page_size(limit), cursor=cursor, after=None if after is None else parse(after))
+
+
 def project_of(project_id: str | None) -> ProjectId | None:
     """None, or `none`, asks for no project."""
     return None if project_id in (None, NO_PROJECT) else parse_project_id(project_id)
+
+
+def project_choice(project_id: str | None) -> ProjectChoice:
+    return UNSPECIFIED if project_id is NOT_GIVEN else project_of(project_id)
+
+
+def checked_user(user_id: str | None) -> str | None:
+    return None if user_id is None else checked_name(user_id, "user_id")
 
 
 def tags_of(tags: Sequence[str]) -> tuple[str, ...]:
@@ -51,12 +78,12 @@ def draft_of(
 
 
 def drafts_of(messages: Sequence[Mapping[str, Any]]) -> list[Draft]:
-    """Each with the fields of one message; what is wrong, missing or unknown is named with its place."""
+    """A draft of each mapping with the fields of one message. An error names the position and the field."""
     return of_each(messages, lambda fields: draft_of(**_known_fields(fields)))
 
 
 def of_each(messages: Iterable[Given], made_of: Callable[[Given], Made]) -> list[Made]:
-    """What is made of each of several messages; an error says of which."""
+    """What `made_of` makes of each message; an error names the position of the message."""
     made: list[Made] = []
     try:
         for message in messages:

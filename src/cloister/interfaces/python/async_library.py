@@ -1,4 +1,4 @@
-"""`AsyncCloister`: the same methods, awaited. Each runs on a thread, because the core is synchronous and fast."""
+"""`AsyncCloister`: the methods of `Cloister`, awaited. Each call runs on a thread, because the services are synchronous."""
 
 import asyncio
 import functools
@@ -52,6 +52,7 @@ class AsyncCloister:
     session = _awaited(Cloister.session)
     sessions = _awaited(Cloister.sessions)
     update_session = _awaited(Cloister.update_session)
+    move_session = _awaited(Cloister.move_session)
     preview_move = _awaited(Cloister.preview_move)
     delete_session = _awaited(Cloister.delete_session)
     clear_session = _awaited(Cloister.clear_session)
@@ -81,12 +82,13 @@ class AsyncCloister:
     schema_version = _awaited(Cloister.schema_version)
 
     def opened(self) -> Cloister:
-        """The Cloister behind this one; opening it reads files, so it happens on the thread that needs it."""
+        """Return the `Cloister` behind this one, and open it at the first call. Opening reads files: call this on a thread."""
         with self._opening:
             self._cloister = self._cloister or Cloister(self._data, key=self._key, tenant=self._tenant)
             return self._cloister
 
     async def close(self) -> None:
+        """Close the `Cloister` behind this one. Closing twice is fine."""
         if self._cloister is not None:
             await asyncio.to_thread(self._cloister.close)
 

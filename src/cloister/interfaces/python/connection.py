@@ -1,4 +1,4 @@
-"""The connection to a server: one pool of sockets for all threads, and every way to fail as an error that says what to do."""
+"""The HTTP connection to a server: one connection pool for all threads, and every failure as an error that says what to do."""
 
 import json
 import secrets
@@ -16,20 +16,20 @@ from cloister.settings import Remote
 
 _SECONDS_TO_CONNECT = 10
 _SECONDS_TO_ANSWER = 60
-# Servers let go of an idle connection after five seconds: a request that is sent just then would be lost.
+# Servers close an idle connection after five seconds: a request that is sent at that moment would be lost.
 _SECONDS_IDLE = 4
 _BROKEN = (httpx2.NetworkError, httpx2.RemoteProtocolError)
 
 
 class Connection:
-    """Requests and their answers, as JSON. Safe to use from any thread."""
+    """Sends requests and reads answers as JSON. Safe to use from any thread."""
 
     def __init__(self, remote: Remote) -> None:
         self._address = remote.address
         self._closed = False
         self._under_way = 0
         self._change = threading.Condition()
-        # Without TLS no certificates are loaded: that takes longer than most requests.
+        # Certificates are loaded only for TLS, because loading them takes longer than most requests.
         self._client = httpx2.Client(
             base_url=remote.address,
             headers={"Authorization": f"Bearer {remote.key}", "Accept": "application/json"},
@@ -38,31 +38,31 @@ class Connection:
         )
 
     def close(self) -> None:
-        """After the requests that are under way; none begins any more."""
+        """Refuse new requests, wait for those under way, and close the connections."""
         with self._change:
             self._closed = True
             self._change.wait_for(lambda: not self._under_way)
         self._client.close()
 
     def get(self, path: str, **query: str | int | None) -> Answer:
-        """Read; a broken connection is tried once more."""
+        """Read with GET. When the connection breaks, the request is sent once more."""
         given = {name: value for name, value in query.items() if value is not None}
         return self._ask("GET", path, query=given, reading=True)
 
     def ask(self, path: str, body: Mapping[str, object]) -> Answer:
-        """Read what takes a body to ask for; a broken connection is tried once more."""
+        """Read with POST, where the query is a body. When the connection breaks, the request is sent once more."""
         return self._ask("POST", path, body=body, reading=True)
 
     def create(self, path: str, body: Mapping[str, object], idempotency_key: str | None = None) -> Answer:
-        """Write under an idempotency key, a random one where none is given: a broken connection is tried once more, and what was
-        done already is not done again."""
+        """Write with an idempotency key, a random one where none is given. When the connection breaks, the request is sent once
+        more, and the server does not do it twice."""
         key = secrets.token_hex(16) if idempotency_key is None else idempotency_key
         return self._ask("POST", path, body=body, headers={"Idempotency-Key": key})
 
     def change(
         self, method: str, path: str, body: Mapping[str, object] | None = None, *, seconds: float | None = None
     ) -> Answer:
-        """Write once: when the connection breaks, nobody knows whether it was done."""
+        """Write without an idempotency key: sent once, because a broken connection does not say whether it was done."""
         return self._ask(method, path, body=body, seconds=seconds)
 
     def _ask(
@@ -116,22 +116,22 @@ class Connection:
         try:
             answer = Answer(None if response.status_code == 204 else json.loads(response.content))
         except ValueError:
-            raise self._stranger(response) from None
+            raise self._not_a_cloister(response) from None
         if response.is_success:
             return answer
         try:
             problem = answer.one(Problem)
         except ServerError:
-            raise self._stranger(response) from None
+            raise self._not_a_cloister(response) from None
         error = error_of(problem, retry_after=response.headers.get("Retry-After", ""))
         if isinstance(error, Unauthenticated):
             error.add_note(
                 f"The key that was given for {self._address} is not valid there: look at --key or CLOISTER_KEY."
             )
-        raise error or self._trouble(response, problem)
+        raise error or self._server_failure(response, problem)
 
     def _failure(self, error: httpx2.RequestError, *, reading: bool, seconds: float) -> ServerError:
-        """A connection that could not be made did nothing; after one that broke, a write may have been done."""
+        """The error of a request without an answer. Without a connection nothing was done; otherwise a write may have been done."""
         if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
             return ServerError(
                 f"No Cloister answers at {self._address}: is it running there (cloister serve), and is the address right?"
@@ -141,14 +141,13 @@ class Connection:
             return ServerError(f"The Cloister at {self._address} did not answer in {seconds:g} s.{done}")
         return ServerError(f"The connection to {self._address} broke.{done}")
 
-    def _stranger(self, response: httpx2.Response) -> ServerError:
+    def _not_a_cloister(self, response: httpx2.Response) -> ServerError:
         return ServerError(
-            f"{self._address} answered {response.status_code}, and not as a Cloister does: check the address, and what stands "
-            "between here and there."
+            f"{self._address} answered {response.status_code}, and not as a Cloister does: check the address, and any proxy."
         )
 
-    def _trouble(self, response: httpx2.Response, problem: Problem) -> ServerError:
-        """Not of the caller's making: the server failed, or is of another version than this library."""
+    def _server_failure(self, response: httpx2.Response, problem: Problem) -> ServerError:
+        """The error of an answer that is not the caller's fault: the server failed, or is of another version than this library."""
         noted = response.headers.get("X-Request-ID")
         return ServerError(
             f"The Cloister at {self._address} answered {response.status_code}: {problem.detail}"
@@ -157,7 +156,7 @@ class Connection:
 
 
 def _encoded(body: Mapping[str, object]) -> bytes:
-    """As JSON; what cannot be written is named by its field."""
+    """A body as JSON; an error names the field that cannot be encoded."""
     parts: list[str] = []
     for field, value in body.items():
         try:

@@ -1,4 +1,4 @@
-"""The shapes of what derives from what was said: memories, entities and observations, and what becomes of them."""
+"""The shapes of what is extracted from messages: memories, entities and observations."""
 
 from dataclasses import dataclass
 
@@ -7,13 +7,13 @@ from cloister.domain.identifiers import format_entity_id, format_memory_id, form
 from cloister.domain.memory import StoredMemory
 from cloister.domain.observation import StoredObservation
 from cloister.domain.timestamps import iso
-from cloister.services.memories.extract import Extracted
-from cloister.services.memories.memories import Appended as DomainAppended
+from cloister.services.memories.extract import ExtractionCounts
+from cloister.services.memories.memories import MemoryAdditions
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Memory:
-    """`user_id` is the user of its session. `source_message_ids` is empty for a memory that was added by hand."""
+    """A memory. `user_id` is the user of its session; `source_message_ids` is empty for a memory that was added by hand."""
 
     id: str
     content: str
@@ -26,7 +26,7 @@ class Memory:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Appended:
-    """The memories that were new, and how many of those given the session knew already."""
+    """The memories that were added, and how many were not because the session has them already."""
 
     appended: tuple[Memory, ...]
     duplicates: int
@@ -34,7 +34,7 @@ class Appended:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Extraction:
-    """How many memories one extraction added, and how many messages it read for them."""
+    """How many memories an extraction added, and how many messages it read."""
 
     appended: int
     checked_messages: int
@@ -42,6 +42,8 @@ class Extraction:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entity:
+    """A person, place or thing that the sessions of a project mention, with notes on it."""
+
     id: str
     name: str
     type: str
@@ -50,7 +52,8 @@ class Entity:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Observation:
-    """`created_at` is when the last of what it compresses was said, `user_id` the user of its session."""
+    """A note that compresses older messages of a session. `created_at` is the time of the last of them, `user_id` the session's
+    user."""
 
     id: str
     content: str
@@ -73,11 +76,11 @@ def memory_shape(stored: StoredMemory) -> Memory:
     )
 
 
-def appended_shape(appended: DomainAppended) -> Appended:
+def appended_shape(appended: MemoryAdditions) -> Appended:
     return Appended(appended=tuple(map(memory_shape, appended.memories)), duplicates=appended.duplicates)
 
 
-def extraction_shape(extracted: Extracted) -> Extraction:
+def extraction_shape(extracted: ExtractionCounts) -> Extraction:
     return Extraction(appended=extracted.memories, checked_messages=extracted.checked_messages)
 
 

@@ -1,7 +1,6 @@
-"""A server's problems as the errors they were: the class by its `code`, the words as they came."""
+"""The problems that a server answers, turned back into the errors it raised: the class by `code`, the text from `detail`."""
 
-import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from cloister.domain.errors import (
@@ -12,10 +11,21 @@ from cloister.domain.errors import (
     RateLimited,
     ServerError,
     TooLarge,
+    TurnInProgress,
 )
-from cloister.domain.patterns import DOTALL, anchored
 
-_MISSING = anchored(r"There is no (?P<kind>[^'\"]{1,100}) (?P<given>'.*'|\".*\") here\.", DOTALL)
+KINDS: Mapping[str, str] = {
+    "API key": "api_key",
+    "entity": "entity",
+    "memory": "memory",
+    "message": "message",
+    "observation": "observation",
+    "project": "project",
+    "session": "session",
+    "tenant": "tenant",
+}
+"""What `NotFound` calls each kind of thing, and the `kind` of that in a problem."""
+_NAMES = {member: kind for kind, member in KINDS.items()}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,24 +36,28 @@ class FieldProblem:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Problem:
-    """What is read of `application/problem+json`."""
+    """The members of `application/problem+json` that are read here. `kind` and `id` name the thing that the error is about."""
 
     code: str
     detail: str
+    kind: str | None = None
+    id: str | None = None
     errors: tuple[FieldProblem, ...] | None = None
 
 
 def error_of(problem: Problem, *, retry_after: str = "") -> CloisterError | None:
-    """The error that the server raised; none where it says nothing of the request, or is not known here."""
+    """The error that the server raised; none where it does not concern the request, or is not known to this version."""
     kind = _BY_CODE.get(problem.code)
     if kind is None:
         return None
     error = kind.__new__(kind, problem.detail)
     if isinstance(error, NotFound):
-        found = _MISSING.fullmatch(problem.detail)
-        if found is None:
+        # An unknown route is `not_found` too, and names no thing.
+        if problem.kind is None or problem.id is None:
             return None
-        error.kind, error.given = found["kind"], str(ast.literal_eval(found["given"]))
+        error.kind, error.given = _NAMES.get(problem.kind, problem.kind), problem.id
+    elif isinstance(error, TurnInProgress):
+        error.session = problem.id or ""
     elif isinstance(error, InvalidRequest | TooLarge):
         first = (problem.errors or (FieldProblem(field="body", message=problem.detail),))[0]
         error.field, error.problem = first.field, first.message
@@ -53,12 +67,12 @@ def error_of(problem: Problem, *, retry_after: str = "") -> CloisterError | None
 
 
 def _kinds(kind: type[CloisterError]) -> Iterator[type[CloisterError]]:
-    """Those with a code of their own; one without is told by the code of the one it belongs to."""
+    """The error classes with a code of their own; one without has the code of its base class, which stands for it."""
     if "code" in vars(kind):
         yield kind
     for narrower in kind.__subclasses__():
         yield from _kinds(narrower)
 
 
-# That a server is closing says nothing of this Cloister, which is open.
+# Without `Closed`: that the server is closing does not mean that this client was closed.
 _BY_CODE = {kind.code: kind for kind in _kinds(CloisterError) if kind not in (CloisterError, ServerError, Closed)}

@@ -1,64 +1,60 @@
-"""The library: `Cloister` on a data directory or a PostgreSQL database, in this process. An address opens one elsewhere."""
+"""`Cloister`, the library: checks arguments and calls a backend, which is a database in this process or a server over HTTP."""
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from types import TracebackType
-from typing import Any, ClassVar, Self, cast
+from typing import Any, Self
 
 from cloister.bootstrap import Services, build_services, open_tenant
 from cloister.domain.context import parse_sources
-from cloister.domain.conversation import Draft, Role
+from cloister.domain.conversation import Role
+from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import (
-    ProjectId,
     parse_entity_id,
     parse_memory_id,
     parse_message_id,
     parse_observation_id,
     parse_project_id,
 )
-from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
+from cloister.domain.text import checked_metadata, checked_name
 from cloister.interfaces.python.arguments import (
     NOT_GIVEN,
+    checked_user,
     draft_of,
     drafts_of,
-    page_size,
+    page_after,
+    page_request,
+    project_choice,
     project_of,
     tags_of,
 )
-from cloister.interfaces.python.organisation import OrganisationCalls
+from cloister.interfaces.python.backends.embedded import EmbeddedBackend
+from cloister.interfaces.python.backends.interface import Backend, ContextQuery, SearchQuery
+from cloister.interfaces.python.backends.remote import RemoteBackend
+from cloister.interfaces.python.derived_shapes import Appended, Entity, Extraction, Memory, Observation
+from cloister.interfaces.python.organisation import OrganisationMethods
+from cloister.interfaces.python.pages import Page
+from cloister.interfaces.python.preview_shapes import MovePreview
+from cloister.interfaces.python.shapes import Context, Episode, Forgotten, Hit, Message, Session
 from cloister.services.conversations.sessions import SessionChange, SessionFields
-from cloister.services.health import HealthReport
-from cloister.services.indexing.reindex import IndexCounts, Progress
-from cloister.services.recall.search import Kind, Place
+from cloister.services.memories.memories import checked_memories
+from cloister.services.recall.search import Kind, checked_kinds
 from cloister.settings import read_remote, read_settings
 
 
-class Cloister(OrganisationCalls):
-    """Memory that stays inside its walls. Safe to use from any thread; close it, or use it in a `with`.
+class Cloister(OrganisationMethods):
+    """Memory for AI assistants that stays inside its walls. Safe to use from any thread; close it, or use it in a `with`.
 
-    `data` is a directory, a `postgresql://` URL, or the `http://` address of a server, which needs a `key`. `tenant` is the id or
-    the name of a tenant of that directory or database; without it, the local one. At a server the key decides.
+    `data` is a directory, a `postgresql://` URL, or the `http://` address of a server, which needs a `key`; without it,
+    CLOISTER_DATA, else the user's data directory. `tenant` is the id or the name of a tenant of that directory or database; without
+    it, the local one. At a server the key says which tenant it is.
+
+    Every method may raise `InvalidRequest` for a wrong argument, `NotFound` for an id that does not exist for this caller, and
+    `Closed` after `close`. At a server also `Forbidden` and `Unauthenticated` for the key, `RateLimited`, and `ServerError` where
+    the server fails or cannot be reached.
+
+    Lists come in pages of at most 200. A `Page` is a list; its `next_cursor` is the `cursor` that asks for the next page.
     """
-
-    _served: ClassVar[type["Cloister"]]
-
-    def __init_subclass__(cls, *, served: bool = False) -> None:
-        """The class that is `served` is the one an address opens; it knows this file, and this file need not know it."""
-        super().__init_subclass__()
-        if served:
-            Cloister._served = cls
-
-    def __new__(
-        cls,
-        data: str | os.PathLike[str] | None = None,
-        *,
-        key: str | None = None,
-        tenant: str | None = None,
-        services: Services | None = None,
-    ) -> Self:
-        remote = cls is Cloister and services is None and read_remote(data, key, tenant=tenant) is not None
-        return cast(Self, object.__new__(cls._served if remote else cls))
 
     def __init__(
         self,
@@ -68,16 +64,7 @@ class Cloister(OrganisationCalls):
         tenant: str | None = None,
         services: Services | None = None,
     ) -> None:
-        if services is not None:
-            self._services, self._reach = services, open_tenant(services, tenant)
-            return
-        settings = read_settings(data, tenant=tenant)
-        self._services = build_services(settings)
-        try:
-            self._reach = open_tenant(self._services, settings.tenant)
-        except BaseException:
-            self._services.close()
-            raise
+        self._backend = _open_backend(data, key, tenant, services)
 
     def __enter__(self) -> Self:
         return self
@@ -88,8 +75,8 @@ class Cloister(OrganisationCalls):
         self.close()
 
     def close(self) -> None:
-        """Finish what was accepted, and let go of the data. Closing twice is fine."""
-        self._services.close()
+        """Finish the calls under way, and close the database or the connections to the server. Closing twice is fine."""
+        self._backend.close()
 
     # Sessions
 
@@ -102,35 +89,37 @@ class Cloister(OrganisationCalls):
         title: str | None = None,
         tags: Sequence[str] = (),
         metadata: Mapping[str, object] | None = None,
-    ) -> shapes.Session:
-        """A session, in its project from the first moment: in the default one where none is given, and in none with
-        `project_id=None`. The same id with the same fields again is the same session."""
-        fields = SessionFields(
-            external_id=external_id,
-            project=self._project_of(project_id),
-            user_id=user_id,
-            title=title,
-            tags=tags_of(tags),
-            metadata=metadata,
-        )
-        session, _ = self._services.sessions.create(self._reach, fields)
-        return shapes.session_shape(session)
+    ) -> Session:
+        """Create a session in a project.
 
-    def session(self, session_id: str) -> shapes.Session:
-        return shapes.session_shape(self._services.sessions.get(self._reach, session_id))
+        Without `external_id` it gets a random one. Without `project_id` it goes to the key's project, else to the tenant's default
+        project; with None it is in no project. If the session exists with the same fields, it is returned; with other fields it is
+        a `Conflict`.
+        """
+        checked_metadata(metadata or {})
+        fields = SessionFields(
+            external_id=external_id, user_id=user_id, title=title, tags=tags_of(tags), metadata=metadata
+        )
+        return self._backend.create_session(fields, project_choice(project_id))
+
+    def session(self, session_id: str) -> Session:
+        """Return a session by its external id."""
+        return self._backend.session(session_id)
 
     def sessions(
-        self, *, project_id: str | None = NOT_GIVEN, user_id: str | None = None, limit: int = 50
-    ) -> list[shapes.Session]:
-        """Newest activity first; of all projects, of one, or with `project_id=None` those in no project."""
-        found = self._services.sessions.page(
-            self._reach,
-            limit=page_size(limit),
-            project=None if project_id is NOT_GIVEN else project_of(project_id),
-            any_project=project_id is NOT_GIVEN,
-            user_id=user_id,
-        )
-        return [shapes.session_shape(session) for session in found]
+        self,
+        *,
+        project_id: str | None = NOT_GIVEN,
+        user_id: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[Session]:
+        """List sessions, newest activity first.
+
+        Without `project_id` of all projects, with None those in no project; with `user_id` those of one user.
+        """
+        project, user = project_choice(project_id), checked_user(user_id)
+        return self._backend.sessions(project, user, page_request(limit, cursor))
 
     def update_session(
         self,
@@ -140,33 +129,37 @@ class Cloister(OrganisationCalls):
         project_id: str | None = NOT_GIVEN,
         tags: Sequence[str] | None = None,
         metadata: Mapping[str, object] | None = None,
-    ) -> shapes.Session:
-        """Change what is given. `project_id=None` takes the session out of its project."""
-        moving = project_id is not NOT_GIVEN
-        change = SessionChange(
-            title=title,
-            tags=None if tags is None else tags_of(tags),
-            metadata=metadata,
-            move=moving,
-            project=project_of(project_id) if moving else None,
-        )
-        return shapes.session_shape(self._services.sessions.change(self._reach, session_id, change))
+    ) -> Session:
+        """Change the fields that are given; the others stay. With `project_id` the session is moved too, as by `move_session`."""
+        if metadata is not None:
+            checked_metadata(metadata)
+        change = SessionChange(title=title, tags=None if tags is None else tags_of(tags), metadata=metadata)
+        if project_id is NOT_GIVEN:
+            return self._backend.update_session(session_id, change)
+        return self._backend.move_session(session_id, project_of(project_id), change)
 
-    def preview_move(self, session_id: str, project_id: str | None) -> preview_shapes.MovePreview:
-        """What would move along to this project, or out of all with `None`, and how many replies had been given text of the place
-        that the session would leave. Nothing is changed."""
-        preview = self._services.sessions.preview_move(self._reach, session_id, project_of(project_id))
-        return preview_shapes.move_preview_shape(preview)
+    def move_session(self, session_id: str, project_id: str | None) -> Session:
+        """Move a session with all its messages, memories and observations into a project, or out of all projects with None.
 
-    def delete_session(self, session_id: str) -> shapes.Forgotten:
-        """The session, all that was said in it, and all that derives from that."""
-        return shapes.forgotten_shape(self._services.forgetting.session(self._reach, session_id))
+        From the next request on it is recalled in the new project and no longer in the old one. Entities stay in the project they
+        were extracted in. What its replies quote of the old project is no longer shown.
+        """
+        return self._backend.move_session(session_id, project_of(project_id), SessionChange())
 
-    def clear_session(self, session_id: str) -> shapes.Forgotten:
-        """All that was said in it, and all that derives from that; the session stays, empty."""
-        return shapes.forgotten_shape(self._services.forgetting.contents(self._reach, session_id))
+    def preview_move(self, session_id: str, project_id: str | None) -> MovePreview:
+        """Count what `move_session` would move, and how many replies were given recalled text of the project that the session would
+        leave. Nothing is changed."""
+        return self._backend.preview_move(session_id, project_of(project_id))
 
-    # What was said
+    def delete_session(self, session_id: str) -> Forgotten:
+        """Delete a session, its messages, and everything that derives from them. Returns how many of each."""
+        return self._backend.delete_session(session_id)
+
+    def clear_session(self, session_id: str) -> Forgotten:
+        """Delete the messages of a session and everything that derives from them; the session stays. Returns how many of each."""
+        return self._backend.clear_session(session_id)
+
+    # Messages
 
     def record(
         self,
@@ -178,40 +171,39 @@ class Cloister(OrganisationCalls):
         metadata: Mapping[str, object] | None = None,
         created_at: str | None = None,
         idempotency_key: str | None = None,
-    ) -> shapes.Message:
-        """One message: durable, and findable, when this returns. `author` names the speaker where the role does not."""
+    ) -> Message:
+        """Record one message: durable, and ready to be recalled, when this returns.
+
+        `role` is `user`, `assistant`, `system` or `tool`; `author` names the speaker where the role does not. `created_at` is an
+        ISO 8601 time; without it, now. A repeated call with the same `idempotency_key` returns the first message again; with other
+        arguments it is an `IdempotencyMismatch`.
+        """
         draft = draft_of(role=role, content=content, author=author, metadata=metadata, created_at=created_at)
-        recorded = self._services.record.messages(self._reach, session_id, [draft], idempotency_key=idempotency_key)
-        return shapes.message_shape(recorded.messages[0], recorded.session)
+        return self._backend.record(session_id, draft, idempotency_key)
 
     def record_batch(
         self, session_id: str, messages: Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None
-    ) -> list[shapes.Message]:
-        """Many messages, each with the fields of `record`, in one transaction: all or none."""
-        recorded = self._services.record.messages(
-            self._reach, session_id, drafts_of(messages), idempotency_key=idempotency_key
-        )
-        return shapes.message_shapes(recorded.messages, recorded.session)
+    ) -> list[Message]:
+        """Record several messages in one transaction: all or none. Each is a mapping with the arguments of `record`."""
+        return self._backend.record_batch(session_id, drafts_of(messages), idempotency_key)
 
     def record_episode(
         self, session_id: str, user_message: str, ai_response: str, *, idempotency_key: str | None = None
-    ) -> shapes.Episode:
-        """Both sides of one exchange."""
-        question, answer = Draft(role="user", content=user_message), Draft(role="assistant", content=ai_response)
-        episode = self._services.record.episode(
-            self._reach, session_id, question, answer, idempotency_key=idempotency_key
-        )
-        return shapes.episode_shape(episode, session_id)
+    ) -> Episode:
+        """Record a message of the user and the assistant's reply to it, as one episode."""
+        question = draft_of(role="user", content=user_message)
+        answer = draft_of(role="assistant", content=ai_response)
+        return self._backend.record_episode(session_id, question, answer, idempotency_key)
 
-    def messages(self, session_id: str, *, limit: int = 50, after: str | None = None) -> list[shapes.Message]:
-        """In the order they were said, from behind the message `after`."""
-        session, page = self._services.sessions.messages(
-            self._reach, session_id, limit=page_size(limit), after=None if after is None else parse_message_id(after)
-        )
-        return shapes.message_shapes(page, session)
+    def messages(
+        self, session_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
+    ) -> Page[Message]:
+        """List the messages of a session in the order they were said, from a `cursor` or from behind the message `after`."""
+        return self._backend.messages(session_id, page_after(limit, cursor, after, parse_message_id))
 
     def forget_message(self, message_id: str) -> None:
-        self._services.forgetting.message(self._reach, parse_message_id(message_id))
+        """Delete one message, with the memories and observations that derive from it."""
+        self._backend.forget_message(parse_message_id(message_id))
 
     # Recall
 
@@ -224,18 +216,21 @@ class Cloister(OrganisationCalls):
         semantic_limit: int | None = None,
         budget_tokens: int | None = None,
         sources: Sequence[Mapping[str, object]] | None = None,
-    ) -> shapes.Context:
-        """What was just said here, and what the session's pool knows of the query (or of the user's last message)."""
-        context = self._services.context.build(
-            self._reach,
-            session_id,
-            question=query,
-            sources=None if sources is None else parse_sources(sources, "sources"),
+    ) -> Context:
+        """Build the context for the next reply: the session's recent messages, and what its pool knows about the query.
+
+        Without `query` it is the user's last message. `recent_limit` and `semantic_limit` count messages of each role;
+        `budget_tokens` limits the whole. `sources` replaces the project's own: each has `role`, `method`, `limit` and
+        `conversation_scope`.
+        """
+        request = ContextQuery(
+            query=query,
             recent_limit=recent_limit,
             semantic_limit=semantic_limit,
-            budget=budget_tokens,
+            budget_tokens=budget_tokens,
+            sources=None if sources is None else parse_sources(sources, "sources"),
         )
-        return shapes.context_shape(context)
+        return self._backend.context(session_id, request)
 
     def search(
         self,
@@ -246,105 +241,124 @@ class Cloister(OrganisationCalls):
         user_id: str | None = None,
         kinds: Sequence[Kind] | None = None,
         limit: int = 10,
-    ) -> list[shapes.Hit]:
-        """The best episodes, memories and entities of one pool, or only of some `kinds`: of a session's pool, else of a project,
-        which is the default one where none is given and no project with `project_id=None`; of one user where it is divided.
-        Entities are found in a project only."""
-        is_of_session = session_id is not None and project_id is NOT_GIVEN
-        project = None if is_of_session else self._project_of(project_id)
-        place = Place(session=session_id, project=project, user_id=user_id)
-        hits = self._services.search.search(self._reach, query, place, limit, kinds)
-        return [shapes.hit_shape(hit) for hit in hits]
+    ) -> list[Hit]:
+        """Find the episodes, memories and entities of one pool that match best.
 
-    # What is kept of what was said
-
-    def memories(self, session_id: str, *, limit: int = 50, after: str | None = None) -> list[derived_shapes.Memory]:
-        """The memories of a session, oldest first, from behind the memory `after`."""
-        found = self._services.memories.of_session(
-            self._reach, session_id, limit=page_size(limit), behind=None if after is None else parse_memory_id(after)
+        The pool is that of `session_id`, else of `project_id`: without it the key's project, else the default project, with None no
+        project. `user_id` says whose part to search where a pool is divided by user. `kinds` keeps only `episodes`, `memories` or
+        `entities`; entities are found in projects only. The best `limit` hits are returned; there are no further pages.
+        """
+        request = SearchQuery(
+            query=query,
+            session_id=session_id,
+            project=project_choice(project_id),
+            user_id=user_id,
+            kinds=checked_kinds(kinds),
+            limit=limit,
         )
-        return [derived_shapes.memory_shape(stored) for stored in found]
+        return self._backend.search(request)
 
-    def user_memories(self, user_id: str, *, limit: int = 50, after: str | None = None) -> list[derived_shapes.Memory]:
-        """Merged across all sessions of a user, whatever their projects: for display and audit, not for prompts."""
-        found = self._services.memories.of_user(
-            self._reach, user_id, limit=page_size(limit), behind=None if after is None else parse_memory_id(after)
-        )
-        return [derived_shapes.memory_shape(stored) for stored in found]
+    # What is extracted from messages
 
-    def add_memories(
-        self, session_id: str, contents: Sequence[str], *, idempotency_key: str | None = None
-    ) -> derived_shapes.Appended:
-        """Memories written by hand; what the session knows already is counted, not added."""
-        appended = self._services.memories.append(self._reach, session_id, contents, idempotency_key=idempotency_key)
-        return derived_shapes.appended_shape(appended)
+    def memories(
+        self, session_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
+    ) -> Page[Memory]:
+        """List the memories of a session, oldest first, from a `cursor` or from behind the memory `after`."""
+        return self._backend.memories(session_id, page_after(limit, cursor, after, parse_memory_id))
+
+    def user_memories(
+        self, user_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
+    ) -> Page[Memory]:
+        """List the memories of a user across all sessions and projects, oldest first: for display and audit, not for prompts."""
+        user = checked_name(user_id, "user_id")
+        return self._backend.user_memories(user, page_after(limit, cursor, after, parse_memory_id))
+
+    def add_memories(self, session_id: str, contents: Sequence[str], *, idempotency_key: str | None = None) -> Appended:
+        """Add memories by hand. Memories that the session has already are counted as duplicates, not added."""
+        return self._backend.add_memories(session_id, checked_memories(contents), idempotency_key)
 
     def forget_memory(self, memory_id: str) -> None:
-        self._services.memories.forget(self._reach, parse_memory_id(memory_id))
+        """Delete one memory. The messages it derives from stay."""
+        self._backend.forget_memory(parse_memory_id(memory_id))
 
     def entities(
-        self, project_id: str, *, user_id: str | None = None, limit: int = 50, after: str | None = None
-    ) -> list[derived_shapes.Entity]:
-        """The entities of a project, oldest first, from behind the entity `after`. One with private members is divided by user."""
-        found = self._services.entities.page(
-            self._reach,
-            parse_project_id(project_id),
-            user_id=user_id,
-            limit=page_size(limit),
-            behind=None if after is None else parse_entity_id(after),
-        )
-        return [derived_shapes.entity_shape(entity) for entity in found]
+        self,
+        project_id: str,
+        *,
+        user_id: str | None = None,
+        limit: int = 50,
+        after: str | None = None,
+        cursor: str | None = None,
+    ) -> Page[Entity]:
+        """List the entities of a project, oldest first, from a `cursor` or from behind the entity `after`.
 
-    def retag_entity(self, entity_id: str, project_id: str, *, user_id: str | None = None) -> derived_shapes.Entity:
-        """Into another project: the one way in which an entity ever changes it. Where that project knows the name already, the
-        two become one, under the id that is there. In a project with private members it goes to the part of `user_id`."""
-        moved = self._services.entities.retag(
-            self._reach, parse_entity_id(entity_id), parse_project_id(project_id), user_id=user_id
+        A project with private members is divided by user: `user_id` says whose part to list.
+        """
+        project, user = parse_project_id(project_id), checked_user(user_id)
+        return self._backend.entities(project, user, page_after(limit, cursor, after, parse_entity_id))
+
+    def retag_entity(self, entity_id: str, project_id: str, *, user_id: str | None = None) -> Entity:
+        """Move an entity to another project; nothing else ever changes an entity's project.
+
+        If that project has an entity of this name, the two are merged under the id of that one. In a project with private members
+        the entity goes to the part of `user_id`.
+        """
+        return self._backend.retag_entity(
+            parse_entity_id(entity_id), parse_project_id(project_id), checked_user(user_id)
         )
-        return derived_shapes.entity_shape(moved)
 
     def observations(
-        self, session_id: str, *, limit: int = 50, after: str | None = None
-    ) -> list[derived_shapes.Observation]:
-        """The notes that compress what has fallen out of a session's recent window, in the order in which it was said, from behind
-        the note `after`."""
-        found = self._services.observations.of_session(
-            self._reach,
-            session_id,
-            limit=page_size(limit),
-            behind=None if after is None else parse_observation_id(after),
-        )
-        return [derived_shapes.observation_shape(stored) for stored in found]
+        self, session_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
+    ) -> Page[Observation]:
+        """List the observations of a session: notes that compress messages older than its recent window, in their order.
 
-    def extract(self, session_id: str) -> derived_shapes.Extraction:
-        """Look now for memories, entities and notes in what nobody has looked at; a server does so by itself."""
-        return derived_shapes.extraction_shape(self._services.extraction.extract_now(self._reach, session_id))
+        From a `cursor` or from behind the observation `after`.
+        """
+        return self._backend.observations(session_id, page_after(limit, cursor, after, parse_observation_id))
 
-    # Care
+    def extract(self, session_id: str) -> Extraction:
+        """Extract memories, entities and observations from the new messages of a session now. A server does so by itself.
 
-    def usage(self) -> tenant_shapes.Usage:
-        """What the tenant keeps, and how much it may."""
-        return tenant_shapes.usage_shape(self._services.projects.usage(self._reach))
+        Raises `ModelUnavailable` where the model that extracts does not answer.
+        """
+        return self._backend.extract(session_id)
 
-    def reindex(self, *, everything: bool = False, progress: Progress | None = None) -> IndexCounts:
-        """Rebuild what another embedder or tokeniser indexed, or everything: messages, memories and entities. Says how many."""
-        if progress is None:
-            return self._services.reindex.run(everything=everything)
-        return self._services.reindex.run(everything=everything, progress=progress)
 
-    def backup(self, target: str | os.PathLike[str]) -> None:
-        """Write a consistent copy to a new file while others go on reading and writing."""
-        self._services.database.maintenance.backup(Path(target))
+class _RemoteType(type):
+    """Makes every `Cloister` that was opened at an address an instance of `RemoteCloister`."""
 
-    def health(self) -> HealthReport:
-        """What is stored, whether it is whole, and whether the index keeps up. Reads the whole database."""
-        return self._services.health.health()
+    def __instancecheck__(cls, instance: object) -> bool:
+        is_remote = isinstance(instance, Cloister) and isinstance(instance._backend, RemoteBackend)  # pyright: ignore[reportPrivateUsage]
+        return super().__instancecheck__(instance) or (cls is RemoteCloister and is_remote)
 
-    def schema_version(self) -> int:
-        return self._services.health.schema_version()
 
-    def _project_of(self, project_id: str | None) -> ProjectId | None:
-        """ISO-11: what is not given is the tenant's default project."""
-        return (
-            self._services.projects.default_project(self._reach) if project_id is NOT_GIVEN else project_of(project_id)
-        )
+class RemoteCloister(Cloister, metaclass=_RemoteType):
+    """A `Cloister` at the `http://` address of a server; anything else as `data` is refused. `Cloister` opens addresses too."""
+
+    def __init__(
+        self,
+        data: str | os.PathLike[str] | None = None,
+        *,
+        key: str | None = None,
+        tenant: str | None = None,
+        services: Services | None = None,
+    ) -> None:
+        if services is not None or read_remote(data, key, tenant=tenant) is None:
+            raise InvalidRequest("data", "must be the http:// address of a server, and nothing else.")
+        super().__init__(data, key=key, tenant=tenant)
+
+
+def _open_backend(
+    data: str | os.PathLike[str] | None, key: str | None, tenant: str | None, services: Services | None
+) -> Backend:
+    if services is not None:
+        return EmbeddedBackend(services, open_tenant(services, tenant))
+    if (remote := read_remote(data, key, tenant=tenant)) is not None:
+        return RemoteBackend(remote)
+    settings = read_settings(data, tenant=tenant)
+    opened = build_services(settings)
+    try:
+        return EmbeddedBackend(opened, open_tenant(opened, settings.tenant))
+    except BaseException:
+        opened.close()
+        raise

@@ -1,22 +1,32 @@
-"""The part of the library that organises: projects, users and keys."""
+"""The methods of `Cloister` for projects, users, keys and maintenance."""
 
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from cloister.bootstrap import Services
-from cloister.domain.access import Permission
+from cloister.domain.access import Permission, checked_permissions
 from cloister.domain.identifiers import parse_key_id, parse_project_id
-from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility, Reach
+from cloister.domain.project_settings import checked_settings
+from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
+from cloister.domain.text import checked_name
 from cloister.domain.timestamps import parse_iso
-from cloister.interfaces.python import preview_shapes, shapes, tenant_shapes
-from cloister.interfaces.python.arguments import page_size, project_of
+from cloister.interfaces.python.arguments import checked_user, page_request, project_of
+from cloister.interfaces.python.backends.interface import Backend, ProjectChange
+from cloister.interfaces.python.pages import Page
+from cloister.interfaces.python.preview_shapes import VisibilityPreview
+from cloister.interfaces.python.shapes import ApiKey, CreatedKey, DeletedProject, Project
+from cloister.interfaces.python.tenant_shapes import ErasedUser, Usage
+from cloister.services.health import HealthReport
+from cloister.services.indexing.reindex import IndexCounts, Progress
 from cloister.services.tenancy.api_keys import KeyFields
+from cloister.services.tenancy.projects import the_only_project
+from cloister.services.tenancy.visibility import checked_visibility
 
 
-class OrganisationCalls:
-    """Of the one tenant that `Cloister` opened."""
+class OrganisationMethods:
+    """The half of `Cloister` that is not about sessions."""
 
-    _services: Services
-    _reach: Reach
+    _backend: Backend
 
     # Projects
 
@@ -26,25 +36,28 @@ class OrganisationCalls:
         *,
         member_visibility: MemberVisibility = DEFAULT_VISIBILITY,
         allow_duplicate_name: bool = False,
-    ) -> shapes.Project:
-        """A new project. Each user recalls only their own sessions of it; with `member_visibility="shared"` all recall all. A name
-        that another project has, in whatever case, is a `Conflict`, unless duplicates are allowed."""
-        created = self._services.projects.create_project(
-            self._reach, name, member_visibility, allow_duplicate_name=allow_duplicate_name
-        )
-        return shapes.project_shape(created)
+    ) -> Project:
+        """Create a project.
 
-    def projects(self, *, name: str | None = None, limit: int = 50) -> list[shapes.Project]:
-        """Oldest first; with a `name` only those that are called so, whatever the case."""
-        found = self._services.projects.projects(self._reach, limit=page_size(limit), name=name)
-        return [shapes.project_shape(project) for project in found]
+        With `member_visibility="private"` each user recalls only their own sessions of it, with `"shared"` all users recall all. A
+        name that another project has, in any case, is a `Conflict`, unless `allow_duplicate_name`.
+        """
+        visibility = checked_visibility(member_visibility)
+        return self._backend.create_project(checked_name(name, "name"), visibility, allow_duplicate_name)
 
-    def find_project(self, name: str) -> shapes.Project:
-        """The project that is called so, whatever the case. `NotFound` where there is none, `Conflict` where there are two."""
-        return shapes.project_shape(self._services.projects.find_project(self._reach, name))
+    def projects(self, *, name: str | None = None, limit: int = 50, cursor: str | None = None) -> Page[Project]:
+        """List projects, oldest first; with `name` only those of this name, in any case."""
+        if name is not None:
+            checked_name(name, "name")
+        return self._backend.projects(name, page_request(limit, cursor))
 
-    def project(self, project_id: str) -> shapes.Project:
-        return shapes.project_shape(self._services.projects.project(self._reach, parse_project_id(project_id)))
+    def find_project(self, name: str) -> Project:
+        """Return the project of this name, in any case. `NotFound` where there is none, `Conflict` where there are several."""
+        return the_only_project(self.projects(name=name, limit=2), name)
+
+    def project(self, project_id: str) -> Project:
+        """Return a project by its id."""
+        return self._backend.project(parse_project_id(project_id))
 
     def update_project(
         self,
@@ -55,43 +68,38 @@ class OrganisationCalls:
         member_visibility: MemberVisibility | None = None,
         settings: Mapping[str, object] | None = None,
         allow_duplicate_name: bool = False,
-    ) -> shapes.Project:
-        """Rename, make default, change whether members recall each other, or change settings; what is not given stays."""
-        changed = self._services.projects.change_project(
-            self._reach,
-            parse_project_id(project_id),
+    ) -> Project:
+        """Change a project's name, settings, or member visibility, or make it the default one. What is not given stays."""
+        if settings is not None:
+            checked_settings(settings)
+        change = ProjectChange(
             name=name,
             is_default=is_default,
-            member_visibility=member_visibility,
+            member_visibility=None if member_visibility is None else checked_visibility(member_visibility),
             settings=settings,
             allow_duplicate_name=allow_duplicate_name,
         )
-        return shapes.project_shape(changed)
+        return self._backend.update_project(parse_project_id(project_id), change)
 
-    def preview_visibility(
-        self, project_id: str, member_visibility: MemberVisibility
-    ) -> preview_shapes.VisibilityPreview:
-        """How many sessions, of how many users, would recall each other that do not now. Nothing is changed."""
-        preview = self._services.projects.preview_visibility(
-            self._reach, parse_project_id(project_id), member_visibility
-        )
-        return preview_shapes.visibility_preview_shape(preview)
+    def preview_visibility(self, project_id: str, member_visibility: MemberVisibility) -> VisibilityPreview:
+        """Count the sessions and users that a change of `member_visibility` would let recall each other. Nothing is changed."""
+        visibility = checked_visibility(member_visibility)
+        return self._backend.preview_visibility(parse_project_id(project_id), visibility)
 
-    def delete_project(self, project_id: str) -> shapes.DeletedProject:
-        """Softly: its sessions go back to the shared pool with all that was said and kept in them. Says how many."""
-        moved = self._services.projects.delete_project(self._reach, parse_project_id(project_id))
-        return shapes.deleted_project_shape(moved)
+    def delete_project(self, project_id: str) -> DeletedProject:
+        """Delete a project; its sessions move to the shared pool with their messages and memories. Returns how many."""
+        return self._backend.delete_project(parse_project_id(project_id))
 
     # Users
 
-    def erase_user(self, user_id: str, *, dry_run: bool = False) -> tenant_shapes.ErasedUser:
-        """Everything of a user, in all projects and in none: sessions, all that was said in them and derives from that, and the
-        keys that are bound to the user. Says how much; with `dry_run` how much it would be, and nothing is changed."""
-        eraser = self._services.erase_user
-        counts = eraser.preview(self._reach, user_id) if dry_run else eraser.erase(self._reach, user_id)
-        return tenant_shapes.erased_user_shape(counts)
+    def erase_user(self, user_id: str, *, dry_run: bool = False) -> ErasedUser:
+        """Erase everything of a user in all projects: sessions, messages, what derives from them, and keys bound to the user.
 
-    # Keys
+        Returns how many of each. With `dry_run` they are counted, and nothing is changed.
+        """
+        return self._backend.erase_user(checked_name(user_id, "user_id"), dry_run)
+
+    # API keys
 
     def create_key(
         self,
@@ -102,23 +110,55 @@ class OrganisationCalls:
         permissions: Sequence[Permission] = ("read", "write"),
         expires_at: str | None = None,
         user_id: str | None = None,
-    ) -> shapes.CreatedKey:
-        """A key for callers over HTTP, shown this once. `project_id` is the project its callers mean where they name none; with
-        `confined` they can reach no other. With `user_id` they reach that user's sessions only."""
+    ) -> CreatedKey:
+        """Create an API key for a server. The key itself is in the result, and cannot be read again.
+
+        `project_id` is the project of requests that name none; with `confined` the key reaches no other project. With `user_id` it
+        reaches that user's sessions only. `expires_at` is an ISO 8601 time; without it the key does not expire.
+        """
         fields = KeyFields(
-            name=name,
+            name=checked_name(name, "name"),
             project=project_of(project_id),
             confined=confined,
-            permissions=permissions,
+            permissions=checked_permissions(permissions),
             expires_at=None if expires_at is None else parse_iso(expires_at, "expires_at"),
-            user_id=user_id,
+            user_id=checked_user(user_id),
         )
-        return shapes.created_key_shape(self._services.api_keys.create(self._reach, fields))
+        return self._backend.create_key(fields)
 
-    def keys(self, *, limit: int = 50) -> list[shapes.ApiKey]:
-        """Those that were not revoked, oldest first, without their secrets."""
-        return [shapes.key_shape(key) for key in self._services.api_keys.page(self._reach, limit=page_size(limit))]
+    def keys(self, *, limit: int = 50, cursor: str | None = None) -> Page[ApiKey]:
+        """List the API keys that were not revoked, oldest first, without their secrets."""
+        return self._backend.keys(page_request(limit, cursor))
 
     def revoke_key(self, key_id: str) -> None:
-        """At once: the next request with it is refused. The last admin key that does not expire stays (`Conflict`)."""
-        self._services.api_keys.revoke(self._reach, parse_key_id(key_id))
+        """Revoke an API key: the next request with it is refused. The last admin key that does not expire cannot be revoked, which
+        is a `Conflict`."""
+        self._backend.revoke_key(parse_key_id(key_id))
+
+    # Maintenance
+
+    def usage(self) -> Usage:
+        """Count what the tenant stores, with its limits."""
+        return self._backend.usage()
+
+    def reindex(self, *, everything: bool = False, progress: Progress | None = None) -> IndexCounts:
+        """Rebuild the index of messages, memories and entities that another embedder or tokeniser indexed, or of `everything`.
+
+        `progress` is called with how many are done and how many there are. Returns how many were indexed. Not possible at a server.
+        """
+        return self._backend.reindex(everything, progress)
+
+    def backup(self, target: str | os.PathLike[str]) -> None:
+        """Write a consistent copy of an embedded database to a new file, while it is in use. Not possible at a server."""
+        self._backend.backup(Path(target))
+
+    def health(self) -> HealthReport:
+        """Report what is stored, whether it is intact, and whether the index is up to date. Reads the whole database.
+
+        Not possible at a server.
+        """
+        return self._backend.health()
+
+    def schema_version(self) -> int:
+        """Return the version of the database's schema."""
+        return self._backend.schema_version()

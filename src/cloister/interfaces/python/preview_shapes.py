@@ -1,4 +1,4 @@
-"""The shapes of dry runs: what a change would do."""
+"""The shapes of dry runs: counts of what a change would do."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from cloister.services.tenancy.visibility import VisibilityPreview as DomainVisi
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VisibilityPreview:
-    """How many sessions, of how many users, would recall each other that do not now."""
+    """How many sessions, of how many users, would begin to recall each other."""
 
     sessions: int
     users: int
@@ -16,8 +16,8 @@ class VisibilityPreview:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MovePreview:
-    """What would move with a session. `replies_given_recalled_text` counts its replies that had been given text of the pool it
-    would leave: what they say in their own words moves along, what they quote does not."""
+    """What would move with a session. `replies_given_recalled_text` counts its replies that were given recalled text of the pool
+    that it would leave: their own words move along, what they quote of that text does not."""
 
     messages: int
     memories: int

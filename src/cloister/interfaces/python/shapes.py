@@ -1,4 +1,4 @@
-"""The shapes the outside sees: the same through the library, the command line and HTTP. Ids are outside ids, times ISO 8601."""
+"""Shapes: the objects that the library returns, and the JSON of HTTP and the command line. Ids are text, times are ISO 8601."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -26,15 +26,17 @@ from cloister.interfaces.python.derived_shapes import (
     memory_shape,
     observation_shape,
 )
-from cloister.services.conversations.forget import Forgotten as DomainForgotten
+from cloister.services.conversations.forget import ForgottenCounts
 from cloister.services.recall.search import EntityHit, EpisodeHit, MemoryHit
 from cloister.services.recall.search import Hit as DomainHit
 from cloister.services.tenancy.api_keys import CreatedKey as DomainCreatedKey
-from cloister.services.tenancy.projects import Moved
+from cloister.services.tenancy.projects import MoveCounts
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Project:
+    """A project. `member_visibility` is `private` or `shared`; `isolated` is always true."""
+
     project_id: str
     tenant_id: str
     name: str
@@ -48,6 +50,8 @@ class Project:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Session:
+    """A session. `memory_job_pending` says that it waits for extraction, `last_extraction_error` why the last one failed."""
+
     external_id: str
     project_id: str | None
     user_id: str | None
@@ -63,7 +67,7 @@ class Session:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ApiKey:
-    """A key without its secret."""
+    """An API key without its secret."""
 
     key_id: str
     name: str
@@ -77,20 +81,22 @@ class ApiKey:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CreatedKey(ApiKey):
-    """`key` is shown this once, and kept nowhere."""
+    """A new API key. `key` is the key itself; it is not stored, and cannot be read again."""
 
     key: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeletedProject:
+    """How many sessions and memories of a deleted project moved to the shared pool."""
+
     sessions_moved: int
     memories_moved: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MessageContext:
-    """Where a message was said, and which message it answers; stamped by the runtime."""
+    """The session of a message, and the message that it answers. Set by Cloister, not by callers."""
 
     session_id: str
     trigger_id: str | None
@@ -98,6 +104,8 @@ class MessageContext:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Message:
+    """A message. `seq` counts from 1 in its session; `is_memory_checked` says that extraction has read it."""
+
     id: str
     session_id: str
     seq: int
@@ -114,6 +122,8 @@ class Message:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Episode:
+    """A message of the user with the replies to it."""
+
     id: str
     session_id: str
     message_ids: tuple[str, ...]
@@ -122,7 +132,7 @@ class Episode:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ContextItem:
-    """`user_id` is the user of the session it was said in."""
+    """A message in a context. `user_id` is the user of its session, `score` how well it matches the query."""
 
     id: str
     session_id: str
@@ -137,6 +147,9 @@ class ContextItem:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Context:
+    """The context for a reply. `memory_context` is the text of what was recalled, ready for a prompt; `omitted` counts what did not
+    fit into the budget."""
+
     session_id: str
     project_id: str | None
     current_conversation: tuple[ContextItem, ...]
@@ -152,8 +165,8 @@ class Context:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hit:
-    """An episode by the best of its messages, a memory, or an entity, which is a project's and no session's. `user_id` is the user
-    of the session, or whose part of a project an entity is in; `author` is who spoke, where the message says it."""
+    """A search result: an episode, shown by its best message, a memory, or an entity, which has no session. `user_id` is the user
+    of the session, or of the part of a project that an entity is in; `author` is that of the message."""
 
     kind: str
     id: str
@@ -168,6 +181,8 @@ class Hit:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Forgotten:
+    """How much was deleted."""
+
     messages: int
     episodes: int
     memories: int
@@ -237,7 +252,7 @@ def message_shape(message: domain.Message, session: domain.Session) -> Message:
 
 
 def message_shapes(messages: Iterable[domain.Message], session: domain.Session) -> list[Message]:
-    """Of one session: what the runtime stamps is the same for all."""
+    """The messages of one session; their tags are the same for all."""
     tags = session.stamped_tags
     return [_message_shape(message, session, tags) for message in messages]
 
@@ -293,13 +308,13 @@ def context_shape(context: domain_context.Context) -> Context:
     )
 
 
-def forgotten_shape(gone: DomainForgotten) -> Forgotten:
+def forgotten_shape(gone: ForgottenCounts) -> Forgotten:
     return Forgotten(
         messages=gone.messages, episodes=gone.episodes, memories=gone.memories, observations=gone.observations
     )
 
 
-def deleted_project_shape(moved: Moved) -> DeletedProject:
+def deleted_project_shape(moved: MoveCounts) -> DeletedProject:
     return DeletedProject(sessions_moved=moved.sessions, memories_moved=moved.memories)
 
 

@@ -1,4 +1,4 @@
-"""The shapes of tenants: what they keep, what an operator sees of them, and what erasing a user or a tenant removed."""
+"""The shapes of tenants: usage, what an operator sees of a tenant, and the counts of erasing a user or a tenant."""
 
 from dataclasses import asdict, dataclass
 
@@ -12,7 +12,7 @@ from cloister.services.tenancy.tenants import TenantSummary as DomainTenantSumma
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tenant:
-    """`admin_key` is shown this once, and kept nowhere."""
+    """A new tenant. `admin_key` is not stored, and cannot be read again."""
 
     tenant_id: str
     name: str
@@ -22,7 +22,7 @@ class Tenant:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
-    """None is no limit."""
+    """How much a tenant may store; None is no limit."""
 
     messages: int | None
     sessions: int | None
@@ -31,6 +31,8 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Usage:
+    """How much a tenant stores, and its limits."""
+
     messages: int
     sessions: int
     projects: int
@@ -40,6 +42,8 @@ class Usage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ErasedUser:
+    """How much of a user was erased, or would be."""
+
     sessions: int
     messages: int
     episodes: int
@@ -50,6 +54,8 @@ class ErasedUser:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ErasedTenant:
+    """How much of a tenant was erased, or would be."""
+
     projects: int
     sessions: int
     messages: int
@@ -62,6 +68,8 @@ class ErasedTenant:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TenantSummary:
+    """A tenant as its operator sees it, with how much it stores."""
+
     tenant_id: str
     name: str
     created_at: str
@@ -72,7 +80,7 @@ class TenantSummary:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AdminKey:
-    """`key` is shown this once, and kept nowhere."""
+    """A new admin key of a tenant. `key` is not stored, and cannot be read again."""
 
     key_id: str
     key: str

@@ -1,31 +1,30 @@
-"""A model's answers: the JSON schemas they are asked to keep, and how they are read when they do not.
+"""The JSON schemas of a model's answers, and a tolerant parser for answers that do not conform, as not all servers enforce schemas.
 
-A server that enforces schemas makes most of this unnecessary; not all do. An item that lacks what it needs is passed over where
-others can be used. What is wrong with an answer is said in words that hold nothing of it, because they are sent back to the
-model and may end up in a log.
+An item without a required field is skipped if others can be used. Error messages contain nothing of the answer, because they are
+sent back to the model and may be logged.
 """
 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar, cast, get_args
+from typing import NamedTuple, TypeVar, cast, get_args
 
 from cloister.domain.extraction import EntityType, ExtractedEntity, ExtractedMemory
 from cloister.domain.identifiers import MessageId
 from cloister.domain.memory import normalised
 from cloister.domain.patterns import linear
-from cloister.models.openai.quotations import as_written
+from cloister.models.openai.quotations import restore_brackets
 
 LONGEST_TEXT = 400
 LONGEST_NAME = 120
 MOST_ITEMS = 40
 _TYPES = get_args(EntityType)
-_ALSO_WRITTEN: Mapping[str, EntityType] = {
+_TYPE_SYNONYMS: Mapping[str, EntityType] = {
     "organization": "organisation",
     "company": "organisation",
     "location": "place",
 }
-# Inside a text only a list of objects or an empty one; other square brackets may be prose, as in "Here are [2] of them".
+# Inside of prose, only a list of objects or an empty one begins the JSON: "Here are [2] of them" does not.
 _BEGIN = linear(r"\A\[|\{|\[(?=\s*[{\]])")
 
 Schema = Mapping[str, object]
@@ -34,16 +33,16 @@ _Read = TypeVar("_Read")
 
 
 class UnusableAnswer(ValueError):
-    """Why an answer cannot be used, in words that can be told to whoever gave it."""
+    """An answer cannot be used. The message can be sent back to the model."""
 
 
 class OtherItems(UnusableAnswer):
-    """Well-formed, but a list of something else than was asked for: whoever gave it had nothing of that kind to say."""
+    """The answer is well-formed, but lists another kind of item: the model found none of the kind that was asked for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reply:
-    """What a model wrote; `complete` is false where it was cut off at its limit."""
+    """The text that a model generated; `complete` is false if it was cut off at the token limit."""
 
     text: str
     complete: bool = True
@@ -54,7 +53,7 @@ def _text(longest: int) -> Schema:
 
 
 def _answer(field: str, **properties: Schema) -> Schema:
-    """An object that holds one list. Strict servers want every field required and no others allowed."""
+    """The schema of an object with one list. Strict servers demand that every field is required and no other is allowed."""
     numbers = {"type": "array", "minItems": 1, "maxItems": MOST_ITEMS, "items": {"type": "integer", "minimum": 1}}
     fields = {**properties, "sources": numbers}
     item = {"type": "object", "properties": fields, "required": [*fields], "additionalProperties": False}
@@ -74,7 +73,7 @@ NOTES = _answer("notes", content=_text(LONGEST_TEXT))
 
 
 def without_lengths(schema: Schema) -> Schema:
-    """The same schema for servers that refuse bounds on the length of a text."""
+    """The same schema for servers that do not support `minLength` and `maxLength`."""
     return {
         key: without_lengths(cast(Schema, value)) if isinstance(value, dict) else value
         for key, value in schema.items()
@@ -82,7 +81,14 @@ def without_lengths(schema: Schema) -> Schema:
     }
 
 
-def read_memories(reply: Reply, asked: Sequence[MessageId]) -> list[ExtractedMemory]:
+class Asked(NamedTuple):
+    """The messages that a model was asked about, in the order of their numbers."""
+
+    ids: Sequence[MessageId]
+    all_by_users: bool
+
+
+def read_memories(reply: Reply, asked: Asked) -> list[ExtractedMemory]:
     return _usable(
         _items(reply, "memories"),
         lambda item: ExtractedMemory(
@@ -91,7 +97,7 @@ def read_memories(reply: Reply, asked: Sequence[MessageId]) -> list[ExtractedMem
     )
 
 
-def read_entities(reply: Reply, asked: Sequence[MessageId]) -> list[ExtractedEntity]:
+def read_entities(reply: Reply, asked: Asked) -> list[ExtractedEntity]:
     return _usable(
         _items(reply, "entities"),
         lambda item: ExtractedEntity(
@@ -103,34 +109,36 @@ def read_entities(reply: Reply, asked: Sequence[MessageId]) -> list[ExtractedEnt
     )
 
 
-def read_notes(reply: Reply, asked: Sequence[MessageId]) -> list[Note]:
-    return _usable(_items(reply, "notes"), lambda item: (item.text("content"), item.sources(asked)))
+def read_notes(reply: Reply, asked: Asked) -> list[Note]:
+    """Notes are on the whole conversation: where none is named, all messages are the source, whoever wrote them."""
+    of_all = asked._replace(all_by_users=True)
+    return _usable(_items(reply, "notes"), lambda item: (item.text("content"), item.sources(of_all)))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Item:
-    place: str
+    path: str
     fields: Mapping[str, object]
 
     def text(self, field: str, longest: int = LONGEST_TEXT) -> str:
         given = self.fields.get(field)
         if not isinstance(given, str):
-            raise OtherItems(f"{self.place}.{field} is not text.")
-        text = normalised(as_written(given))
+            raise OtherItems(f"{self.path}.{field} is not text.")
+        text = normalised(restore_brackets(given))
         if not text:
-            raise UnusableAnswer(f"{self.place}.{field} is empty.")
+            raise UnusableAnswer(f"{self.path}.{field} is empty.")
         if len(text) > longest:
-            raise UnusableAnswer(f"{self.place}.{field} is longer than {longest} characters.")
+            raise UnusableAnswer(f"{self.path}.{field} is longer than {longest} characters.")
         return text
 
     def notes(self) -> str:
-        """A name says something also where nothing is said of it."""
+        """The notes on an entity, which may be missing: the name alone is worth storing."""
         given = self.fields.get("notes")
         return self.text("notes") if isinstance(given, str) and given.strip() else ""
 
     def importance(self) -> float | None:
-        """A share, from 0 to 1, as it was asked for. Models that were not held to it answer in tenths (7) or hundredths (70): what
-        is above 1 is read as the smallest of these scales that holds it. What is no number is no opinion."""
+        """A number from 0 to 1, or none if the field is no number. Models without an enforced schema answer on a scale to 10 or to
+        100: a number above 1 is read on the smaller of these scales that contains it."""
         given = self.fields.get("importance")
         if not isinstance(given, int | float) or isinstance(given, bool):
             return None
@@ -142,14 +150,20 @@ class _Item:
         given = str(self.fields.get("type")).casefold()
         if given in _TYPES:
             return cast(EntityType, given)
-        return _ALSO_WRITTEN.get(given, "other")
+        return _TYPE_SYNONYMS.get(given, "other")
 
-    def sources(self, asked: Sequence[MessageId]) -> tuple[MessageId, ...]:
-        """The messages behind the numbers given; all that were asked about where none of them is one of theirs."""
-        given = self.fields.get("sources")
+    def sources(self, asked: Asked) -> tuple[MessageId, ...]:
+        """The messages with the given numbers, which count from one. Numbers of which none is valid make an item unusable, and so
+        do missing ones unless all messages are the user's: the assistant's words would become the user's."""
+        given: object = self.fields.get("sources") or []
         numbers = cast(list[object], given) if isinstance(given, list) else [given]
         named = {number for number in map(_number, numbers) if number is not None}
-        return tuple(id for at, id in enumerate(asked, 1) if at in named) or tuple(asked)
+        found = tuple(id for at, id in enumerate(asked.ids, 1) if at in named)
+        if found or (not numbers and asked.all_by_users):
+            return found or tuple(asked.ids)
+        raise UnusableAnswer(
+            f"{self.path}.sources names none of the messages, which are numbered 1 to {len(asked.ids)}."
+        )
 
 
 def _number(given: object) -> int | None:
@@ -161,7 +175,7 @@ def _number(given: object) -> int | None:
 
 
 def _usable(items: Sequence[_Item], read: Callable[[_Item], _Read]) -> list[_Read]:
-    """The items that can be read. Where none can, the first problem that is not for want of a field is told before others."""
+    """The items that can be parsed. If none can, raise the first problem other than `OtherItems`, or else the first."""
     found: list[_Read] = []
     problems: list[UnusableAnswer] = []
     for item in items:
@@ -175,7 +189,7 @@ def _usable(items: Sequence[_Item], read: Callable[[_Item], _Read]) -> list[_Rea
 
 
 def _items(reply: Reply, field: str) -> list[_Item]:
-    """The objects of an answer, `{field: […]}` or the list alone."""
+    """The objects of an answer, which is `{field: […]}` or the list alone."""
     if not reply.complete:
         raise UnusableAnswer("it was too long and was cut off: give fewer and shorter items.")
     given = _json(reply.text)
@@ -190,7 +204,7 @@ def _items(reply: Reply, field: str) -> list[_Item]:
     if len(items) > MOST_ITEMS:
         raise UnusableAnswer(f"{field} has more than {MOST_ITEMS} items.")
     found = [
-        _Item(place=f"{field}[{at}]", fields=cast(dict[str, object], item))
+        _Item(path=f"{field}[{at}]", fields=cast(dict[str, object], item))
         for at, item in enumerate(items)
         if isinstance(item, dict)
     ]
@@ -204,9 +218,9 @@ def _is_list_of_objects(given: object) -> bool:
 
 
 def _json(text: str) -> object:
-    """The JSON in an answer, from its first bracket to the last of that kind. Models like to think aloud before it, to wrap it into
-    a code block, and to talk around it."""
-    bare = _without_thoughts(text).strip()
+    """The JSON in an answer, from its first bracket to the last of that kind. Models put their reasoning before it, wrap it into a
+    code block, and add prose around it."""
+    bare = _without_reasoning(text).strip()
     if not bare:
         raise UnusableAnswer("it is empty.")
     begun = _BEGIN.search(bare)
@@ -221,8 +235,8 @@ def _json(text: str) -> object:
         raise UnusableAnswer("it is not JSON.") from None
 
 
-def _without_thoughts(text: str) -> str:
-    """Without what stands between `<think>` and the next `</think>`. Not a pattern: one would look for the end of each anew."""
+def _without_reasoning(text: str) -> str:
+    """Remove the text from each `<think>` to the next `</think>`. A pattern would search for each end again: quadratic time."""
     kept: list[str] = []
     begin = 0
     while (opened := text.find("<think>", begin)) >= 0 and (closed := text.find("</think>", opened)) >= 0:
@@ -232,5 +246,5 @@ def _without_thoughts(text: str) -> str:
 
 
 def _refuse_constant(name: str) -> object:
-    """Python reads NaN and Infinity; JSON does not know them."""
+    """Python parses NaN and Infinity, which are not JSON."""
     raise ValueError(name)

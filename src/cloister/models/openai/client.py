@@ -1,158 +1,215 @@
-"""One OpenAI-compatible endpoint: asks, tries again where that can help, and learns what the server does not take.
+"""The HTTP client of one OpenAI-compatible API, for chat and for extraction: it sends, retries, and parses replies.
 
-Nothing is logged here. Answers are streamed, not to be read early, but because only then do servers notice that whoever asked has
-gone, and stop writing.
+Requests go to the configured URL only, with the configured key and no other credentials: redirects are not followed. Proxies of
+the environment are used. Replies are always streamed, because only then does a server notice that the connection was closed, and
+stop generating. Nothing is logged, and no error contains the conversation, nor has one that does as its cause or context.
 """
 
+import asyncio
 import json
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import ExitStack, aclosing
 from functools import partial
 from typing import TypeVar
 
 import httpx2
+from anyio.from_thread import start_blocking_portal
 
 from cloister.domain.errors import ModelUnavailable
-from cloister.models.openai import requests
-from cloister.models.openai.answers import Reply, Schema, without_lengths
-from cloister.models.openai.completions import BrokenAnswer, model_names, not_an_endpoint, reply_of
+from cloister.domain.reply import End, Piece, TextDelta
+from cloister.models.openai.answers import Reply
 from cloister.models.openai.endpoint import Endpoint, TooLongForTheModel
-from cloister.models.openai.failures import CallFailed, OptionalField, failure_of
+from cloister.models.openai.failures import (
+    CallFailed,
+    Failure,
+    OptionalField,
+    connection_failure,
+    not_an_endpoint,
+    parse_json,
+    rejection,
+)
+from cloister.models.openai.stream import ReplyParser
 
-_FIRST_WAIT = 0.5
-_LONGEST_BODY = 4_000_000
+_CONNECT_SECONDS = 5.0
+_FIRST_PAUSE = 0.5
+_LONGEST_ERROR = 100_000
+_LONGEST_ANSWER = 4_000_000
+_LONGEST_STREAM = 64_000_000
+# Each reply takes a connection for as long as it is generated: with a maximum, some replies would wait for others.
+_LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
+
+BuildBody = Callable[[Sequence[OptionalField]], Mapping[str, object]]
+"""Makes the body of a request without the optional fields that the server has rejected so far. A field rejected twice is in the
+sequence twice."""
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Taken:
-    """What the server takes, as far as it is known. Schemas go in steps: with lengths, without, and only in words."""
+class ModelClient:
+    """Used on one event loop.
 
-    lengths: bool = True
-    schema: bool = True
-    max_tokens: bool = True
-    temperature: bool = True
+    For chat, a person is waiting: failures are reported at once, and a request is sent again only if the connection was lost
+    before any answer, as happens to idle connections. With `persistent`, for extraction, it is retried with growing pauses.
+    """
 
-    def without(self, refused: OptionalField) -> "_Taken | None":
-        """What is left when a field is refused; none where it was not even sent."""
-        if refused == "response_format":
-            if not self.schema:
-                return None
-            return replace(self, lengths=False) if self.lengths else replace(self, schema=False)
-        if refused == "max_tokens":
-            return replace(self, max_tokens=False) if self.max_tokens else None
-        if refused == "temperature":
-            return replace(self, temperature=False) if self.temperature else None
-        return None
-
-
-class ChatEndpoint:
-    """Safe to use from several threads."""
-
-    def __init__(self, endpoint: Endpoint) -> None:
-        self._client = httpx2.Client(
-            headers=requests.headers(endpoint),
-            timeout=requests.patience(endpoint),
-            follow_redirects=False,
-        )
+    def __init__(self, endpoint: Endpoint, *, persistent: bool = False) -> None:
+        self.model = endpoint.model
         self._endpoint = endpoint
-        self._model = endpoint.model
-        self._taken = _Taken()
+        self._persistent = persistent
+        self._rejected: tuple[OptionalField, ...] = ()
+        headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        if endpoint.key is not None:
+            headers["Authorization"] = f"Bearer {endpoint.key}"
+        timeout = httpx2.Timeout(endpoint.seconds, connect=min(endpoint.seconds, _CONNECT_SECONDS))
+        self._http = httpx2.AsyncClient(headers=headers, timeout=timeout, limits=_LIMITS, follow_redirects=False)
 
-    def close(self) -> None:
-        self._client.close()
+    async def close(self) -> None:
+        await self._http.aclose()
 
-    def ask(self, instructions: str, question: str, schema: Schema, limit: int) -> Reply:
-        """What the model writes, `limit` tokens at most. Raises `ModelUnavailable`, or `TooLongForTheModel`."""
-        model = self._model or self._only_model()
-        while True:
-            taken = self._taken
-            try:
-                return self._persistently(partial(self._complete, model, instructions, question, schema, limit, taken))
-            except CallFailed as error:
-                failed = error
-            failure = failed.failure
-            if failure.too_long:
-                raise TooLongForTheModel
-            less = taken.without(failure.refused) if failure.refused else None
-            if less is None:
-                raise self._explained(failed) from failure.cause
-            self._taken = less
-
-    def _complete(
-        self, model: str, instructions: str, question: str, schema: Schema, limit: int, taken: _Taken
-    ) -> Reply:
-        if not taken.schema:
-            question = f"{question}\n\nThe answer must keep this JSON schema:\n{json.dumps(schema)}"
-        body: dict[str, object] = {
-            "model": model,
-            "messages": [{"role": "system", "content": instructions}, {"role": "user", "content": question}],
-            "stream": True,
-        }
-        if taken.schema:
-            body["response_format"] = _format(schema if taken.lengths else without_lengths(schema))
-        if taken.max_tokens:
-            body["max_tokens"] = limit
-        if taken.temperature:
-            body["temperature"] = 0
-        return reply_of(self._received("POST", "/chat/completions", requests.encoded(body)))
-
-    def _only_model(self) -> str:
+    async def stream(self, build: BuildBody) -> AsyncGenerator[Piece]:
+        """Yield the reply while it arrives. Closing the generator closes the connection, which stops the model."""
+        response = await self._send(build, partial(self._open, "POST", "/chat/completions"))
         try:
-            names = model_names(self._persistently(lambda: self._received("GET", "/models")))
+            async with aclosing(response), aclosing(_pieces(response, _LONGEST_STREAM)) as pieces:
+                async for piece in pieces:
+                    yield piece
+        except CallFailed as failed:
+            raise self._explained(failed) from failed.failure.cause
+
+    async def ask(self, build: BuildBody) -> Reply:
+        """Return the whole reply. Raises `ModelUnavailable`, or `TooLongForTheModel`."""
+        return await self._send(build, self._reply)
+
+    async def _reply(self, body: bytes) -> Reply:
+        text: list[str] = []
+        end = End()
+        async with aclosing(await self._open("POST", "/chat/completions", body)) as response:
+            async for piece in _pieces(response, _LONGEST_ANSWER):
+                if isinstance(piece, TextDelta):
+                    text.append(piece.text)
+                elif isinstance(piece, End):
+                    end = piece
+        return Reply(text="".join(text), complete=end.finish_reason != "length")
+
+    async def _send(self, build: BuildBody, call: Callable[[bytes], Awaitable[_T]]) -> _T:
+        """Call with the body, and again without the optional field that the server rejects; later requests omit it too."""
+        model = self.model or await self._only_model()
+        while True:
+            rejected = self._rejected
+            fields = build(rejected)
+            body = json.dumps({"model": model, "stream": True, **fields}, ensure_ascii=False)
+            try:
+                return await self._retried(partial(call, body.encode("utf-8", "replace")))
+            except CallFailed as failed:
+                failure = failed.failure
+                if failure.too_long:
+                    raise TooLongForTheModel from None
+                if failure.rejected is None or build([*rejected, failure.rejected]) == fields:
+                    raise self._explained(failed) from failure.cause
+                self._rejected = (*rejected, failure.rejected)
+
+    async def _only_model(self) -> str:
+        try:
+            names = await self._retried(self._model_names)
         except CallFailed as failed:
             raise self._explained(failed) from failed.failure.cause
         if len(names) != 1:
             raise ModelUnavailable(
                 f"The model's server has {len(names)} models: set CLOISTER_MODEL_NAME to one of them."
             )
-        self._model = names[0]
-        return self._model
+        self.model = names[0]
+        return self.model
 
-    def _received(self, method: str, path: str, content: bytes | None = None) -> bytes:
-        """A body that is all there in time: servers may keep a connection alive for as long as they like."""
-        deadline = time.monotonic() + self._endpoint.seconds
-        body = bytearray()
-        with self._client.stream(method, requests.address(self._endpoint, path), content=content) as response:
-            longest = _LONGEST_BODY if requests.is_answer(response) else requests.LONGEST_ERROR
-            for piece in response.iter_bytes():
-                body += piece
-                if time.monotonic() > deadline:
-                    raise httpx2.ReadTimeout("the answer was not complete in time")
-                if len(body) > longest:
-                    break
-        if not requests.is_answer(response):
-            raise requests.refused(response, bytes(body[:longest]))
-        if len(body) > longest:
-            raise not_an_endpoint()
-        return bytes(body)
+    async def _model_names(self) -> list[str]:
+        async with aclosing(await self._open("GET", "/models")) as response:
+            try:
+                listed = parse_json(await _body(response, _LONGEST_ANSWER))
+                return [str(model["id"]) for model in listed["data"]]
+            except httpx2.RequestError as error:
+                raise CallFailed(connection_failure(error, answering=True)) from None
+            except (KeyError, TypeError):
+                raise not_an_endpoint() from None
 
-    def _persistently(self, call: Callable[[], _T]) -> _T:
-        """What a call gives, after several tries where another may help. Errors are raised outside of their handlers: what
-        the server said must not travel along with them."""
+    async def _open(self, method: str, path: str, body: bytes | None = None) -> httpx2.Response:
+        """Return the response, which the caller closes, once its headers are there. Raises `CallFailed`."""
+        try:
+            url = self._endpoint.url.rstrip("/") + path
+            response = await self._http.send(self._http.build_request(method, url, content=body), stream=True)
+            if response.is_success:
+                return response
+            async with aclosing(response):
+                failure = rejection(response.status_code, response.headers, await _body(response, _LONGEST_ERROR))
+        except httpx2.RequestError as error:
+            failure = connection_failure(error, answering=False)
+        raise CallFailed(failure)
+
+    async def _retried(self, call: Callable[[], Awaitable[_T]]) -> _T:
+        """Await one attempt after the other, each within the endpoint's timeout, until one succeeds or the next cannot help.
+
+        The timeout of the HTTP client does not suffice: it starts anew with every byte that keeps the connection alive.
+        """
         attempt = 1
         while True:
             try:
-                return call()
-            except requests.Refused as error:
+                async with asyncio.timeout(self._endpoint.seconds):
+                    return await call()
+            except CallFailed as error:
                 failure = error.failure
-            except (httpx2.RequestError, BrokenAnswer) as error:
-                failure = failure_of(error)
-            if attempt == self._endpoint.tries or not failure.passing:
+            except TimeoutError:
+                failure = Failure(timed_out=True)
+            if not self._persistent:
+                if attempt > 1 or not failure.connection_failed:
+                    raise CallFailed(failure)
+            elif attempt >= self._endpoint.tries or not failure.temporary:
                 raise CallFailed(failure, attempt)
-            usual = _FIRST_WAIT * 2 ** (attempt - 1) * (0.5 + self._endpoint.draw())
-            self._endpoint.sleep(max(failure.wait or 0.0, usual))
+            else:
+                usual = _FIRST_PAUSE * 2 ** (attempt - 1) * (0.5 + self._endpoint.draw())
+                await self._endpoint.sleep(max(failure.wait or 0.0, usual))
             attempt += 1
 
     def _explained(self, failed: CallFailed) -> ModelUnavailable:
         return failed.failure.explained(
-            self._model or "of CLOISTER_MODEL_URL",
+            self.model or "of CLOISTER_MODEL_URL",
             tries=failed.tries,
             seconds=self._endpoint.seconds,
-            keyed=self._endpoint.key is not None,
+            has_key=self._endpoint.key is not None,
         )
 
 
-def _format(schema: Schema) -> dict[str, object]:
-    return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": dict(schema)}}
+class BlockingModelClient:
+    """The persistent client for callers without an event loop: it runs on a loop in a thread of its own. Thread-safe."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._thread = ExitStack()
+        self._portal = self._thread.enter_context(start_blocking_portal())
+        self._client = ModelClient(endpoint, persistent=True)
+
+    def ask(self, build: BuildBody) -> Reply:
+        return self._portal.call(self._client.ask, build)
+
+    def close(self) -> None:
+        """Requests that other threads are still waiting for fail."""
+        self._portal.call(self._client.close)
+        self._portal.call(self._portal.stop, True)
+        self._thread.close()
+
+
+async def _pieces(response: httpx2.Response, limit: int) -> AsyncGenerator[Piece]:
+    parser = ReplyParser(limit)
+    try:
+        async for part in response.aiter_bytes():
+            for piece in parser.feed(part):
+                yield piece
+    except httpx2.RequestError as error:
+        raise CallFailed(connection_failure(error, answering=True)) from None
+    for piece in parser.end():
+        yield piece
+
+
+async def _body(response: httpx2.Response, limit: int) -> bytes:
+    """Read the body, and stop soon after the limit: a longer one is cut."""
+    body = bytearray()
+    async for part in response.aiter_bytes():
+        body += part
+        if len(body) > limit:
+            break
+    return bytes(body)

@@ -1,16 +1,17 @@
-"""Where a model is, and how patiently it is asked. Nothing is opened here, and no client imported."""
+"""The address of a model's server, and its timeout and retries. No connection is opened here, and no HTTP library imported."""
 
+import asyncio
 import random
-import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Endpoint:
-    """An OpenAI-compatible address, usually ending in `/v1`. Without a `model`, it is the only one that the server has.
+    """The base URL of an OpenAI-compatible API, usually ending in `/v1`. Without a `model`, the server's only one is used.
 
-    `seconds` bound one try; `sleep` and `draw` (a number from 0 to 1) decide how the time between two tries passes.
+    `seconds` is the timeout of one attempt. Where the extraction is retried, `tries` is the number of attempts, and `sleep` and
+    `draw` (a random number from 0 to 1) make the pause between two of them.
     """
 
     url: str
@@ -18,9 +19,9 @@ class Endpoint:
     key: str | None = field(default=None, repr=False)
     seconds: float = 120.0
     tries: int = 3
-    sleep: Callable[[float], None] = time.sleep
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
     draw: Callable[[], float] = random.random
 
 
 class TooLongForTheModel(Exception):
-    """The request is over what the model can read at once; a shorter one may pass."""
+    """The request is longer than the model's context; a shorter one may be accepted."""

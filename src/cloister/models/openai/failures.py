@@ -1,18 +1,19 @@
-"""What can go wrong with a call to a model: whether another try may help, and the sentence that says what to do.
+"""The ways in which a call to a model can fail: whether a retry may help, and the sentence that tells the user what to do.
 
-A failure keeps nothing of the answer's body: servers repeat the request in it, and that is what somebody said.
+A failure stores nothing of the response's body: servers repeat the request in it, which contains the conversation.
 """
 
+import json
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import mktime_tz, parsedate_tz
-from typing import Literal
+from typing import Any, Literal, cast
 
 import httpx2
 
 from cloister.domain.errors import ModelUnavailable
 from cloister.domain.patterns import IGNORECASE, anchored
-from cloister.models.openai.completions import BrokenAnswer
 
 LONGEST_WAIT = 60.0
 _ERROR_CODE = anchored(r"[a-z][a-z0-9_.-]{0,63}", IGNORECASE)
@@ -31,9 +32,9 @@ OptionalField = Literal["response_format", "max_tokens", "temperature", "stream_
 
 
 class CallFailed(Exception):
-    """A call failed for good, after `tries`."""
+    """A call failed, after so many `tries`; it is not raised outside of this package."""
 
-    def __init__(self, failure: "Failure", tries: int) -> None:
+    def __init__(self, failure: "Failure", tries: int = 1) -> None:
         super().__init__()
         self.failure = failure
         self.tries = tries
@@ -41,39 +42,49 @@ class CallFailed(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Failure:
-    """`status` is none where there was no answer. `refused` is the optional field that the server does not take."""
+    """What is known of a failed call. `status` is none where no response or only a part of one came.
+
+    `broken` is a reply that was cut off or contains an error. `wait` is the pause in seconds that the server asks
+    for, `rejected` the optional field of the request that it does not support.
+    """
 
     status: int | None = None
-    slow: bool = False
+    timed_out: bool = False
     broken: bool = False
     code: str | None = None
     wait: float | None = None
     too_long: bool = False
-    refused: OptionalField | None = None
+    rejected: OptionalField | None = None
     cause: Exception | None = None
 
     @property
-    def passing(self) -> bool:
+    def connection_failed(self) -> bool:
+        """Whether the connection could not be opened, or was lost before the response began."""
+        return self.status is None and not self.timed_out and not self.broken
+
+    @property
+    def temporary(self) -> bool:
+        """Whether the same request may succeed after a pause."""
         if self.status is None:
             return True
         if self.code == "insufficient_quota" or (self.wait or 0) > LONGEST_WAIT:
             return False
         return self.status in (408, 409, 425, 429) or self.status >= 500
 
-    def explained(self, model: str, *, tries: int, seconds: float, keyed: bool) -> ModelUnavailable:
-        """The address is left out: whoever reads this need not be the one who may know it."""
-        return ModelUnavailable(f"The model ({model}) {self._problem(tries, seconds, keyed)}")
+    def explained(self, model: str, *, tries: int, seconds: float, has_key: bool) -> ModelUnavailable:
+        """Make the error for users. It does not contain the URL, which not every user of the service may know."""
+        return ModelUnavailable(f"The model ({model}) {self._problem(tries, seconds, has_key)}")
 
-    def _problem(self, tries: int, seconds: float, keyed: bool) -> str:
+    def _problem(self, tries: int, seconds: float, has_key: bool) -> str:
         often = f" ({tries} tries)" if tries > 1 else ""
-        if self.slow:
+        if self.timed_out:
             return f"did not answer within {seconds:g} s{often}: it is overloaded, or too large for its machine."
         if self.broken:
             return f"broke off in the middle of its answer{often}: look into the log of its server."
         if self.status is None:
             return f"cannot be reached{often}: start it, or check CLOISTER_MODEL_URL."
         if self.status in (401, 403):
-            return f"{'refused the key: check' if keyed else 'asks for a key: set'} CLOISTER_MODEL_KEY."
+            return f"{'refused the key: check' if has_key else 'asks for a key: set'} CLOISTER_MODEL_KEY."
         if self.status == 404:
             return (
                 "is not known there: check CLOISTER_MODEL_NAME, and CLOISTER_MODEL_URL, which usually ends in /v1"
@@ -94,40 +105,63 @@ class Failure:
         return f"refused the request: check that CLOISTER_MODEL_URL is an OpenAI-compatible endpoint ({why})."
 
 
-def failure_of(error: httpx2.RequestError | BrokenAnswer) -> Failure:
-    """Where no answer came, or only a part of one."""
-    if isinstance(error, BrokenAnswer):
-        return Failure(broken=True)
-    return Failure(
-        slow=isinstance(error, httpx2.TimeoutException) and not isinstance(error, httpx2.ConnectTimeout), cause=error
+def not_an_endpoint() -> ModelUnavailable:
+    return ModelUnavailable(
+        "What answers there is no OpenAI-compatible endpoint: check CLOISTER_MODEL_URL, which usually ends in /v1."
     )
 
 
-def refusal(status: int, headers: httpx2.Headers, body: str, code: str | None) -> Failure:
-    """Where the server answered with an error; `body` is looked at, and not kept."""
-    said = body.casefold()
-    too_long = any(word in said for word in _CONTEXT_WORDS) and status in (400, 413, 422)
+def parse_json(text: bytes | bytearray) -> Any:
+    """The value of a JSON text, or none if it is invalid. The error is not raised: it would contain the text."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def connection_failure(error: httpx2.RequestError, *, answering: bool) -> Failure:
+    """The failure for an error of the HTTP client. `answering`: the response had begun."""
+    timed_out = isinstance(error, httpx2.TimeoutException) and not isinstance(error, httpx2.ConnectTimeout)
+    return Failure(timed_out=timed_out, broken=answering and not timed_out, cause=error)
+
+
+def rejection(status: int, headers: httpx2.Headers, body: bytes) -> Failure:
+    """The failure for a response with an error status. `body` is searched for the reason, and not stored."""
+    lowered = body.decode("utf-8", "replace").casefold()
+    code = _error_code(body)
+    too_long = any(word in lowered for word in _CONTEXT_WORDS) and status in (400, 413, 422)
     return Failure(
         status=status,
         code=code if code and _ERROR_CODE.fullmatch(code) else None,
-        wait=_asked_wait(headers),
+        wait=_retry_after(headers),
         too_long=too_long or status == 413,
-        refused=_refused_field(said) if status in (400, 422) and not too_long else None,
+        rejected=_rejected_field(lowered) if status in (400, 422) and not too_long else None,
     )
 
 
-def _refused_field(said: str) -> OptionalField | None:
-    if "stream_options" in said:
+def _error_code(body: bytes) -> str | None:
+    """The code of `{"error": {"code": …}}`, which is OpenAI's form, or of `{"code": …}`."""
+    answer = parse_json(body)
+    if not isinstance(answer, dict):
+        return None
+    fields = cast(Mapping[str, Any], answer)
+    inner = fields.get("error", fields)
+    code = cast(Mapping[str, Any], inner).get("code") if isinstance(inner, dict) else None
+    return code if isinstance(code, str) else None
+
+
+def _rejected_field(body: str) -> OptionalField | None:
+    if "stream_options" in body:
         return "stream_options"
-    if any(word in said for word in _SCHEMA_WORDS):
+    if any(word in body for word in _SCHEMA_WORDS):
         return "response_format"
-    if "max_tokens" in said:
+    if "max_tokens" in body:
         return "max_tokens"
-    return "temperature" if "temperature" in said else None
+    return "temperature" if "temperature" in body else None
 
 
-def _asked_wait(headers: httpx2.Headers) -> float | None:
-    """The seconds of `Retry-After`, which is a number of them or a date."""
+def _retry_after(headers: httpx2.Headers) -> float | None:
+    """The seconds of the `Retry-After` header, which is a number of seconds or a date."""
     given = headers.get("retry-after", "")
     if _SECONDS.fullmatch(given):
         return float(given)

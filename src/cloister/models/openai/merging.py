@@ -1,4 +1,4 @@
-"""Answers to the parts of one question, made into one: what says the same is kept once, with the sources of all that say it."""
+"""Merges the answers for the parts of a conversation: equal items become one, with the sources of all of them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -10,7 +10,7 @@ from cloister.models.openai.answers import LONGEST_TEXT, Note
 
 
 def merged_memories(found: Iterable[ExtractedMemory], known: Iterable[str]) -> list[ExtractedMemory]:
-    """Without what is known. The higher opinion of its importance wins."""
+    """Merge equal memories, without the known ones. The higher importance wins."""
     kept: dict[bytes, ExtractedMemory] = {}
     old = set(map(same_as, known))
     for memory in found:
@@ -27,7 +27,7 @@ def merged_memories(found: Iterable[ExtractedMemory], known: Iterable[str]) -> l
 
 
 def merged_entities(found: Iterable[ExtractedEntity]) -> list[ExtractedEntity]:
-    """One for each name. `other` yields to a type that says more."""
+    """Merge entities of the same name. A type other than `other` wins."""
     kept: dict[bytes, ExtractedEntity] = {}
     for entity in found:
         key = same_as(entity.name)
@@ -50,7 +50,7 @@ def merged_notes(found: Iterable[Note]) -> list[Note]:
 
 
 def most_alike_first(known: Sequence[str], said: str) -> list[str]:
-    """Known statements by how many longer words they share with what was said, later ones first among equals."""
+    """Sort the known memories by the number of long words they share with `said`, latest first among equals."""
     words = _longer_words(said)
     later_first = [*reversed(known)]
     return sorted(later_first, key=lambda line: -len(_longer_words(line) & words))
@@ -61,7 +61,7 @@ def _longer_words(text: str) -> set[str]:
 
 
 def _joined(first: str, second: str) -> str:
-    """Both notes, unless one says the other already or there is no room."""
+    """Join two notes, unless one contains the other or the result would be too long."""
     if second in first or len(first) + len(second) > LONGEST_TEXT:
         return first
     return second if first in second else f"{first} {second}"

@@ -1,11 +1,14 @@
-"""Statements as a model is shown them: numbered quotations between marks that their content cannot write.
+"""Statements quoted in a prompt: numbered, between tags that their text cannot contain, and split to fit the model's context.
 
-What was said is data. It is made harmless as all outside text is that a prompt quotes: every angle bracket in it is replaced, so
-that neither our marks nor the control words of a model (`<|im_start|>`, `</s>`) can stand there.
+Statements are data. Like all untrusted text in prompts they are escaped: every angle bracket is replaced, so that they contain
+neither our tags nor the control tokens of a model (`<|im_start|>`, `</s>`).
+
+Tokens are estimated, as every model counts them differently: four bytes of UTF-8 are one token, which is four characters of
+English, two of Cyrillic, and little more than one of Chinese.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from cloister.domain.extraction import Statement
 from cloister.domain.identifiers import MessageId
@@ -14,18 +17,21 @@ from cloister.domain.prompts.outside_text import harmless
 from cloister.domain.timestamps import as_datetime
 
 CUT = " […]"
+_BYTES_PER_TOKEN = 4
+_TAG_TOKENS = 48  # of the tags around a quotation, with number, speaker and day
 _LONGEST_SPEAKER = 48
-_FROM_MARKS = str.maketrans("‹›", "<>")
+_RESTORED_BRACKETS = str.maketrans("‹›", "<>")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Quotation:
-    """A statement that can no longer leave its place. `speaker` is a role, or a role and a name."""
+    """An escaped statement. `speaker` is a role, or a role and a name."""
 
     id: MessageId
     speaker: str
     day: str
     text: str
+    is_by_user: bool
 
 
 def quotation(statement: Statement) -> Quotation:
@@ -35,11 +41,12 @@ def quotation(statement: Statement) -> Quotation:
         speaker=harmless(normalised(speaker)).replace('"', "'")[:_LONGEST_SPEAKER],
         day=f"{as_datetime(statement.created_at):%A %Y-%m-%d}",
         text=harmless(statement.content).strip(),
+        is_by_user=statement.role == "user",
     )
 
 
 def shown(quotations: Sequence[Quotation], known: Sequence[str] = (), of_user: Sequence[str] = ()) -> str:
-    """Quotations numbered from one, and what is remembered already: of this conversation, and of the user's others."""
+    """Format quotations, numbered from one, and what is already remembered of this and of the user's other conversations."""
     block: list[str] = []
     for number, quoted in enumerate(quotations, 1):
         block += [
@@ -47,12 +54,50 @@ def shown(quotations: Sequence[Quotation], known: Sequence[str] = (), of_user: S
             quoted.text,
             "</statement>",
         ]
-    for mark, lines in (("known", known), ("from-other-conversations", of_user)):
+    for tag, lines in (("known", known), ("from-other-conversations", of_user)):
         if lines:
-            block += [f"<{mark}>", *(f"- {line}" for line in lines), f"</{mark}>"]
+            block += [f"<{tag}>", *(f"- {line}" for line in lines), f"</{tag}>"]
     return "\n".join(block)
 
 
-def as_written(text: str) -> str:
-    """What a model repeats of a quotation, with the brackets that were replaced in it."""
-    return text.translate(_FROM_MARKS)
+def restore_brackets(text: str) -> str:
+    """Undo the replacement of brackets in text that a model repeats from a quotation."""
+    return text.translate(_RESTORED_BRACKETS)
+
+
+def tokens(text: str) -> int:
+    return -(-len(text.encode()) // _BYTES_PER_TOKEN)
+
+
+def parts(quotations: Iterable[Quotation], budget: int) -> Iterator[list[Quotation]]:
+    """Split quotations, in order, into parts of at most `budget` tokens. A longer quotation is cut, with a mark at its end."""
+    part: list[Quotation] = []
+    left = budget
+    for quoted in quotations:
+        fitting = replace(quoted, text=cut(quoted.text, budget - _TAG_TOKENS))
+        cost = tokens(fitting.text) + _TAG_TOKENS
+        if part and cost > left:
+            yield part
+            part, left = [], budget
+        part.append(fitting)
+        left -= cost
+    if part:
+        yield part
+
+
+def first_fitting(lines: Sequence[str], budget: int) -> list[str]:
+    """The first lines that fit into `budget` tokens together."""
+    kept: list[str] = []
+    for line in lines:
+        budget -= tokens(line) + 1
+        if budget < 0:
+            break
+        kept.append(line)
+    return kept
+
+
+def cut(text: str, limit: int) -> str:
+    if tokens(text) <= limit:
+        return text
+    room = limit * _BYTES_PER_TOKEN - len(CUT.encode())
+    return text.encode()[: max(room, 0)].decode(errors="ignore") + CUT

@@ -1,104 +1,98 @@
-"""What chat servers send while they answer, read as it comes: a stream of events, or one completion where they do not stream."""
+"""The parser of a model's reply while it arrives: server-sent events, or one JSON completion from servers that do not stream."""
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from cloister.domain.reply import End, Piece, TextDelta, ToolCallDelta, Usage
-from cloister.models.openai.completions import BrokenAnswer, not_an_endpoint
+from cloister.models.openai.failures import CallFailed, Failure, not_an_endpoint, parse_json
 
 _EVENT = b"data:"
 _END = b"[DONE]"
 _STREAM = (_EVENT, b"event:", b"id:", b"retry:", b":")
-_LONGEST_BODY = 64_000_000
+_LONGEST_START = max(map(len, _STREAM))
 
 
-class Reading:
-    """One answer. Give it bytes as they come, then ask for its end. Both raise `BrokenAnswer` where the answer does, and
-    `ModelUnavailable` for what is no answer at all."""
+class ReplyParser:
+    """Parses one reply of at most `limit` bytes: call `feed` with each part of the body, then `end`.
 
-    def __init__(self) -> None:
-        self._rest = b""
-        self._size = 0
-        self._whole: list[bytes] | None = None
-        self._began = self._ended = False
+    Both raise `CallFailed` if the reply is cut off or contains an error, and `ModelUnavailable` if the body is no reply at all.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._left = limit
+        self._buffer = bytearray()
+        self._streamed: bool | None = None
+        self._ended = False
         self._finish_reason: str | None = None
         self._usage: Usage | None = None
         self._called = False
 
     def feed(self, part: bytes) -> Iterator[Piece]:
-        self._size += len(part)
-        if self._size > _LONGEST_BODY:
+        self._left -= len(part)
+        if self._left < 0:
             raise not_an_endpoint()
-        if self._whole is not None:
-            self._whole.append(part)
-            return
-        *lines, self._rest = (self._rest + part).split(b"\n")
-        for place, line in enumerate(lines):
-            if not self._began and line.strip() and not line.startswith(_STREAM):
-                self._whole = [b"\n".join([*lines[place:], self._rest])]
-                self._rest = b""
+        self._buffer += part
+        if self._streamed is None:
+            # Some servers send white space to keep the connection alive until the answer begins.
+            self._buffer = self._buffer.lstrip()
+            if len(self._buffer) < _LONGEST_START:
                 return
-            yield from self._line(line)
+            self._streamed = self._buffer.startswith(_STREAM)
+        if self._streamed:
+            *lines, self._buffer = self._buffer.split(b"\n")
+            for line in lines:
+                yield from self._line(line)
 
     def end(self) -> Iterator[Piece]:
-        """What is left when the body is at its end; its last piece is the `End`."""
-        if self._whole is None and not self._began and not self._rest.lstrip().startswith(_STREAM):
-            self._whole = [self._rest]
-        if self._whole is not None:
-            yield from self._completion(b"".join(self._whole))
-        else:
-            yield from self._line(self._rest)
+        """Parse what is left once the body is complete. The last piece is the `End`."""
+        if self._streamed is None:
+            self._streamed = self._buffer.startswith(_STREAM)
+        if self._streamed:
+            yield from self._line(self._buffer)
             if not self._ended and self._finish_reason is None:
-                raise BrokenAnswer
+                raise CallFailed(Failure(broken=True))
+        else:
+            yield from self._completion(self._buffer)
         usual = "tool_calls" if self._called else "stop"
         yield End(finish_reason=self._finish_reason or usual, usage=self._usage)
 
-    def _line(self, line: bytes) -> Iterator[Piece]:
-        self._began = self._began or bool(line.strip())
-        data = line.removeprefix(_EVENT).strip()
+    def _line(self, line: bytearray) -> Iterator[Piece]:
+        data = bytes(line.removeprefix(_EVENT).strip())
         if self._ended or not line.startswith(_EVENT) or not data:
             return
         if data == _END:
             self._ended = True
             return
-        try:
-            chunk = json.loads(data)
-        except (ValueError, RecursionError):
-            raise BrokenAnswer from None
-        yield from self._answer(chunk, "delta")
+        yield from self._completion(data)
 
-    def _completion(self, body: bytes) -> Iterator[Piece]:
+    def _completion(self, data: bytes | bytearray) -> Iterator[Piece]:
+        """The pieces of one chunk of a stream, with its text in `delta`, or of a whole completion, with its text in `message`."""
+        completion = parse_json(data)
+        if completion is None:
+            raise CallFailed(Failure(broken=True)) if self._streamed else not_an_endpoint()
         try:
-            completion = json.loads(body)
-        except (ValueError, RecursionError):
-            raise not_an_endpoint() from None
-        if not (isinstance(completion, dict) and cast(Mapping[str, Any], completion).get("choices")):
-            raise not_an_endpoint()
-        yield from self._answer(completion, "message")
-
-    def _answer(self, chunk: Any, words: str) -> Iterator[Piece]:
-        """A chunk, or a whole completion, which differ only in what they call their words."""
-        try:
-            if chunk.get("error"):
-                raise BrokenAnswer
-            self._usage = _usage(chunk.get("usage")) or self._usage
-            choices: list[Any] = chunk.get("choices") or []
+            if completion.get("error"):
+                raise CallFailed(Failure(broken=True))
+            self._usage = _usage(completion.get("usage")) or self._usage
+            choices: list[Any] = completion.get("choices") or []
+            if not choices and not self._streamed:
+                raise not_an_endpoint()
             for choice in choices[:1]:
                 self._finish_reason = _text(choice.get("finish_reason")) or self._finish_reason
-                yield from self._said(choice.get(words) or {})
-        except (AttributeError, KeyError, TypeError):
+                yield from self._message(choice.get("delta" if self._streamed else "message") or {})
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
+            # A field has another type than in OpenAI's API.
             raise not_an_endpoint() from None
 
-    def _said(self, delta: Any) -> Iterator[Piece]:
+    def _message(self, message: Any) -> Iterator[Piece]:
         for field in ("content", "refusal"):
-            if text := _text(delta.get(field)):
+            if text := _text(message.get(field)):
                 yield TextDelta(text)
-        for place, call in enumerate(delta.get("tool_calls") or []):
+        for position, call in enumerate(message.get("tool_calls") or []):
             function: dict[str, Any] = call.get("function") or {}
             self._called = True
             yield ToolCallDelta(
-                index=int(call.get("index", place)),
+                index=int(call.get("index", position)),
                 id=_text(call.get("id")),
                 name=_text(function.get("name")),
                 arguments=_text(function.get("arguments")) or "",

@@ -1,4 +1,4 @@
-"""Which category a predicate belongs to, if it is worth remembering at all."""
+"""The category of a predicate, or none if the predicate is not worth remembering."""
 
 from typing import Literal
 
@@ -31,13 +31,13 @@ _TABLES: tuple[tuple[Category, str], ...] = (
     ("plan", predicates.PLAN),
     ("health", predicates.HEALTH),
     ("family", predicates.FAMILY),
-    ("place", predicates.PLACE),
+    ("place", predicates.LOCATION),
     ("work", predicates.WORK),
     ("self", predicates.SELF),
     ("possession", predicates.POSSESSION),
     ("preference", predicates.PREFERENCE),
 )
-"""In the order in which they are tried: what is more particular first."""
+"""In the order in which they are tried: the more specific first."""
 _RULES: tuple[tuple[Category, Anchored], ...] = tuple(
     (category, anchored(entry)) for category, table in _TABLES for entry in entries(table, predicates.FRAGMENTS)
 )
@@ -57,7 +57,7 @@ _OF_US = anchored(entries(predicates.OF_US)[0])
 
 
 def category_of(key: str, *, negated: bool, adverbs: tuple[str, ...]) -> Category | None:
-    """The first table that knows the predicate. An occupation is work; an everyday verb with a frequency is a preference."""
+    """The category of the first table that matches. An occupation is work; a habit with a frequency is a preference."""
     if "longer" in adverbs or (negated and key.endswith((" anymore", " any more"))):
         return "change" if key.split(" ", 1)[0] not in _NOT_LASTING or _table_of(key, negated=True) else None
     if category := _table_of(key, negated=negated):
@@ -69,7 +69,7 @@ def category_of(key: str, *, negated: bool, adverbs: tuple[str, ...]) -> Categor
 
 
 def said_of_both(key: str) -> bool:
-    """Whether "we …" says it of the speaker: what a couple or a household does, not what a company does."""
+    """Whether "we …" is true of the speaker: what a couple or a household does, not what a company does."""
     return bool(_OF_US.match(key)) and " together" not in key
 
 

@@ -1,7 +1,7 @@
-"""Named things in what users say: capitalised words inside a sentence, their type from the words around them.
+"""Entities in what users say: capitalised words inside a sentence, with a type from the words around them.
 
-A capital at the start of a sentence proves nothing, so such a name counts where the words after it say what it is, or where it
-is also met inside one. Languages, nationalities, days and months name no thing of the conversation and are left out.
+At the start of a sentence every word is capitalised: a name there counts only if the words after it tell its type, or if it also
+occurs inside a sentence. Languages, nationalities, days and months are no entities.
 """
 
 from collections.abc import Iterator, Sequence
@@ -55,7 +55,7 @@ _ADDRESSED = linear(
 _DENIED = linear(r"\b(?:not|isn't|wasn't) $")
 _END_OF_ADDRESS = anchored(r"$|[,!?.;:-]| [-–—]")
 
-_NOT_A_PLACE_IN = (
+_NOT_LOCATED_IN = (
     r"(?:interest\w*|written|wrote|write|coded|code|coding|programming|program|built|implement\w*|fluent|speak\w*|believe\w*|degree"
     r"|major\w*|speciali\w*|characters?|role|played|playing|star\w*|books?|movies?|films?|shows?|games?|series|season|episode|bug"
     r"|error|function|invest\w*|confidence|faith|trust|phd|experience|course|class|certificate|certification|bachelor's|master's)"
@@ -106,7 +106,7 @@ _BEFORE: tuple[tuple[EntityType, Pattern[str]], ...] = (
         ),
     ),
 )
-_NO_PLACE = linear(rf"\b{_NOT_A_PLACE_IN} in (?:the )?$", IGNORECASE)
+_NO_LOCATION = linear(rf"\b{_NOT_LOCATED_IN} in (?:the )?$", IGNORECASE)
 _AFTER: tuple[tuple[EntityType, Anchored], ...] = (
     (
         "person",
@@ -146,8 +146,8 @@ _LAST_WORD: tuple[tuple[EntityType, frozenset[str]], ...] = (
 
 
 @dataclass(kw_only=True, slots=True)
-class _Met:
-    """A name as it was met so far; the first mention that tells its type decides."""
+class _Found:
+    """An entity as found so far; the first mention that tells its type decides."""
 
     name: str
     typed: EntityType | None = None
@@ -156,21 +156,21 @@ class _Met:
 
 
 def entities(said: Sequence[Statement]) -> list[ExtractedEntity]:
-    """Each once, in the order in which they were first met, with what was said of it."""
-    met: dict[str, _Met] = {}
+    """Each entity once, in the order of first mention, with what was said about it."""
+    met: dict[str, _Found] = {}
     speakers = {part.casefold() for statement in said for part in (statement.author or "").split()}
-    spoken = [(statement, _told(statement)) for statement in said if statement.role == "user"]
-    for statement, told in spoken:
-        for sentence in told:
-            named: list[_Met] = []
+    spoken = [(statement, _assertions(statement)) for statement in said if statement.role == "user"]
+    for statement, asserted in spoken:
+        for sentence in asserted:
+            named: list[_Found] = []
             for name, typed in _names(sentence.text):
                 if name.casefold() not in speakers:
-                    entity = met.setdefault(name.casefold(), _Met(name=name))
+                    entity = met.setdefault(name.casefold(), _Found(name=name))
                     entity.typed = entity.typed or typed
                     named.append(entity)
             _note(named, statement, sentence)
-    for statement, told in spoken:
-        for sentence in told:
+    for statement, asserted in spoken:
+        for sentence in asserted:
             opened = _NAME.match(sentence.text)
             entity = met.get(_bare(opened.group()).casefold()) if opened else None
             if entity is not None:
@@ -187,9 +187,9 @@ def entities(said: Sequence[Statement]) -> list[ExtractedEntity]:
     ]
 
 
-def _told(statement: Statement) -> list[Sentence]:
-    """The sentences that tell something; a headline tells nothing by its capitals."""
-    told: list[Sentence] = []
+def _assertions(statement: Statement) -> list[Sentence]:
+    """The sentences that state something. Headlines are left out: all their words are capitalised."""
+    asserted: list[Sentence] = []
     said = sentences(statement.content)
     if refusals.is_a_text_to_work_on(said):
         return []
@@ -198,12 +198,12 @@ def _told(statement: Statement) -> list[Sentence]:
             break
         overlong = len(sentence.text) > _LONGEST_SENTENCE
         if not (sentence.asked or overlong or refusals.is_refused(sentence) or _is_headline(sentence.text)):
-            told.append(sentence)
-    return told
+            asserted.append(sentence)
+    return asserted
 
 
 def _is_headline(text: str) -> bool:
-    """Title case spares small words only; a lower-case verb, however short, makes a sentence: "Jo Kay met Al Roe"."""
+    """Whether all words but small ones are capitalised; a lower-case verb makes a sentence: "Jo Kay met Al Roe"."""
     if text.startswith(("I ", "I'")):
         return False
     telling = [word for word in text.split() if word[0].isalpha() and word.casefold() not in _SMALL_WORDS]
@@ -211,7 +211,7 @@ def _is_headline(text: str) -> bool:
 
 
 def _names(text: str) -> Iterator[tuple[str, EntityType | None]]:
-    """The names inside a sentence, with the type their surroundings tell."""
+    """The names in a sentence, each with the type that the words around it tell."""
     for title in _TITLE.finditer(text):
         if _is_name(title.group(1)) and len(title.group(1).split()) <= _LONGEST_TITLE:
             yield title.group(1), None
@@ -234,7 +234,7 @@ def _names(text: str) -> Iterator[tuple[str, EntityType | None]]:
 
 
 def _completed(after: str) -> tuple[str, EntityType | None]:
-    """The noun that completes a name, with the type it tells: "the Porto marathon"."""
+    """The noun that completes a name, and the type it tells: "the Porto marathon"."""
     for typed, cue in _COMPLETED_BY:
         if noun := cue.match(after):
             return noun.group(), typed
@@ -242,7 +242,7 @@ def _completed(after: str) -> tuple[str, EntityType | None]:
 
 
 def _bare(name: str) -> str:
-    """Without a possessive, and without words at its start that are never part of a name."""
+    """Strip the possessive, and leading words that are never part of a name."""
     parts = name.split(" ")
     while parts and not _NAMED_AFTER_ALL.match(name) and (parts[0].casefold() in _NO_NAME or parts[0][0].islower()):
         parts = parts[1:]
@@ -262,7 +262,7 @@ def _type(name: str, before: str, after: str) -> EntityType | None:
     if typed := _own_type(name):
         return typed
     for typed, cue in _BEFORE:
-        if cue.search(before) and not (typed == "place" and _NO_PLACE.search(before)):
+        if cue.search(before) and not (typed == "place" and _NO_LOCATION.search(before)):
             return typed
     for typed, cue in _AFTER:
         if cue.match(after) and not name.isupper():
@@ -271,7 +271,7 @@ def _type(name: str, before: str, after: str) -> EntityType | None:
 
 
 def _own_type(name: str) -> EntityType | None:
-    """The type that a name of several words tells itself: "Acme Corp", "Project Falcon"."""
+    """The type that a name of several words contains: "Acme Corp", "Project Falcon"."""
     if " " not in name:
         return None
     first, *_, last = name.split(" ")
@@ -280,8 +280,8 @@ def _own_type(name: str) -> EntityType | None:
     return next((typed for typed, lasts in _LAST_WORD if last.casefold() in lasts), None)
 
 
-def _note(met: list[_Met], statement: Statement, sentence: Sentence) -> None:
-    """What the sentence says: the memory it gives where it gives one with the name, else the clause that holds the name."""
+def _note(met: list[_Found], statement: Statement, sentence: Sentence) -> None:
+    """Add the sentence to the notes: as the fact that it states, if that contains the name, else as the clause that does."""
     for entity in met:
         entity.sources[statement.id] = None
     wanting = [entity for entity in met if len(entity.notes) < _MOST_NOTES]
@@ -292,5 +292,5 @@ def _note(met: list[_Met], statement: Statement, sentence: Sentence) -> None:
     speaker = speaker_named(statement.author).subject
     for entity in wanting:
         clause = next((clause for clause in clauses if entity.name in clause), sentence.text)
-        told = f"{speaker}: {shortened(clause, _LONGEST_NOTE)}."
-        entity.notes[next((content for content in stated if entity.name in content), told)] = None
+        quoted = f"{speaker}: {shortened(clause, _LONGEST_NOTE)}."
+        entity.notes[next((content for content in stated if entity.name in content), quoted)] = None

@@ -1,6 +1,6 @@
-"""Extraction without a model: rules that would rather miss a fact than invent one. Pure functions of what was said.
+"""The extractor without a model: rules, tuned for precision over recall. Pure functions of the statements.
 
-Their patterns are compiled when they are first used: that takes a tenth of a second, and most processes extract nothing.
+The modules with the patterns are imported at first use: compiling them takes 0.1 s, and most processes extract nothing.
 """
 
 import threading
@@ -14,19 +14,19 @@ from cloister.domain.memory import same_as
 if TYPE_CHECKING:
     from cloister.models.rules.facts import Fact
 
-_ONE_AT_A_TIME = threading.Lock()
-"""Rules need the GIL all the time: threads that read at once are no faster together, and leave less of it to requests (ISO-13)."""
+_LOCK = threading.Lock()
+"""The rules never release the GIL: several threads at once would not be faster, and would slow down requests (ISO-13)."""
 
 
 class Rules:
-    """English only; text in another language gives nothing. The same statements always give the same answer."""
+    """Supports English only; text in another language gives nothing. Deterministic."""
 
     name = "rules/1"
 
     def memories(
         self, said: Sequence[Statement], known: Sequence[str], of_user: Sequence[str] = ()
     ) -> list[ExtractedMemory]:
-        """The lasting facts that users state about themselves and theirs, without those `known` already says."""
+        """The lasting facts that users state about themselves, their family and their things, without the `known` ones."""
         from cloister.models.rules.categories import IMPORTANCE
         from cloister.models.rules.memories import facts
 
@@ -35,7 +35,7 @@ class Rules:
         for statement in said:
             if statement.role != "user":
                 continue
-            with _ONE_AT_A_TIME:
+            with _LOCK:
                 stated = facts(statement.content, statement.author)
             for fact in stated:
                 if (key := same_as(fact.content)) not in already:
@@ -46,18 +46,18 @@ class Rules:
         ]
 
     def entities(self, said: Sequence[Statement]) -> list[ExtractedEntity]:
-        """The named things users speak of, with what they say of them (ISO-9)."""
+        """The named things that users mention, with what they say about them (ISO-9)."""
         from cloister.models.rules.entities import entities
 
-        with _ONE_AT_A_TIME:
+        with _LOCK:
             return entities(said)
 
     def notes(self, said: Sequence[Statement]) -> list[tuple[str, tuple[MessageId, ...]]]:
-        """A sentence for every six messages: the speaker and the words that carry most, with the message they come from."""
+        """For every six messages the most informative sentence, with its speaker and source message."""
         from cloister.models.rules.notes import notes
 
-        with _ONE_AT_A_TIME:
+        with _LOCK:
             return notes(said)
 
     def close(self) -> None:
-        """Nothing is open."""
+        """There is nothing to close."""

@@ -1,4 +1,4 @@
-"""A fact about a speaker, and how the speaker is named in it."""
+"""A fact about a speaker, and the speaker's name in it."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ class Fact:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Speaker:
-    """Named at the start of a sentence, and inside one."""
+    """The name of a speaker at the start of a sentence, and inside one."""
 
     subject: str
     inside: str
@@ -27,7 +27,7 @@ class Speaker:
 
 
 def speaker_named(author: str | None) -> Speaker:
-    """By name where it can be read as nothing else; a user called "assistant" is named as a user."""
+    """The author's name if it is clearly one; else it is in quotes after "user", as for a user named "assistant"."""
     if not author:
         return Speaker(subject="The user", inside="the user")
     if is_plain_name(author):
@@ -36,6 +36,6 @@ def speaker_named(author: str | None) -> Speaker:
 
 
 def fact(category: Category, sentence: str) -> Fact | None:
-    """One short sentence with its full stop; nothing where it is not short."""
+    """Make a fact of a sentence, with a full stop; none if the sentence is too long."""
     plain = sentence.strip(" ,;:-.")
     return Fact(category=category, content=f"{plain}.") if len(plain) <= _LONGEST else None

@@ -1,4 +1,4 @@
-"""The first person → the third: verb forms and pronouns. Knows English forms, not what is worth remembering."""
+"""English grammar: contractions, verb forms and pronouns, to turn the first person into the third."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -38,7 +38,7 @@ _NOT_PAST = words("need feed breed speed bleed succeed proceed shed embed")
 _SPECIAL_THIRD = {"have": "has", "do": "does", "go": "goes", "be": "is", "am": "is", "are": "is"}
 _SPECIAL_BASE = {"has": "have", "does": "do", "goes": "go", "is": "be", "dies": "die", "lies": "lie", "ties": "tie"}
 
-# Case tells "us" from "US"; "am" alone is an hour.
+# Case-sensitive, so that "US" is no pronoun; not "am" alone, which is also a time of day.
 _INNER = linear(r"\b(?:I am|I was|I have|I|[Ww]e are|[Ww]e|me|[Mm]y|mine|myself|us|[Oo]ur|ours|ourselves)\b")
 _THEY = {
     "i am": "they are",
@@ -60,7 +60,7 @@ _THEY = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Predicate:
-    """What is said of a subject: `shown` in the third person, pronouns still as given; `key` with the bare verb, to be matched.
+    """What is said of a subject: `shown` in the third person, pronouns unchanged; `key` with the verb's base form, for matching.
 
     "don't eat pork" is shown as "does not eat pork", negated, with the key "eat pork"; "am a nurse" has the key "be a nurse".
     """
@@ -72,15 +72,15 @@ class Predicate:
 
 
 def expanded(text: str) -> str:
-    """Contractions written out: "I don't" → "I do not"; "can't" → "cannot"."""
+    """Expand contractions: "I don't" → "I do not"; "can't" → "cannot"."""
     text = _NOT.sub(lambda word: _NEGATIONS.get(word.group().lower()) or f"{word.group()[:-3]} not", text)
-    for pattern, written in _CONTRACTED:
-        text = pattern.sub(written, text)
+    for pattern, expansion in _CONTRACTED:
+        text = pattern.sub(expansion, text)
     return text
 
 
 def predicate(text: str, person: Person) -> Predicate | None:
-    """Reads "am not a nurse", "have never smoked", "no longer work at Acme", "lives in Oslo"; nothing where no verb is left."""
+    """Parse "am not a nurse", "have never smoked", "no longer work at Acme", "lives in Oslo"; none if there is no verb."""
     adverbs, words = _leading_adverbs(text.split())
     if not words:
         return None
@@ -129,7 +129,7 @@ def _with_auxiliary(verb: str, rest: list[str], adverbs: list[str], person: Pers
 def _made(
     key: str, shown: str, rest: list[str], adverbs: list[str], after: tuple[str, ...], *, negated: bool = False
 ) -> Predicate:
-    """Adverbs that carry meaning stand before the verb, or behind an auxiliary."""
+    """Put the adverbs that carry meaning before the verb, or after an auxiliary."""
     kept = [word for word in adverbs if word in _KEPT or word in _KEPT_FILLERS]
     possesses = key == "have" and rest[0].lower() in _DETERMINERS
     behind = key in ("be", "was", "have", "will", "can", "cannot") and not possesses
@@ -144,7 +144,7 @@ def _made(
 
 
 def _leading_adverbs(words: list[str]) -> tuple[list[str], list[str]]:
-    """At most six; "no longer" counts as two."""
+    """Split off at most six adverbs from the start; "no longer" counts as two."""
     found: list[str] = []
     for position, word in enumerate(words[:6]):
         plain = word.lower().strip(",")
@@ -173,7 +173,7 @@ def third_form(verb: str) -> str:
 
 
 def base_form(verb: str) -> str:
-    """The other way; words that are no third person come back as they are."""
+    """lives → live; a word that is no third person is returned unchanged."""
     if verb in _SPECIAL_BASE:
         return _SPECIAL_BASE[verb]
     if verb.endswith("ies") and len(verb) > 4:
@@ -186,11 +186,11 @@ def base_form(verb: str) -> str:
 
 
 def of_others(text: str, speaker: str) -> str:
-    """First-person pronouns where the subject is somebody else: "lives with me" → "lives with the user"."""
+    """Replace first-person pronouns if the subject is somebody else: "lives with me" → "lives with the user"."""
     forms = {"me": speaker, "my": f"{speaker}'s", "myself": speaker, "mine": f"{speaker}'s", "i": speaker}
     return _INNER.sub(lambda word: forms.get(word.group().lower()) or _THEY[word.group().lower()], text)
 
 
 def of_the_speaker(text: str) -> str:
-    """First-person pronouns where the speaker is the subject: "my coffee" → "their coffee"."""
+    """Replace first-person pronouns if the speaker is the subject: "my coffee" → "their coffee"."""
     return _INNER.sub(lambda word: _THEY[word.group().lower()], text)

@@ -1,4 +1,4 @@
-"""A message → the lasting facts it states about its sender. What counts stands in the tables, what is refused in the refusals."""
+"""Finds the lasting facts that a message states about its sender: what counts is in `tables`, what is rejected in `refusals`."""
 
 from collections.abc import Iterator
 
@@ -42,7 +42,7 @@ _TRAILING = linear(
 )
 _I_OR_WE = anchored(r"(I|i|[Ww]e) (?=\S)")
 
-# Verbs that could be nouns ("food and drink") must be followed by what a verb is followed by.
+# A verb that can also be a noun ("food and drink") needs a word after it that follows verbs.
 _AND_VERB = linear(
     r" and (?=(?:(?:also|now|then|never|recently|usually|sometimes|often|always|currently|really|do not|am|have|was) )*(?:"
     r"(?:live|work|study|teach|volunteer|run|drive|play|travel|train|plan|hope|rent|speak|drink|cook|support|prefer)"
@@ -66,7 +66,7 @@ _NOT_THE_OTHER = anchored(r"not (?:[\w'-]++ ?){1,3}$")
 
 
 def facts(content: str, author: str | None) -> list[Fact]:
-    """In the order in which they are said; each once."""
+    """The facts in the order in which they are stated; each once."""
     said = sentences(content)
     if refusals.is_a_text_to_work_on(said):
         return []
@@ -90,7 +90,7 @@ def _facts_of_sentence(sentence: Sentence, speaker: Speaker, *, introduces: bool
         return
     for position, part in enumerate(parts):
         following = parts[position + 1 : position + 1 + _MOST_ITEMS]
-        if refusals.poisons(part.text):
+        if refusals.invalidates_rest(part.text):
             return
         if following and following[0].after == ":" and not refusals.is_own_heading(part.text):
             return
@@ -111,22 +111,21 @@ def _facts_of_segment(text: str, speaker: Speaker, *, introduces: bool) -> Itera
     for clause in _clauses(text[opening_words.end() :]):
         said = predicate(clause + when, "I")
         stated = _stated(said, speaker) if said and (alone or said_of_both(said.key)) else None
-        if (
-            stated is None
-        ):  # A verb without its subject is trusted only after one that was: "the self-acceptance and love theme".
+        if stated is None:
+            # A verb without a subject is trusted only after a clause that was: "the self-acceptance and love theme".
             return
         yield stated
 
 
 def _stated(said: Predicate, speaker: Speaker) -> Fact | None:
     category = category_of(said.key, negated=said.negated, adverbs=said.adverbs)
-    if category is None or refusals.points_elsewhere(said.key) or refusals.is_of_the_moment(said.key, category):
+    if category is None or refusals.has_unresolved_reference(said.key) or refusals.is_of_the_moment(said.key, category):
         return None
     return fact(category, f"{speaker.subject} {of_the_speaker(said.shown)}")
 
 
 def _without_lead(text: str) -> tuple[str, str]:
-    """The text without "well, by the way, …"; a time that was said first is given apart, to be said last."""
+    """Strip "well, by the way, …"; a time at the start is returned apart, to be put at the end."""
     for _ in range(_MOST_LEADS):
         if timed := _TIME_FIRST.match(text):
             when = timed.group(1)
@@ -139,7 +138,7 @@ def _without_lead(text: str) -> tuple[str, str]:
 
 
 def _without_trailing(text: str) -> str:
-    """The text without "though", "to be honest" and the like at its end, however many of them."""
+    """Strip "though", "to be honest" and the like from the end, however many there are."""
     end = len(text)
     while trailing := _TRAILING.search(text, max(0, end - _LONGEST_TRAILING), end):
         end = trailing.start()
@@ -147,7 +146,7 @@ def _without_trailing(text: str) -> str:
 
 
 def _clauses(text: str) -> list[str]:
-    """ "live in Lisbon and work at Siemens" → both; after an infinitive or a "who", "and" continues it and nothing is parted."""
+    """Split "live in Lisbon and work at Siemens"; after an infinitive or "who", "and" continues that clause."""
     past = is_past(text.split(" ", 1)[0].lower())
     found: list[str] = []
     begin = 0
@@ -160,7 +159,7 @@ def _clauses(text: str) -> list[str]:
 
 
 def _with_list(text: str, following: list[Segment]) -> str:
-    """Joins what a comma parted: the items of a list, a country after its town, "not Anna" after "Ann"."""
+    """Join what commas separate: the items of a list, a country after its town, "not Anna" after "Ann"."""
     if not following or following[0].after != ",":
         return text
     first = following[0].text

@@ -1,4 +1,4 @@
-"""Observations without a model: of each stretch of a conversation, the one sentence that carries most."""
+"""Observations without a model: the most informative sentence of every few messages."""
 
 import math
 from collections import Counter
@@ -12,10 +12,10 @@ from cloister.models.rules import refusals
 from cloister.models.rules.sentences import Sentence, sentences, shortened
 from cloister.models.rules.tables.notation import words
 
-STRETCH = 6
+_GROUP_SIZE = 6
 _FEWEST_MESSAGES = 3
-_FEWEST_TELLING = 4
-_MOST_TELLING = 14
+_FEWEST_INFORMATIVE = 4
+_MOST_INFORMATIVE = 14
 _LONGEST = 200
 _WORD = linear(r"[^\W_][\w'-]{2,40}")
 _NAME_OR_NUMBER = linear(r"(?<=\w )(?:[A-ZÀ-Þ]\w+|\d[\d.,:]*)")
@@ -29,55 +29,53 @@ _COMMON = words(
 
 
 def notes(said: Sequence[Statement]) -> list[tuple[str, tuple[MessageId, ...]]]:
-    """At most one note for every six messages, in order: the speaker and their own words, on one line."""
-    told = [(statement, sentences(statement.content)) for statement in said]
-    rarity = _rarity(told)
+    """At most one note for every six messages, in order: the speaker and a sentence in their own words, on one line."""
+    parsed = [(statement, sentences(statement.content)) for statement in said]
+    rarity = _rarity(parsed)
     found: list[tuple[str, tuple[MessageId, ...]]] = []
-    for begin in range(0, len(told), STRETCH):
-        stretch = told[begin : begin + STRETCH]
-        if len(stretch) < _FEWEST_MESSAGES:
+    for begin in range(0, len(parsed), _GROUP_SIZE):
+        group = parsed[begin : begin + _GROUP_SIZE]
+        if len(group) < _FEWEST_MESSAGES:
             break
-        weighed = [
-            (_weight(sentence, statement, rarity), statement, sentence) for statement, sentence in _each(stretch)
-        ]
+        weighed = [(_weight(sentence, statement, rarity), statement, sentence) for statement, sentence in _each(group)]
         weight, statement, sentence = max(weighed, key=lambda candidate: candidate[0], default=(0.0, None, None))
         if weight and statement and sentence:
             found.append((f"{_speaker(statement)}: {shortened(sentence.text, _LONGEST)}", (statement.id,)))
     return found
 
 
-def _each(stretch: Sequence[tuple[Statement, list[Sentence]]]) -> Iterator[tuple[Statement, Sentence]]:
-    for statement, told in stretch:
-        for sentence in told:
+def _each(group: Sequence[tuple[Statement, list[Sentence]]]) -> Iterator[tuple[Statement, Sentence]]:
+    for statement, spoken in group:
+        for sentence in spoken:
             if not (sentence.asked or sentence.heads or refusals.is_refused(sentence)):
                 yield statement, sentence
 
 
-def _rarity(told: Sequence[tuple[Statement, list[Sentence]]]) -> dict[str, float]:
-    """How telling a word is here: the fewer messages use it, the more."""
-    used = Counter(word for _, sentences_told in told for word in {w for s in sentences_told for w in _telling(s.text)})
-    return {word: math.log(1 + len(told) / count) for word, count in used.items()}
+def _rarity(parsed: Sequence[tuple[Statement, list[Sentence]]]) -> dict[str, float]:
+    """The inverse document frequency of each word: the fewer messages contain it, the higher."""
+    used = Counter(word for _, spoken in parsed for word in {w for s in spoken for w in _informative_words(s.text)})
+    return {word: math.log(1 + len(parsed) / count) for word, count in used.items()}
 
 
 def _weight(sentence: Sentence, statement: Statement, rarity: dict[str, float]) -> float:
-    """Zero for what tells too little. Names and numbers count more, what speaks to the reader half, and so does the assistant."""
-    telling = {word: rarity[word] for word in _telling(sentence.text)}
-    if len(telling) < _FEWEST_TELLING:
+    """How informative a sentence is, zero if too little. Names and numbers add weight; "you", hedges and assistants halve it."""
+    informative = {word: rarity[word] for word in _informative_words(sentence.text)}
+    if len(informative) < _FEWEST_INFORMATIVE:
         return 0.0
-    weight = sum(sorted(telling.values(), reverse=True)[:_MOST_TELLING]) / math.sqrt(min(len(telling), _MOST_TELLING))
+    highest = sorted(informative.values(), reverse=True)[:_MOST_INFORMATIVE]
+    weight = sum(highest) / math.sqrt(len(highest))
     weight += math.log(1 + len(_NAME_OR_NUMBER.findall(sentence.text)))
-    halved = (
-        refusals.speaks_of_the_reader(sentence.text) + refusals.is_hedged(sentence.text) + (statement.role != "user")
-    )
+    text = sentence.text
+    halved = refusals.speaks_of_the_reader(text) + refusals.is_hedged(text) + (statement.role != "user")
     return weight / 2**halved
 
 
-def _telling(text: str) -> list[str]:
+def _informative_words(text: str) -> list[str]:
     return [word for word in map(str.lower, _WORD.findall(text)) if word not in _COMMON]
 
 
 def _speaker(statement: Statement) -> str:
-    """By name where it can be read as nothing else, else with the role."""
+    """The name if it is clearly one, else the role with the name in quotes."""
     name, role = statement.author, statement.role.capitalize()
     if name is None:
         return role

@@ -1,4 +1,4 @@
-"""Facts whose subject is something of the speaker's: the name, what is "my favourite …" or "my job", family and animals."""
+"""Facts whose subject belongs to the speaker: the name, "my favourite …", "my job", family and animals."""
 
 from cloister.domain.patterns import IGNORECASE, Anchored, Pattern, anchored, linear
 from cloister.models.rules import refusals
@@ -50,7 +50,7 @@ _ATTRIBUTES: tuple[tuple[Category, str, str], ...] = (
         "",
     ),
 )
-"""The category, the attributes, and what their value must begin with to be more than a passing remark."""
+"""The category, the attributes, and what a value must begin with to be a lasting fact."""
 _ATTRIBUTE = anchored(
     r"my ((?:(?:current|new|main|biggest|old|next|own|all-time|whole|day) )*"
     rf"(?:{'|'.join(names for _, names, _ in _ATTRIBUTES)})) (is|are|was|were) (.+)$",
@@ -107,7 +107,7 @@ _TOGETHER = anchored(
 
 
 def fact_of_mine(text: str, speaker: Speaker, *, introduces: bool) -> Fact | None:
-    """What an expanded segment says of the speaker's own; `introduces` where a bare "I'm Marta" gives a name."""
+    """The fact in a segment without contractions; `introduces`: "I'm Marta" alone gives a name."""
     return (
         _name(text, speaker, introduces=introduces)
         or _favourite(text, speaker)
@@ -153,7 +153,7 @@ def _attribute(text: str, speaker: Speaker) -> Fact | None:
     category, begins = _kind_of(attribute)
     if _SAYS_NOTHING.match(value) or not begins.match(value):
         return None
-    vague = refusals.points_elsewhere(value) and attribute != "pronouns"
+    vague = refusals.has_unresolved_reference(value) and attribute != "pronouns"
     if vague or refusals.is_of_the_moment(value, category):
         return None
     return fact(category, f"{speaker.whose} {attribute} {verb} {of_the_speaker(value)}")
@@ -212,7 +212,7 @@ def _together(text: str, speaker: Speaker) -> Fact | None:
     """ "My partner and I have been together for nine years"."""
     match = _TOGETHER.match(text)
     said = predicate(text[match.end() :], "they") if match else None
-    if match is None or said is None or refusals.points_elsewhere(said.key):
+    if match is None or said is None or refusals.has_unresolved_reference(said.key):
         return None
     category = category_of(said.key, negated=said.negated, adverbs=said.adverbs)
     if category is None or refusals.is_of_the_moment(said.key, category):

@@ -1,7 +1,7 @@
-"""What is said but not meant as a lasting fact: questions, hypotheticals, reported speech, role play, requests, the moment.
+"""Rejects what is not meant as a lasting fact: questions, hypotheticals, reported speech, role play, requests, the moment.
 
-Refusals reach as far as the doubt does: a whole message that is a text to work on, a sentence that is asked or imagined, the
-rest of a sentence after "if" or "she said", one segment with "might" in it.
+The extent depends on the reason: a whole message that is a text to work on, a sentence that is a question or imagined, the rest of
+a sentence after "if" or "she said", one segment with "might" in it.
 """
 
 from cloister.domain.patterns import IGNORECASE, anchored, linear
@@ -63,7 +63,7 @@ what|what's|which|how|how's|where|when|who|why|any
 """,
     lead="and|but|so|then",
 )
-_POISON = anywhere(
+_INVALIDATES_REST = anywhere(
     r"""
 if|unless|whether|except when|would have|suppos(e|ing)|imagin(e|es|ing)|pretend(ing|s)?
 said|says|saying|say that|told|tells|tell (him|her|them|people)|wrote|writes|written|asked|asks|replied|according to
@@ -87,7 +87,7 @@ as if|like i'm|feels like|lol jk
 )
 _MAY = linear(r"\bmay (?!\d)")
 _THE_READER = anywhere("you|your|yours|yourself|u|ur")
-_OUT_OF_SIGHT = anywhere(
+_UNRESOLVED = anywhere(
     rf"""
 it|its|he|him|his|she|her|hers|they|them|their|theirs|these|those|there|everything|something|anything|stuff|such an?
 here(?! from)
@@ -132,19 +132,19 @@ _SPEAKER_FIRST = opening("i|i'm|i've|my|we|we've|we're", lead="and|but|so|well|o
 
 
 def is_a_text_to_work_on(said: list[Sentence]) -> bool:
-    """A letter, or a message that opens or closes with "translate …", "proofread …": none of it need be about its sender."""
+    """Whether the message is a letter, or opens or closes with "translate …" or the like: it may not be about its sender."""
     if said and said[0].text.startswith("Dear "):
         return True
     return bool(said) and any(_ORDERS_WORK_ON_A_TEXT.match(end.text) for end in (said[0], said[-1]))
 
 
 def hands_over_the_voice(sentence: Sentence) -> bool:
-    """After "pretend …", "you are a …" or "Relevant memories:" the rest of the message is not the sender's own."""
+    """Whether the rest of the message is not the sender's own voice: after "pretend …", "you are a …", "Relevant memories:"."""
     return bool(_OPENS_A_PLAY.match(sentence.text)) or (sentence.heads and not is_own_heading(sentence.text))
 
 
 def is_refused(sentence: Sentence) -> bool:
-    """Asked, imagined, partly somebody else's words, code, or a secret."""
+    """Whether the sentence is a question, imagined, partly somebody else's words, code, or a secret."""
     text = sentence.text
     if OPAQUE in text or _CODE.search(_EMAIL.sub("", text)) or _SECRET.search(text):
         return True
@@ -152,17 +152,17 @@ def is_refused(sentence: Sentence) -> bool:
 
 
 def asks_for_itself(text: str) -> bool:
-    """Whether the end of a question is the question, and what stands before it is said: "I'm vegan, what can I eat?"."""
+    """Whether the last segment alone is the question, and those before it are statements: "I'm vegan, what can I eat?"."""
     return bool(_ASKS_FOR_ITSELF.match(text))
 
 
-def poisons(text: str) -> bool:
-    """Whether this segment, and all after it in the sentence, may be conditional or somebody else's words."""
-    return bool(_POISON.search(_OWN_REPORT.sub("", text, count=1)))
+def invalidates_rest(text: str) -> bool:
+    """Whether this segment and all after it in the sentence may be conditional, or somebody else's words."""
+    return bool(_INVALIDATES_REST.search(_OWN_REPORT.sub("", text, count=1)))
 
 
 def is_reported(text: str) -> bool:
-    """Whether this segment gives what stands before it to somebody else: "I live in Rome, she said"."""
+    """Whether this segment attributes those before it to somebody else: "I live in Rome, she said"."""
     return bool(_REPORTED_BY.match(text))
 
 
@@ -170,9 +170,9 @@ def is_hedged(text: str) -> bool:
     return bool(_HEDGE.search(text) or _MAY.search(text))
 
 
-def points_elsewhere(text: str) -> bool:
-    """Whether a memory would say "it", "them" or "your", with nothing to tell what is meant; or "they" of a Tiger I."""
-    return bool(_THE_READER.search(text) or _OUT_OF_SIGHT.search(text) or _NUMERAL.search(text))
+def has_unresolved_reference(text: str) -> bool:
+    """Whether a memory would contain "it", "them" or "your" without an antecedent, or "they" for the numeral of "Tiger I"."""
+    return bool(_THE_READER.search(text) or _UNRESOLVED.search(text) or _NUMERAL.search(text))
 
 
 def speaks_of_the_reader(text: str) -> bool:
@@ -180,10 +180,10 @@ def speaks_of_the_reader(text: str) -> bool:
 
 
 def is_of_the_moment(text: str, category: Category) -> bool:
-    """What happens may have happened today; what is so today need not be so tomorrow."""
+    """Whether this is true only now. An event may be of today; a state of today need not last."""
     return bool((_MOMENT_OF_AN_EVENT if category in _EVENTS else _MOMENT).search(text))
 
 
 def is_own_heading(text: str) -> bool:
-    """Before a colon: "Update: …", "About me: …", "I made up my mind: …" stay the sender's voice; "Alice: …" does not."""
+    """Whether the text before a colon keeps the sender's voice: "Update: …", "I made up my mind: …", but not "Alice: …"."""
     return bool(_OWN_HEADING.match(text) or _SPEAKER_FIRST.match(text))

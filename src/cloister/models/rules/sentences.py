@@ -1,8 +1,8 @@
-"""A message → the sentences its sender says in their own voice, and a sentence → its segments.
+"""Splits a message into the sentences that its sender says in their own voice, and a sentence into segments.
 
-What is not the sender's own voice goes before anything else is looked at: code, quoted lines, quotations, and blocks between
-marks of any name, recalled text among them (MEM-10). Every pattern is bounded or eats what it has looked at, so
-that the work grows with the length of the text and no faster.
+First everything that is not the sender's own voice is removed: code, quoted lines, quotations, and blocks between tags of any name,
+recalled text among them (MEM-10). Every pattern is bounded or consumes what it has scanned, so that the time is linear in the
+length of the text.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from cloister.domain.patterns import DOTALL, IGNORECASE, MULTILINE, Match, ancho
 from cloister.models.rules.tables.words import RELATION
 
 OPAQUE = "\ue000"
-"""Stands where something was taken out of a sentence. A sentence that holds it says only part of itself."""
+"""Replaces what was removed from a sentence: a sentence that contains it is incomplete."""
 
 _SPACES = linear(r"[\u00a0\u2000-\u200a\u202f\u3000\t]")
 _INVISIBLE = linear(r"[\u200b-\u200d\u2060\ufeff\ue000]")
@@ -85,7 +85,7 @@ _COMPANION = anchored(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sentence:
-    """One sentence on one line, single-spaced. `asked` where it ends in a question mark, `heads` where it ends in a colon."""
+    """A sentence on one line, single-spaced. `asked`: it ends in a question mark. `heads`: it ends in a colon."""
 
     text: str
     asked: bool
@@ -94,15 +94,15 @@ class Sentence:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Segment:
-    """A stretch of a sentence between boundaries; `after` is the mark before it, empty at the start or before a conjunction."""
+    """A part of a sentence between boundaries; `after` is the punctuation before it, empty at the start or before a conjunction."""
 
     text: str
     after: str
 
 
 def sentences(content: str) -> list[Sentence]:
-    """What the sender says in their own voice, sentence by sentence. A line never continues on the next. Of a sentence longer
-    than people write only the beginning is kept, as one that says only part of itself: patterns get no more at once (ISO-13)."""
+    """The sentences in the sender's own voice. A sentence ends with its line at the latest. An overlong sentence is cut and marked
+    incomplete, to bound the time that patterns take without releasing the GIL (ISO-13)."""
     found: list[Sentence] = []
     for line in own_voice(content).split("\n"):
         plain = _LINE_MARK.sub("", " ".join(line.split()))
@@ -112,7 +112,7 @@ def sentences(content: str) -> list[Sentence]:
 
 
 def own_voice(content: str) -> str:
-    """The text without code, quotations and marked blocks, its apostrophes straight."""
+    """Remove code, quotations and tagged blocks, and make apostrophes straight."""
     marked = "<" in content
     text = without_recalled(content) if marked else content
     text = _INVISIBLE.sub("", _SPACES.sub(" ", text.replace("\r", "\n")))
@@ -144,14 +144,14 @@ def segments(sentence: str) -> list[Segment]:
 
 
 def shortened(text: str, limit: int) -> str:
-    """At most `limit` characters, cut between words."""
+    """Cut a text between words to at most `limit` characters."""
     if len(text) <= limit:
         return text
     return text[: limit - 1].rsplit(" ", 1)[0].rstrip(" ,;:-") + "…"
 
 
 def _title_or_opaque(quotation: Match[str]) -> str:
-    """A title may stay in its sentence; somebody's words may not."""
+    """Keep a quoted title in its sentence, but not a quotation of somebody's words."""
     words = quotation.group(1).strip().strip(" ,.").strip()
     titled = 0 < len(words) <= _LONGEST_TITLE and "\n" not in words and (words[0].isupper() or words[0].isdigit())
     return f"\u201c{words}\u201d" if titled and not _FIRST_PERSON.search(words) else OPAQUE

@@ -1,6 +1,6 @@
-"""Names that open a sentence: a capital there proves nothing, so what follows must be what such a thing does.
+"""Names at the start of a sentence: every word there is capitalised, so the verb after it must show that it is a name.
 
-Only a few verbs are told apart; a name that opens with another is met where it stands inside a sentence, or not at all.
+Only a few verbs are known; a name before another verb is found where it occurs inside a sentence, or not at all.
 """
 
 from cloister.domain.extraction import EntityType
@@ -19,12 +19,12 @@ _NO_SUBJECT = words(
     "do does did has have had can could will would should may might must hope hopefully bet glad think thought wish guess heard "
     "saw knew lately dinner lunch breakfast management sales marketing team"
 )
-# "High School", "Car Park": a kind of thing, and no name of one.
+# "High School", "Car Park": a kind of thing, not a name.
 _KINDS = words(
     "high primary secondary middle elementary grammar grade graduate grad law medical med business art music drama driving night "
     "summer boarding nursery public private state community local food blood theme amusement car job"
 )
-# "Project Management": of any project.
+# "Project Management" is no project.
 _PARTS_OF_PROJECTS = words(
     "management manager managers planning planner plan plans work deadlines lead leads team teams"
 )
@@ -51,7 +51,7 @@ _SUBJECTS: tuple[tuple[EntityType, Anchored], ...] = (
     ("place", anchored(r" (?:is|was) (?:a|the) (?:\w+ )?(?:city|town|village|country|capital|island)\b")),
 )
 
-# What is said of one's habits and sorrows as readily as of people.
+# Also said of things: "Music is my friend".
 _METAPHOR = anchored(
     r" (?:is|was) (?:(?:my|our) (?:friend|teacher|doctor|tutor|therapist)|a friend(?! (?:of|from) ))\b"
 )
@@ -60,7 +60,7 @@ _DID = anchored(r" (?:[a-z]{2,}ed|met|bought|sold|went|came|took|gave|won|wrote|
 
 
 def subject_type(name: str, own: EntityType | None, after: str) -> EntityType | None:
-    """What a name that opens its sentence is, by what it says of its own or by the words after it; none where it may be no name."""
+    """The type of a name at the start of a sentence, from its own words or those after it; none if it may be no name."""
     first, *others = name.split(" ")
     if own is not None:
         return None if _is_a_kind(first.casefold(), others) else own
@@ -75,7 +75,7 @@ def subject_type(name: str, own: EntityType | None, after: str) -> EntityType | 
 
 
 def _is_a_kind(first: str, others: list[str]) -> bool:
-    """Three words and more make a name of almost any first one: "New York University"."""
+    """Whether the words are a kind of thing. With three words or more almost any first word makes a name: "New York University"."""
     if first == "project":
         return others[0].casefold() in _PARTS_OF_PROJECTS
     return first in _KINDS or (first in _NO_SUBJECT and len(others) == 1)

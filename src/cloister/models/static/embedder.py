@@ -1,4 +1,4 @@
-"""The default embedder: a table of 256 numbers a token, shipped in the `wordllama` wheel. No network, no model run.
+"""The default embedder: a table with a vector of 256 numbers for each token, from the `wordllama` wheel. No network, no inference.
 
 Only the wheel's data files are read; its own loader, which looks for updates online, is never imported.
 """
@@ -31,7 +31,7 @@ _CHARACTERS_TOGETHER = 20_000
 
 
 class StaticEmbedder:
-    """Loaded on first use, once, from whichever thread comes first."""
+    """Thread-safe. The table is loaded once, at first use."""
 
     name = "wordllama-l2-supercat-256/1"
     dimension = 256
@@ -43,8 +43,8 @@ class StaticEmbedder:
         self._files: _Files | None = None
 
     def embed(self, passages: Sequence[Passage]) -> list[Embedding]:
-        """Long texts are embedded by one thread at a time: many at once would be no faster, for all of them need the GIL, and would
-        leave none of it to others."""
+        """Embed passages. Long texts are embedded by one thread at a time: more at once would not be faster, because all of them
+        need the GIL, and would block requests."""
         if sum(len(passage.content) for passage in passages) <= _CHARACTERS_TOGETHER:
             return self._embed(passages) if passages else []
         found: list[Embedding] = []
@@ -72,7 +72,7 @@ class StaticEmbedder:
         return _unit(np.add.reduce(rows_of_tokens(self._loaded.table, tokens) * by_token[:, None], axis=0))
 
     def _weighed(self, text: str, weigh: Weigh) -> tuple[list[int], list[float]]:
-        """The tokens of a query, each with the weight of the word it ends in."""
+        """The tokens of a query, and for each the weight of the word in which it ends."""
         asked = self._loaded.asked
         text = stripped(text)
         pieces = [asked[piece] for piece in (text.split(" ") if is_plain(text) else [text])]
@@ -102,7 +102,7 @@ class _Files:
 
 
 class _AskedPiece(NamedTuple):
-    """A part of a query. `endings` says for each token in which of the words it ends, counted from one; 0 for none."""
+    """A part of a query. `endings` has for each token the word in which it ends, counted from one, or 0 for none."""
 
     tokens: list[int]
     words: list[str]
@@ -110,7 +110,7 @@ class _AskedPiece(NamedTuple):
 
 
 class AskedPieces(dict[str, _AskedPiece]):
-    """The pieces of queries, kept for the frequent ones. Cut as `cut` does, or not at all."""
+    """A cache of the pieces of queries, which are split at spaces as `cut` does, or not at all."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         super().__init__()
@@ -135,7 +135,7 @@ class AskedPieces(dict[str, _AskedPiece]):
 
 
 def _parts(passages: Sequence[Passage]) -> Iterator[Sequence[Passage]]:
-    """Runs of passages that are embedded together without holding too many of their words at once."""
+    """Split passages into batches, to limit the memory that one batch takes."""
     begin = characters = 0
     for at, passage in enumerate(passages):
         characters += len(passage.content)
@@ -148,7 +148,7 @@ def _parts(passages: Sequence[Passage]) -> Iterator[Sequence[Passage]]:
 
 @cache
 def _load() -> _Files:
-    """Read once a process; however many embedders there are, they share what never changes."""
+    """Load the table once for each process: all embedders share it."""
     folder = _wheel()
     table = load_file(folder / "weights" / "l2_supercat_256.safetensors")["embedding.weight"]
     tokenizer = Tokenizer.from_file(str(folder / "tokenizers" / "l2_supercat_tokenizer_config.json"))
@@ -160,7 +160,7 @@ def _load() -> _Files:
 def _wheel() -> Path:
     spec = find_spec("wordllama")
     if spec is None or not spec.submodule_search_locations:
-        raise FileNotFoundError("the wordllama package, which holds the static embedding table, is not installed")
+        raise FileNotFoundError("the wordllama package, which contains the static embedding table, is not installed")
     return Path(spec.submodule_search_locations[0])
 
 

@@ -1,8 +1,8 @@
-"""What texts add up to in the default embedder's table. A frequent piece of a text has a row of its own, the sum of its tokens: a
-message of forty tokens is then twenty rows, and the tokenizer has nothing to do.
+"""Sums of token vectors for the default embedder. A cache has one row for each frequent piece of text, the sum of its tokens: a
+message of forty tokens takes about twenty rows, and no tokenizer.
 
-Sums are exact, so they say nothing of which pieces have a row: that depends on what others said before. Every number of the table
-is a small multiple of 2**-24, and a float64 has room for the sum of more of them than a text can have, in any order.
+Sums are exact, so they do not reveal which pieces are cached, which depends on texts of other tenants. Every number of the table is
+a small multiple of 2**-24, and a float64 represents the sum of as many of them as a text can have, added in any order.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,17 +34,17 @@ Exact = npt.NDArray[np.float64]
 
 
 def stripped(text: str) -> str:
-    """Without the spaces around it, which give no token."""
+    """Strip the spaces around a text, which give no token."""
     return text.strip(" " + SPACE)
 
 
 def is_plain(text: str) -> bool:
-    """Whether a stripped text may be cut at each space, for it holds no other and nothing that looks like a control word."""
+    """Whether a stripped text can be split at each space: it has only single ones, and nothing like a control token."""
     return _UNUSUAL.search(text) is None
 
 
 def cut(text: str) -> list[str]:
-    """The pieces of a text, which have the same tokens together as the whole: no token has a space behind a letter."""
+    """Split a text into pieces that have the same tokens as the whole: no token has a space after a letter."""
     text = stripped(text)
     if is_plain(text):
         return text.split(" ")
@@ -58,7 +58,7 @@ def rows_of_tokens(table: Table, tokens: Sequence[int]) -> Floats:
 
 
 class Sums:
-    """Safe to use from any thread, and without a lock: what is known of a piece is written before the piece is."""
+    """Thread-safe without a lock: the row of a piece is filled before the piece is added to the index."""
 
     def __init__(self, table: Table, tokenizer: Tokenizer) -> None:
         self._table = table
@@ -70,7 +70,7 @@ class Sums:
         self._lengths = [0] * _PIECES_WITH_A_ROW
 
     def of(self, passages: Sequence[Passage]) -> tuple[Exact, list[int]]:
-        """For each passage the sum of the rows of its tokens, and how many tokens its content has."""
+        """For each passage the sum of its tokens' vectors, and the number of tokens of its content."""
         found: list[list[int]] = []
         rowless: dict[int, list[int]] = {}
         counts: list[int] = []
@@ -88,7 +88,7 @@ class Sums:
         return sums, counts
 
     def _found(self, text: str, others: list[int]) -> list[int]:
-        """The rows of a text's pieces. The tokens of a piece that has none come to the others."""
+        """The rows of a text's pieces. The tokens of a piece without a row are appended to `others`."""
         pieces = cut(text)
         rows = list(map(self._row_of.get, pieces))
         if None not in rows:
@@ -113,8 +113,8 @@ class Sums:
         return _NOTHING
 
     def _encoded(self, piece: str) -> list[int]:
-        """The tokenizer holds the GIL, so a piece of more than 2,048 characters is given to it in parts; a token that would go
-        across two of them is lost, and the space it puts before each part is taken out again."""
+        """Tokenize a piece, in parts of 2,048 characters, because the tokenizer does not release the GIL. A token that spans two
+        parts is lost; the space that the tokenizer puts before each part is removed."""
         tokens = self._tokenizer.encode(piece[:_LONGEST_PIECE], add_special_tokens=False).ids
         for begin in range(_LONGEST_PIECE, len(piece), _LONGEST_PIECE):
             part = self._tokenizer.encode(piece[begin : begin + _LONGEST_PIECE], add_special_tokens=False)
@@ -144,7 +144,7 @@ class Sums:
 
 
 def _alike(found: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """Which ones are added up together: they are of like length, and no more than are held at once, unless one alone is more."""
+    """Batches of similar length, of at most `_ROWS_TOGETHER` rows with padding, unless a single one has more."""
     order = sorted(range(len(found)), key=lambda at: len(found[at]))
     begin = 0
     for end in range(1, len(order) + 1):
@@ -154,7 +154,7 @@ def _alike(found: Sequence[Sequence[int]]) -> Iterator[list[int]]:
 
 
 def _columns(found: Sequence[Sequence[int]]) -> npt.NDArray[np.intp]:
-    """One beside the other; one that ends before the last goes on with nothing."""
+    """A matrix with one column for each list, padded with the row of zeros."""
     if len(found) == 1:
         return np.array(found[0], np.intp)[:, None]
     return np.array(list(zip_longest(*found, fillvalue=_NOTHING)), np.intp)

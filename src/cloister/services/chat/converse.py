@@ -1,8 +1,7 @@
-"""Converse: what happens between the two ends of a turn. It is recalled what belongs to it, and the model answers; meanwhile no
-transaction is open.
+"""Answer a turn: recall the context, stream the model's reply, and store it. No transaction is open while the model answers.
 
-Only a reply that came to its end is `completed`. One that was cut is `partial`, one without words `failed`; neither is ever
-recalled, becomes a memory, or is shown to a model.
+Only a reply that the model finished is `completed`. One that was cut off is `partial`, one without words `failed`; neither is ever
+recalled, extracted, or shown to a model.
 """
 
 import asyncio
@@ -26,11 +25,8 @@ from cloister.services.chat.turns import Turn, Turns
 from cloister.services.conversations.forget import Forgetting
 from cloister.services.recall.build_context import ContextBuilder
 
-CONTEXT_TOKENS = 16_000
 CHECK_SECONDS = 1.5
-"""How often a turn that runs, and whoever follows it, is checked against how things are now: a change shows within 2 s (ISO-12)."""
-# A turn is renewed so often before it would run out: one renewal may fail, or come late, without harm.
-_RENEWALS = 3
+"""How often a running turn, and the access of its followers, is checked again: a change takes effect within 2 s (ISO-12)."""
 _SHORTENINGS = 5
 _TRIES = 5
 _FIRST_WAIT = 0.1
@@ -38,16 +34,16 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Recalled:
-    """What the reply will know. It comes before the first words, and again where the model could not read that much."""
+class TurnContext:
+    """The context of the reply. It comes before the first words, and again if the model could not take that much."""
 
     context: Context
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Finished:
-    """The end of a turn; it comes last. `message` is the reply as it is stored: none where it was only calls of tools, or could not
-    be stored. `error` is why it is not completed, and none where somebody stopped it."""
+class TurnEnd:
+    """The last event of a turn. `message` is the stored reply: None if it had only tool calls, or could not be stored. `error` is
+    why it is not completed: None if it was stopped by a caller."""
 
     status: Status
     message: Message | None
@@ -56,12 +52,12 @@ class Finished:
     error: CloisterError | None = None
 
 
-TurnEvent = Recalled | TextDelta | ToolCallDelta | Finished
+TurnEvent = TurnContext | TextDelta | ToolCallDelta | TurnEnd
 BuildRequest = Callable[[Context], ChatRequest]
 
 
 class ThreadRunner(Protocol):
-    """Runs what may block away from the event loop."""
+    """Runs blocking calls outside the event loop."""
 
     def read(self, call: Callable[[], T], /) -> Awaitable[T]: ...
 
@@ -69,7 +65,7 @@ class ThreadRunner(Protocol):
 
 
 class Chat:
-    """Replies of one process, on one event loop."""
+    """Makes replies, on one event loop."""
 
     def __init__(
         self,
@@ -78,7 +74,7 @@ class Chat:
         forgetting: Forgetting,
         model: ChatModel,
         *,
-        context_tokens: int = CONTEXT_TOKENS,
+        context_tokens: int,
     ) -> None:
         self._turns = turns
         self._contexts = contexts
@@ -94,15 +90,15 @@ class Chat:
         stop: asyncio.Event,
         threads: ThreadRunner,
         build: BuildRequest | None = None,
-    ) -> Finished:
-        """Recall, answer, store; each happening is told as it comes. When `stop` is set, what was said so far is stored as it is.
-        `build` makes the model's request where the prompt is the client's own."""
+    ) -> TurnEnd:
+        """Recall, answer and store; each event is published as it occurs. When `stop` is set, the reply so far is stored. `build`
+        makes the model's request if the client has a prompt of its own."""
         buffer = ReplyBuffer(publish)
         contexts: list[Context] = []
 
         def recalled(context: Context) -> None:
             contexts.append(context)
-            publish(Recalled(context=context))
+            publish(TurnContext(context=context))
 
         answering = asyncio.create_task(self._answer(turn, buffer, recalled, threads, build))
         renewing = asyncio.create_task(self._renew_lease(turn, threads))
@@ -130,7 +126,7 @@ class Chat:
         threads: ThreadRunner,
         build: BuildRequest | None,
     ) -> None:
-        """With less and less of what was recalled, where the model cannot read it all."""
+        """Stream the reply. If the prompt is too long for the model, retry with half of the context."""
         budget = self._context_tokens
         for _ in range(_SHORTENINGS):
             context = await threads.read(partial(self.recall, turn, budget))
@@ -149,8 +145,8 @@ class Chat:
         raise ModelUnavailable(f"The message is too long for the model ({self.model.name}): send a shorter one.")
 
     def recall(self, turn: Turn, budget: int) -> Context:
-        """Out of the pool in which the turn began: `TurnMoved` where the session recalls from another by now, or is out of the
-        caller's reach (ISO-12)."""
+        """The context from the pool in which the turn began. Raises `TurnMoved` if the session is in another pool now, or out of
+        the caller's reach (ISO-12)."""
         asked = turn.question.content if turn.question.role == "user" else None
         name = turn.session.external_id
         try:
@@ -165,12 +161,12 @@ class Chat:
         return replace(context, current_conversation=said, relevant_history=related)
 
     async def _renew_lease(self, turn: Turn, threads: ThreadRunner) -> None:
-        """Renews the turn; ends soon after it was lost."""
-        renewal = self._turns.lease_seconds / _RENEWALS
+        """Renew the turn; returns soon after it was lost."""
+        renewal = self._turns.leases.renewal_seconds
         pause = min(CHECK_SECONDS, renewal)
         for look in count(1):
             await asyncio.sleep(pause)
-            # What fails now may succeed the next time; if it runs out before, that is noticed at the end.
+            # The next renewal may succeed; if the lease expires before, storing the reply fails.
             with suppress(StorageError):
                 if look % max(1, round(renewal / pause)):
                     stands = await threads.read(partial(self._turns.stands, turn))
@@ -181,9 +177,9 @@ class Chat:
 
     async def _store(
         self, turn: Turn, finished_reply: FinishedReply, threads: ThreadRunner, contexts: Sequence[Context]
-    ) -> Finished:
-        """Persistently: these words exist nowhere else."""
-        finished = Finished(
+    ) -> TurnEnd:
+        """Store the reply, with retries: it exists nowhere else."""
+        finished = TurnEnd(
             status=finished_reply.status,
             message=None,
             finish_reason=finished_reply.finish_reason,
@@ -206,7 +202,7 @@ class Chat:
 
     async def _forget_replaced(self, turn: Turn, threads: ThreadRunner) -> None:
         for message in turn.replaces:
-            with suppress(NotFound):
+            with suppress(NotFound):  # somebody deleted it meanwhile
                 await threads.write(partial(self._forgetting.message, Reach(tenant=turn.reach.tenant), message))
 
 

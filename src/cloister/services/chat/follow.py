@@ -1,4 +1,4 @@
-"""Follow a turn: who may be shown a turn that somebody asked for, and what of it is still there to be shown (ISO-12)."""
+"""Follow a running turn: who may see it, and what of its context still exists (ISO-12)."""
 
 from cloister.domain.context import Context
 from cloister.domain.scope import Reach
@@ -11,16 +11,16 @@ from cloister.storage.stores.tenants import ProjectStore
 
 
 class TurnReaders:
-    """Answers as things are now, whatever they were when the turn began."""
+    """Checks access to turns by the present state of storage, not that at the beginning of the turn."""
 
     def __init__(self, database: Database, generation: int) -> None:
         self._database = database
         self._generation = generation
 
     def admits(self, reach: Reach, turn: Turn) -> bool:
-        """Whether a caller of this reach could have asked the question, and still reaches the session in which it was asked. A
-        caller that does not reach all that the turn may have recalled is admitted only while the session has the scope of then:
-        what others shared with it is not its own once they are divided. Nobody follows a turn whose question was forgotten."""
+        """Whether a caller with this reach could have asked the question, and still reaches its session. A caller that does not
+        reach the whole pool of the turn is admitted only while the session has the same scope, because a shared project may have
+        become private since. Nobody may follow a turn whose question was forgotten."""
         if not reach.covers(turn.scope):
             return False
         with self._database.read(reach) as transaction:
@@ -35,7 +35,7 @@ class TurnReaders:
             return session.scope(None if project is None else project.member_visibility) == turn.scope
 
     def still_recalled(self, reach: Reach, turn: Turn, context: Context) -> Context:
-        """What was recalled for a turn, as far as it is still in the pool from which it came. Read again, not remembered: what was
-        forgotten, or has left the pool, is not shown to who comes later."""
+        """The context of a turn, without what was forgotten or has left the pool since. Everything is read again from storage for
+        each follower."""
         with self._database.read(reach) as transaction:
             return RecalledText(transaction, self._generation, turn.scope, turn.session.id).still_there(context)

@@ -1,4 +1,4 @@
-"""What a client that sends its whole history has to say that its session does not hold yet (see `domain/history.py`)."""
+"""Find the messages in a client's whole history that its session does not have yet (see `domain/history.py`)."""
 
 from collections.abc import Sequence
 
@@ -15,13 +15,13 @@ _SPOKEN: tuple[Role, ...] = ("user", "assistant")
 def compared(
     transaction: Transaction, session: Session | None, sent: Sequence[Draft], *, continues: bool
 ) -> NewMessages:
-    """A session that is not there yet holds nothing."""
+    """The new messages of a client's history. A session of None has no messages."""
     stored = [] if session is None or not session.message_count else _stored(transaction, session, len(sent))
     return compare(sent, stored, continues=continues)
 
 
 def _stored(transaction: Transaction, session: Session, sent: int) -> list[Message]:
-    """As much of the session's end as was sent, and the replies to the user's last message, also those that were cut."""
+    """The last messages of a session, as many as were sent, and all replies to the user's last message, also partial ones."""
     messages = MessageStore(transaction)
     limit = min(sent + 1, _MOST_COMPARED)
     found = [message for role in _SPOKEN for message in messages.recent(session.id, session.pool, role, limit)]
@@ -29,4 +29,4 @@ def _stored(transaction: Transaction, session: Session, sent: int) -> list[Messa
     if asked is not None:
         found += messages.page(session.id, session.pool, limit=_MOST_REPLIES, after=asked)
     spoken = {message.id: message for message in found if message.role in _SPOKEN}
-    return [spoken[place] for place in sorted(spoken)]
+    return [spoken[id] for id in sorted(spoken)]

@@ -7,7 +7,7 @@ from cloister.domain.context import Context, Derived, Item
 from cloister.domain.entity import Entity
 from cloister.domain.identifiers import PoolId, SessionId
 from cloister.domain.observation import StoredObservation
-from cloister.domain.prompts.recalled_text import own_words, shown_elsewhere
+from cloister.domain.prompts.recalled_text import own_words, shown_outside_session
 from cloister.domain.prompts.speaker import without_user
 from cloister.domain.scope import Scope
 from cloister.storage.interface import Transaction
@@ -72,7 +72,8 @@ class RecalledText:
         return tuple(
             item._replace(message=message)
             for item in context.relevant_history
-            if item.message.id in there and (message := shown_elsewhere(there[item.message.id].message)) is not None
+            if item.message.id in there
+            and (message := shown_outside_session(there[item.message.id].message)) is not None
         )
 
     def _derived(self, derived: Derived) -> Derived:

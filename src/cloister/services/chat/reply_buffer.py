@@ -1,4 +1,4 @@
-"""A reply while it is written, and what is stored of it when it ends."""
+"""Collect the pieces of a streamed reply, and make the draft to store when it ends."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from cloister.domain.errors import CloisterError, ModelUnavailable
 from cloister.domain.reply import End, Piece, TextDelta, ToolCallDelta, Usage
 from cloister.domain.text import MAX_CONTENT
 
-# The reply is not all that the model would have said.
+# The finish reasons of an incomplete reply.
 _CUT = ("length", "content_filter")
 _STOPPED = "Stopped before the first word."
 _CRASHED = "Something broke on our side before the first word."
@@ -17,7 +17,7 @@ _CRASHED = "Something broke on our side before the first word."
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FinishedReply:
-    """How a reply ended. `draft` is what to store: none for a reply that was only calls of tools."""
+    """How a reply ended. `draft` is what to store: None for a reply that had only tool calls."""
 
     status: Status
     finish_reason: str
@@ -27,7 +27,7 @@ class FinishedReply:
 
 
 class ReplyBuffer:
-    """Gathers the pieces, and tells each as it comes."""
+    """Collects the pieces of a reply, and publishes each as it comes."""
 
     def __init__(self, publish: Callable[[Any], None]) -> None:
         self._publish = publish
@@ -37,7 +37,7 @@ class ReplyBuffer:
         self._end: End | None = None
 
     def take(self, piece: Piece) -> bool:
-        """False when no more is wanted."""
+        """Add a piece; returns False if the reply is at its end or at its maximum length."""
         match piece:
             case TextDelta(text=text):
                 return self._say(_storable(text))
@@ -49,7 +49,7 @@ class ReplyBuffer:
         return self._end is None
 
     def ended(self, broke: BaseException | None) -> FinishedReply:
-        """The model has ended, or what it raised ended it."""
+        """The reply after the stream ended, or raised `broke`."""
         if broke is None and self._end is None:
             broke = ModelUnavailable(
                 "The model broke off in the middle of its answer: look into the log of its server."
@@ -59,16 +59,16 @@ class ReplyBuffer:
             return self._unfinished("error", known, str(known) if known else _CRASHED)
         end = self._end or End()
         if end.finish_reason in _CUT and self._has_words:
-            return self._written("partial", end.finish_reason)
+            return self._with_words("partial", end.finish_reason)
         if self._has_words:
-            return self._written("completed", end.finish_reason)
+            return self._with_words("completed", end.finish_reason)
         if self._calls:
             return FinishedReply(status="completed", finish_reason=end.finish_reason, draft=None, usage=end.usage)
         empty = ModelUnavailable("The model answered with nothing at all: ask again, or ask in other words.")
         return self._unfinished("error", empty, str(empty))
 
     def cut(self) -> FinishedReply:
-        """Somebody stopped it, or the server stops."""
+        """The reply after a caller, or the shutdown of the server, stopped it."""
         return self._unfinished("stopped", None, _STOPPED)
 
     @property
@@ -88,11 +88,11 @@ class ReplyBuffer:
 
     def _unfinished(self, reason: str, error: CloisterError | None, sentence: str) -> FinishedReply:
         if self._has_words:
-            return self._written("partial", reason, error)
+            return self._with_words("partial", reason, error)
         draft = Draft(role="assistant", content=sentence, status="failed", metadata={"finish_reason": reason})
         return FinishedReply(status="failed", finish_reason=reason, draft=draft, error=error)
 
-    def _written(self, status: Status, reason: str, error: CloisterError | None = None) -> FinishedReply:
+    def _with_words(self, status: Status, reason: str, error: CloisterError | None = None) -> FinishedReply:
         metadata: dict[str, object] = {} if status == "completed" else {"finish_reason": reason}
         if error is not None:
             metadata["error"] = str(error)
@@ -102,5 +102,5 @@ class ReplyBuffer:
 
 
 def _storable(text: str) -> str:
-    """Without what no database takes; a model's server may send anything."""
+    """The text without lone surrogates and NUL characters, which databases refuse."""
     return text.encode("utf-8", "replace").decode().replace("\x00", "")

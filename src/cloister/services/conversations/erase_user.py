@@ -1,4 +1,4 @@
-"""Erase a user: everything that carries their id, in all projects of the tenant and in none, in one transaction (ORG-9)."""
+"""Erase a user: everything with their user id, in all projects of the tenant and outside them, in one transaction (ORG-9)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -26,9 +26,10 @@ _CHUNK = 200
 
 
 @dataclass(kw_only=True, slots=True)
-class _Removed:
-    """What went so far, and what has to be done at the end. `sessions` are all, with their counts of messages; `named` are as many
-    as events tell of one by one; `quoting` are sessions of others in which something quoted the user."""
+class _Removal:
+    """What was removed so far, and what has to be done at the end. `sessions` are all sessions with their numbers of messages;
+    `named` are those for the events, of which there are at most `MOST_AT_ONCE` + 1; `quoting` are sessions of others with
+    messages that quoted the user."""
 
     sessions: list[tuple[SessionId, int]] = field(default_factory=list[tuple[SessionId, int]])
     messages: int = 0
@@ -44,7 +45,7 @@ class _Removed:
 
 
 class UserErasure:
-    """A user that nobody has heard of has nothing to erase: the counts are zero, as the list of their memories is empty."""
+    """Erases users. An unknown user id is no error: the counts are zero."""
 
     def __init__(
         self, database: Database, forgetting: Forgetting, entities: EntityIndexing, generation: int, events: EventBus
@@ -62,8 +63,8 @@ class UserErasure:
             return UserErasureStore(transaction, user_id).counts()
 
     def erase(self, reach: Reach, user_id: str) -> UserCounts:
-        """Sessions with all that was said in them and derives from it, the user's parts of projects, and the keys that are bound to
-        the user. A session of the user that is created meanwhile is created after this."""
+        """Remove the user's sessions with all that derives from them, the user's parts of private projects, and the keys that are
+        bound to the user. A session of the user that is created meanwhile is created after the commit."""
         _check(reach, user_id)
         removed = self._database.write(reach, lambda transaction: self._remove(transaction, user_id))
         self._events.erased(reach.tenant, removed.named, removed.projects)
@@ -78,10 +79,10 @@ class UserErasure:
             entities=len(removed.entities_gone),
         )
 
-    def _remove(self, transaction: Transaction, user_id: str) -> _Removed:
-        """Locks sessions, then pools, as recording and moving do. The sessions themselves go last: that changes the usage of the
-        tenant, and who records waits for it."""
-        removed = _Removed()
+    def _remove(self, transaction: Transaction, user_id: str) -> _Removal:
+        """Locks sessions, then pools, in the order of recording and moving, to avoid deadlock. The session rows are removed last,
+        because that locks the tenant's usage row, for which every recording waits."""
+        removed = _Removal()
         rows = UserErasureStore(transaction, user_id)
         sessions, pools = rows.lock_sessions(), rows.lock_pools()
         quotations = QuotationRemoval(transaction, self._generation)
@@ -101,7 +102,7 @@ class UserErasure:
         return removed
 
     def _remove_contents(
-        self, transaction: Transaction, session: Session, quotations: QuotationRemoval, removed: _Removed
+        self, transaction: Transaction, session: Session, quotations: QuotationRemoval, removed: _Removal
     ) -> None:
         forgotten, entities = self._forgetting.remove_contents(transaction, session, quotations)
         removed.sessions.append((session.id, forgotten.messages))
@@ -116,12 +117,12 @@ class UserErasure:
         if len(removed.named) <= MOST_AT_ONCE:
             removed.named.append(session)
 
-    def _remove_entities(self, transaction: Transaction, rows: UserErasureStore, removed: _Removed) -> None:
-        """Those of the user's own parts that sessions of others mention still, because somebody moved them there; then the indexing
-        of what is left, once for each entity, however many sessions mentioned it."""
+    def _remove_entities(self, transaction: Transaction, rows: UserErasureStore, removed: _Removal) -> None:
+        """Remove the entities in the user's parts that sessions of others still mention, because they were retagged; then index
+        each entity that is left once, however many of the sessions mentioned it."""
         entities = EntityStore(transaction)
         for own in _chunks(rows.entities()):
-            stored = entities.hold(own)
+            stored = entities.lock(own)
             for project in rows.remove_entities(stored):
                 entities.note_change(project)
             removed.entities_gone.update(stored)

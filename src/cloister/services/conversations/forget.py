@@ -1,4 +1,7 @@
-"""Forget: storage first, in one transaction, with everything derived; then the index. From the commit on it is unreachable."""
+"""Forget messages and sessions: from storage, with everything derived from them, in one transaction; then from the index.
+
+They are unreachable from the commit on, even if the index could not be updated yet.
+"""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -7,13 +10,13 @@ from cloister.domain.conversation import Session
 from cloister.domain.errors import NotFound, StorageUnavailable
 from cloister.domain.identifiers import MessageId, SessionId, format_message_id
 from cloister.domain.scope import Reach
-from cloister.index.interface import NEIGHBOURS, Index
+from cloister.index.interface import WINDOW_REACH, ExternalIndex
 from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.entities import EntityIndexing
 from cloister.services.indexing.queue import IndexQueue
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.entities import EntityStore, Touched
+from cloister.storage.stores.entities import EntityStore, TouchedEntities
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.idempotency import IdempotencyStore
 from cloister.storage.stores.index_rows import IndexStore
@@ -26,8 +29,8 @@ from cloister.storage.stores.turns import TurnStore
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Forgotten:
-    """How much is gone."""
+class ForgottenCounts:
+    """How much was removed."""
 
     messages: int
     episodes: int
@@ -36,12 +39,12 @@ class Forgotten:
 
 
 class Forgetting:
-    """One transaction a call."""
+    """Each call is one transaction. `external` is None with the exact index."""
 
     def __init__(
         self,
         database: Database,
-        index: Index,
+        external: ExternalIndex | None,
         queue: IndexQueue,
         entities: EntityIndexing,
         generation: int,
@@ -49,15 +52,15 @@ class Forgetting:
     ) -> None:
         self._database = database
         self._entities = entities
-        self._index = index
+        self._external = external
         self._queue = queue
         self._generation = generation
         self._events = events
 
-    def session(self, reach: Reach, external_id: str) -> Forgotten:
-        """The session and all that was said in it."""
+    def session(self, reach: Reach, external_id: str) -> ForgottenCounts:
+        """Remove a session and all its messages."""
 
-        def work(transaction: Transaction) -> tuple[Session, Forgotten, list[Session]]:
+        def work(transaction: Transaction) -> tuple[Session, ForgottenCounts, list[Session]]:
             session, forgotten, quoting = self._empty(transaction, external_id)
             IdempotencyStore(transaction).forget_session(session.id)
             PoolStore(transaction, self._generation).note_departure(session.pool)
@@ -70,14 +73,14 @@ class Forgetting:
         self.clean_up()
         return forgotten
 
-    def contents(self, reach: Reach, external_id: str) -> Forgotten:
-        """All that was said in a session; the session itself stays, empty."""
+    def contents(self, reach: Reach, external_id: str) -> ForgottenCounts:
+        """Remove all messages of a session; the empty session stays."""
 
-        def work(transaction: Transaction) -> tuple[Session, Forgotten, list[Session]]:
+        def work(transaction: Transaction) -> tuple[Session, ForgottenCounts, list[Session]]:
             session, forgotten, quoting = self._empty(transaction, external_id)
             version = PoolStore(transaction, self._generation).raise_version(session.pool)
             SessionStore(transaction).note_removal(session.id, removed=forgotten.messages, version=version)
-            ExtractionStore(transaction).count_again(session.id)
+            ExtractionStore(transaction).recount_unchecked(session.id)
             return session, forgotten, quoting
 
         session, forgotten, quoting = self._database.write(reach, work)
@@ -87,7 +90,7 @@ class Forgetting:
         return forgotten
 
     def message(self, reach: Reach, message: MessageId) -> None:
-        """One message."""
+        """Remove one message."""
 
         def work(transaction: Transaction) -> list[Session]:
             messages = MessageStore(transaction)
@@ -102,15 +105,15 @@ class Forgetting:
                 raise NotFound("message", format_message_id(message))
             version = PoolStore(transaction, self._generation).raise_version(session.pool)
             sessions.note_removal(session.id, removed=removed, version=version)
-            ExtractionStore(transaction).count_again(session.id)
+            ExtractionStore(transaction).recount_unchecked(session.id)
             self._note_removal(transaction, session.id, message)
             return [session, *(one for one in quotations.apply() if one.id != session.id)]
 
         self._events.all_changed(self._database.write(reach, work))
         self.clean_up()
 
-    def _empty(self, transaction: Transaction, external_id: str) -> tuple[Session, Forgotten, list[Session]]:
-        """Gives also the sessions in which something quoted it."""
+    def _empty(self, transaction: Transaction, external_id: str) -> tuple[Session, ForgottenCounts, list[Session]]:
+        """Remove the contents of a session. Also returns the sessions with messages that quoted it."""
         session = SessionStore(transaction).lock(external_id).session
         quotations = QuotationRemoval(transaction, self._generation)
         forgotten, entities = self.remove_contents(transaction, session, quotations)
@@ -119,9 +122,9 @@ class Forgetting:
 
     def remove_contents(
         self, transaction: Transaction, session: Session, quotations: QuotationRemoval
-    ) -> tuple[Forgotten, Touched]:
-        """Inside a transaction that has locked the session: all that was said in it, and all that derives from that. The caller
-        indexes again the entities that are left, and then takes out the quotations, of several sessions together."""
+    ) -> tuple[ForgottenCounts, TouchedEntities]:
+        """Remove a session's messages and all that derives from them, in a transaction that has locked the session. The caller has
+        to index again the entities that are left, and then to apply `quotations`, once for all sessions."""
         quotations.add_session(session)
         memories, messages = MemoryStore(transaction), MessageStore(transaction)
         forgotten_memories = memories.remove(session.id, memories.ids(session.id))
@@ -133,13 +136,13 @@ class Forgetting:
         episodes = messages.count_episodes(session.id)
         removed = messages.remove_all(session.id)
         self._note_removal(transaction, session.id)
-        forgotten = Forgotten(
+        forgotten = ForgottenCounts(
             messages=removed, episodes=episodes, memories=forgotten_memories, observations=observations
         )
         return forgotten, entities
 
     def _forget_derived_from(self, transaction: Transaction, session: SessionId, message: MessageId) -> None:
-        """What came from a message goes with it, even if it also came from others."""
+        """Remove what derives from a message, even if it derives from other messages too."""
         memories = MemoryStore(transaction)
         memories.remove(session, memories.derived_from(message))
         ObservationStore(transaction).forget_message(session, message)
@@ -148,18 +151,18 @@ class Forgetting:
         self._entities.index_again(transaction, entities.left, gone=entities.gone)
 
     def _note_removal(self, transaction: Transaction, session: SessionId, message: MessageId | None = None) -> None:
-        """With an index outside the database the removal waits in the queue, so that no crash can lose it."""
-        if self._index.immediate:
+        """With an external index, put the removal into the queue, so that a crash cannot lose it."""
+        if self._external is None:
             return
         rows = IndexStore(transaction, self._generation)
         rows.note_removal(session, message)
         if message is not None:
-            rows.wait_again(session, message, NEIGHBOURS)
+            rows.requeue_around(session, message, WINDOW_REACH)
 
     def clean_up(self) -> None:
-        """After the commit: what is forgotten is unreachable already. An index that cannot be told now is told when the queue is
-        drained."""
+        """After the commit: scrub freed pages, and remove points from the external index. Where that fails now, the removals stay
+        in the queue."""
         self._database.maintenance.scrub()
-        if not self._index.immediate:
-            with suppress(StorageUnavailable):
+        if self._external is not None:
+            with suppress(StorageUnavailable):  # a worker retries
                 self._queue.drain()

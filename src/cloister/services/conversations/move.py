@@ -1,4 +1,4 @@
-"""Move a session between pools, with everything that counts or derives by where it is."""
+"""Move a session between pools, with its messages, memories and notes, and update the counts of both."""
 
 from dataclasses import dataclass
 
@@ -15,8 +15,8 @@ from cloister.storage.stores.sessions import LockedSession, SessionStore
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MovePreview:
-    """What would come along with a session, and how many of its replies had been given text of the pool it would leave, or quote
-    it: their own words come along, and their quotations do not (ISO-12). All zero where it would not move."""
+    """What would move along with a session, and how many of its replies quote text of the pool that it would leave, or were given
+    such text: their own words move along, and the quotations do not (ISO-12). All zero if it would not move."""
 
     messages: int
     memories: int
@@ -25,7 +25,7 @@ class MovePreview:
 
 
 def preview_move(transaction: Transaction, session: Session, scope: Scope) -> MovePreview:
-    """What a move of this session to the pool of this scope would do. Nothing is changed."""
+    """What a move of the session to the pool of this scope would do. Nothing is changed."""
     if scope.project == session.project:
         return MovePreview(messages=0, memories=0, observations=0, replies_given_recalled_text=0)
     return MovePreview(
@@ -37,7 +37,7 @@ def preview_move(transaction: Transaction, session: Session, scope: Scope) -> Mo
 
 
 class SessionMove:
-    """Inside one transaction, which holds the session."""
+    """Moves sessions in a transaction that has locked them."""
 
     def __init__(self, transaction: Transaction, generation: int, now: int) -> None:
         self._sessions = SessionStore(transaction)
@@ -47,8 +47,9 @@ class SessionMove:
         self._now = now
 
     def move(self, locked: LockedSession, scope: Scope) -> None:
-        """To the pool of this scope: its history and its memories by the next request (ISO-5). Entities stay in the project they
-        were extracted in, and those still to be extracted go to the project in which they were said (ISO-6)."""
+        """Move a session to the pool of this scope, with its messages and memories (ISO-5). Entities stay in the project in which
+        they were extracted; messages that are not extracted yet are noted as said in the old project, where their entities go
+        (ISO-6)."""
         session = locked.session
         pool = self._pools.ensure(scope.pool)
         if pool == session.pool:
@@ -56,7 +57,7 @@ class SessionMove:
         if locked.unchecked:
             self._extraction.note_past(session.id, locked.last_message, session.project)
         version = move_between(self._pools, session.pool, pool)
-        self._sessions.place(session.id, project=scope.project, pool=pool, version=version, now=self._now)
+        self._sessions.move(session.id, project=scope.project, pool=pool, version=version, now=self._now)
         if session.memory_count:
             for changed in sorted((session.pool, pool)):
                 self._memories.note_change(changed)

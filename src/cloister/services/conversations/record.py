@@ -1,4 +1,4 @@
-"""Record what was said: durable when it returns, and already findable where the embedder is immediate."""
+"""Record messages: durable when the call returns, and already indexed if the embedder is immediate."""
 
 import json
 from collections.abc import Sequence
@@ -27,34 +27,34 @@ from cloister.storage.stores.tenants import ProjectStore
 from cloister.storage.stores.usage import UsageStore
 
 LARGEST_BATCH = 1_000
-# Characters from which a request is prepared on its caller's thread, so that it keeps no other waiting.
+# Requests of more characters are embedded on the caller's thread, so that they do not delay others in a group commit.
 _LARGE = 4_000
 
 
-class Prepared(NamedTuple):
-    """A draft with everything that can be known before the transaction."""
+class PreparedMessage(NamedTuple):
+    """A draft with all that is computed before the transaction that stores it."""
 
     draft: Draft
     created_at: int
     indexed: Indexed
 
 
-_Request = tuple[str, Sequence[Prepared]]
+_Request = tuple[str, Sequence[PreparedMessage]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Recorded:
-    """What was recorded, and the session it is in."""
+class RecordResult:
+    """The recorded messages, and their session."""
 
     session: Session
     messages: tuple[Message, ...]
     is_repeated: bool = False
-    """Whether it was recorded before, by the same request."""
+    """Whether the same request had recorded them before."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Append:
-    """Messages on their way to the end of a session; making one checks it."""
+class RecordRequest:
+    """Messages to append to a session; validated when it is made."""
 
     reach: Reach
     session: str
@@ -69,30 +69,30 @@ class Append:
             raise TooLarge("messages", len(self.drafts), LARGEST_BATCH, "messages")
 
 
-class _Appending:
-    """The messages that one transaction adds, gathered and then written: a pool's version rises once, however many come to it."""
+class _MessageBatch:
+    """All messages that one transaction appends, so that each pool's version is raised once, however many messages it gets."""
 
     def __init__(self, transaction: Transaction, pools: PoolStore, limits: Limits) -> None:
         self._sessions = SessionStore(transaction)
         usage = UsageStore(transaction)
         self._limit = usage.limits().over(limits).messages
-        self._stored = 0 if self._limit is None else usage.stored().messages
+        self._stored = 0 if self._limit is None else usage.counts().messages
         self._messages = MessageStore(transaction)
         self._projects = ProjectStore(transaction)
         self._pools = pools
-        self._tails: dict[str, LockedSession] = {}
+        self._locked: dict[str, LockedSession] = {}
         self._added: list[tuple[Message, Indexed]] = []
 
     def add(
         self,
         name: str,
-        prepared: Sequence[Prepared],
+        prepared: Sequence[PreparedMessage],
         answering: MessageId | None = None,
         room_for: int = 0,
         recalled_pool: PoolId | None = None,
         locked: LockedSession | None = None,
-    ) -> Recorded:
-        locked = locked or self._tails.get(name) or self._sessions.lock(name)
+    ) -> RecordResult:
+        locked = locked or self._locked.get(name) or self._sessions.lock(name)
         if locked.next_sequence + len(prepared) - 1 > MAX_SEQUENCE:
             raise Conflict(f"The session {name!r} is full ({MAX_SEQUENCE:,} messages): go on in a new one.")
         refuse_over("messages", self._stored, len(prepared) + room_for, self._limit)
@@ -105,26 +105,27 @@ class _Appending:
             self._added.append((message, entry.indexed))
             episode = message.episode
         done = [message.role for message in messages if message.status == "completed"]
-        self._tails[name] = locked.grown(
+        self._locked[name] = locked.grown(
             len(messages),
             locked.episode if answering else episode,
             completed=len(done),
             replied="assistant" in done,
         )
-        return Recorded(session=session, messages=tuple(messages))
+        return RecordResult(session=session, messages=tuple(messages))
 
     def write(self, now: int) -> None:
-        pools = sorted({locked.session.pool for locked in self._tails.values()})
+        pools = sorted({locked.session.pool for locked in self._locked.values()})
         versions = {pool: self._pools.raise_version(pool) for pool in pools}
         self._messages.append(self._added)
-        tails = [(locked, versions[locked.session.pool]) for locked in self._tails.values()]
-        self._sessions.note_appends(tails, now)
-        for locked in self._tails.values():
+        appended = [(locked, versions[locked.session.pool]) for locked in self._locked.values()]
+        self._sessions.note_appends(appended, now)
+        for locked in self._locked.values():
             if self._is_due(locked):
                 self._sessions.make_due(locked.session.id, now)
 
     def _is_due(self, locked: LockedSession) -> bool:
-        """After a reply the unchecked messages are counted (MEM-3); each project says how many are enough."""
+        """Whether the session is due for extraction: after a reply, with as many unchecked messages as the project requires
+        (MEM-3)."""
         if not locked.replied or locked.session.memory_job_pending:
             return False
         project = locked.session.project
@@ -132,7 +133,7 @@ class _Appending:
 
 
 class Recorder:
-    """One transaction a call. Embedding happens before it, so the writer only writes."""
+    """Each call is one transaction. Messages are embedded before it, so that it is short."""
 
     def __init__(
         self, database: Database, indexer: Indexer, clock: Clock, limits: Limits, wake_up: WakeUp, events: EventBus
@@ -147,9 +148,9 @@ class Recorder:
 
     def messages(
         self, reach: Reach, session: str, drafts: Sequence[Draft], *, idempotency_key: str | None = None
-    ) -> Recorded:
-        """Append in the order given, all or none."""
-        append = Append(reach=reach, session=session, drafts=drafts)
+    ) -> RecordResult:
+        """Append messages in the given order, all or none."""
+        append = RecordRequest(reach=reach, session=session, drafts=drafts)
         if idempotency_key is None and sum(len(draft.content) for draft in drafts) <= _LARGE:
             (recorded,) = self.all([append])
             if isinstance(recorded, BaseException):
@@ -157,23 +158,23 @@ class Recorder:
             return recorded
         return self._noted(self._recorded_alone(append, idempotency_key))
 
-    def _noted(self, recorded: Recorded) -> Recorded:
+    def _noted(self, recorded: RecordResult) -> RecordResult:
         if not recorded.is_repeated:
             self._events.added(recorded.session, recorded.messages)
         if any(message.role == "assistant" for message in recorded.messages):
             self.notify()
         return recorded
 
-    def _recorded_alone(self, append: Append, idempotency_key: str | None) -> Recorded:
+    def _recorded_alone(self, append: RecordRequest, idempotency_key: str | None) -> RecordResult:
         reach, session, drafts = append.reach, append.session, append.drafts
         if idempotency_key is not None:
             return self._once(reach, session, drafts, idempotency_key)
         prepared = self.prepare(drafts)
         return self._database.write(reach, lambda transaction: self.append(transaction, session, prepared))
 
-    def all(self, appends: Sequence[Append]) -> list[Recorded | BaseException]:
-        """What many callers want to append, with one sync for all of it: one answer each, or why it was not done."""
-        answers = self._database.write_together(
+    def all(self, appends: Sequence[RecordRequest]) -> list[RecordResult | BaseException]:
+        """Append the messages of several requests with one fsync; each answer is a result or an error."""
+        answers = self._database.write_batch(
             [(append.reach, (append.session, append.drafts)) for append in appends],
             self._prepare_requests,
             self._append_requests,
@@ -183,13 +184,13 @@ class Recorder:
     def episode(
         self, reach: Reach, session: str, user_message: Draft, reply: Draft, *, idempotency_key: str | None = None
     ) -> Episode:
-        """Both sides of one exchange (ISO-9)."""
+        """Append both sides of one exchange (ISO-9)."""
         messages = self.messages(reach, session, (user_message, reply), idempotency_key=idempotency_key).messages
         opening = messages[0]
         return Episode(id=opening.id, session=opening.session, messages=messages, created_at=opening.created_at)
 
-    def prepare(self, drafts: Sequence[Draft]) -> list[Prepared]:
-        """All that can be done before a transaction that will `append` them."""
+    def prepare(self, drafts: Sequence[Draft]) -> list[PreparedMessage]:
+        """Embed drafts before the transaction that will `append` them."""
         (prepared,) = self._prepare([drafts])
         return prepared
 
@@ -197,58 +198,58 @@ class Recorder:
         self,
         transaction: Transaction,
         session: str,
-        prepared: Sequence[Prepared],
+        prepared: Sequence[PreparedMessage],
         *,
         answering: MessageId | None = None,
         room_for: int = 0,
         recalled_pool: PoolId | None = None,
         locked: LockedSession | None = None,
-    ) -> Recorded:
-        """Inside a transaction of a larger use case. `answering` names the message that opened the exchange, where others may have
-        been said since; with `room_for` so many more must fit into the quota. `recalled_pool` is the pool whose text they were
-        given; where none is named, what they quote is taken to be of the session's pool. `locked` is the session, where the
-        transaction has locked it already. After the commit, `ring` for a reply."""
-        appending = _Appending(transaction, PoolStore(transaction, self.generation), self._limits)
-        recorded = appending.add(session, prepared, answering, room_for, recalled_pool, locked)
-        appending.write(self._clock())
+    ) -> RecordResult:
+        """Append in the transaction of a larger use case. `answering` is the message that opened the exchange, if others may follow
+        it; `room_for` so many more messages the quota must have room. `recalled_pool` is the pool whose text the messages were
+        given; without it, text that they quote is taken to be of the session's pool. `locked` is the session, if the transaction
+        has locked it already. After the commit of a reply, call `notify`."""
+        batch = _MessageBatch(transaction, PoolStore(transaction, self.generation), self._limits)
+        recorded = batch.add(session, prepared, answering, room_for, recalled_pool, locked)
+        batch.write(self._clock())
         return recorded
 
     def notify(self) -> None:
-        """A reply was recorded, and may have made its session due for extraction (MEM-3)."""
+        """Wake a worker: a recorded reply may have made its session due for extraction (MEM-3)."""
         self._wake_up.notify()
 
     def _prepare_requests(self, requests: Sequence[tuple[str, Sequence[Draft]]]) -> list[_Request]:
         prepared = self._prepare([drafts for _, drafts in requests])
         return [(session, entries) for (session, _), entries in zip(requests, prepared, strict=True)]
 
-    def _prepare(self, requests: Sequence[Sequence[Draft]]) -> list[list[Prepared]]:
-        """The drafts of one or more requests, embedded together: many at once cost little more than one."""
+    def _prepare(self, requests: Sequence[Sequence[Draft]]) -> list[list[PreparedMessage]]:
+        """Embed the drafts of several requests in one batch, which costs little more than one request."""
         now = self._clock()
         drafts = [draft for request in requests for draft in request]
         times = [now if draft.created_at is None else draft.created_at for draft in drafts]
         indexed = self._indexer.prepare_messages(
             [(draft.content, draft.author, time) for draft, time in zip(drafts, times, strict=True)], now
         )
-        prepared = map(Prepared, drafts, times, indexed)
+        prepared = map(PreparedMessage, drafts, times, indexed)
         return [list(islice(prepared, len(request))) for request in requests]
 
     def _append_requests(
         self, transaction: Transaction, requests: Sequence[_Request]
-    ) -> list[Recorded | CloisterError]:
-        """Each at the end of its session. One that cannot be done is answered with the reason, and the others go on."""
-        appending = _Appending(transaction, PoolStore(transaction, self.generation), self._limits)
-        answers: list[Recorded | CloisterError] = []
+    ) -> list[RecordResult | CloisterError]:
+        """Append each request to its session. The answer to one that is refused is its error, and the others are still appended."""
+        batch = _MessageBatch(transaction, PoolStore(transaction, self.generation), self._limits)
+        answers: list[RecordResult | CloisterError] = []
         for session, prepared in requests:
             try:
-                answers.append(appending.add(session, prepared))
+                answers.append(batch.add(session, prepared))
             except (NotFound, Conflict, QuotaExceeded) as error:
                 answers.append(error)
-        appending.write(self._clock())
+        batch.write(self._clock())
         return answers
 
-    def _once(self, reach: Reach, session: str, drafts: Sequence[Draft], key: str) -> Recorded:
-        """The same request under the same key is done once in a session, which is known by its number: another session that was
-        later given the same outside id has keys of its own."""
+    def _once(self, reach: Reach, session: str, drafts: Sequence[Draft], key: str) -> RecordResult:
+        """Record a request with an idempotency key once. Keys belong to a session by its internal id: a later session with the same
+        external id has keys of its own."""
         parts = [
             [draft.role, draft.content, draft.author, draft.created_at, draft.status, draft.metadata]
             for draft in drafts
@@ -256,24 +257,24 @@ class Recorder:
         given = request(key, parts)
         prepared = self.prepare(drafts)
 
-        def work(transaction: Transaction) -> Recorded:
+        def work(transaction: Transaction) -> RecordResult:
             locked = SessionStore(transaction).lock(session)
 
-            def first() -> tuple[Recorded, FirstAnswer]:
+            def first() -> tuple[RecordResult, FirstAnswer]:
                 recorded = self.append(transaction, session, prepared, locked=locked)
                 return recorded, _first_answer(recorded)
 
-            def again(kept: Sequence[Any]) -> Recorded:
-                return Recorded(session=locked.session, messages=_repeated(kept, prepared), is_repeated=True)
+            def again(kept: Sequence[Any]) -> RecordResult:
+                return RecordResult(session=locked.session, messages=_repeated(kept, prepared), is_repeated=True)
 
-            place = ("messages", locked.session.id)
-            return done_once(transaction, given, place, self._clock, first=first, again=again)
+            namespace = ("messages", locked.session.id)
+            return done_once(transaction, given, namespace, self._clock, first=first, again=again)
 
         return write_once(self._database, reach, work)
 
 
 def _message(
-    session: Session, sequence: int, episode: MessageId | None, entry: Prepared, recalled_pool: PoolId | None
+    session: Session, sequence: int, episode: MessageId | None, entry: PreparedMessage, recalled_pool: PoolId | None
 ) -> Message:
     draft = entry.draft
     identity = message_id(session.id, sequence)
@@ -295,7 +296,7 @@ def _message(
     )
 
 
-def _first_answer(recorded: Recorded) -> FirstAnswer:
+def _first_answer(recorded: RecordResult) -> FirstAnswer:
     messages = recorded.messages
     kept = [[message.id, message.session, message.episode, message.created_at] for message in messages]
     return FirstAnswer(
@@ -307,8 +308,8 @@ def _first_answer(recorded: Recorded) -> FirstAnswer:
     )
 
 
-def _repeated(kept: Sequence[Sequence[int]], prepared: Sequence[Prepared]) -> tuple[Message, ...]:
-    """The first answer again, made of what was kept and the words that came with the repeated request."""
+def _repeated(kept: Sequence[Sequence[int]], prepared: Sequence[PreparedMessage]) -> tuple[Message, ...]:
+    """The first answer again, from the stored ids and times and the content of the repeated request."""
     return tuple(
         Message(
             id=MessageId(identity),

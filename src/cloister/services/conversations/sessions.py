@@ -1,4 +1,4 @@
-"""Sessions: make them, find them, describe them, and move them between pools."""
+"""Create, find, list, change and move sessions."""
 
 import json
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ _DRAWS = 4
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SessionFields:
-    """What a caller may say of a session when making one."""
+    """The fields that a caller may set when creating a session."""
 
     external_id: str | None = None
     project: ProjectId | None = None
@@ -47,19 +47,19 @@ class SessionFields:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SessionChange:
-    """What to change; none leaves a field as it is. With `move` the session goes to `project`, where none is the shared pool.
-    `untitle` takes the title away."""
+    """The fields to change; None leaves a field as it is. `untitle` removes the title."""
 
     title: str | None = None
     untitle: bool = False
     tags: tuple[str, ...] | None = None
     metadata: Metadata | None = None
-    move: bool = False
-    project: ProjectId | None = None
+
+
+NO_CHANGE = SessionChange()
 
 
 class Sessions:
-    """One use case a method; each is one transaction."""
+    """Each method is one use case, and one transaction."""
 
     def __init__(self, database: Database, generation: int, clock: Clock, limits: Limits, events: EventBus) -> None:
         self._database = database
@@ -71,8 +71,8 @@ class Sessions:
     def create(
         self, reach: Reach, fields: SessionFields, *, idempotency_key: str | None = None
     ) -> tuple[Session, bool]:
-        """The session, and whether it is new. The same outside id with the same fields is the same session. A caller that is bound
-        to a user makes sessions of that user."""
+        """The session, and whether it is new. The same external id with the same fields gives the existing session. A caller that
+        is bound to a user creates sessions of that user."""
         wanted = checked_fields(replace(fields, user_id=reach.user_of(fields.user_id)))
 
         def work(transaction: Transaction) -> tuple[Session, bool]:
@@ -94,8 +94,8 @@ class Sessions:
             return (session, is_new, False), FirstAnswer("sessions", kept, session=session.id)
 
         def again(kept: Sequence[Any]) -> tuple[Session, bool, bool]:
-            """The first answer, wherever the session is now: what it said is in the repeated request. A deleted session has taken
-            its key with it."""
+            """The first answer, even if the session has changed since; its fields are those of the repeated request. When a session
+            is deleted, its idempotency key is deleted too."""
             is_new, external_id, identity, pool, message_count, created_at, updated_at = kept
             session = Session(
                 id=identity,
@@ -152,7 +152,7 @@ class Sessions:
         user_id: str | None = None,
         before: tuple[int, int] | None = None,
     ) -> list[Session]:
-        """Newest activity first; `any_project=False` keeps to `project`, where none is the shared pool."""
+        """A page of sessions, newest activity first. `any_project=False` selects `project`, where None is the shared pool."""
         if user_id is not None:
             checked_name(user_id, "user_id")
         reach.user_of(user_id)
@@ -167,7 +167,7 @@ class Sessions:
     def messages(
         self, reach: Reach, external_id: str, *, limit: int, after: MessageId | None = None
     ) -> tuple[Session, list[Message]]:
-        """A page of what was said, in order, from behind the last one seen."""
+        """A page of a session's messages in order, after the given one."""
         with self._database.read(reach) as transaction:
             session = SessionStore(transaction).get(external_id)
             if after is not None and session_of(after) != session.id:
@@ -175,38 +175,58 @@ class Sessions:
             return session, MessageStore(transaction).page(session.id, session.pool, limit=limit, after=after)
 
     def change(self, reach: Reach, external_id: str, change: SessionChange) -> Session:
-        """Change the words about a session, its project, or both at once; that is activity too. In a new project its whole
-        history is in the new pool, and out of the old one, by the next request (ISO-5). What asks for nothing new changes nothing,
-        and nobody is told of it."""
-        tags = check_change(change)
+        """Change the title, tags or metadata of a session, which counts as activity. If nothing differs, nothing is written and no
+        event is published."""
+        check_change(change)
 
         def work(transaction: Transaction) -> tuple[Session, Session]:
-            if change.move and change.project is not None:
-                ProjectStore(transaction).hold(change.project)
-            sessions = SessionStore(transaction)
-            locked = sessions.lock(external_id)
-            session = locked.session
-            if change.move:
-                scope = _scope_in(transaction, change.project, session.user_id)
-                SessionMove(transaction, self._generation, self._clock()).move(locked, scope)
-            stored = Description(title=session.title, tags=session.tags, metadata=checked_metadata(session.metadata))
-            wanted = Description(
-                title=None if change.untitle else session.title if change.title is None else change.title,
-                tags=session.tags if tags is None else tags,
-                metadata=stored.metadata if change.metadata is None else checked_metadata(change.metadata),
-            )
-            if wanted == stored and not (change.move and change.project != session.project):
-                return session, session
-            sessions.describe(session.id, wanted, self._clock())
-            return session, sessions.get(external_id)
+            session = SessionStore(transaction).lock(external_id).session
+            return session, self._describe(transaction, session, change)
 
         before, after = self._database.write(reach, work)
         if after is not before:
-            self._events.moved([before], after.project)
+            self._events.changed(after)
         return after
 
+    def move(
+        self, reach: Reach, external_id: str, project: ProjectId | None, change: SessionChange = NO_CHANGE
+    ) -> Session:
+        """Move a session to a project, or with None to the shared pool, and change its fields in the same transaction. Its whole
+        history is in the new pool, and out of the old one, by the next request (ISO-5)."""
+        check_change(change)
+
+        def work(transaction: Transaction) -> tuple[Session, Session]:
+            if project is not None:
+                ProjectStore(transaction).lock_shared(project)  # projects are locked before sessions, to avoid deadlock
+            locked = SessionStore(transaction).lock(external_id)
+            session = locked.session
+            scope = _scope_in(transaction, project, session.user_id)
+            SessionMove(transaction, self._generation, self._clock()).move(locked, scope)
+            return session, self._describe(transaction, session, change, is_moved=project != session.project)
+
+        before, after = self._database.write(reach, work)
+        if after is not before:
+            self._events.moved([before], project)
+        return after
+
+    def _describe(
+        self, transaction: Transaction, session: Session, change: SessionChange, *, is_moved: bool = False
+    ) -> Session:
+        """Write the changed fields, and the time of activity; returns the same object if there is nothing to write."""
+        stored = Description(title=session.title, tags=session.tags, metadata=checked_metadata(session.metadata))
+        wanted = Description(
+            title=None if change.untitle else session.title if change.title is None else change.title,
+            tags=session.tags if change.tags is None else checked_tags(change.tags),
+            metadata=stored.metadata if change.metadata is None else checked_metadata(change.metadata),
+        )
+        if wanted == stored and not is_moved:
+            return session
+        sessions = SessionStore(transaction)
+        sessions.describe(session.id, wanted, self._clock())
+        return sessions.get(session.external_id)
+
     def preview_move(self, reach: Reach, external_id: str, project: ProjectId | None) -> MovePreview:
-        """What moving a session to this project, or out of all, would bring along. Nothing is changed."""
+        """What would move along with a session to this project, or with None to the shared pool. Nothing is changed."""
         with self._database.read(reach) as transaction:
             if project is not None:
                 ProjectStore(transaction).get(project)
@@ -216,10 +236,10 @@ class Sessions:
             return preview_move(transaction, session, scope)
 
     def add(self, transaction: Transaction, wanted: SessionFields) -> tuple[Session, bool]:
-        """Inside a transaction of a larger use case; the fields are checked. Not new where another was faster. Outside ids are
-        unique in a tenant: a confined or bound caller that names a session it cannot see is told that there is none (ISO-4), though
-        it can tell from that that the name is not free."""
-        stored = UsageStore(transaction).stored()
+        """Add a session in the transaction of a larger use case; `wanted` was checked. Returns False with the existing session if
+        another transaction was faster. External ids are unique in a tenant: for an id that is in use outside its reach, a confined
+        or bound caller gets `NotFound` (ISO-4), and can infer from it that the id is taken."""
+        stored = UsageStore(transaction).counts()
         refuse_over("sessions", stored.sessions, 1, stored.limits.over(self._limits).sessions)
         pools = PoolStore(transaction, self._generation)
         pool = pools.ensure(_scope_in(transaction, wanted.project, wanted.user_id).pool)
@@ -248,21 +268,22 @@ class Sessions:
 
 
 def _scope_in(transaction: Transaction, project: ProjectId | None, user: str | None) -> Scope:
-    """The scope of a session of this project and user; the project must be one the caller may see, and stays one."""
+    """The scope of a session in this project and of this user. Locks the project, which must be within the caller's reach."""
     _refuse_leaving(transaction.reach, project)
     if project is None:
         return Scope(tenant=transaction.reach.tenant, project=None, user=user)
-    visibility = ProjectStore(transaction).hold(project).member_visibility
+    visibility = ProjectStore(transaction).lock_shared(project).member_visibility
     return Scope(tenant=transaction.reach.tenant, project=project, user=user, visibility=visibility)
 
 
-def check_change(change: SessionChange) -> tuple[str, ...] | None:
-    """Whether what is said of a session may be said; its tags, as they are kept. A dry run refuses what the change would."""
+def check_change(change: SessionChange) -> None:
+    """Refuse invalid fields; a dry run calls this too."""
     if change.title is not None:
         checked_name(change.title, "title")
     if change.metadata is not None:
         checked_metadata(change.metadata)
-    return None if change.tags is None else checked_tags(change.tags)
+    if change.tags is not None:
+        checked_tags(change.tags)
 
 
 def _refuse_leaving(reach: Reach, project: ProjectId | None) -> None:
@@ -271,7 +292,7 @@ def _refuse_leaving(reach: Reach, project: ProjectId | None) -> None:
 
 
 def checked_fields(fields: SessionFields) -> SessionFields:
-    """As they are stored; the error names the one that cannot be."""
+    """The fields as they are stored; raises `InvalidRequest` for one that is invalid."""
     for field, value in (("external_id", fields.external_id), ("user_id", fields.user_id), ("title", fields.title)):
         if value is not None:
             checked_name(value, field)
@@ -287,7 +308,7 @@ def checked_fields(fields: SessionFields) -> SessionFields:
 
 
 def _refuse_other(existing: Session, wanted: SessionFields) -> None:
-    """Making a session twice is fine; making another one under the same id is not."""
+    """Creating the same session twice is allowed; creating another one with the same id is not."""
     pairs = (
         ("project_id", existing.project, wanted.project),
         ("user_id", existing.user_id, wanted.user_id),

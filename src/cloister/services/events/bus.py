@@ -1,8 +1,8 @@
-"""Events: what happened in a tenant, told to whoever reads along, in this process and, where the database can carry it, in others.
+"""The event bus: events of a tenant, published to subscribers in this process and, if the database can notify, in others.
 
-Told after the commit, in ids and names. Where nobody reads, nothing is kept. Of a tenant with readers the last events are kept,
-once for all of them: a reader is a place in that row, not a queue, and one that fell too far behind is told to look again. A place
-goes out as an id that says nothing to anybody: numbers would tell a confined reader how much happens where it may not look.
+Events are published after the commit, and have ids and names but no content. Each tenant with subscribers has one ring buffer; a
+subscription is an offset into it. One whose offset was overwritten gets `reset`. Offsets are encrypted into event ids: plain
+numbers would show a confined subscriber how much happens outside its reach.
 """
 
 import secrets
@@ -16,7 +16,7 @@ from itertools import count, islice
 from typing import NamedTuple
 
 from cloister.domain.conversation import Message, Session, Status
-from cloister.domain.events import Event, of_messages, of_move, of_session, reset, told
+from cloister.domain.events import Event, of_messages, of_move, of_session, reset, visible_to
 from cloister.domain.identifiers import ProjectId, TenantId
 from cloister.domain.patterns import anchored
 from cloister.domain.scope import Reach
@@ -24,35 +24,37 @@ from cloister.domain.timestamps import Clock
 from cloister.services.events.change_poller import ChangePoller, Versions
 from cloister.storage.interface import Database
 
-KEPT = 1_024
-_KEPT_SECONDS = 300.0
-# A change of more sessions at once is told as one reset.
+BUFFER_SIZE = 1_024
+# How long the buffer of a tenant without subscribers is kept, for those that reconnect.
+_UNUSED_SECONDS = 300.0
+# A change of more sessions at once is published as one reset.
 MOST_AT_ONCE = 100
 _MOST_READ = 64
 _ID = anchored(r"[0-9a-f]{48}")
-# Rows of different times never share a place.
-_ROW_LENGTH = 1 << 40
-_NOWHERE = -1
+# Each new buffer starts at another multiple, so that an offset into a dropped buffer is never valid in a later one.
+_OFFSETS_PER_BUFFER = 1 << 40
+_INVALID_OFFSET = -1
 
-News = Callable[[TenantId], None]
+Listener = Callable[[TenantId], None]
 
 
 class Delivery(NamedTuple):
-    """What a reader gets. `id` is the place behind it; `event` is none where the reader missed some, and has to look again."""
+    """An event for a subscriber. `id` is the offset after it; `event` is None if the subscriber missed some, and has to read
+    again."""
 
     id: str
     event: Event | None
 
 
-class _Row:
-    """The last events of one tenant. Places count up; `end` is the place behind the last."""
+class _RingBuffer:
+    """The last events of one tenant. Offsets only increase; `end` is the offset after the last event."""
 
     def __init__(self, begin: int) -> None:
         self.end = begin
-        self.readers = 0
-        self.left_at = 0.0
-        self.seen: Versions | None = None
-        self._events: deque[Event] = deque(maxlen=KEPT)
+        self.subscribers = 0
+        self.unused_since = 0.0
+        self.versions: Versions | None = None
+        self._events: deque[Event] = deque(maxlen=BUFFER_SIZE)
         self._lock = threading.Lock()
 
     def add(self, events: Sequence[Event]) -> None:
@@ -60,35 +62,35 @@ class _Row:
             self._events.extend(events)
             self.end += len(events)
 
-    def since(self, place: int, most: int) -> list[Event] | None:
-        """What came behind the place; none where some of it is no longer here."""
+    def since(self, offset: int, most: int) -> list[Event] | None:
+        """The events from this offset on; None if some of them were overwritten."""
         with self._lock:
-            new = self.end - place
+            new = self.end - offset
             if not 0 <= new <= len(self._events):
                 return None
             first = len(self._events) - new
             return list(islice(self._events, first, first + most))
 
     @property
-    def is_forgotten(self) -> bool:
-        return not self.readers and time.monotonic() - self.left_at > _KEPT_SECONDS
+    def is_expired(self) -> bool:
+        return not self.subscribers and time.monotonic() - self.unused_since > _UNUSED_SECONDS
 
 
 class EventBus:
-    """Safe to use from any thread. Telling takes no longer than a look into a table, and with readers a few steps more."""
+    """Thread-safe. Publishing costs a dictionary lookup, and with subscribers an append to the buffer."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._notifier = database.notifier
         self._change_poller = ChangePoller(database, clock)
         self._clock = clock
-        self._rows: dict[TenantId, _Row] = {}
-        self._begins = count(_ROW_LENGTH, _ROW_LENGTH)
+        self._buffers: dict[TenantId, _RingBuffer] = {}
+        self._first_offsets = count(_OFFSETS_PER_BUFFER, _OFFSETS_PER_BUFFER)
         self._secret = secrets.token_bytes(32)
         self._lock = threading.Lock()
-        self._looking = threading.Lock()
-        self._listening = False
-        self._news: list[News] = []
-        self._on_change: list[News] = []
+        self._polling = threading.Lock()
+        self._is_subscribed = False
+        self._publish_listeners: list[Listener] = []
+        self._change_listeners: list[Listener] = []
 
     def created(self, session: Session) -> None:
         if self._is_wanted(session.tenant):
@@ -100,7 +102,7 @@ class EventBus:
             self._publish(session.tenant, [of_session("session.changed", session, self._clock())])
 
     def all_changed(self, sessions: Sequence[Session]) -> None:
-        """Sessions of one tenant. More than `MOST_AT_ONCE` are not named: subscribers of their projects look again."""
+        """Sessions of one tenant. If there are more than `MOST_AT_ONCE`, each of their projects gets one reset instead."""
         if not sessions:
             return
         tenant, at = sessions[0].tenant, self._clock()
@@ -113,7 +115,7 @@ class EventBus:
             self._publish(tenant, events)
 
     def moved(self, sessions: Sequence[Session], project: ProjectId | None) -> None:
-        """Sessions of one project, as they were before, that are now in this one."""
+        """Sessions of one project, as they were before the move, that are now in `project`."""
         if sessions:
             self._note_change(sessions[0].tenant)
         if not sessions or not self._is_wanted(sessions[0].tenant):
@@ -126,7 +128,7 @@ class EventBus:
         self._publish(sessions[0].tenant, events)
 
     def regrouped(self, tenant: TenantId, project: ProjectId) -> None:
-        """Sessions of a project recall others than before: whoever reads along has to look again."""
+        """The pools of a project have changed: subscribers have to read again."""
         self._note_change(tenant)
         if self._is_wanted(tenant):
             self._publish(tenant, [reset(self._clock(), project=project)])
@@ -137,7 +139,7 @@ class EventBus:
             self._publish(session.tenant, [of_session("session.deleted", session, self._clock())])
 
     def erased(self, tenant: TenantId, sessions: Sequence[Session], projects: Collection[ProjectId | None]) -> None:
-        """Sessions of one user, in these projects, are gone. More than `MOST_AT_ONCE` need not all be named."""
+        """Sessions of one user, in these projects, were erased. If there are more than `MOST_AT_ONCE`, not all need be given."""
         self._note_change(tenant)
         if not sessions or not self._is_wanted(tenant):
             return
@@ -149,7 +151,7 @@ class EventBus:
         self._publish(tenant, events)
 
     def tenant_erased(self, tenant: TenantId) -> None:
-        """Whoever reads along looks again, and finds that its key is not valid any more."""
+        """Subscribers get a reset, and then find that their key is no longer valid."""
         self._note_change(tenant)
         if self._is_wanted(tenant):
             self._publish(tenant, [reset(self._clock(), wide=True)])
@@ -166,158 +168,162 @@ class EventBus:
         if self._is_wanted(session.tenant):
             self._publish(session.tenant, [of_session("turn.finished", session, self._clock())._replace(status=status)])
 
-    def on_news(self, call: News) -> Callable[[], None]:
-        """Whenever a tenant with readers has news: called on the thread that tells, so it must only pass it on. Gives its end."""
-        self._news = [*self._news, call]
+    def on_publish(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` when an event of a tenant with subscribers is published; returns a function that ends this. It is called
+        on the publishing thread, so it must return at once."""
+        self._publish_listeners = [*self._publish_listeners, listener]
 
         def end() -> None:
-            self._news = [each for each in self._news if each is not call]
+            self._publish_listeners = [each for each in self._publish_listeners if each is not listener]
 
         return end
 
-    def on_change(self, call: News) -> Callable[[], None]:
-        """Whenever this process moves, regroups, empties or deletes sessions of a tenant, with readers or without: called on the
-        thread that did it, so it must only pass it on. Gives its end."""
-        self._on_change = [*self._on_change, call]
+    def on_change(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` when this process moves, regroups, empties or deletes sessions of a tenant, with subscribers or without;
+        returns a function that ends this. It is called on the changing thread, so it must return at once."""
+        self._change_listeners = [*self._change_listeners, listener]
 
         def end() -> None:
-            self._on_change = [each for each in self._on_change if each is not call]
+            self._change_listeners = [each for each in self._change_listeners if each is not listener]
 
         return end
 
     def _note_change(self, tenant: TenantId) -> None:
-        for call in self._on_change:
-            call(tenant)
+        for listener in self._change_listeners:
+            listener(tenant)
 
-    def read_along(self, reach: Reach, *, user: str | None = None, behind: str | None = None) -> "Reader":
-        """From now on, or from behind the event of this id. What happens from when this returns is told."""
+    def subscribe(self, reach: Reach, *, user: str | None = None, after: str | None = None) -> "Subscription":
+        """Subscribe to events from now on, or after the event with this id. Every event that occurs after the return is
+        delivered."""
         reach.user_of(user)
-        row = self._join(reach.tenant)
-        place = row.end if behind is None else self._opened(reach.tenant, behind)
-        return Reader(self, row, reach, user, _NOWHERE if place is None else place)
+        buffer = self._join(reach.tenant)
+        offset = buffer.end if after is None else self._decode_offset(reach.tenant, after)
+        return Subscription(self, buffer, reach, user, offset)
 
-    def leave(self, row: _Row) -> None:
+    def unsubscribe(self, buffer: _RingBuffer) -> None:
         with self._lock:
-            row.readers -= 1
-            row.left_at = time.monotonic()
+            buffer.subscribers -= 1
+            buffer.unused_since = time.monotonic()
 
-    def sealed(self, tenant: TenantId, place: int) -> str:
-        """A place as an id: no two are alike, none tells anything, and none can be made up."""
+    def encode_offset(self, tenant: TenantId, offset: int) -> str:
+        """An offset as an event id: encrypted with a nonce, and authenticated, so that it can be neither read nor forged."""
         nonce = secrets.token_bytes(8)
-        veiled = place ^ int.from_bytes(self._digest(b"veil", nonce), "big")
-        body = nonce + veiled.to_bytes(8, "big")
+        encrypted = offset ^ int.from_bytes(self._digest(b"veil", nonce), "big")
+        body = nonce + encrypted.to_bytes(8, "big")
         return (body + self._digest(b"mark", body + b"%d" % tenant)).hex()
 
-    def _opened(self, tenant: TenantId, given: str) -> int | None:
-        """None for what was not given to this tenant by this process."""
+    def _decode_offset(self, tenant: TenantId, given: str) -> int:
+        """An invalid offset for an id that this process did not give to this tenant."""
         if not _ID.fullmatch(given):
-            return None
-        whole = bytes.fromhex(given)
-        body, mark = whole[:16], whole[16:]
+            return _INVALID_OFFSET
+        decoded = bytes.fromhex(given)
+        body, mark = decoded[:16], decoded[16:]
         if not compare_digest(mark, self._digest(b"mark", body + b"%d" % tenant)):
-            return None
+            return _INVALID_OFFSET
         return int.from_bytes(body[8:], "big") ^ int.from_bytes(self._digest(b"veil", body[:8]), "big")
 
     def _digest(self, purpose: bytes, data: bytes) -> bytes:
         return blake2b(data, key=self._secret, person=purpose, digest_size=8).digest()
 
     def _is_wanted(self, tenant: TenantId) -> bool:
-        return self._notifier.publishes or tenant in self._rows
+        return self._notifier.publishes or tenant in self._buffers
 
     def _publish(self, tenant: TenantId, events: Sequence[Event]) -> None:
-        self._keep(tenant, events)
+        self._deliver(tenant, events)
         self._notifier.publish(tenant, events)
 
-    def _keep(self, tenant: TenantId, events: Sequence[Event]) -> None:
-        row = self._rows.get(tenant)
-        if row is None:
+    def _deliver(self, tenant: TenantId, events: Sequence[Event]) -> None:
+        """To the subscribers in this process."""
+        buffer = self._buffers.get(tenant)
+        if buffer is None:
             return
-        if row.is_forgotten:
-            self._drop_forgotten()
-        row.add(events)
-        for call in self._news:
-            call(tenant)
+        if buffer.is_expired:
+            self._drop_expired()
+        buffer.add(events)
+        for listener in self._publish_listeners:
+            listener(tenant)
 
-    def _join(self, tenant: TenantId) -> _Row:
-        self._listen()
-        self._drop_forgotten()
+    def _join(self, tenant: TenantId) -> _RingBuffer:
+        self._subscribe_to_notifier()
+        self._drop_expired()
         with self._lock:
-            row = self._rows.get(tenant)
-            if row is None:
-                row = self._rows[tenant] = _Row(next(self._begins))
-            row.readers += 1
+            buffer = self._buffers.get(tenant)
+            if buffer is None:
+                buffer = self._buffers[tenant] = _RingBuffer(next(self._first_offsets))
+            buffer.subscribers += 1
         try:
-            self._see(tenant, row)
-        except BaseException:
-            self.leave(row)
+            self._read_versions(tenant, buffer)
+        except BaseException:  # the subscriber was counted, and will not come to unsubscribe
+            self.unsubscribe(buffer)
             raise
-        return row
+        return buffer
 
-    def _listen(self) -> None:
-        with self._looking:
-            if not self._listening:
-                self._notifier.subscribe(self._keep, self._missed)
-                self._listening = True
+    def _subscribe_to_notifier(self) -> None:
+        with self._polling:
+            if not self._is_subscribed:
+                self._notifier.subscribe(self._deliver, self._catch_up)
+                self._is_subscribed = True
 
-    def _see(self, tenant: TenantId, row: _Row) -> None:
-        """What is there now need not be told later."""
-        if self._notifier.publishes or row.seen is not None:
+    def _read_versions(self, tenant: TenantId, buffer: _RingBuffer) -> None:
+        """Where changes are polled, remember the present state, so that only later changes are published."""
+        if self._notifier.publishes or buffer.versions is not None:
             return
-        with self._looking:
-            if row.seen is None:
-                row.seen = self._change_poller.versions(tenant)
+        with self._polling:
+            if buffer.versions is None:
+                buffer.versions = self._change_poller.versions(tenant)
 
-    def _missed(self) -> None:
+    def _catch_up(self) -> None:
+        """Other processes may have published events that did not arrive here: poll for changes, or reset all subscribers."""
         with self._lock:
-            rows = list(self._rows.items())
-        for tenant, row in rows:
+            buffers = list(self._buffers.items())
+        for tenant, buffer in buffers:
             if self._notifier.publishes:
-                self._keep(tenant, [reset(self._clock(), wide=True)])
+                self._deliver(tenant, [reset(self._clock(), wide=True)])
                 continue
-            with self._looking:
-                if row.seen is None:
+            with self._polling:
+                if buffer.versions is None:
                     continue
-                events, row.seen = self._change_poller.changes(tenant, row.seen)
+                events, buffer.versions = self._change_poller.changes(tenant, buffer.versions)
             if events:
-                self._keep(tenant, events)
+                self._deliver(tenant, events)
 
-    def _drop_forgotten(self) -> None:
+    def _drop_expired(self) -> None:
         with self._lock:
-            for tenant in [tenant for tenant, row in self._rows.items() if row.is_forgotten]:
-                del self._rows[tenant]
+            for tenant in [tenant for tenant, buffer in self._buffers.items() if buffer.is_expired]:
+                del self._buffers[tenant]
 
 
-class Reader:
-    """One who reads along: a place in the row of a tenant, and what may be seen from there."""
+class Subscription:
+    """A subscriber's offset into the ring buffer of a tenant. It delivers the events within the subscriber's reach."""
 
-    def __init__(self, bus: EventBus, row: _Row, reach: Reach, user: str | None, place: int) -> None:
+    def __init__(self, bus: EventBus, buffer: _RingBuffer, reach: Reach, user: str | None, offset: int) -> None:
         self._bus = bus
-        self._row = row
+        self._buffer = buffer
         self._reach = reach
         self._user = user
-        self._place = place
+        self._offset = offset
 
     @property
     def id(self) -> str:
-        """The place of now: what was told so far is behind it."""
-        return self._bus.sealed(self._reach.tenant, self._place)
+        """The current offset as an event id: all events before it were delivered."""
+        return self._bus.encode_offset(self._reach.tenant, self._offset)
 
     @property
-    def has_news(self) -> bool:
-        return self._place != self._row.end
+    def has_events(self) -> bool:
+        return self._offset != self._buffer.end
 
     def read(self) -> list[Delivery]:
-        """What is new and may be known here, not too much at once."""
-        events = self._row.since(self._place, _MOST_READ)
+        """The next events that the subscriber may see, at most `_MOST_READ` at once."""
+        events = self._buffer.since(self._offset, _MOST_READ)
         if events is None:
-            self._place = self._row.end
+            self._offset = self._buffer.end
             return [Delivery(self.id, None)]
-        seen: list[Delivery] = []
+        deliveries: list[Delivery] = []
         for event in events:
-            self._place += 1
-            if (visible := told(event, self._reach, self._user)) is not None:
-                seen.append(Delivery(self.id, visible))
-        return seen
+            self._offset += 1
+            if (visible := visible_to(event, self._reach, self._user)) is not None:
+                deliveries.append(Delivery(self.id, visible))
+        return deliveries
 
     def close(self) -> None:
-        self._bus.leave(self._row)
+        self._bus.unsubscribe(self._buffer)

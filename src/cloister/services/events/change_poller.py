@@ -1,4 +1,4 @@
-"""Look around: what other processes changed in a tenant, where they do not say so themselves."""
+"""Poll the database for changes by other processes, where the database cannot notify (SQLite)."""
 
 from collections.abc import Mapping
 
@@ -10,13 +10,13 @@ from cloister.storage.interface import Database
 from cloister.storage.stores.changes import ChangeStore, PoolVersion
 
 Versions = Mapping[PoolId, PoolVersion]
-# More changed sessions of one pool are not worth being told one by one.
-_MOST_TOLD = 100
+# If more sessions of one pool have changed, they are published as one reset.
+_MOST_EVENTS = 100
 _NEVER_SEEN = PoolVersion(None, 0, 0)
 
 
 class ChangePoller:
-    """Tells of sessions that changed, pool by pool. What left a pool is not there to be named: then its readers look again."""
+    """Compares pool versions, and makes an event for each changed session. If sessions have left a pool, the event is a reset."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -27,7 +27,7 @@ class ChangePoller:
             return ChangeStore(transaction).versions()
 
     def changes(self, tenant: TenantId, seen: Versions) -> tuple[list[Event], Versions]:
-        """Since these versions; and the versions of now."""
+        """The events since these versions, and the present versions."""
         at = self._clock()
         found: list[Event] = []
         with self._database.read(Reach(tenant=tenant)) as transaction:
@@ -37,8 +37,8 @@ class ChangePoller:
                 before = seen.get(pool, _NEVER_SEEN)
                 if now.version == before.version:
                     continue
-                sessions = changes.sessions(pool, since=before.version, limit=_MOST_TOLD + 1)
-                if now.removed > before.version or len(sessions) > _MOST_TOLD:
+                sessions = changes.sessions(pool, since=before.version, limit=_MOST_EVENTS + 1)
+                if now.removed > before.version or len(sessions) > _MOST_EVENTS:
                     found.append(reset(at, project=now.project))
                 else:
                     found += (Event("session.changed", name, project, user, at) for name, project, user in sessions)

@@ -1,8 +1,8 @@
-"""What recall knows of entities: made when something is said of them, or later where the embedder is slow or has changed; and their
-points in an index outside the database.
+"""Index entities: when they are mentioned, or later where the embedder is slow or has changed; and their points in an external
+index.
 
-What is said of an entity may change while it is embedded or put. Its revision tells: what was made of it before is not kept, and it
-stays in the queue.
+An entity may change while it is embedded or put. Its revision shows that: the outdated result is dropped, and the entity stays in
+the queue.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +13,7 @@ from cloister.domain.entity import Entity
 from cloister.domain.identifiers import EntityId, ProjectId
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
-from cloister.index.interface import EntityPoint, Index
+from cloister.index.interface import EntityPoint, ExternalIndex
 from cloister.services.indexing.indexer import Indexer, Said
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.derived_index_rows import EntityIndexStore, EntityWords
@@ -22,43 +22,43 @@ from cloister.storage.stores.messages import Indexed
 
 T = TypeVar("T")
 _CHUNK = 200
-# Longer than a put takes; what is not struck out by then is taken out.
+# Longer than a put takes. A removal that was not cancelled by then is carried out.
 _PUT_MICROSECONDS = 60_000_000
 
 
 class EntityIndexing:
-    """Every step can be repeated, and by two at once."""
+    """Every step is idempotent, and may run in two processes at once. `external` is None with the exact index."""
 
-    def __init__(self, database: Database, index: Index, indexer: Indexer, clock: Clock) -> None:
+    def __init__(self, database: Database, external: ExternalIndex | None, indexer: Indexer, clock: Clock) -> None:
         self._database = database
-        self._index = index
+        self._external = external
         self._indexer = indexer
         self._clock = clock
 
     @property
     def not_yet(self) -> Indexed:
-        """Of a new entity, until it is indexed in the same transaction."""
+        """The index row of a new entity, until it is indexed later in the same transaction."""
         return Indexed(generation=self._indexer.generation, terms=b"", vector=None, tokens=0, indexed_at=None)
 
     def index_again(self, transaction: Transaction, left: Sequence[EntityId], *, gone: Sequence[EntityId] = ()) -> None:
-        """Of those that are held, what is known changed, or where they are, and what finds them changes with it; a slow embedder
-        leaves the vectors to the queue. With an index outside the database those that are gone wait in the queue, so that no crash
-        can lose it."""
+        """Index the entities `left`, which the transaction has locked and changed; a slow embedder leaves the vectors to the queue.
+        With an external index the removal of those `gone` is put into the queue, so that a crash cannot lose it."""
         entities = EntityStore(transaction)
         stored = entities.found(left) if left else []
         prepared = self._indexer.prepare([_said(entity) for entity in stored], self._clock()) if stored else []
         for entity, indexed in zip(stored, prepared, strict=True):
             entities.set_index(entity.id, indexed)
-        if gone and not self._index.immediate:
+        if gone and self._external is not None:
             EntityIndexStore(transaction, self._indexer.generation).note_removal(gone)
 
     def take_out(self, reach: Reach, removal: int, entity: EntityId) -> None:
-        """Of an index outside the database."""
-        self._index.forget_entities([entity])
+        """Remove an entity from the external index, and the removal from the queue."""
+        if self._external is not None:
+            self._external.forget_entities([entity])
         self._write(reach, lambda rows: rows.settle_removal(removal, entity))
 
     def index_waiting(self, reach: Reach, project: ProjectId) -> int:
-        """Some of those of a project that wait; returns how many."""
+        """Index some of a project's entities in the queue; returns how many."""
         with self._database.read(reach) as transaction:
             waiting = EntityIndexStore(transaction, self._indexer.generation).waiting(project, limit=_CHUNK)
         if not waiting:
@@ -67,15 +67,16 @@ class EntityIndexing:
         known = [words for words in waiting if words.vector is not None]
         if unknown:
             known += self._keep(reach, project, unknown)
-        if self._index.immediate:
+        if self._external is None:
             now = self._clock()
             self._write(reach, lambda rows: rows.mark_indexed(known, now))
         else:
-            self._put(reach, known)
+            self._put(self._external, reach, known)
         return len(waiting)
 
     def rebuild(self, reach: Reach, project: ProjectId, *, everything: bool) -> Iterator[int]:
-        """Those of a project that are of another generation, or all; gives how many at each step. Points follow by the queue."""
+        """Index a project's entities of other generations, or all; yields how many after each step. Points follow from the
+        queue."""
         after = 0
         while words := self._words(reach, project, after, everything):
             self._keep(reach, project, words)
@@ -88,18 +89,19 @@ class EntityIndexing:
             return rows.words(project, after=after, limit=_CHUNK, all_generations=everything)
 
     def _keep(self, reach: Reach, project: ProjectId, words: Sequence[EntityWords]) -> list[EntityWords]:
-        """No transaction is open while the embedder works. Gives them as they are known now."""
+        """Embed and store; no transaction is open while the embedder works. Returns the entities with their vectors and terms."""
         indexed = self._indexer.embed([_said(one.entity) for one in words], self._clock())
         entries = list(zip(words, indexed, strict=True))
         self._write(reach, lambda rows: rows.set_indexed(project, entries))
         return [replace(one, vector=made.vector, terms=made.terms) for one, made in entries]
 
-    def _put(self, reach: Reach, words: Sequence[EntityWords]) -> None:
-        """What is forgotten or changed meanwhile, and what somebody was killed at, is taken out again: a point holds words."""
+    def _put(self, external: ExternalIndex, reach: Reach, words: Sequence[EntityWords]) -> None:
+        """A point has words, so its removal is queued first, and cancelled at the end. If the entity is forgotten or changed
+        meanwhile, or this process is killed, the point is removed again."""
         due_at = self._clock() + _PUT_MICROSECONDS
         ids = [one.entity.id for one in words]
         removals = self._write(reach, lambda rows: rows.note_removal(ids, due_at=due_at))
-        self._index.put_entities([_point(reach, one) for one in words])
+        external.put_entities([_point(reach, one) for one in words])
         now = self._clock()
         self._write(reach, lambda rows: rows.mark_put(words, removals, now))
 

@@ -1,6 +1,6 @@
-"""What recall knows of memories: made at a write, or later where the embedder is slow or has changed.
+"""Index memories: at a write, or later where the embedder is slow or has changed.
 
-They stay in the database, and are never points of an index outside it: so nothing waits here but a slow embedder.
+Memories are never points of an external index, so only a slow embedder leaves them in the queue.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ _CHUNK = 200
 
 
 class MemoryIndexing:
-    """Every step can be repeated, and by two at once."""
+    """Every step is idempotent, and may run in two processes at once."""
 
     def __init__(self, database: Database, indexer: Indexer, clock: Clock) -> None:
         self._database = database
@@ -25,13 +25,13 @@ class MemoryIndexing:
         self._clock = clock
 
     def prepare(self, contents: Sequence[str], now: int) -> list[Indexed]:
-        """Before they are written; a slow embedder leaves the vectors to the queue."""
+        """The index rows of new memories; a slow embedder leaves the vectors to the queue."""
         if not contents:
             return []
         return self._indexer.prepare([(content, None, now) for content in contents], now, is_a_point=False)
 
     def index_waiting(self, reach: Reach, session: SessionId) -> int:
-        """Some of those of a session that wait; returns how many."""
+        """Index some of a session's memories in the queue; returns how many."""
         with self._database.read(reach) as transaction:
             waiting = MemoryIndexStore(transaction, self._indexer.generation).waiting(session, limit=_CHUNK)
         if waiting:
@@ -39,7 +39,7 @@ class MemoryIndexing:
         return len(waiting)
 
     def rebuild(self, reach: Reach, session: SessionId, *, everything: bool) -> Iterator[int]:
-        """Those of a session that are of another generation, or all; gives how many at each step."""
+        """Index a session's memories of other generations, or all; yields how many after each step."""
         after = 0
         while words := self._words(reach, session, after, everything):
             self._keep(reach, session, words)
@@ -52,7 +52,7 @@ class MemoryIndexing:
             return rows.words(session, after=after, limit=_CHUNK, all_generations=everything)
 
     def _keep(self, reach: Reach, session: SessionId, words: Sequence[MemoryWords]) -> None:
-        """No transaction is open while the embedder works."""
+        """Embed and store; no transaction is open while the embedder works."""
         said = [(one.content, None, one.created_at) for one in words]
         indexed = self._indexer.embed(said, self._clock(), is_a_point=False)
         entries = [(one.id, made) for one, made in zip(words, indexed, strict=True)]

@@ -1,7 +1,7 @@
-"""The queue of what is recorded but not yet indexed: messages, memories and entities whose `indexed_at` is empty are it themselves.
+"""The queue of messages, memories and entities that are stored but not yet indexed: the rows whose `indexed_at` is NULL.
 
-Nothing waits here with the static embedder and the exact index. A slow embedder leaves its vectors, and an index outside the
-database its points, to whoever drains the queue; a crash in between leaves the rows in it.
+With the static embedder and the exact index it is always empty. With a slow embedder the vectors, and with an external index the
+points, are made by the process that drains the queue; after a crash the rows are still in it.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ from typing import Any, cast
 from cloister.domain.identifiers import EntityId, SessionId, TenantId
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
-from cloister.index.interface import NEIGHBOURS, Index, Point
+from cloister.index.interface import WINDOW_REACH, ExternalIndex, Point
 from cloister.services.indexing.entities import EntityIndexing
 from cloister.services.indexing.indexer import Indexer
 from cloister.services.indexing.memories import MemoryIndexing
@@ -22,34 +22,34 @@ _CHUNK = 200
 
 
 class IndexQueue:
-    """Draining it twice, or from two processes at once, does no harm: every step can be repeated."""
+    """Every step is idempotent, so several processes may drain it at once. `external` is None with the exact index."""
 
     def __init__(
         self,
         database: Database,
-        index: Index,
+        external: ExternalIndex | None,
         indexer: Indexer,
         memories: MemoryIndexing,
         entities: EntityIndexing,
         clock: Clock,
     ) -> None:
         self._database = database
-        self._index = index
+        self._external = external
         self._indexer = indexer
         self._memories = memories
         self._entities = entities
         self._clock = clock
 
     def waiting(self) -> int:
-        """How many messages, memories and entities are in no index yet, and removals not yet made."""
+        """How many messages, memories and entities are not indexed yet, plus the removals that are due."""
         maintenance = self._database.maintenance
         unindexed = maintenance.rows("count_unindexed")
         removals = maintenance.rows("count_index_removals", now=self._clock())
         return sum(cast(tuple[int, int, int], unindexed[0])) + cast(int, removals[0][0])
 
     def drain(self, stopped: Callable[[], bool] = lambda: False) -> int:
-        """Index all that waits, or until stopped, and remove what was forgotten; returns how many messages, memories and entities
-        were indexed."""
+        """Index all that is in the queue, or until stopped, and carry out removals; returns how many messages, memories and
+        entities were indexed."""
         done = 0
         while True:
             self.remove_forgotten()
@@ -59,7 +59,7 @@ class IndexQueue:
                 return done
 
     def _kinds(self) -> Sequence[tuple[Callable[[], list[Row]], Callable[[Reach, Any], int]]]:
-        """What waits of each, by tenant and place, and who indexes some of a place: a session's, or of entities a project's."""
+        """For each kind: the (tenant, owner) pairs in the queue, and what indexes some rows of an owner, a session or a project."""
         maintenance = self._database.maintenance
         return (
             (lambda: maintenance.rows("unindexed_messages", limit=_CHUNK), self._index_session),
@@ -72,22 +72,22 @@ class IndexQueue:
     ) -> int:
         done = 0
         while not stopped() and (pending := waiting()):
-            for tenant, place in dict.fromkeys(cast(list[tuple[int, int]], pending)):
-                done += index(Reach(tenant=TenantId(tenant)), place)
+            for tenant, owner in dict.fromkeys(cast(list[tuple[int, int]], pending)):
+                done += index(Reach(tenant=TenantId(tenant)), owner)
         return done
 
     def remove_forgotten(self) -> None:
-        """Take what storage forgot out of an index outside the database."""
+        """Remove from the external index what storage has forgotten."""
         while removals := self._database.maintenance.rows("index_removals", now=self._clock(), limit=_CHUNK):
             for tenant, removal, session, message, entity in cast(list[tuple[int, int, int, int, int]], removals):
                 reach = Reach(tenant=TenantId(tenant))
                 if entity:
                     self._entities.take_out(reach, removal, EntityId(entity))
                     continue
-                if message:
-                    self._index.forget_messages([message])
-                else:
-                    self._index.forget_sessions([session])
+                if self._external is not None and message:
+                    self._external.forget_messages([message])
+                elif self._external is not None:
+                    self._external.forget_sessions([session])
                 settle = partial(
                     IndexStore.settle_removal, removal=removal, session=SessionId(session), whole_session=not message
                 )
@@ -105,22 +105,22 @@ class IndexQueue:
             pairs = [(entry.id, indexed) for entry, indexed in zip(words, entries, strict=True)]
             self._write(reach, lambda rows: rows.set_indexed(session, pairs))
         ids = [entry.id for entry in waiting]
-        if not self._index.immediate and not self._put(reach, session, ids[0], ids[-1]):
+        if self._external is not None and not self._put(self._external, reach, session, ids[0], ids[-1]):
             return 0
         now = self._clock()
         self._write(reach, lambda rows: rows.mark_indexed(ids, now))
         return len(waiting)
 
-    def _put(self, reach: Reach, session: SessionId, first: int, last: int) -> bool:
-        """A message changes what its neighbours borrow, so they are put again with it. What was deleted while it was being put
-        is taken out, and the rest stays in the queue, because it may have borrowed from it: then this is false."""
-        near = [point.message for point in self._run(reach, session, first, last, NEIGHBOURS)]
+    def _put(self, external: ExternalIndex, reach: Reach, session: SessionId, first: int, last: int) -> bool:
+        """Put messages, and again those around them, whose scores they change. A message that was deleted meanwhile is removed, and
+        the others stay in the queue, because it may have contributed to their scores: then this is False."""
+        near = [point.message for point in self._run(reach, session, first, last, WINDOW_REACH)]
         if not near:
             return True
-        self._index.put(self._run(reach, session, near[0], near[-1], NEIGHBOURS), near[0], near[-1])
+        external.put(self._run(reach, session, near[0], near[-1], WINDOW_REACH), near[0], near[-1])
         left = {point.message for point in self._run(reach, session, near[0], near[-1], 0)}
         gone = [message for message in near if message not in left]
-        self._index.forget_messages(gone)
+        external.forget_messages(gone)
         return not gone
 
     def _run(self, reach: Reach, session: SessionId, first: int, last: int, around: int) -> list[Point]:

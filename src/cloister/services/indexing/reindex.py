@@ -1,7 +1,7 @@
-"""Rebuild the index: after a change of embedder or tokeniser, or from nothing. Searching goes on meanwhile.
+"""Rebuild the index after a change of embedder or tokeniser, or from scratch. Search keeps working meanwhile.
 
-Rows carry the generation that indexed them, and only rows of one generation are ever ranked together: a pool half rebuilt answers
-with its rebuilt half, never with a mixture. Memories and entities are rebuilt behind the messages, in the same way.
+Every row has the generation that indexed it, and only rows of the current generation are ranked: of a pool that is rebuilt by half,
+the rebuilt half is found. Messages are rebuilt first, then memories and entities.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,13 +21,13 @@ from cloister.storage.stores.index_rows import IndexStore, Words
 Progress = Callable[[int, int], None]
 _Kind = Literal["messages", "memories", "entities"]
 _CHUNK = 200
-# No row is of it, so all are of another.
+# No row has this generation, so all rows count as stale.
 _NO_GENERATION = -1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class IndexCounts:
-    """How much was rebuilt, or waits to be."""
+    """How many rows were rebuilt, or are stale."""
 
     messages: int = 0
     memories: int = 0
@@ -39,7 +39,7 @@ class IndexCounts:
 
 
 class Reindexer:
-    """Works pool by pool in small transactions; it can be stopped at any point and begun again."""
+    """Works pool by pool in small transactions; it can be interrupted at any point and started again."""
 
     def __init__(
         self,
@@ -58,12 +58,12 @@ class Reindexer:
         self._clock = clock
 
     def stale(self) -> IndexCounts:
-        """What waits to be rebuilt."""
+        """The number of rows of other generations."""
         messages = self._database.maintenance.rows("count_stale", generation=self._indexer.generation)
         return self._with_derived(cast(int, messages[0][0]), self._indexer.generation)
 
     def run(self, *, everything: bool = False, progress: Progress = lambda done, total: None) -> IndexCounts:
-        """Rebuild what is of another generation, or everything."""
+        """Rebuild the rows of other generations, or all rows."""
         total = (self._stored() if everything else self.stale()).total
         rebuilt: dict[_Kind, int] = {"messages": 0, "memories": 0, "entities": 0}
         progress(0, total)
@@ -84,7 +84,7 @@ class Reindexer:
         return IndexCounts(messages=messages, memories=memories, entities=entities)
 
     def _steps(self, everything: bool) -> Iterator[tuple[_Kind, int]]:
-        """How many of which kind, after each small transaction."""
+        """Yields the kind and number of rows after each transaction."""
         maintenance = self._database.maintenance
         generation = _NO_GENERATION if everything else self._indexer.generation
         for tenant, pool in cast(list[tuple[int, int]], maintenance.rows("stale_pools", generation=generation)):

@@ -1,7 +1,6 @@
-"""Claims on sessions that wait for extraction: whose turn it is, and leases that are renewed while work goes on.
+"""Claims: leases on sessions that are due for extraction, taken in turn from all tenants, and renewed while a worker extracts.
 
-A claim is a number on the session and the moment until which it stands. A worker that lives renews it; one that dies does not, and
-then another may claim the session. Whoever lost a claim may keep nothing of its work.
+A worker whose claim expired, or was taken by another, must not store anything of its work.
 """
 
 import secrets
@@ -15,17 +14,14 @@ from cloister.domain.errors import CloisterError
 from cloister.domain.identifiers import SessionId, TenantId
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
+from cloister.services.lease import Leases, new_lease_number
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.extraction import ExtractionStore
-
-LEASE_SECONDS = 60
-# A lease is renewed so often before it would run out: one renewal may fail, or come late, without harm.
-_RENEWALS = 3
 
 
 @dataclass(eq=False, kw_only=True, slots=True)
 class Claim:
-    """A session held by this worker. `lost` is what is known here; the database has the last word."""
+    """A session that this worker has claimed. `lost` is set when a renewal fails; the database is authoritative."""
 
     reach: Reach
     session: SessionId
@@ -36,15 +32,15 @@ class Claim:
 class Claims:
     """The claims of one process. Safe to use from any thread."""
 
-    def __init__(self, database: Database, clock: Clock, *, lease_seconds: float = LEASE_SECONDS) -> None:
+    def __init__(self, database: Database, clock: Clock, leases: Leases) -> None:
         self._database = database
         self._clock = clock
-        self._lease_seconds = lease_seconds
+        self._leases = leases
         self._lock = threading.Lock()
-        self._stored: set[Claim] = set()
-        self._keeper: threading.Thread | None = None
-        # Where this process stands in the circle of tenants; processes begin at different places.
-        self._turn = secrets.randbits(62)
+        self._claims: set[Claim] = set()
+        self._renewal_thread: threading.Thread | None = None
+        # Tenants are served round-robin, by id; processes start at random ids.
+        self._last_tenant = secrets.randbits(62)
 
     def is_any_due(self) -> bool:
         return bool(self._database.maintenance.rows("due_session", now=self._clock()))
@@ -54,92 +50,84 @@ class Claims:
         return cast(int, self._database.maintenance.rows("count_due", now=self._clock())[0][0])
 
     def failing(self) -> int:
-        """How many sessions could not be extracted the last time, and will be tried again."""
+        """How many sessions failed at their last extraction, and will be retried."""
         return cast(int, self._database.maintenance.rows("count_failing")[0][0])
 
     def claim_due(self) -> Claim | None:
-        """A session that is due, of the tenant whose turn it is; none when nothing can be claimed now. Two workers that ask at
-        once get two sessions."""
+        """Claim a due session of the next tenant; None if there is none to claim. Concurrent workers get different sessions."""
         if not self.is_any_due():
             return None
-        number, now = _new_number(), self._clock()
+        number, (now, until) = new_lease_number(), self._leases.term()
         rows = self._database.maintenance.write(
-            "claim_due", after=self._turn, claim=number, now=now, until=self._until(now)
+            "claim_due", after=self._last_tenant, claim=number, now=now, until=until
         )
         if not rows:
             return None
         tenant, session = cast(tuple[int, int], rows[0])
-        self._turn = tenant
+        self._last_tenant = tenant
         return Claim(reach=Reach(tenant=TenantId(tenant)), session=SessionId(session), number=number)
 
     def claim(self, reach: Reach, session: SessionId) -> Claim | None:
-        """This session, due or not, where the caller reaches it; none while another worker has it. The work itself is not confined:
-        what the session said in another project belongs there (ISO-6)."""
-        claim = Claim(reach=Reach(tenant=reach.tenant), session=session, number=_new_number())
+        """Claim this session, due or not, within the caller's reach; None while another worker has it. The claim itself has the
+        reach of the tenant, because entities of earlier messages may belong to another project (ISO-6)."""
+        claim = Claim(reach=Reach(tenant=reach.tenant), session=session, number=new_lease_number())
 
         def work(transaction: Transaction) -> bool:
-            now = self._clock()
-            return ExtractionStore(transaction).claim(session, claim.number, now=now, until=self._until(now))
+            now, until = self._leases.term()
+            return ExtractionStore(transaction).claim(session, claim.number, now=now, until=until)
 
         return claim if self._database.write(reach, work) else None
 
     @contextmanager
-    def holding(self, claim: Claim) -> Generator[None]:
-        """Renew it until the block ends, however long that takes."""
+    def renewing(self, claim: Claim) -> Generator[None]:
+        """Renew the claim until the block ends, however long that takes."""
         with self._lock:
-            self._stored.add(claim)
-            if self._keeper is None:
-                self._keeper = threading.Thread(target=self._keep, name="cloister-leases", daemon=True)
-                self._keeper.start()
+            self._claims.add(claim)
+            if self._renewal_thread is None:
+                self._renewal_thread = threading.Thread(target=self._renew_all, name="cloister-leases", daemon=True)
+                self._renewal_thread.start()
         try:
             yield
         finally:
             with self._lock:
-                self._stored.discard(claim)
+                self._claims.discard(claim)
 
     def release(self, claim: Claim) -> None:
-        """Undone: another worker may have it at once."""
+        """Give up the claim: another worker may take the session at once."""
         claim.lost = True
         self._database.write(
             claim.reach, lambda transaction: ExtractionStore(transaction).release(claim.session, claim.number)
         )
 
     def release_all(self) -> int:
-        """Let go of all that is held here, whoever still works at it; gives how many there were."""
+        """Release all claims of this process, even those that a thread still works at; returns how many."""
         with self._lock:
-            stored = list(self._stored)
-        for claim in stored:
-            with suppress(CloisterError):  # what cannot be given back runs out
+            claims = list(self._claims)
+        for claim in claims:
+            with suppress(CloisterError):  # a claim that cannot be released expires
                 self.release(claim)
-        return len(stored)
+        return len(claims)
 
-    def _keep(self) -> None:
-        """Ends by itself when it finds nothing held: a process that extracts nothing has no such thread."""
+    def _renew_all(self) -> None:
+        """The renewal thread. It ends when there are no claims left."""
         pause = threading.Event()
         while True:
-            pause.wait(self._lease_seconds / _RENEWALS)
+            pause.wait(self._leases.renewal_seconds)
             with self._lock:
-                stored = list(self._stored)
-                if not stored:
-                    self._keeper = None
+                claims = list(self._claims)
+                if not claims:
+                    self._renewal_thread = None
                     return
-            for claim in stored:
-                # What fails now may succeed the next time; a lease that runs out before is lost, and that is noticed.
+            for claim in claims:
+                # The next renewal may succeed; if the claim expires before, storing the work fails.
                 with suppress(CloisterError):
                     self._renew(claim)
 
     def _renew(self, claim: Claim) -> None:
-        until = self._until(self._clock())
+        _, until = self._leases.term()
 
         def work(transaction: Transaction) -> bool:
             return ExtractionStore(transaction).renew(claim.session, claim.number, until=until)
 
         if not self._database.write(claim.reach, work):
             claim.lost = True
-
-    def _until(self, now: int) -> int:
-        return now + round(self._lease_seconds * 1_000_000)
-
-
-def _new_number() -> int:
-    return secrets.randbits(62) + 1

@@ -1,4 +1,4 @@
-"""Entities of a project: what an exchange mentions, what is merged over mentions, and the one explicit way to another project."""
+"""The entities of a project: add what messages mention, merge mentions of one name, list, and retag to another project."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,7 +22,7 @@ _LONGEST_NOTES = 400
 
 
 class Entities:
-    """Only `retag` ever changes an entity's project (ISO-6)."""
+    """Only `retag` changes the project of an entity (ISO-6)."""
 
     def __init__(self, database: Database, indexing: EntityIndexing, clock: Clock) -> None:
         self._database = database
@@ -37,8 +37,8 @@ class Entities:
         session: SessionId,
         found: Sequence[ExtractedEntity],
     ) -> None:
-        """What one session of this user says of things, in the project it had then (ISO-9)."""
-        member = _place(project, user).user
+        """Store what a session of this user mentions, in the project that the session had then (ISO-9)."""
+        member = _pool_key(project, user).user
         entities = EntityStore(transaction)
         now = self._clock()
         mentioned = set[EntityId]()
@@ -64,14 +64,14 @@ class Entities:
             entities.note_change(project.id)
 
     def _stored(self, entities: EntityStore, entity: Entity, digest: bytes) -> EntityId:
-        """The one of this name that is there, else this one. Another transaction may add, move or forget it in between."""
+        """The locked entity of this name, which is added if missing. Another transaction may add, move or forget it in between."""
         while True:
             known = entities.find(entity.project, entity.user, digest)
             if known is None:
                 if entities.add(entity, digest, self._indexing.not_yet):
                     return entity.id
                 entity = replace(entity, id=new_entity_id())
-            elif entities.hold([known.id]):
+            elif entities.lock([known.id]):
                 now_there = entities.find(entity.project, entity.user, digest)
                 if now_there is not None and now_there.id == known.id:
                     return known.id
@@ -86,41 +86,42 @@ class Entities:
         after: tuple[int, int] | None = None,
         behind: EntityId | None = None,
     ) -> list[Entity]:
-        """Of a project; of a private one, the part of this user, or of sessions without one (ISO-10). Oldest first: from behind the
-        (created_at, id) of the last one seen, or behind an entity that is still there."""
+        """A page of the entities of a project, oldest first, after the cursor (created_at, id) or after an existing entity. Of a
+        private project, those of this user, or of sessions without a user (ISO-10)."""
         if user_id is not None:
             checked_name(user_id, "user_id")
         with self._database.read(reach) as transaction:
-            place = _place(ProjectStore(transaction).get(project), reach.user_of(user_id))
+            part = _pool_key(ProjectStore(transaction).get(project), reach.user_of(user_id))
             entities = EntityStore(transaction)
             if behind is not None:
                 last = entities.get(behind)
-                if (last.project, last.user) != (project, place.user):
+                if (last.project, last.user) != (project, part.user):
                     raise NotFound("entity", format_entity_id(behind))
                 after = (last.created_at, last.id)
             return (
-                entities.page(project, place.user, limit=limit)
+                entities.page(project, part.user, limit=limit)
                 if after is None
-                else entities.page(project, place.user, limit=limit, after=after)
+                else entities.page(project, part.user, limit=limit, after=after)
             )
 
     def retag(self, reach: Reach, entity: EntityId, project: ProjectId, *, user_id: str | None = None) -> Entity:
-        """Explicitly into another project of the tenant. In a private one it is its own user's, unless another is named."""
+        """Move an entity to another project of the tenant. In a private project it keeps its user, unless another is given."""
         if user_id is not None:
             checked_name(user_id, "user_id")
 
         def work(transaction: Transaction) -> Entity:
             entities = EntityStore(transaction)
             stored = entities.get(entity)
-            place = _place(
-                ProjectStore(transaction).hold(project), stored.user if user_id is None else reach.user_of(user_id)
+            part = _pool_key(
+                ProjectStore(transaction).lock_shared(project),
+                stored.user if user_id is None else reach.user_of(user_id),
             )
-            there = entities.retag(stored, project, place.user, same_name(stored.name))
+            there = entities.retag(stored, project, part.user, same_name(stored.name))
             self._indexing.index_again(transaction, [there], gone=[] if there == entity else [entity])
             return entities.get(there)
 
         return self._database.write(reach, work)
 
 
-def _place(project: Project, user: str | None) -> PoolKey:
+def _pool_key(project: Project, user: str | None) -> PoolKey:
     return Scope(tenant=project.tenant, project=project.id, user=user, visibility=project.member_visibility).pool

@@ -1,7 +1,8 @@
-"""Extraction (MEM-3 to MEM-6): claim a session, ask outside any transaction, keep everything or nothing.
+"""Extract memories, entities and observations from a session (MEM-3 to MEM-6), and store all of them or nothing.
 
-The queue is the unchecked messages; a lease (`claims`) marks who is at it. A worker that dies leaves a lease that runs out, and
-messages that are still unchecked. A worker whose lease is lost keeps nothing.
+The queue is the unchecked messages. A worker claims a session (see `claims`), runs the extractor outside any transaction, and
+stores the results in one. If it dies, its claim expires, and the messages are still unchecked; if it lost its claim, it stores
+nothing.
 """
 
 import secrets
@@ -29,15 +30,15 @@ from cloister.services.memories.claims import Claim, Claims
 from cloister.services.memories.entities import Entities
 from cloister.services.memories.memories import Memories, PreparedMemory
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.extraction import Claimed, ExtractionStore
-from cloister.storage.stores.memories import Known, MemoryStore
+from cloister.storage.stores.extraction import ClaimedSession, ExtractionStore
+from cloister.storage.stores.memories import KnownMemories, MemoryStore
 from cloister.storage.stores.observations import ObservationStore
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
 
 RECENT_WINDOW = 40
 PATIENCE_SECONDS = 10.0
-"""How long somebody who asks for an extraction waits for the one that is running."""
+"""How long a caller that requests an extraction waits for a running one to end."""
 _FIRST_PAUSE_SECONDS = 0.02
 _LONGEST_PAUSE_SECONDS = 0.5
 _MOST_STATEMENTS = 200
@@ -50,8 +51,8 @@ _LONGEST_NOTE = 500
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Extracted:
-    """What one run did."""
+class ExtractionCounts:
+    """How many memories a run added, and how many messages it checked."""
 
     memories: int
     checked_messages: int
@@ -62,33 +63,33 @@ Result = Literal["succeeded", "failed", "lost"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
-    """How one run ended. `lost`: the session was moved, forgotten or taken over meanwhile, and nothing was kept. The `error` of a
-    failure is on the session too."""
+    """How a run ended. `lost`: the session was moved, forgotten or claimed by another worker meanwhile, and nothing was stored. The
+    `error` of a failure is noted on the session too."""
 
     result: Result
     session: SessionId
-    extracted: Extracted = Extracted(memories=0, checked_messages=0)
+    counts: ExtractionCounts = ExtractionCounts(memories=0, checked_messages=0)
     error: Exception | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Work:
-    """All that a run reads before it asks, and all that it was told."""
+    """All that a run reads before it calls the extractor."""
 
-    claimed: Claimed
+    claimed: ClaimedSession
     claim: Claim
     unchecked: Sequence[Statement]
-    known: Known
+    known: KnownMemories
     past: Sequence[tuple[MessageId, ProjectId | None]]
     unobserved: Sequence[Statement]
 
 
 class _LeaseLost(Exception):
-    """Another worker took the session over, or it moved: what was known in the old pool must not come into the new one."""
+    """Another worker claimed the session, or it moved: memories of the old pool must not be used in the new one."""
 
 
 class Extraction:
-    """Any number of these, in any number of processes, never extract one session at once."""
+    """Thread-safe; claims ensure that a session is extracted by one worker at a time, in whatever process."""
 
     def __init__(
         self,
@@ -113,28 +114,20 @@ class Extraction:
         """How the runs of this process ended."""
         return dict(self._results)
 
-    def run_due(self, limit: int = 16) -> int:
-        """Work through sessions that are due; returns how many this worker did, with or without success."""
-        done = 0
-        while done < limit and (claim := self._claims.claim_due()) is not None:
-            self.run(claim)
-            done += 1
-        return done
-
-    def extract_now(self, reach: Reach, external_id: str) -> Extracted:
-        """One session, whatever its threshold; raises what went wrong, which the session shows too. A confined caller claims what
-        is in its project; what the session said in another before it came there still goes to that one (ISO-6). Where a worker is
-        at it already, as one often is just after a reply, its end is waited for."""
+    def extract_now(self, reach: Reach, external_id: str) -> ExtractionCounts:
+        """Extract one session, whatever its threshold; raises the error of a failure. A confined caller can name sessions of its
+        project only, but entities of messages that were said in another project still go there (ISO-6). If a worker has claimed the
+        session, as is common just after a reply, this waits for it to end."""
         claim = self._claim_soon(reach, external_id)
         outcome = self.run(replace(claim, reach=Reach(tenant=reach.tenant)))
         if outcome.error is not None:
             raise outcome.error
         if outcome.result == "lost":
             raise Conflict("The session was moved or taken over while it was read. Try again.")
-        return outcome.extracted
+        return outcome.counts
 
     def _claim_soon(self, reach: Reach, external_id: str) -> Claim:
-        """Between two looks no transaction is open."""
+        """Poll until the session can be claimed; no transaction is open in between."""
         waited, pause = 0.0, _FIRST_PAUSE_SECONDS
         while True:
             with self._database.read(reach) as transaction:
@@ -148,25 +141,25 @@ class Extraction:
             waited, pause = waited + pause, min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
     def run(self, claim: Claim) -> Outcome:
-        """Extract a claimed session. A failure is noted on it, and tried again later; it is answered, not raised."""
+        """Extract a claimed session. A failure is noted on the session, to be retried later, and returned, not raised."""
         try:
-            with self._claims.holding(claim):
-                outcome = Outcome(result="succeeded", session=claim.session, extracted=self._extract(claim))
+            with self._claims.renewing(claim):
+                outcome = Outcome(result="succeeded", session=claim.session, counts=self._extract(claim))
         except _LeaseLost:
             outcome = Outcome(result="lost", session=claim.session)
-        except Exception as error:  # noqa: BLE001 - one session that cannot be extracted must not stop a worker
+        except Exception as error:  # noqa: BLE001 - returned and noted; one failing session must not stop a worker
             outcome = Outcome(result="failed", session=claim.session, error=error)
-            with suppress(CloisterError):  # a lease that cannot be given back runs out
+            with suppress(CloisterError):  # a claim that cannot be released expires
                 self._note_failure(claim, _sentence(error))
-        except BaseException:
+        except BaseException:  # the process is stopping: another may take the session at once
             self._claims.release(claim)
             raise
         with self._lock:
             self._results[outcome.result] += 1
         return outcome
 
-    def _extract(self, claim: Claim) -> Extracted:
-        """No transaction is open while the extractor thinks."""
+    def _extract(self, claim: Claim) -> ExtractionCounts:
+        """Read, extract and store; no transaction is open while the extractor works."""
         work = self._read(claim)
         evidence = _evidence(work.unchecked)
         memories = self._store.prepare(self._memories(_of_pool(evidence, work.claimed.pool), work.known))
@@ -182,8 +175,8 @@ class Extraction:
             claim.reach, lambda transaction: self._keep(transaction, work, memories, entities, notes)
         )
 
-    def _memories(self, evidence: Sequence[Statement], known: Known) -> list[ExtractedMemory]:
-        """Only users' words are evidence, whatever the extractor names as a source (MEM-11)."""
+    def _memories(self, evidence: Sequence[Statement], known: KnownMemories) -> list[ExtractedMemory]:
+        """Only messages of users are evidence, whatever the extractor names as a source (MEM-11)."""
         users = _of_users(evidence)
         if not users:
             return []
@@ -215,19 +208,22 @@ class Extraction:
         memories: Sequence[PreparedMemory],
         entities: Sequence[tuple[ProjectId, Sequence[ExtractedEntity]]],
         notes: Sequence[tuple[str, tuple[MessageId, ...]]],
-    ) -> Extracted:
-        """Memories, entities, notes and flags in one transaction (MEM-6). What lost a source meanwhile is left out."""
+    ) -> ExtractionCounts:
+        """Store memories, entities, notes and flags in one transaction (MEM-6), except those of which a source was deleted
+        meanwhile."""
         session = work.claimed.session
         extraction, projects = ExtractionStore(transaction), ProjectStore(transaction)
-        # Before the session, as whatever regroups a project does: an entity is as wide as its project is at the commit (ISO-10).
+        # Projects are locked before the session, to avoid deadlock. Their visibility at the commit decides whether entities belong
+        # to one user or to all (ISO-10).
         known = _locked(projects, {said_in for said_in, _ in entities})
-        observed = extraction.hold(session, work.claim.number)
+        observed = extraction.lock(session, work.claim.number)
         if observed is None:
             raise _LeaseLost
         there = extraction.present(session, [one.id for one in (*work.unchecked, *work.unobserved)])
         kept = [entry for entry in memories if _is_whole(entry.extracted.sources, there)]
-        added = self._store.append_prepared(transaction, session, kept)
-        # After the pool, which is locked where memories are added: what forgets locks it before messages of other sessions.
+        added = self._store.add_prepared(transaction, session, kept)
+        # Messages are marked after the pool is locked, which adding memories does: forgetting locks the pool before it changes
+        # messages of other sessions.
         checked = extraction.mark_checked(session, [one.id for one in work.unchecked])
         for said_in, found in entities:
             project = known.get(said_in)
@@ -240,7 +236,7 @@ class Extraction:
         extraction.finish(
             session, work.claim.number, checked=checked, observed=observed, threshold=threshold, now=self._clock()
         )
-        return Extracted(memories=len(added), checked_messages=checked)
+        return ExtractionCounts(memories=len(added), checked_messages=checked)
 
     def _keep_notes(
         self,
@@ -249,13 +245,14 @@ class Extraction:
         notes: Sequence[tuple[str, tuple[MessageId, ...]]],
         there: set[MessageId],
     ) -> MessageId:
-        """Up to where the session is observed now. Where a message of the stretch went meanwhile, it is observed another time."""
+        """Store notes; returns the last observed message. If one of the messages was deleted meanwhile, nothing is stored, and they
+        are observed at the next run."""
         if not work.unobserved or not there.issuperset(one.id for one in work.unobserved):
             return work.claimed.observed
         first, last = work.unobserved[0], work.unobserved[-1]
         observations = ObservationStore(transaction)
         said_at = {one.id: one.created_at for one in work.unobserved}
-        ids = sorted(new_observation_id() for _ in notes)  # the order of notes on what was said at one moment
+        ids = sorted(new_observation_id() for _ in notes)  # ids order the notes on messages of the same time
         for identity, (content, sources) in zip(ids, notes, strict=True):
             own = tuple(source for source in sources if source in said_at)
             text = normalised(content)[:_LONGEST_NOTE]
@@ -276,7 +273,7 @@ class Extraction:
         return {} if found is None else found.settings
 
     def _note_failure(self, claim: Claim, error: str) -> None:
-        """Nothing else changes; the next try is later with every failure, up to an hour."""
+        """Note the error on the session, and when to retry: exponential backoff with jitter, up to an hour."""
 
         def note(transaction: Transaction) -> None:
             extraction = ExtractionStore(transaction)
@@ -294,22 +291,22 @@ class Extraction:
 
 
 def _locked(projects: ProjectStore, wanted: Collection[ProjectId]) -> dict[ProjectId, Project]:
-    """Those that are still there, locked in id order to avoid deadlock."""
+    """The projects that still exist, locked in id order to avoid deadlock."""
     found: dict[ProjectId, Project] = {}
     for project in sorted(wanted):
-        with suppress(NotFound):
-            found[project] = projects.hold(project)
+        with suppress(NotFound):  # it was deleted, and its entities are dropped
+            found[project] = projects.lock_shared(project)
     return found
 
 
 def _refuse_lost(claim: Claim) -> None:
-    """A model is not asked for what nobody may keep."""
+    """Do not call the model for results that could not be stored."""
     if claim.lost:
         raise _LeaseLost
 
 
 def _sentence(error: Exception) -> str:
-    """What the session shows. Only of a model's failure is it known that its words quote nobody."""
+    """The error as the session shows it. Only the text of `ModelUnavailable` is known not to quote messages."""
     if isinstance(error, ModelUnavailable):
         return str(error)
     if isinstance(error, CloisterError):
@@ -318,19 +315,19 @@ def _sentence(error: Exception) -> str:
 
 
 def _is_whole(sources: Sequence[MessageId], there: set[MessageId]) -> bool:
-    """What names no source could not go with it."""
+    """Whether all sources still exist. An item without sources could never be deleted with its source, so it is rejected."""
     return bool(sources) and there.issuperset(sources)
 
 
 def _evidence(statements: Sequence[Statement]) -> list[Statement]:
-    """Without what was recalled and came back (MEM-10)."""
+    """The statements without the recalled text that they quote (MEM-10)."""
     own = (replace(one, content=own_words(one.content)) for one in statements)
     return [one for one in own if one.content]
 
 
 def _of_pool(statements: Sequence[Statement], pool: PoolId) -> list[Statement]:
-    """Without replies that were given text of another pool, in which the session was then: nothing that is remembered of them here
-    may rest on it (ISO-12). What users said is their own, whatever they quoted beside it."""
+    """The statements without replies that were given text of another pool, because the session was there then: no memory of this
+    pool may be based on it (ISO-12). Messages of users count in any case."""
     return [one for one in statements if one.role == "user" or one.recalled_pool in (None, pool)]
 
 
@@ -339,8 +336,8 @@ def _of_users(statements: Sequence[Statement]) -> set[MessageId]:
 
 
 def _named_by_users(found: Sequence[ExtractedEntity], evidence: Sequence[Statement]) -> list[ExtractedEntity]:
-    """A reply may name a thing, and it is then known that it was named (ISO-9). What is said of it counts where a user says it: an
-    entity that only others name has no notes, and of one that both name the users' messages are what the notes go with."""
+    """An entity that a reply mentions is stored (ISO-9), but only users' messages count as sources of notes: an entity that only
+    replies mention has no notes, and one that both mention has the users' messages as its sources."""
     users = _of_users(evidence)
     kept: list[ExtractedEntity] = []
     for entity in found:
@@ -350,7 +347,7 @@ def _named_by_users(found: Sequence[ExtractedEntity], evidence: Sequence[Stateme
 
 
 def _project_then(message: MessageId, work: _Work) -> ProjectId | None:
-    """The project the session was in when this was said; of a reply, when its question was asked."""
+    """The project of the session when the message was said; for a reply, when its question was asked."""
     for last, project in work.past:
         if message <= last:
             return project

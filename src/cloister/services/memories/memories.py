@@ -1,4 +1,4 @@
-"""Memories: the one way in (MEM-2), and the lists of a session and of a user."""
+"""Add, list and forget memories. All memories, extracted or added by hand, are stored by `add_prepared` (MEM-2)."""
 
 import json
 from collections.abc import Sequence
@@ -17,18 +17,18 @@ from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.memories import MemoryIndexing
 from cloister.services.tenancy.idempotency import done_once, request, write_once
-from cloister.storage.interface import Database, Transaction
+from cloister.storage.interface import FIRST_PAGE, Database, Transaction
 from cloister.storage.stores.idempotency import FirstAnswer, IdempotencyStore
-from cloister.storage.stores.memories import BEGINNING, MemoryStore
+from cloister.storage.stores.memories import MemoryStore
 from cloister.storage.stores.messages import Indexed
 from cloister.storage.stores.sessions import SessionStore
 
-LARGEST_APPEND = 100
+LARGEST_MEMORY_BATCH = 100
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Appended:
-    """What was new, and how much was known already."""
+class MemoryAdditions:
+    """The memories that were new, and how many were duplicates."""
 
     memories: tuple[StoredMemory, ...]
     duplicates: int
@@ -36,7 +36,7 @@ class Appended:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PreparedMemory:
-    """A memory with everything that can be known before its transaction."""
+    """A memory with all that is computed before the transaction that stores it."""
 
     extracted: ExtractedMemory
     digest: bytes
@@ -44,7 +44,7 @@ class PreparedMemory:
 
 
 class Memories:
-    """All memories come in through `append_prepared`: normalised, without duplicates, with ids and times."""
+    """Memories are normalised, and without duplicates in a session."""
 
     def __init__(
         self, database: Database, indexing: MemoryIndexing, generation: int, clock: Clock, events: EventBus
@@ -55,40 +55,39 @@ class Memories:
         self._clock = clock
         self._events = events
 
-    def append(
+    def add(
         self, reach: Reach, external_id: str, contents: Sequence[str], *, idempotency_key: str | None = None
-    ) -> Appended:
-        """By hand: such a memory has no sources, and stays until it or its session is forgotten."""
+    ) -> MemoryAdditions:
+        """Add memories by hand. They have no sources, and stay until they or their session are forgotten."""
         if not is_storable(external_id):
             raise NotFound("session", external_id)
         checked = checked_memories(contents)
         prepared = self.prepare([ExtractedMemory(content=content, sources=()) for content in checked])
-
         given = None if idempotency_key is None else request(idempotency_key, checked)
 
-        def work(transaction: Transaction) -> Appended:
+        def work(transaction: Transaction) -> MemoryAdditions:
             session = SessionStore(transaction).lock(external_id).session
 
-            def first() -> tuple[Appended, FirstAnswer]:
-                added = self.append_prepared(transaction, session.id, prepared)
+            def first() -> tuple[MemoryAdditions, FirstAnswer]:
+                added = self.add_prepared(transaction, session.id, prepared)
                 kept = [
                     [memory.id, memory.session, memory.created_at, checked.index(memory.content)] for memory in added
                 ]
                 answer = FirstAnswer("memories", json.dumps(kept), session=session.id)
-                return _appended(session, added, len(prepared)), answer
+                return _additions(session, added, len(prepared)), answer
 
-            def again(kept: Sequence[Any]) -> Appended:
-                return _appended(session, _added_before(kept, checked), len(prepared))
+            def again(kept: Sequence[Any]) -> MemoryAdditions:
+                return _additions(session, _added_before(kept, checked), len(prepared))
 
             if given is None:
                 return first()[0]
-            place = ("memories", session.id)
-            return done_once(transaction, given, place, self._clock, first=first, again=again)
+            namespace = ("memories", session.id)
+            return done_once(transaction, given, namespace, self._clock, first=first, again=again)
 
         return write_once(self._database, reach, work)
 
     def prepare(self, extracted: Sequence[ExtractedMemory]) -> list[PreparedMemory]:
-        """Normalised, embedded, and with the digest that two of the same share."""
+        """Normalise and embed memories, and compute the digests by which duplicates are found."""
         now = self._clock()
         contents = [checked_memory(memory.content) for memory in extracted]
         indexed = self._indexing.prepare(contents, now)
@@ -103,10 +102,11 @@ class Memories:
             for memory, content, entry in zip(extracted, contents, indexed, strict=True)
         ]
 
-    def append_prepared(
+    def add_prepared(
         self, transaction: Transaction, session: SessionId, prepared: Sequence[PreparedMemory]
     ) -> list[Memory]:
-        """The new ones, in order; what the session knows already is passed over (MEM-2)."""
+        """Store memories that the session does not have yet (MEM-2), in a transaction that has locked it; returns the new ones in
+        order."""
         memories = MemoryStore(transaction)
         now = self._clock()
         added: list[Memory] = []
@@ -134,13 +134,13 @@ class Memories:
         after: tuple[int, int] | None = None,
         behind: MemoryId | None = None,
     ) -> list[StoredMemory]:
-        """Oldest first: from behind the (created_at, id) of the last one seen, or behind a memory that is still there."""
+        """A page of a session's memories, oldest first, after the cursor (created_at, id) or after an existing memory."""
         with self._database.read(reach) as transaction:
             session = SessionStore(transaction).get(external_id)
             memories = MemoryStore(transaction)
             if behind is not None and memories.get(behind).memory.session != session.id:
                 raise NotFound("memory", format_memory_id(behind))
-            return memories.of_session(session.id, limit=limit, after=after or _place(memories, behind))
+            return memories.of_session(session.id, limit=limit, after=after or _cursor(memories, behind))
 
     def of_user(
         self,
@@ -151,12 +151,12 @@ class Memories:
         after: tuple[int, int] | None = None,
         behind: MemoryId | None = None,
     ) -> list[StoredMemory]:
-        """Merged across the user's sessions, for display and audit (MEM-8)."""
+        """A page of the memories of all sessions of a user, for display and audit (MEM-8)."""
         checked_name(user, "user_id")
         reach.user_of(user)
         with self._database.read(reach) as transaction:
             memories = MemoryStore(transaction)
-            return memories.of_user(user, limit=limit, after=after or _place(memories, behind))
+            return memories.of_user(user, limit=limit, after=after or _cursor(memories, behind))
 
     def forget(self, reach: Reach, memory: MemoryId) -> None:
         """With what quotes it; what it came from stays, and what quotes that, unless it says the same."""
@@ -176,38 +176,38 @@ class Memories:
 
 
 def checked_memories(contents: Sequence[str]) -> list[str]:
-    """Memories as they are stored; what is wrong is named with its place."""
+    """Memories as they are stored. An error names the position of the invalid one."""
     if isinstance(contents, str):
         raise InvalidRequest("contents", "must be a list of texts, not one text.")
     if not contents:
         raise InvalidRequest("contents", "must not be empty.")
-    if len(contents) > LARGEST_APPEND:
-        raise TooLarge("contents", len(contents), LARGEST_APPEND, "memories")
+    if len(contents) > LARGEST_MEMORY_BATCH:
+        raise TooLarge("contents", len(contents), LARGEST_MEMORY_BATCH, "memories")
     return [_checked(content, f"contents[{at}]") for at, content in enumerate(contents)]
 
 
 def _checked(content: str, field: str) -> str:
-    """Its length counts as it was given, so that what a caller is told of it can be told in one number."""
+    """The limit applies to the text as it was given, so that the error can name one number."""
     return checked_memory(checked_text(content, field, MAX_MEMORY), field)
 
 
-def _place(memories: MemoryStore, behind: MemoryId | None) -> tuple[int, int]:
+def _cursor(memories: MemoryStore, behind: MemoryId | None) -> tuple[int, int]:
     if behind is None:
-        return BEGINNING
+        return FIRST_PAGE
     memory = memories.get(behind).memory
     return memory.created_at, memory.id
 
 
-def _appended(session: Session, added: Sequence[Memory], given: int) -> Appended:
+def _additions(session: Session, added: Sequence[Memory], given: int) -> MemoryAdditions:
     stored = tuple(
         StoredMemory(memory=memory, session=session.external_id, user=session.user_id, project=session.project)
         for memory in added
     )
-    return Appended(memories=stored, duplicates=given - len(added))
+    return MemoryAdditions(memories=stored, duplicates=given - len(added))
 
 
 def _added_before(kept: Sequence[Any], contents: Sequence[str]) -> list[Memory]:
-    """The first answer again, made of what was kept and the words that came with the repeated request."""
+    """The first answer again, from the stored ids and times and the content of the repeated request."""
     return [
         Memory(
             id=MemoryId(memory),

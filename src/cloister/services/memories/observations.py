@@ -1,4 +1,4 @@
-"""Observations: the notes of one session, in the order in which it was said."""
+"""List the observations of a session: notes on its messages, in the order of these."""
 
 from cloister.domain.identifiers import ObservationId
 from cloister.domain.observation import StoredObservation
@@ -9,7 +9,7 @@ from cloister.storage.stores.sessions import SessionStore
 
 
 class Observations:
-    """They are made by extraction, and go with what they came from; nobody writes them by hand."""
+    """Observations are made by extraction only, and are removed with the messages that they came from."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -23,12 +23,12 @@ class Observations:
         after: tuple[int, int] | None = None,
         behind: ObservationId | None = None,
     ) -> list[StoredObservation]:
-        """From behind the (said_at, id) of the last one seen, or behind a note that is still there."""
+        """A page of a session's observations, after the cursor (said_at, id) or after an existing observation."""
         with self._database.read(reach) as transaction:
             session = SessionStore(transaction).get(external_id)
             observations = ObservationStore(transaction)
             if behind is not None:
-                after = observations.place(session.id, behind)
+                after = observations.cursor_key(session.id, behind)
             if after is None:
                 return observations.of_session(session.id, limit=limit)
             return observations.of_session(session.id, limit=limit, after=after)

@@ -1,4 +1,4 @@
-"""Build a session's context: what was just said in it, and what its pool knows of the question."""
+"""Build a session's context: its recent messages, and what is recalled from its pool for the question."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,12 +20,11 @@ from cloister.domain.history import words_key
 from cloister.domain.identifiers import MessageId
 from cloister.domain.observation import StoredObservation
 from cloister.domain.project_settings import context_sources, observation_scope
-from cloister.domain.prompts.recalled_text import shown_elsewhere
+from cloister.domain.prompts.recalled_text import shown_outside_session
 from cloister.domain.recall.question import asked_part
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_content, checked_limit
 from cloister.services.recall.recall import Pick, Recall
-from cloister.services.recall.recall_derived import DerivedRecall
 from cloister.services.recall.snapshot import read_snapshot
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.messages import MessageStore
@@ -41,12 +40,11 @@ _MOST_KNOWN = 100
 
 
 class ContextBuilder:
-    """All of one context is read from one snapshot."""
+    """Each context is read from one snapshot."""
 
-    def __init__(self, database: Database, recall: Recall, derived_recaller: DerivedRecall, generation: int) -> None:
+    def __init__(self, database: Database, recall: Recall, generation: int) -> None:
         self._database = database
         self._recall = recall
-        self._derived_recaller = derived_recaller
         self._generation = generation
 
     def build(
@@ -62,9 +60,9 @@ class ContextBuilder:
         known: frozenset[str] = frozenset(),
         bound_to: Scope | None = None,
     ) -> Context:
-        """Without a question the user's last message is the question. Sources given here replace the project's own; limits
-        given here replace those of the sources. Words that are `known` are not recalled, and others take their place. With
-        `bound_to` nothing is recalled unless the session still has that scope (ISO-12); `TurnMoved` says that it has not."""
+        """Without a question, the user's last message is the question. `sources` replace the project's own, and the limits replace
+        those of the sources. Messages whose words are `known` are not recalled, and others take their place. Raises `TurnMoved` if
+        the session no longer has the scope `bound_to` (ISO-12)."""
         if question is not None:
             checked_content(question, "query")
         if budget is not None:
@@ -121,25 +119,24 @@ class ContextBuilder:
         ]
         if picks and question:
             stored: set[MessageId] = {message.id for message in said}
-            found = self._recall.best(transaction, scope, question, _wider(picks, known), without=stored)
+            found = self._recall.messages(transaction, scope, question, _wider(picks, known), without=stored)
             related += _unknown(found, picks, known) if known else found
         return said, related
 
     def _derived(
         self, transaction: Transaction, session: Session, project: Project | None, question: str | None
     ) -> Derived:
-        """Memories and entities by the question; notes of the session, or of its user where the project says so (TAB-7). Where
-        nothing was ever derived, that is all that is asked."""
+        """Memories and entities for the question, and notes of the session, or of its user if the project says so (TAB-7). One
+        query finds out which of these exist at all; the others are not searched."""
         scope = _scope(session, project)
         of_user = project is not None and observation_scope(project.settings) == "user"
         user = session.user_id if of_user else None
         there = PoolStore(transaction, self._generation).derived(session.pool, session.id, session.project, user)
-        recall = self._derived_recaller
         memories = entities = ()
         if question and there.memories:
-            memories = recall.memories(transaction, scope, question, _MOST_MEMORIES)
+            memories = self._recall.memories(transaction, scope, question, _MOST_MEMORIES)
         if question and there.entities:
-            entities = recall.entities(transaction, scope, question, _MOST_ENTITIES)
+            entities = self._recall.entities(transaction, scope, question, _MOST_ENTITIES)
         return Derived(
             memories=tuple(stored for stored, _ in memories),
             entities=tuple(entity for entity, _ in entities),
@@ -155,7 +152,7 @@ class ContextBuilder:
             Item(message, found.session, "pool", user=found.user)
             for source in wanted
             for found in rows.recent(source.role, source.limit)
-            if (message := shown_elsewhere(found.message)) is not None
+            if (message := shown_outside_session(found.message)) is not None
         ]
 
 
@@ -171,13 +168,13 @@ def _notes(transaction: Transaction, session: Session, user: str | None) -> tupl
 
 
 def _wider(picks: Sequence[Pick], known: frozenset[str]) -> Sequence[Pick]:
-    """With room for what is known, should all of it be among the best."""
+    """The picks with higher limits, because all known messages may be among the best."""
     more = min(len(known), _MOST_KNOWN)
     return [replace(pick, limit=pick.limit + more) for pick in picks] if more else picks
 
 
 def _unknown(found: Sequence[Item], picks: Sequence[Pick], known: frozenset[str]) -> list[Item]:
-    """Of what was found, what is not known; for each pick as many as it wants."""
+    """The items whose words are not known; for each pick at most its limit."""
     new = [item for item in found if words_key(item.message.content) not in known]
     kept: set[MessageId] = set()
     for pick in picks:

@@ -1,7 +1,7 @@
-"""Search by hand, in one place: the episodes and memories of a pool and the entities of its project that match best.
+"""Search one pool: the episodes and memories in it, and the entities of its project, that match a query best.
 
-Each kind is ranked among its own, by its own statistics. What is merged is how near each hit comes to the best of its kind, so that
-no kind crowds out another for being longer or more numerous; a kind in which nothing has the question's words counts for little.
+Each kind is ranked separately, by its own statistics. The kinds are merged by each hit's score relative to the best of its kind, so
+that no kind crowds out another because it is longer or more numerous; a kind that has few words of the query is weighted down.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,6 @@ from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_content, checked_limit, checked_name
 from cloister.index import terms
 from cloister.services.recall.recall import Pick, Recall
-from cloister.services.recall.recall_derived import DerivedRecall
 from cloister.services.recall.snapshot import read_snapshot
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.sessions import SessionStore
@@ -30,15 +29,15 @@ HIGHEST_LIMIT = 200
 # An exchange is rarely found by more than two of its messages.
 _MESSAGES_AN_EPISODE = 3
 _DIGITS = 6
-# Of a longer hit its beginning says enough; there may be hundreds of hits, each of 65,536 characters.
+# Only the beginning of a hit is compared: there may be hundreds of hits of 65,536 characters each.
 _LONGEST_COMPARED = 8_192
-# What a kind still counts for when none of its hits has a word of the question.
+# The weight of a kind if none of its hits has a word of the query.
 _UNRELATED = 0.2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Place:
-    """Where to search: a session's own scope, or a project's pool, or with neither the shared pool; of a user where given."""
+class SearchTarget:
+    """Where to search: the scope of a session, or a project's pool, or else the shared pool; for one user if given."""
 
     session: str | None = None
     project: ProjectId | None = None
@@ -47,7 +46,7 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EpisodeHit:
-    """An episode, by the best of its messages."""
+    """An episode, with its best message."""
 
     episode: MessageId
     item: Item
@@ -70,27 +69,26 @@ Hit = EpisodeHit | MemoryHit | EntityHit
 
 
 class Search:
-    """Finds within one place; there is no search across pools, and none for entities outside a project (ISO-3)."""
+    """Searches one target. There is no search across pools, and there are no entities outside a project (ISO-3)."""
 
-    def __init__(self, database: Database, recall: Recall, derived_recaller: DerivedRecall) -> None:
+    def __init__(self, database: Database, recall: Recall) -> None:
         self._database = database
         self._recall = recall
-        self._derived_recaller = derived_recaller
 
     def search(
-        self, reach: Reach, question: str, place: Place, limit: int, kinds: Sequence[str] | None = None
+        self, reach: Reach, question: str, target: SearchTarget, limit: int, kinds: Sequence[str] | None = None
     ) -> list[Hit]:
-        """The best of these kinds, or of all, best first. A score is a share of the best hit's: 1 for that one itself."""
+        """The best hits of these kinds, or of all kinds, best first. Scores are relative to the best hit, which has 1."""
         question = asked_part(checked_content(question, "query"))
         checked_limit(limit, "limit", HIGHEST_LIMIT, lowest=1)
         wanted = checked_kinds(kinds)
-        if place.session is not None and (place.project is not None or place.user_id is not None):
+        if target.session is not None and (target.project is not None or target.user_id is not None):
             raise InvalidRequest("session_id", "already says which pool: leave out project_id and user_id.")
-        if place.user_id is not None:
-            checked_name(place.user_id, "user_id")
+        if target.user_id is not None:
+            checked_name(target.user_id, "user_id")
 
         def work(transaction: Transaction) -> list[Hit]:
-            scope = _scope(transaction, place)
+            scope = _scope(transaction, target)
             found = [self._best(transaction, scope, question, kind, limit) for kind in wanted]
             return _merged(question, found)[:limit]
 
@@ -98,20 +96,20 @@ class Search:
 
     def _best(self, transaction: Transaction, scope: Scope, question: str, kind: Kind, limit: int) -> Sequence[Hit]:
         if kind == "memories":
-            memories = self._derived_recaller.memories(transaction, scope, question, limit)
+            memories = self._recall.memories(transaction, scope, question, limit)
             return [MemoryHit(stored=stored, score=score) for stored, score in memories]
         if kind == "entities":
-            entities = self._derived_recaller.entities(transaction, scope, question, limit)
+            entities = self._recall.entities(transaction, scope, question, limit)
             return [EntityHit(entity=entity, score=score) for entity, score in entities]
         best: dict[MessageId, Hit] = {}
-        for item in self._recall.best(transaction, scope, question, [Pick(limit=limit * _MESSAGES_AN_EPISODE)]):
+        for item in self._recall.messages(transaction, scope, question, [Pick(limit=limit * _MESSAGES_AN_EPISODE)]):
             episode = item.message.episode
             best.setdefault(episode, EpisodeHit(episode=episode, item=item, score=item.score or 0.0))
         return list(best.values())[:limit]
 
 
 def checked_kinds(given: Sequence[str] | None) -> tuple[Kind, ...]:
-    """Each once and in one order, so that equal scores are always merged alike."""
+    """The kinds without duplicates and in a fixed order, so that hits of equal scores are always merged alike."""
     if given is None:
         return KINDS
     if isinstance(given, str) or not given:
@@ -123,7 +121,7 @@ def checked_kinds(given: Sequence[str] | None) -> tuple[Kind, ...]:
 
 
 def _merged(question: str, kinds: Sequence[Sequence[Hit]]) -> list[Hit]:
-    """Best first; of equal scores, in the order of the kinds."""
+    """All hits, best first; at equal scores in the order of the kinds."""
     weights = [1.0] if len(kinds) == 1 else _weights(question, kinds)
     highest = max((weight for weight, hits in zip(weights, kinds, strict=True) if hits), default=1.0)
     found = [
@@ -135,19 +133,19 @@ def _merged(question: str, kinds: Sequence[Sequence[Hit]]) -> list[Hit]:
 
 
 def _weights(question: str, kinds: Sequence[Sequence[Hit]]) -> list[float]:
-    """Kinds that hold little of the question's words count for less."""
+    """The weight of each kind, by the share of the query's terms in its hits."""
     asked = set(terms.term_list(question))
     return [_UNRELATED + (1 - _UNRELATED) * max((_covered(asked, hit) for hit in hits), default=0) for hits in kinds]
 
 
 def _shares(hits: Sequence[Hit]) -> list[tuple[Hit, float]]:
-    """Of the best of its kind."""
+    """Each hit with its score relative to the best of its kind."""
     highest = max((hit.score for hit in hits), default=0.0)
     return [(hit, hit.score / highest if highest > 0 else 0.0) for hit in hits]
 
 
 def _covered(asked: set[int], hit: Hit) -> float:
-    """The share of the question's words that a hit has."""
+    """The share of the query's terms that a hit has."""
     match hit:
         case EpisodeHit(item=item):
             text = item.message.content
@@ -158,14 +156,14 @@ def _covered(asked: set[int], hit: Hit) -> float:
     return len(asked.intersection(terms.term_list(text[:_LONGEST_COMPARED]))) / len(asked) if asked else 0.0
 
 
-def _scope(transaction: Transaction, place: Place) -> Scope:
+def _scope(transaction: Transaction, target: SearchTarget) -> Scope:
     projects = ProjectStore(transaction)
-    if place.session is not None:
-        session = SessionStore(transaction).get(place.session)
+    if target.session is not None:
+        session = SessionStore(transaction).get(target.session)
         return session.scope(None if session.project is None else projects.get(session.project).member_visibility)
     reach = transaction.reach
-    user = reach.user_of(place.user_id)
-    project = place.project
+    user = reach.user_of(target.user_id)
+    project = target.project
     if project is None and reach.confined_to is not None:
         raise Forbidden("This key is confined to its project: it cannot search what is in no project.")
     if project is None:

@@ -1,4 +1,4 @@
-"""Read from one moment, and from a later one where the index has already moved on."""
+"""Read from one snapshot, and retry with a new one if the index is already ahead of it."""
 
 from collections.abc import Callable
 from typing import TypeVar

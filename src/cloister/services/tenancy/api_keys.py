@@ -1,4 +1,4 @@
-"""Keys: who is calling, and who may call. A key is checked behind the walls of the tenant that it names."""
+"""Authenticate, create, list and revoke API keys. A key is looked up within the reach of the tenant that its text names."""
 
 import json
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cloister.domain.access import ApiKey, checked_permissions, refuse_lockout
-from cloister.domain.authenticated_encryption import opened, sealed
+from cloister.domain.authenticated_encryption import decrypt, encrypt
 from cloister.domain.errors import (
     Conflict,
     Forbidden,
@@ -32,7 +32,7 @@ _ALL_IDS = 1 << 63
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KeyFields:
-    """What a caller may say of a key when making one."""
+    """The fields that a caller may set when creating a key."""
 
     name: str
     project: ProjectId | None = None
@@ -44,7 +44,7 @@ class KeyFields:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CreatedKey:
-    """A key with its text, which nobody can show again."""
+    """A key with its text, which cannot be shown again."""
 
     key: ApiKey
     text: str
@@ -59,7 +59,7 @@ class CreatedTenant:
 
 
 class ApiKeys:
-    """Checks keys, makes them, and takes them away at once: nothing of a key is remembered between two requests."""
+    """Nothing of a key is cached between requests, so that a revoked key is refused at once."""
 
     def __init__(self, database: Database, projects: Projects, clock: Clock) -> None:
         self._database = database
@@ -67,7 +67,7 @@ class ApiKeys:
         self._clock = clock
 
     def authenticate(self, given: str) -> ApiKey:
-        """The key behind this text. Whatever is wrong with it, the answer is the same."""
+        """The key with this text. Every failure raises the same `Unauthenticated`."""
         parsed = parse_key(given)
         if parsed is None:
             raise Unauthenticated
@@ -82,7 +82,7 @@ class ApiKeys:
         return stored.key
 
     def still_valid(self, tenant: TenantId, key: KeyId) -> ApiKey:
-        """The key that somebody showed before, by its name, as it is now; the answer is the same whatever became of it."""
+        """The present state of a key that was authenticated before. Every failure raises the same `Unauthenticated`."""
         with self._database.read(Reach(tenant=tenant)) as transaction:
             stored = ApiKeyStore(transaction).find(key)
         if stored is None or not stored.key.is_valid(self._clock()):
@@ -98,16 +98,16 @@ class ApiKeys:
         root: str | None = None,
         asked_by: KeyId | None = None,
     ) -> CreatedKey:
-        """A new key, with a secret of its own. With an idempotency key the secret is kept for an hour, sealed with `root`, the
-        caller's own credential, so that the same answer can be given again; the sealed copy goes when the new key or `asked_by`,
-        the key that asked, is revoked."""
+        """Create a key with a random secret. With an idempotency key the secret is kept for an hour, encrypted with `root`, the
+        caller's own credential, so that a repeated request gets the same answer; the encrypted copy is removed when the new key or
+        `asked_by`, the caller's key, is revoked."""
         self._refuse_confined(reach)
         key, drawn = self._new_key(reach, fields), new_secret()
 
         def add(transaction: Transaction) -> CreatedKey:
-            TenantStore(transaction).share()
+            TenantStore(transaction).lock_shared()
             if key.project is not None:
-                ProjectStore(transaction).hold(key.project)
+                ProjectStore(transaction).lock_shared(key.project)
             ApiKeyStore(transaction).add(key, secret_hash(drawn))
             return CreatedKey(key=key, text=key_text(reach.tenant, key.id, drawn))
 
@@ -125,15 +125,15 @@ class ApiKeys:
             return CreatedKey(key=made, text=key_text(reach.tenant, made.id, seal.open(made.id, kept[2])))
 
         def work(transaction: Transaction) -> CreatedKey:
-            place = ("keys", _trace(root))
+            namespace = ("keys", _trace(root))
             return done_once(
-                transaction, given, place, self._clock, first=lambda: first(transaction), again=again, kept_for=HOUR
+                transaction, given, namespace, self._clock, first=lambda: first(transaction), again=again, kept_for=HOUR
             )
 
         return write_once(self._database, reach, work)
 
     def _new_key(self, reach: Reach, fields: KeyFields) -> ApiKey:
-        """A key of these fields, checked, under a drawn id."""
+        """A key with these fields, which are checked, and a random id."""
         now = self._clock()
         checked_name(fields.name, "name")
         if fields.confined and fields.project is None:
@@ -164,7 +164,7 @@ class ApiKeys:
             return keys.page(limit=limit) if after is None else keys.page(limit=limit, after=after)
 
     def revoke(self, reach: Reach, key: KeyId) -> None:
-        """At once. The last key that can make other keys is not revoked: the tenant would be locked out."""
+        """Revoke a key at once. The last admin key cannot be revoked, because the tenant would be locked out."""
         self._refuse_confined(reach)
 
         def work(transaction: Transaction) -> None:
@@ -179,9 +179,9 @@ class ApiKeys:
         self._database.maintenance.scrub()
 
     def create_tenant(self, name: str, *, idempotency_key: str | None = None, root: str | None = None) -> CreatedTenant:
-        """A tenant with its default project and its first key. With an idempotency key its id is derived from that and from
-        `root`, the operator's key, so that the same request finds the tenant that is there; the secret of its first key is kept
-        for an hour, sealed with `root`."""
+        """Create a tenant with its default project and an admin key. With an idempotency key the tenant's id is derived from that
+        and from `root`, the operator's key, so that a repeated request finds the tenant; the secret of the admin key is kept for an
+        hour, encrypted with `root`."""
         checked_name(name, "name")
         drawn = new_secret()
         if idempotency_key is None or root is None:
@@ -217,23 +217,23 @@ class ApiKeys:
         return write_once(self._database, Reach(tenant=tenant), work)
 
     def _refuse_confined(self, reach: Reach) -> None:
-        """A narrow key that could make keys could make one that is not."""
+        """A confined or bound key that could create keys could create one that is not."""
         if not reach.is_whole_tenant:
             bound = "confined to its project" if reach.user is None else "bound to one user"
             raise Forbidden(f"This key is {bound}: it cannot make, list or revoke keys.")
 
 
 class _Seal:
-    """Secrets of new keys, readable only with the credential that asked for them."""
+    """Encrypts the secrets of new keys with the credential of the request that created them."""
 
     def __init__(self, root: str) -> None:
         self._key = root.encode()
 
     def close(self, key: KeyId, secret: str) -> str:
-        return sealed(self._key, f"secret of {format_key_id(key)}", secret.encode()).hex()
+        return encrypt(self._key, f"secret of {format_key_id(key)}", secret.encode()).hex()
 
     def open(self, key: KeyId, given: str) -> str:
-        secret = opened(self._key, f"secret of {format_key_id(key)}", bytes.fromhex(given))
+        secret = decrypt(self._key, f"secret of {format_key_id(key)}", bytes.fromhex(given))
         if secret is None:
             raise StorageError("The first answer to this request is damaged. Use a new idempotency key.")
         return secret.decode()
@@ -257,11 +257,11 @@ def _created_tenant(name: str, key: ApiKey, default: ProjectId, secret: str) -> 
 
 
 def _key_in(root: str) -> KeyId | None:
-    """The key whose text this is; none for another credential."""
+    """The id of the key with this text; None for another kind of credential."""
     parsed = parse_key(root)
     return None if parsed is None else parsed.key
 
 
 def _trace(root: str) -> str:
-    """Which key asked, without saying it: another key's requests are other requests."""
+    """A hash of the caller's credential, by which requests of different keys are told apart."""
     return secret_hash(root).hex()[:16]

@@ -1,7 +1,7 @@
-"""A request that comes twice under one idempotency key is done once. What is kept is ids and times, never what was said.
+"""Idempotency keys: a request that is repeated with the same key is executed once. Only ids and times of the answer are stored.
 
-The fingerprint, by which a different request under the same key is known, is an HMAC under the tenant's secret and the
-idempotency key itself, which is not stored. It goes with what was forgotten: docs/decisions/035.
+A different request with the same key is detected by a fingerprint: an HMAC with the tenant's secret and the idempotency key, which
+itself is not stored. It is removed with the data that the request created: docs/decisions/035.
 """
 
 import hashlib
@@ -24,20 +24,20 @@ _KEPT_MICROSECONDS = 24 * HOUR
 
 
 class _KeyTaken(Exception):
-    """The same key was committed by another request meanwhile; its answer can be read now."""
+    """Another request with the same key was committed meanwhile; its answer can be read now."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
-    """A request under its key. `digest` is of all that makes two requests the same; it is never stored."""
+    """A request with its idempotency key. `digest` is the hash of its content, which is never stored."""
 
     key: str
     digest: bytes
 
-    def place(self, reach: Reach, parts: Sequence[str | int]) -> bytes:
-        """Where it is looked for. A confined or bound caller has keys of its own: what others asked under the same key is none of
-        its business."""
-        text = json.dumps([*parts, reach.confined_to, reach.user, self.key], ensure_ascii=False)
+    def lookup_hash(self, reach: Reach, namespace: Sequence[str | int]) -> bytes:
+        """The hash under which the answer is stored. Confined and bound callers have keys of their own, so that they cannot see the
+        answers to requests of others with the same key."""
+        text = json.dumps([*namespace, reach.confined_to, reach.user, self.key], ensure_ascii=False)
         return hashlib.sha256(text.encode()).digest()
 
     def fingerprint(self, secret: bytes) -> bytes:
@@ -45,7 +45,7 @@ class Request:
 
 
 def request(key: str, *parts: object) -> Request:
-    """`parts` is all that makes two requests of one place the same."""
+    """`parts` is the content of the request: two requests of one namespace with equal parts are the same."""
     checked_name(key, "idempotency_key")
     text = json.dumps(parts, sort_keys=True)
     return Request(key=key, digest=hashlib.sha256(text.encode()).digest())
@@ -54,17 +54,18 @@ def request(key: str, *parts: object) -> Request:
 def done_once(
     transaction: Transaction,
     given: Request,
-    place: Sequence[str | int],
+    namespace: Sequence[str | int],
     clock: Clock,
     *,
     first: Callable[[], tuple[T, FirstAnswer]],
     again: Callable[[Sequence[Any]], T],
     kept_for: int = _KEPT_MICROSECONDS,
 ) -> T:
-    """Inside a transaction that `write_once` runs. `first` does it, and gives the answer with the ids and times to keep; `again`
-    makes the same answer of them. `place` keeps the keys of different kinds of requests, and of different sessions, apart."""
+    """Execute a request once, in a transaction that `write_once` runs. `first` executes it, and returns the answer with the ids and
+    times to store; `again` makes the same answer from these. `namespace` separates the keys of different kinds of requests, and of
+    different sessions."""
     store = IdempotencyStore(transaction)
-    request_hash = given.place(transaction.reach, place)
+    request_hash = given.lookup_hash(transaction.reach, namespace)
     now = clock()
     secret, known = store.find(request_hash, now)
     if known is not None:
@@ -84,8 +85,8 @@ def done_once(
 
 
 def write_once(database: Database, reach: Reach, work: Callable[[Transaction], T]) -> T:
-    """Run `work`, which calls `done_once`, in a transaction; where two came at the same moment, the second reads the first
-    answer."""
+    """Run `work`, which calls `done_once`, in a transaction. Of two concurrent requests, the second is run again, and reads the
+    answer of the first."""
     try:
         return database.write(reach, work)
     except _KeyTaken:

@@ -1,4 +1,4 @@
-"""Expired idempotency keys: dropped in every tenant, also where nobody writes under a key any more."""
+"""Remove expired idempotency keys of all tenants, including those that no longer use any."""
 
 from typing import cast
 
@@ -10,14 +10,14 @@ from cloister.storage.stores.idempotency import IdempotencyStore
 
 
 class IdempotencyExpiry:
-    """A worker calls `drop` now and then; until it does, nothing reads what has expired."""
+    """A worker calls `drop` at intervals; expired keys are ignored until then."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
 
     def drop(self) -> int:
-        """How many there were."""
+        """Remove expired keys; returns how many."""
         now = self._clock()
         tenants = self._database.maintenance.rows("tenants_with_expired_answers", now=now)
         return sum(self._drop_of(Reach(tenant=TenantId(cast(int, tenant))), now) for (tenant,) in tenants)

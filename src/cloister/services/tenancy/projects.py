@@ -1,4 +1,4 @@
-"""Tenants and projects: make them, find them, change them, delete them softly."""
+"""Create, find, list, change and soft-delete projects; create tenants; usage and limits of a tenant."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -37,22 +37,22 @@ Named = TypeVar("Named")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NewKey:
-    """A key to be added with its tenant."""
+    """A key to add together with its tenant."""
 
     key: ApiKey
     secret_hash: bytes
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Moved:
-    """What went back to the shared pool with a deleted project."""
+class MoveCounts:
+    """How many sessions and memories of a deleted project moved to the shared pool."""
 
     sessions: int
     memories: int
 
 
 class Projects:
-    """One use case a method; each is one transaction."""
+    """Each method is one use case, and one transaction."""
 
     def __init__(
         self,
@@ -73,8 +73,8 @@ class Projects:
     def create_tenant(
         self, name: str, *, tenant: TenantId | None = None, key: NewKey | None = None
     ) -> tuple[TenantId, ProjectId]:
-        """A tenant starts with one project, its default (ORG-2), and with its first key where one is given. The same tenant under
-        the same name again is the tenant that is there; its default project is answered."""
+        """Create a tenant with its default project (ORG-2), and with a key if one is given; returns their ids. If there is a tenant
+        with this id and name already, its ids are returned."""
         checked_name(name, "name")
         identity = tenant or new_tenant_id()
 
@@ -89,7 +89,7 @@ class Projects:
         return identity, self._database.write(Reach(tenant=identity), work)
 
     def add_tenant(self, transaction: Transaction, name: str) -> bool:
-        """The tenant of the transaction, with its default project, inside a larger use case. False when it is there already."""
+        """Add the transaction's tenant with its default project, in a larger use case. False if it exists already."""
         now = self._clock()
         if not TenantStore(transaction).add(name, now):
             return False
@@ -111,8 +111,8 @@ class Projects:
         allow_duplicate_name: bool = False,
         idempotency_key: str | None = None,
     ) -> Project:
-        """Its members recall only their own part of it, unless it is made `shared`. A second project of the same name is refused,
-        unless that is asked for."""
+        """Create a project. Its members recall only their own sessions, unless it is `shared`. A second project with the same name
+        is refused, unless `allow_duplicate_name`."""
         _refuse_narrow(reach)
         checked_project_name(name)
         checked_visibility(member_visibility)
@@ -162,7 +162,7 @@ class Projects:
         try:
             return write_once(self._database, reach, work)
         except Conflict:
-            # The name may have been taken by this very request, which came twice at once: then its answer can be read now.
+            # A concurrent repetition of this request may have taken the name: then its answer can be read now.
             return write_once(self._database, reach, work)
 
     def default_project(self, reach: Reach) -> ProjectId:
@@ -174,11 +174,11 @@ class Projects:
             return ProjectStore(transaction).find(project) is not None
 
     def usage(self, reach: Reach) -> Usage:
-        """What the whole tenant keeps, so a confined or bound caller may not ask."""
+        """How much the whole tenant has stored; confined and bound callers are refused."""
         _refuse_narrow(reach)
         with self._database.read(reach) as transaction:
             rows = UsageStore(transaction)
-            stored = rows.stored()
+            stored = rows.counts()
             return Usage(
                 messages=stored.messages,
                 sessions=stored.sessions,
@@ -188,7 +188,7 @@ class Projects:
             )
 
     def set_limits(self, reach: Reach, limits: Limits) -> None:
-        """The tenant's own; where they say nothing the server's hold."""
+        """Set the tenant's own limits; those that are None fall back to the server's."""
         _refuse_narrow(reach)
 
         def work(transaction: Transaction) -> None:
@@ -205,7 +205,7 @@ class Projects:
     def projects(
         self, reach: Reach, *, limit: int, after: tuple[int, int] | None = None, name: str | None = None
     ) -> list[Project]:
-        """Oldest first; with a `name` only those that are called so, whatever the case."""
+        """A page of projects, oldest first; with `name`, those with this name, ignoring case."""
         if name is not None:
             checked_name(name, "name")
         with self._database.read(reach) as transaction:
@@ -218,7 +218,7 @@ class Projects:
             return [_reached(transaction, project) for project in found]
 
     def find_project(self, reach: Reach, name: str) -> Project:
-        """The only project that is called so, whatever the case."""
+        """The only project with this name, ignoring case."""
         return the_only_project(self.projects(reach, limit=2, name=name), name)
 
     def change_project(
@@ -232,7 +232,7 @@ class Projects:
         settings: Mapping[str, object] | None = None,
         allow_duplicate_name: bool = False,
     ) -> Project:
-        """Rename, make default, change who recalls whom, or merge settings; what is not given stays."""
+        """Rename a project, make it the default, change its visibility, or merge settings; None leaves a field as it is."""
         check_project_change(reach, name=name, is_default=is_default, member_visibility=member_visibility)
         changed = None if settings is None else checked_settings(settings)
 
@@ -240,7 +240,7 @@ class Projects:
             projects = ProjectStore(transaction)
             if name is not None:
                 TenantStore(transaction).lock_names()
-            projects.lock()
+            projects.lock_all()
             current = projects.get(project)
             if name is not None:
                 _refuse_taken_name(projects, name, allowed=allow_duplicate_name, by=project)
@@ -263,19 +263,19 @@ class Projects:
     def preview_visibility(
         self, reach: Reach, project: ProjectId, member_visibility: MemberVisibility
     ) -> VisibilityPreview:
-        """What a change of who recalls whom would do. Nothing is changed."""
+        """What a change of the visibility would do. Nothing is changed."""
         _refuse_bound(reach)
         checked_visibility(member_visibility)
         with self._database.read(reach) as transaction:
             return self._visibility.preview(transaction, ProjectStore(transaction).get(project), member_visibility)
 
-    def delete_project(self, reach: Reach, project: ProjectId) -> Moved:
-        """Soft: its sessions and their memories go back to the shared pool, nothing is deleted (ORG-5)."""
+    def delete_project(self, reach: Reach, project: ProjectId) -> MoveCounts:
+        """Soft-delete a project: its sessions and their memories move to the shared pool, and nothing is lost (ORG-5)."""
         _refuse_narrow(reach)
 
         def work(transaction: Transaction) -> list[Session]:
             projects = ProjectStore(transaction)
-            projects.lock()
+            projects.lock_all()
             if projects.get(project).is_default:
                 raise Conflict("The default project cannot be deleted: make another project the default first.")
             moved = SessionStore(transaction).lock_of_project(project)
@@ -287,7 +287,7 @@ class Projects:
 
         moved = self._database.write(reach, work)
         self._events.moved(moved, None)
-        return Moved(sessions=len(moved), memories=sum(session.memory_count for session in moved))
+        return MoveCounts(sessions=len(moved), memories=sum(session.memory_count for session in moved))
 
 
 def check_project_change(
@@ -305,7 +305,7 @@ def check_project_change(
 
 
 def the_only_project(found: Sequence[Named], name: str) -> Named:
-    """Of those of one name."""
+    """The only one of the projects with this name; raises `NotFound` or `Conflict` otherwise."""
     if not found:
         raise NotFound("project", name)
     if len(found) > 1:
@@ -319,8 +319,8 @@ def _called(projects: ProjectStore, name: str) -> list[tuple[ProjectId, str]]:
 
 
 def _refuse_taken_name(projects: ProjectStore, name: str, *, allowed: bool, by: ProjectId | None = None) -> None:
-    """The names are locked, so that of two requests for one name the second sees the first. A caller that is confined to a project
-    is told nothing of others."""
+    """The names are locked, so that of two concurrent requests for one name the second sees the first. A confined caller sees only
+    the name of its own project."""
     taken = [(project, stored) for project, stored in _called(projects, name) if project != by]
     if taken and not allowed:
         project, stored = taken[0]
@@ -331,14 +331,14 @@ def _refuse_taken_name(projects: ProjectStore, name: str, *, allowed: bool, by: 
 
 
 def _reached(transaction: Transaction, project: Project) -> Project:
-    """As a caller that is bound to a user may see it: the count is of that user's memories, and settings are not shown."""
+    """The project as the caller may see it: a bound caller sees the count of its user's memories, and no settings."""
     if transaction.reach.user is None:
         return project
     return replace(project, settings={}, memory_count=SessionStore(transaction).reached_memories(project.id))
 
 
 def _refuse_narrow(reach: Reach) -> None:
-    """What changes which projects there are, or takes sessions out of one, changes what lies outside a narrow reach."""
+    """Refuse confined and bound callers, for changes that affect the tenant outside their reach."""
     _refuse_bound(reach)
     if reach.confined_to is not None:
         raise Forbidden("This key is confined to its project: it cannot do what concerns the whole tenant.")

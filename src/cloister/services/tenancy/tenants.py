@@ -1,31 +1,32 @@
-"""Tenants as their operator sees them: list, find, erase, and a new admin key. Nothing of what a tenant said is read here."""
+"""Tenants for the operator: list, find and erase them, and create an admin key. No content of a tenant is read here."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import cast
 
 from cloister.domain.erasure import TenantCounts
-from cloister.domain.errors import Conflict, NotFound
+from cloister.domain.errors import Conflict, NotFound, StorageBusy
 from cloister.domain.identifiers import LOCAL_TENANT, TenantId, format_tenant_id, is_tenant_id, parse_tenant_id
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name
 from cloister.domain.timestamps import Clock
-from cloister.index.interface import Index
+from cloister.index.interface import ExternalIndex
 from cloister.services.conversations.forget import Forgetting
 from cloister.services.events.bus import EventBus
 from cloister.services.tenancy.api_keys import ApiKeys, CreatedKey, KeyFields
-from cloister.storage.interface import Database, Transaction
+from cloister.storage.interface import FIRST_PAGE, Database, Transaction
 from cloister.storage.stores.derived_index_rows import EntityIndexStore
 from cloister.storage.stores.erasure import TenantErasureStore
 from cloister.storage.stores.index_rows import IndexStore
 from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.tenants import TenantStore
 
-_BEGINNING = (-(1 << 63), 0)
+_RETRIES = 4
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TenantSummary:
-    """A tenant in the operator's list, with what it keeps."""
+    """A tenant in the operator's list, with how much it has stored."""
 
     tenant: TenantId
     name: str
@@ -36,12 +37,12 @@ class TenantSummary:
 
 
 class Tenants:
-    """All tenants of a database. Whoever asks has the operator's key, or the database itself."""
+    """All tenants of a database, for callers with the operator's key or direct access to the database."""
 
     def __init__(
         self,
         database: Database,
-        index: Index,
+        external: ExternalIndex | None,
         forgetting: Forgetting,
         access: ApiKeys,
         generation: int,
@@ -49,15 +50,15 @@ class Tenants:
         events: EventBus,
     ) -> None:
         self._database = database
-        self._index = index
+        self._external = external
         self._forgetting = forgetting
         self._access = access
         self._generation = generation
         self._clock = clock
         self._events = events
 
-    def page(self, *, limit: int, after: tuple[int, int] = _BEGINNING) -> list[TenantSummary]:
-        """Oldest first, from behind the (created_at, id) of the last one seen."""
+    def page(self, *, limit: int, after: tuple[int, int] = FIRST_PAGE) -> list[TenantSummary]:
+        """A page of tenants, oldest first, after the cursor (created_at, id)."""
         rows = self._database.maintenance.rows(
             "tenants", limit=limit, after_created_at=after[0], after_tenant_id=after[1]
         )
@@ -76,7 +77,7 @@ class Tenants:
         ]
 
     def find(self, given: str) -> TenantId:
-        """The tenant of this id, or the only one of this name. Nothing is created."""
+        """The tenant with this id, or the only one with this name. Nothing is created."""
         if is_tenant_id(given):
             tenant = parse_tenant_id(given)
             with self._database.read(Reach(tenant=tenant)) as transaction:
@@ -93,7 +94,7 @@ class Tenants:
     def create_key(
         self, tenant: TenantId, *, idempotency_key: str | None = None, root: str | None = None
     ) -> CreatedKey:
-        """A new admin key, so that no tenant is ever locked out (ORG-9). `root` is the operator's key."""
+        """Create an admin key, so that no tenant is ever locked out (ORG-9). `root` is the operator's key."""
         self._check(tenant)
         fields = KeyFields(name="admin", permissions=("read", "write", "admin"))
         return self._access.create(Reach(tenant=tenant), fields, idempotency_key=idempotency_key, root=root)
@@ -106,12 +107,19 @@ class Tenants:
             return TenantErasureStore(transaction).counts()
 
     def erase(self, tenant: TenantId) -> TenantCounts:
-        """Everything of the tenant, in one transaction inside the tenant's own walls. Its keys are refused from then on."""
+        """Remove everything of a tenant, in one transaction with the tenant's own reach. Its keys are refused from then on."""
         _refuse_local(tenant)
-        counts = self._database.write(Reach(tenant=tenant), self._remove)
+        counts = self._erase(tenant)
         self._events.tenant_erased(tenant)
         self._forgetting.clean_up()
         return counts
+
+    def _erase(self, tenant: TenantId) -> TenantCounts:
+        """Retry more often than other writes: a session that was created a moment ago, and is recorded in, is a deadlock."""
+        for _ in range(_RETRIES):
+            with suppress(StorageBusy):
+                return self._database.write(Reach(tenant=tenant), self._remove)
+        return self._database.write(Reach(tenant=tenant), self._remove)
 
     def _check(self, tenant: TenantId) -> None:
         with self._database.read(Reach(tenant=tenant)) as transaction:
@@ -119,16 +127,19 @@ class Tenants:
                 raise NotFound("tenant", format_tenant_id(tenant))
 
     def _remove(self, transaction: Transaction) -> TenantCounts:
-        TenantStore(transaction).lock()
+        """Lock sessions before the tenant, as who records does (a foreign key locks the tenant), to avoid deadlock; then the
+        sessions that were created meanwhile."""
         rows = TenantErasureStore(transaction)
+        rows.lock_sessions()
+        TenantStore(transaction).lock()
         sessions = rows.lock_sessions()
         counts = rows.counts()
         messages, index = MessageStore(transaction), IndexStore(transaction, self._generation)
         for session in sessions:
             messages.remove_all(session)
-            if not self._index.immediate:
+            if self._external is not None:
                 index.note_removal(session)
-        if not self._index.immediate:
+        if self._external is not None:
             EntityIndexStore(transaction, self._generation).note_removal(rows.entities())
         rows.remove_all(self._clock())
         return counts

@@ -1,5 +1,5 @@
-"""Change whether the members of a project recall each other (ISO-10): every session goes to the pool it now belongs to, and every
-entity is divided by user, or joined again, in one transaction."""
+"""Change the visibility of a project (ISO-10): move its sessions to the pools they now belong to, and divide its entities by user,
+or merge them, in one transaction."""
 
 from dataclasses import dataclass, replace
 
@@ -21,14 +21,14 @@ from cloister.storage.stores.tenants import ProjectStore
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VisibilityPreview:
-    """How many sessions, of how many users, will recall each other that do not now. Sessions without a user count as sessions."""
+    """How many sessions, of how many users, would recall each other that do not now."""
 
     sessions: int
     users: int
 
 
 class VisibilityChange:
-    """Used inside the transaction of a larger use case, which holds the project."""
+    """Works in a transaction that has locked the project."""
 
     def __init__(self, indexing: EntityIndexing, generation: int, clock: Clock) -> None:
         self._indexing = indexing
@@ -36,14 +36,14 @@ class VisibilityChange:
         self._clock = clock
 
     def preview(self, transaction: Transaction, project: Project, visibility: MemberVisibility) -> VisibilityPreview:
-        """Nothing is changed. Members of a project that is divided, or stays as it is, see nobody new."""
+        """What a change would do; nothing is changed. Zero, unless a private project becomes shared."""
         if visibility == project.member_visibility or visibility == "private":
             return VisibilityPreview(sessions=0, users=0)
         sessions, users = SessionStore(transaction).count_of_project(project.id)
         return VisibilityPreview(sessions=sessions, users=users)
 
     def apply(self, transaction: Transaction, project: Project, visibility: MemberVisibility) -> bool:
-        """False where the project is so already."""
+        """Change the visibility; False if the project has it already."""
         if visibility == project.member_visibility:
             return False
         ProjectStore(transaction).set_visibility(project.id, visibility)
@@ -53,18 +53,19 @@ class VisibilityChange:
             mover.move(locked, Scope(tenant=project.tenant, project=project.id, user=user, visibility=visibility))
         of_all = PoolStore(transaction, self._generation).find(PoolKey(project=project.id, user=None))
         if of_all is not None and visibility == "private":
-            # The pool of all becomes the part of those without a user, under the same id; also sessions that left may come back.
-            MessageStore(transaction).part_from_pool(of_all)
+            # The shared pool becomes that of sessions without a user, with the same id: quotations of it must not be shown again,
+            # not even in sessions that have left the project, because they may come back.
+            MessageStore(transaction).detach_from_pool(of_all)
         changed = (
             self._join(transaction, project.id) if visibility == "shared" else self._divide(transaction, project.id)
         )
         self._indexing.index_again(transaction, sorted(changed.left), gone=sorted(changed.gone))
         return True
 
-    def _join(self, transaction: Transaction, project: ProjectId) -> "_Changed":
-        """Entities of the same name become one, whoever mentioned them."""
+    def _join(self, transaction: Transaction, project: ProjectId) -> "_EntityChanges":
+        """Merge the entities of all users that have the same name."""
         entities = EntityStore(transaction)
-        changed = _Changed(left=set(), gone=set())
+        changed = _EntityChanges(left=set(), gone=set())
         for entity in entities.of_project(project):
             if entity.user is not None:
                 there = entities.retag(entity, project, None, same_name(entity.name))
@@ -74,12 +75,12 @@ class VisibilityChange:
         changed.left.difference_update(changed.gone)
         return changed
 
-    def _divide(self, transaction: Transaction, project: ProjectId) -> "_Changed":
-        """Each user gets an entity of their own, of what their own sessions mention."""
+    def _divide(self, transaction: Transaction, project: ProjectId) -> "_EntityChanges":
+        """Divide each entity into one per user, with the mentions of that user's sessions."""
         entities = EntityStore(transaction)
-        changed = _Changed(left=set(), gone=set())
+        changed = _EntityChanges(left=set(), gone=set())
         for entity in entities.of_project(project):
-            entities.hold([entity.id])
+            entities.lock([entity.id])
             first, *others = entities.users_of(entity.id)
             for user in others:
                 there = self._add_for(entities, entity, user)
@@ -103,7 +104,7 @@ class VisibilityChange:
 
 
 @dataclass(kw_only=True, slots=True)
-class _Changed:
+class _EntityChanges:
     left: set[EntityId]
     gone: set[EntityId]
 

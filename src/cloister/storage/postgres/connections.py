@@ -1,6 +1,6 @@
-"""Pooled connections to PostgreSQL, each bound to one role, and psycopg's errors as ours.
+"""A pool of connections to PostgreSQL under one role, and the translation of psycopg's errors.
 
-Only this module and `postgres` import psycopg, which is an optional extra; import them where PostgreSQL is chosen, not before.
+Only this package imports psycopg, which is an optional extra; import it only where PostgreSQL is chosen.
 """
 
 import random
@@ -49,7 +49,7 @@ SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('sync
 
 
 class Connections:
-    """A pool of connections under one role. They are lent only inside a transaction, and driver errors end here."""
+    """A pool of connections under one role. A connection is borrowed for one transaction, and driver errors are translated."""
 
     def __init__(self, conninfo: str, server: str, *, role: str, fewest: int, most: int) -> None:
         self._conninfo = conninfo
@@ -71,7 +71,7 @@ class Connections:
 
     @contextmanager
     def transaction(self, opening: str) -> Generator[Connection]:
-        """Committed when the block ends, rolled back when it raises."""
+        """A transaction that is committed when the block ends, and rolled back if the block raises."""
         connection = self._begin(opening.encode())
         try:
             yield connection
@@ -86,7 +86,7 @@ class Connections:
             self._pool.putconn(connection)
 
     def write(self, opening: str, work: Callable[[Connection], T]) -> T:
-        """Run `work` in a transaction, and again, a little later, when the server made it give way to another."""
+        """Run `work` in a transaction. After a deadlock or another conflict it is retried, after a random pause."""
         for attempt in range(1, WRITE_ATTEMPTS):
             try:
                 with self.transaction(opening) as connection:
@@ -102,12 +102,12 @@ class Connections:
         self._pool.close()
 
     def _configure(self, connection: Connection) -> None:
-        """Every int goes out as the type of our columns, so that a query is prepared once and finds its indexes."""
+        """Send every int as BIGINT, the type of our columns, so that a query is prepared once and uses its indexes."""
         connection.adapters.register_dumper(int, Int8BinaryDumper)
         connection.execute(self._configuration, prepare=False)
 
     def _begin(self, opening: bytes) -> Connection:
-        """A connection in a new transaction. One that broke while it lay idle is replaced: nothing has run on it."""
+        """A connection in a new transaction. A connection that broke while idle is replaced, since nothing has run on it yet."""
         try:
             try:
                 return self._opened(opening)
@@ -119,7 +119,7 @@ class Connections:
             raise translated(error, self._server) from error
 
     def _opened(self, opening: bytes) -> Connection:
-        connection = self._lend()
+        connection = self._borrow()
         try:
             connection.execute(opening, prepare=False)
         except BaseException:
@@ -127,7 +127,7 @@ class Connections:
             raise
         return connection
 
-    def _lend(self) -> Connection:
+    def _borrow(self) -> Connection:
         try:
             return self._pool.getconn()
         except PoolClosed:
@@ -137,14 +137,14 @@ class Connections:
             raise StorageBusy(f"All {self._most} connections to {self._server} are in use. Try again.") from error
 
     def _reach_server(self) -> None:
-        """The pool can only say that it waited; a connection of our own says why."""
+        """Raise the reason why the server cannot be reached, which the pool does not tell: it only times out."""
         try:
             psycopg.connect(self._conninfo).close()
         except psycopg.Error as error:
             raise translated(error, self._server) from error
 
     def _commit(self, connection: Connection) -> None:
-        """PostgreSQL answers a commit after a failed statement with a silent rollback; here that is an error."""
+        """Commit. After a failed statement PostgreSQL would silently roll back instead, so that is an error here."""
         if connection.pgconn.transaction_status == TransactionStatus.INERROR:
             raise StorageError("A statement of this transaction failed, so nothing of it was kept.")
         try:
@@ -159,7 +159,7 @@ class Connections:
 
 
 def translated(error: psycopg.Error, server: str) -> StorageError:
-    """A driver's error as one of ours, saying what to do; the driver's text never holds the password."""
+    """A driver's error as a `StorageError` that says what to do; the driver's text never contains the password."""
     said = error.diag.message_primary or " ".join(str(error).split())
     match error:
         case errors.DiskFull():
@@ -179,9 +179,9 @@ def translated(error: psycopg.Error, server: str) -> StorageError:
 
 
 def parsed(url: str) -> tuple[str, str]:
-    """The URL with our defaults where it names none, and the server's name for messages, without the password.
+    """The connection string of a URL, with our defaults, and the server's name for error messages, without the password.
 
-    A password with an unescaped slash reads as a port; refusing that here keeps it out of what the driver would say.
+    An unescaped slash in a password makes the rest of it look like a port; refusing that here keeps it out of the driver's error.
     """
     try:
         parts = conninfo_to_dict(url)
@@ -196,5 +196,5 @@ def parsed(url: str) -> tuple[str, str]:
     parts.setdefault("connect_timeout", CONNECT_SECONDS)
     parts.setdefault("fallback_application_name", "cloister")
     parts["client_encoding"] = "utf8"
-    place = ":".join(filter(None, [str(parts.get("host", "the local socket")), port]))
-    return make_conninfo("", **parts), f"PostgreSQL at {place}"
+    address = ":".join(filter(None, [str(parts.get("host", "the local socket")), port]))
+    return make_conninfo("", **parts), f"PostgreSQL at {address}"

@@ -1,8 +1,8 @@
-"""PostgreSQL through psycopg: pooled connections under roles that row-level security binds, one transaction at a time.
+"""PostgreSQL through psycopg: transactions on pooled connections, under roles that are subject to row-level security.
 
-The role of the URL only migrates. Tenants' work runs as `cloister_tenant`, which sees the rows of the tenant that its
-transaction names; maintenance runs as `cloister_maintenance`. `RESET ROLE` is the only way out of either, and nothing
-here says it. A login that is no superuser and owns nothing leaves even that way little worth: see `walls.administration`.
+The login of the URL only migrates. Tenants' transactions run as `cloister_tenant`, which sees the rows of the tenant that the
+transaction sets; maintenance runs as `cloister_maintenance`. Only `RESET ROLE` leaves these roles, and no code here runs it. A
+login that is no superuser and owns no tables would gain little even by that: see `row_security.administration`.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -10,12 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cloister.domain.errors import (
-    StorageError,
-)
+from cloister.domain.errors import StorageError
 from cloister.domain.scope import Reach
 from cloister.storage import migrate
-from cloister.storage.interface import Row, Transaction, Value
+from cloister.storage.interface import Row, Transaction, Value, bound_parameters
 from cloister.storage.postgres import row_security
 from cloister.storage.postgres.connections import (
     Connection,
@@ -42,7 +40,7 @@ _WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
 
 def open_postgres(url: str, *, connections: int = 16) -> "PostgresDatabase":
-    """Connect, bring the schema up to date, and serve tenants over at most that many connections."""
+    """Connect, migrate the schema, and open a database with at most this many connections for tenants."""
     conninfo, server = parsed(url)
     try:
         with psycopg.connect(conninfo, autocommit=True) as connection:
@@ -58,7 +56,7 @@ def open_postgres(url: str, *, connections: int = 16) -> "PostgresDatabase":
 
 
 class PostgresDatabase:
-    """One database of a server; any number of threads and processes."""
+    """One database of a PostgreSQL server, for any number of threads and processes."""
 
     embedded = False
 
@@ -80,7 +78,7 @@ class PostgresDatabase:
                 transaction.end()
 
     def write(self, reach: Reach, work: Callable[[Transaction], T]) -> T:
-        """`work` runs in the caller's thread, and again from the start when another transaction got in its way."""
+        """Run `work` on the caller's thread, and again from the start after a deadlock or another conflict."""
         opening = _within(_WRITE, reach)
 
         def attempt(connection: Connection) -> T:
@@ -92,18 +90,19 @@ class PostgresDatabase:
 
         return self._tenants.write(opening, attempt)
 
-    def write_together(
+    def write_batch(
         self,
         items: Sequence[tuple[Reach, A]],
         prepare: Callable[[Sequence[A]], Sequence[B]],
         work: Callable[[Transaction, Sequence[B]], Sequence[T | Exception]],
     ) -> list[T | BaseException]:
-        """One after the other: here callers write side by side."""
+        """Write one item after the other, each in its own transaction: PostgreSQL commits concurrent callers in groups by
+        itself."""
         answers: list[T | BaseException] = []
         for reach, item in items:
             try:
                 answers.append(self._write_one(reach, prepare([item]), work))
-            except Exception as error:  # noqa: BLE001 - it is the answer to this item
+            except Exception as error:  # noqa: BLE001 - it is the result of this item
                 answers.append(error)
         return answers
 
@@ -134,11 +133,7 @@ class _PostgresTransaction:
     def __init__(self, connection: Connection, queries: Mapping[str, bytes], reach: Reach) -> None:
         self._connection: Connection | None = connection
         self._queries = queries
-        self._bound: dict[str, Value] = {
-            "tenant_id": reach.tenant,
-            "confined_to": reach.confined_to,
-            "bound_user": reach.user,
-        }
+        self._bound = bound_parameters(reach)
         self._streams = 0
         self.reach = reach
 
@@ -149,7 +144,7 @@ class _PostgresTransaction:
         return self._run(self._queries[query], parameters).fetchone()
 
     def stream(self, query: str, **parameters: Value) -> Iterator[Row]:
-        """A cursor on the server, so that no more than one fetch is in memory; it ends with the transaction."""
+        """Rows from a server-side cursor, so that only one fetch is in memory; the cursor ends with the transaction."""
         self._streams += 1
         cursor = b"stream_%d" % self._streams
         self._run(b"DECLARE %b NO SCROLL CURSOR FOR %b" % (cursor, self._queries[query]), parameters, prepare=False)
@@ -163,7 +158,7 @@ class _PostgresTransaction:
             self._run(self._queries[query], each)
 
     def end(self) -> None:
-        """A transaction kept too long must not speak on a connection that now serves another tenant."""
+        """Detach from the connection, which goes back to the pool and may serve another tenant next."""
         self._connection = None
 
     def _fetched(self, cursor: bytes) -> Iterator[Row]:
@@ -181,7 +176,7 @@ class _PostgresTransaction:
 
 
 class PostgresMaintenance:
-    """Cross-tenant work, under a role of its own."""
+    """Cross-tenant work, under the maintenance role."""
 
     def __init__(self, tenants: "Connections", maintenance: "Connections", queries: Mapping[str, bytes]) -> None:
         self._tenants = tenants
@@ -217,7 +212,7 @@ class PostgresMaintenance:
             )
 
     def scrub(self) -> None:
-        """Autovacuum and the server's own log rotation do it in their time."""
+        """Nothing: autovacuum and the rotation of the write-ahead log remove deleted content in time."""
 
     def remains(self) -> str | None:
         return row_security.REMAINS
@@ -237,7 +232,7 @@ class PostgresMaintenance:
 
 
 def _within(opening: str, reach: Reach) -> str:
-    """One round trip opens the transaction and names its tenant; `:d` lets nothing but an integer through."""
+    """The statements that begin a transaction and set its tenant, in one round trip; `:d` only formats integers."""
     return f"{opening}; SELECT set_config('cloister.tenant', '{reach.tenant:d}', true)"
 
 
@@ -257,6 +252,7 @@ def _migrate(connection: Connection) -> None:
 
 
 def _apply(connection: Connection, known: list[migrate.Migration]) -> None:
+    # An advisory lock: one process migrates at a time.
     connection.execute("SELECT pg_advisory_xact_lock(%s)", [_MIGRATION_LOCK])
     connection.execute(migrate.RECORD_TABLE.encode())
     for step in migrate.pending(_applied(connection), known):
@@ -274,7 +270,8 @@ def _applied(connection: Connection) -> dict[int, str]:
 
 
 def _recorded(connection: Connection) -> dict[int, str]:
-    """The same, read by the maintenance role where the login may become it: one that owns nothing has no rights of its own here."""
+    """The applied migrations, read under the maintenance role: a login that owns no tables has no rights of its own to read
+    them."""
     role = sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(row_security.MAINTENANCE_ROLE))
     try:
         with connection.transaction():

@@ -1,8 +1,7 @@
-"""Notifications sealed: what processes of one database tell each other, unreadable and unforgeable without the database's own
-key.
+"""Encrypted envelopes for the notifications between processes of one database.
 
 PostgreSQL lets every role that can connect LISTEN and NOTIFY. The key is in a table that only Cloister's roles may read. An
-envelope names the process that sealed it, counts, and says when: one that was recorded and is sent again is not opened twice.
+envelope holds the id of its process, a sequence number and a time, so that a replayed one is dropped.
 """
 
 import base64
@@ -10,16 +9,16 @@ import binascii
 from collections import OrderedDict
 from collections.abc import Callable
 
-from cloister.domain.authenticated_encryption import OVERHEAD_BYTES, opened, sealed
+from cloister.domain.authenticated_encryption import OVERHEAD_BYTES, decrypt, encrypt
 from cloister.domain.timestamps import Clock
 
 _PURPOSE = "notification"
-# So many bytes, and in base 64 with the seal still below the 8,000 that PostgreSQL refuses.
+# Plain text is padded to a multiple of the step. The largest, encrypted and in base 64, is below PostgreSQL's limit of 8,000 bytes.
 _STEP = 512
 _LARGEST = 11 * _STEP
 _HEAD_BYTES = 64
 LARGEST_TEXT = _LARGEST - _HEAD_BYTES
-# An envelope of a process that was not heard before is believed for so long; clocks of two machines may differ by as much.
+# The first envelope of an unknown process is accepted if it is no older than this; clocks of two machines may differ by as much.
 _FRESH_MICROSECONDS = 600 * 1_000_000
 _MOST_ORIGINS = 1_000
 
@@ -27,7 +26,7 @@ assert (_LARGEST + OVERHEAD_BYTES + 2) // 3 * 4 < 8_000
 
 
 class Envelopes:
-    """Those of one process, whose name is `origin`. Each is padded, so that its length says little."""
+    """Seals the envelopes of one process, which is named by `origin`, and opens those of others. Padding hides their length."""
 
     def __init__(self, key: bytes, origin: str, clock: Clock) -> None:
         self._key = key
@@ -36,20 +35,20 @@ class Envelopes:
         self._sealed = 0
         self._last: OrderedDict[str, int] = OrderedDict()
 
-    def close(self, text: str) -> str:
+    def seal(self, text: str) -> str:
         self._sealed += 1
         plain = f"{self._origin} {self._sealed} {self._clock()}\n{text}".encode()
         padded = plain.ljust(-(-len(plain) // _STEP) * _STEP)
-        return base64.b64encode(sealed(self._key, _PURPOSE, padded)).decode()
+        return base64.b64encode(encrypt(self._key, _PURPOSE, padded)).decode()
 
     def open(self, payload: str, forged: Callable[[], None]) -> str | None:
-        """What was sealed; none for what was opened before, or recorded long ago. Calls `forged` for what was not sealed with the
-        database's key, which may also be an older version's."""
+        """The text of an envelope; None for a replayed or outdated one. Calls `forged` for a payload that was not encrypted with
+        the database's key, which may also come from an older version."""
         try:
             whole = base64.b64decode(payload, validate=True)
         except (binascii.Error, ValueError):
             whole = b""
-        plain = opened(self._key, _PURPOSE, whole)
+        plain = decrypt(self._key, _PURPOSE, whole)
         if plain is None:
             forged()
             return None

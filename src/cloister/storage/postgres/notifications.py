@@ -1,10 +1,10 @@
 """Events between the processes of one PostgreSQL database, by NOTIFY and LISTEN.
 
-Writers do not wait for it: a thread gathers what was told and sends it in one small transaction, which writes nothing. A NOTIFY
-inside each write would make all commits of the database follow one another. Whoever listens has a connection of its own.
+Events are queued, and a sender thread publishes each batch in one small transaction that writes no rows. A NOTIFY inside each write
+would serialise all commits of the database, because PostgreSQL takes a global lock for it. A subscriber has its own connection.
 
-Every role that can connect may LISTEN and NOTIFY, so what is sent is sealed (`notification_envelopes`). What was not, because it is
-forged or an older version's, costs at most one `reset` a minute.
+Every role that can connect may LISTEN and NOTIFY, so payloads are encrypted and authenticated (`notification_envelopes`). A payload
+that is not, because it is forged or from an older version, causes at most one `reset` a minute.
 """
 
 import json
@@ -20,31 +20,31 @@ from cloister.domain.errors import CloisterError, StorageError
 from cloister.domain.events import Event, reset
 from cloister.domain.identifiers import TenantId
 from cloister.domain.timestamps import now
-from cloister.storage.notifications import Heard
+from cloister.storage.notifications import OnEvents
 from cloister.storage.postgres.connections import Connection, Connections, conninfo_to_dict, make_conninfo, psycopg
 from cloister.storage.postgres.notification_envelopes import LARGEST_TEXT, Envelopes
 from cloister.storage.postgres.row_security import TENANT_ROLE
 
 LOGGER = logging.getLogger("cloister.events")
-_GATHER_SECONDS = 0.02
-_NOTICE_SECONDS = 0.5
-_AFTER_TROUBLE_SECONDS = 1.0
-_PATIENCE_SECONDS = 5.0
+_BATCH_SECONDS = 0.02
+_LISTEN_SECONDS = 0.5
+_RECONNECT_SECONDS = 1.0
+_WAIT_SECONDS = 5.0
 _FORGED_SECONDS = 60.0
 _FORM = 1
-# By the schema too: another Cloister in the same database may have a tenant of the same number.
+# The channel is named by the schema, because another Cloister in the same database may have a tenant with the same id.
 _CHANNEL = "'cloister_events_' || CAST(CAST(to_regnamespace(quote_ident(current_schema())) AS oid) AS text)"
 _NOTIFY = f"SELECT count(pg_notify({_CHANNEL}, payload)) FROM unnest(CAST(%s AS text[])) AS payload".encode()
 _OWN_CHANNEL = f"SELECT {_CHANNEL}".encode()
 _KEY = b"SELECT secret FROM notification_key"
-# A server that is gone without a word is noticed within half a minute.
+# TCP keepalive: a lost connection is noticed within half a minute.
 _KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
 
-_Told = tuple[TenantId, Sequence[Event]]
+_TenantEvents = tuple[TenantId, Sequence[Event]]
 
 
 class PostgresNotifier:
-    """Starts no thread and no connection before it is used."""
+    """Publishes and receives events over NOTIFY and LISTEN. Starts no thread and no connection before it is used."""
 
     publishes = True
 
@@ -54,79 +54,80 @@ class PostgresNotifier:
         self._origin = secrets.token_hex(8)
         self._stopping = threading.Event()
         self._lock = threading.Lock()
-        self._told: SimpleQueue[_Told | None] = SimpleQueue()
+        self._queue: SimpleQueue[_TenantEvents | None] = SimpleQueue()
         self._sender: threading.Thread | None = None
         self._listener: threading.Thread | None = None
-        self._untold: set[TenantId] = set()
+        self._unsent: set[TenantId] = set()
         self._outgoing: Envelopes | None = None
         self._next_forged = 0.0
 
     def publish(self, tenant: TenantId, events: Sequence[Event]) -> None:
-        self._told.put((tenant, events))
+        self._queue.put((tenant, events))
         if self._sender is None:
             with self._lock:
                 if self._sender is None and not self._stopping.is_set():
-                    self._sender = _started("cloister-notify", self._keep_sending)
+                    self._sender = _started("cloister-notify", self._send_queued)
 
-    def subscribe(self, heard: Heard, missed: Callable[[], None]) -> None:
+    def subscribe(self, on_events: OnEvents, on_missed: Callable[[], None]) -> None:
         ready = threading.Event()
-        self._listener = _started("cloister-listen", lambda: self._keep_listening(heard, missed, ready))
-        # Where the server cannot be reached now, `missed` is called as soon as it can.
-        ready.wait(_PATIENCE_SECONDS)
+        self._listener = _started("cloister-listen", lambda: self._listen(on_events, on_missed, ready))
+        # If the server cannot be reached now, `on_missed` is called once it can.
+        ready.wait(_WAIT_SECONDS)
 
     def close(self) -> None:
         with self._lock:
             self._stopping.set()
-            self._told.put(None)
+            self._queue.put(None)
         for thread in (self._sender, self._listener):
             if thread is not None:
-                thread.join(_PATIENCE_SECONDS)
+                thread.join(_WAIT_SECONDS)
 
-    def _keep_sending(self) -> None:
-        while (first := self._told.get()) is not None:
-            self._stopping.wait(_GATHER_SECONDS)
-            told, is_last = self._gathered(first)
-            self._send(told)
+    def _send_queued(self) -> None:
+        while (first := self._queue.get()) is not None:
+            self._stopping.wait(_BATCH_SECONDS)
+            batch, is_last = self._batch(first)
+            self._send(batch)
             if is_last:
                 return
 
-    def _gathered(self, first: _Told) -> tuple[list[_Told], bool]:
-        told = [first]
+    def _batch(self, first: _TenantEvents) -> tuple[list[_TenantEvents], bool]:
+        """All that is queued, and whether the notifier was closed behind it."""
+        batch = [first]
         while True:
             try:
-                following = self._told.get_nowait()
+                following = self._queue.get_nowait()
             except Empty:
-                return told, False
+                return batch, False
             if following is None:
-                return told, True
-            told.append(following)
+                return batch, True
+            batch.append(following)
 
-    def _send(self, told: Sequence[_Told]) -> None:
-        """What could not be sent is made good by a `reset` with the next that can."""
-        lost = [(tenant, [reset(now(), wide=True)]) for tenant in self._untold]
+    def _send(self, batch: Sequence[_TenantEvents]) -> None:
+        """Publish a batch. If it fails, its tenants get a `reset` with the next batch that is sent."""
+        lost = [(tenant, [reset(now(), wide=True)]) for tenant in self._unsent]
         try:
             with self._connections.transaction("BEGIN") as connection:
                 if self._outgoing is None:
                     self._outgoing = self._envelopes(connection)
-                connection.execute(_NOTIFY, [[*map(self._outgoing.close, packed(self._origin, [*told, *lost]))]])
-            self._untold.clear()
+                connection.execute(_NOTIFY, [[*map(self._outgoing.seal, packed(self._origin, [*batch, *lost]))]])
+            self._unsent.clear()
         except CloisterError:
-            self._untold.update(tenant for tenant, _ in told)
+            self._unsent.update(tenant for tenant, _ in batch)
 
-    def _keep_listening(self, heard: Heard, missed: Callable[[], None], ready: threading.Event) -> None:
+    def _listen(self, on_events: OnEvents, on_missed: Callable[[], None], ready: threading.Event) -> None:
         while not self._stopping.is_set():
             try:
                 with psycopg.connect(self._conninfo, autocommit=True) as connection:
                     envelopes = self._open(connection)
-                    missed()
+                    on_missed()
                     ready.set()
-                    self._hear(connection, envelopes, heard, missed)
+                    self._receive(connection, envelopes, on_events, on_missed)
             except (psycopg.Error, StorageError) as error:
                 LOGGER.warning("listening was interrupted", extra={"fields": {"problem": type(error).__name__}})
-                self._stopping.wait(_AFTER_TROUBLE_SECONDS)
+                self._stopping.wait(_RECONNECT_SECONDS)
 
     def _open(self, connection: Connection) -> Envelopes:
-        """Under the role that sees nothing where no tenant is named: this connection only listens."""
+        """LISTEN under the tenants' role, which sees no rows while no tenant is set: this connection only listens."""
         connection.execute(f"SET ROLE {TENANT_ROLE}".encode())
         row = connection.execute(_OWN_CHANNEL).fetchone()
         assert row is not None
@@ -142,31 +143,34 @@ class PostgresNotifier:
             )
         return Envelopes(bytes(row[0]), self._origin, now)
 
-    def _hear(self, connection: Connection, envelopes: Envelopes, heard: Heard, missed: Callable[[], None]) -> None:
+    def _receive(
+        self, connection: Connection, envelopes: Envelopes, on_events: OnEvents, on_missed: Callable[[], None]
+    ) -> None:
         while not self._stopping.is_set():
-            for notice in connection.notifies(timeout=_NOTICE_SECONDS):
-                text = envelopes.open(notice.payload, lambda: self._note_forged(missed))
-                told = [] if text is None else unpacked(text, self._origin)
-                if told is None:
-                    missed()
-                for tenant, events in told or ():
-                    heard(tenant, events)
+            for notice in connection.notifies(timeout=_LISTEN_SECONDS):
+                text = envelopes.open(notice.payload, lambda: self._note_forged(on_missed))
+                received = [] if text is None else unpacked(text, self._origin)
+                if received is None:
+                    on_missed()
+                for tenant, events in received or ():
+                    on_events(tenant, events)
 
-    def _note_forged(self, missed: Callable[[], None]) -> None:
-        """It may be an older version that told of something; whoever sends more of it wakes nobody more often."""
+    def _note_forged(self, on_missed: Callable[[], None]) -> None:
+        """Treat the payload as a missed event, since an older version may have sent it; at most once a minute, so that forged ones
+        cannot cause load."""
         if time.monotonic() < self._next_forged:
             return
         self._next_forged = time.monotonic() + _FORGED_SECONDS
         LOGGER.warning("a notification that was not sealed with this database's key")
-        missed()
+        on_missed()
 
 
-def packed(origin: str, told: Iterable[_Told]) -> Iterator[str]:
-    """As few payloads as hold all, in order."""
+def packed(origin: str, batch: Iterable[_TenantEvents]) -> Iterator[str]:
+    """Events as JSON texts, in order, in as few payloads as PostgreSQL's limit on their size allows."""
     head = json.dumps([_FORM, origin])[:-1]
     entries: list[str] = []
     size = 0
-    for tenant, events in told:
+    for tenant, events in batch:
         for event in events:
             entry = json.dumps([tenant, *event], ensure_ascii=False, separators=(",", ":"))
             if entries and size + len(entry.encode()) + 1 > LARGEST_TEXT - len(head) - 1:
@@ -178,8 +182,8 @@ def packed(origin: str, told: Iterable[_Told]) -> Iterator[str]:
         yield f"{head},{','.join(entries)}]"
 
 
-def unpacked(payload: str, own: str) -> list[_Told] | None:
-    """What another process said, nothing where it was ourselves; none where it cannot be read, because it is of another version."""
+def unpacked(payload: str, own: str) -> list[_TenantEvents] | None:
+    """The events of another process's payload; empty for a payload of our own, None for one that another version formatted."""
     try:
         form, origin, *entries = json.loads(payload)
         if origin == own:

@@ -1,6 +1,6 @@
-"""The walls inside PostgreSQL: the roles that row-level security binds, and what is wrong where they do not stand.
+"""Row-level security in PostgreSQL: its roles, the queries that check it, and what to do about each gap.
 
-Text and rows only; `postgres.py` runs the queries.
+This module has texts only; `database.py` runs the queries.
 """
 
 from collections.abc import Collection, Iterable
@@ -30,7 +30,7 @@ ORDER BY c.relname
 """
 
 
-# Whether a login that is no superuser has the rights of the roles before it becomes one of them; and its name.
+# The login's name, and whether it, not being a superuser, has the rights of the roles without SET ROLE.
 INHERITS = b"""
 SELECT quote_ident(session_user), NOT rolsuper AND (
     pg_has_role(session_user, 'cloister_maintenance', 'USAGE') OR pg_has_role(session_user, 'cloister_tenant', 'USAGE')
@@ -53,14 +53,14 @@ def excess_rights(login: str, version: int) -> str:
 
 
 def _grant(login: str, version: int) -> str:
-    """The login may become the roles, and inherits nothing from them."""
+    """The statement that lets a login switch to the roles without inheriting their rights."""
     if version >= _INHERIT_OPTION_VERSION:
         return f"GRANT {', '.join(ROLES)} TO {login} WITH INHERIT FALSE, SET TRUE;"
     return f"GRANT {', '.join(ROLES)} TO {login}; ALTER ROLE {login} NOINHERIT;"
 
 
 def breaches(tenant_tables: Iterable[tuple[Any, ...]], *, role_is_unbound: bool) -> list[str]:
-    """What the two queries above found, run as the tenants' role: one sentence for each gap."""
+    """The gaps that `TENANT_TABLES` and `ROLE_IS_UNBOUND`, run as the tenants' role, show: one sentence each."""
     found: list[str] = []
     if role_is_unbound:
         found.append(f"{TENANT_ROLE} is a superuser or has BYPASSRLS: row-level security does not bind it.")
@@ -77,8 +77,8 @@ def breaches(tenant_tables: Iterable[tuple[Any, ...]], *, role_is_unbound: bool)
 
 
 def administration(*, login: str, owner: str | None, schema: str, existing: Collection[str], version: int) -> str:
-    """What must happen before this login can open the database of a server of this version. Names come quoted; a new database has
-    no `owner`."""
+    """What an administrator must run before this login can open the database, for the server's version. Names are quoted SQL
+    identifiers; a new database has no `owner`."""
     statements = [f"CREATE ROLE {role} NOLOGIN;" for role in ROLES if role not in existing]
     statements.append(_grant(login, version))
     if owner is None:

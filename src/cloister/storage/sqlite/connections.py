@@ -1,4 +1,4 @@
-"""Connections to an SQLite file as Cloister wants them, its schema brought up to date, and the driver's errors as ours."""
+"""Configures connections to an SQLite file, migrates its schema, and translates the driver's errors."""
 
 # APSW's stubs name a buffer type that Python 3.11 does not have.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -17,7 +17,7 @@ _CHECKPOINT_PAGES = 4_000
 
 
 def translated(error: apsw.Error) -> StorageError:
-    """A driver's error as one of ours, saying what to do."""
+    """A driver's error as a `StorageError` that says what to do."""
     match error:
         case apsw.FullError():
             return StorageFull(
@@ -36,7 +36,7 @@ def translated(error: apsw.Error) -> StorageError:
 
 
 def private_file(target: Path) -> apsw.Connection:
-    """A new database that only its owner can read."""
+    """Create a database file that only its owner can read, and connect to it."""
     try:
         target.touch(mode=0o600, exist_ok=False)
     except OSError as error:
@@ -56,7 +56,7 @@ def connect(path: Path) -> apsw.Connection:
 
 
 def _switch_to_wal(connection: apsw.Connection) -> None:
-    """The first switch of a new file fails at once while another opens it, whatever the busy timeout says."""
+    """Switch to WAL mode, with retries: while another process opens a new file this fails at once, despite the busy timeout."""
     deadline = time.monotonic() + BUSY_MILLISECONDS / 1_000
     while True:
         try:

@@ -1,4 +1,4 @@
-"""SQLite through APSW: WAL, full synchronisation, one writer thread with group commit, a connection for each reader."""
+"""SQLite through APSW: WAL mode with an fsync on every commit, one write connection with group commit, a connection per reader."""
 
 # APSW's stubs name a buffer type that Python 3.11 does not have.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownLambdaType=false
@@ -17,8 +17,8 @@ import apsw
 
 from cloister.domain.errors import Closed, StorageError, StorageReadOnly, StorageUnavailable
 from cloister.domain.scope import Reach
-from cloister.storage.interface import Row, Transaction, Value
-from cloister.storage.notifications import SilentNotifier
+from cloister.storage.interface import Row, Transaction, Value, bound_parameters
+from cloister.storage.notifications import PollingNotifier
 from cloister.storage.queries import load_queries, positional, split_queries
 from cloister.storage.sqlite.connections import (
     BUSY_MILLISECONDS,
@@ -28,7 +28,7 @@ from cloister.storage.sqlite.connections import (
     private_file,
     translated,
 )
-from cloister.storage.sqlite.group_commit import GroupCommit, Together
+from cloister.storage.sqlite.group_commit import BatchKind, GroupCommit
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -64,7 +64,7 @@ def open_sqlite(directory: Path) -> "SqliteDatabase":
 
 
 class SqliteDatabase:
-    """One file; any number of threads and processes."""
+    """The database of one file, for any number of threads and processes."""
 
     embedded = True
 
@@ -76,31 +76,31 @@ class SqliteDatabase:
         self._writer = GroupCommit(_WriteConnection(connection))
         self._readers: deque[apsw.Connection] = deque()
         self._closed = False
-        self.notifier = SilentNotifier(lambda: self.between_writes(lambda own: own.pragma("data_version")))
+        self.notifier = PollingNotifier(lambda: self.between_writes(lambda own: own.pragma("data_version")))
 
     def read(self, reach: Reach) -> AbstractContextManager[Transaction]:
-        return _Reading(self, reach)
+        return _ReadTransaction(self, reach)
 
     def write(self, reach: Reach, work: Callable[[Transaction], T]) -> T:
         transaction = _SqliteTransaction(self._write_connection, self._statements, reach)
         return self._writer.run(lambda: work(transaction))
 
-    def write_together(
+    def write_batch(
         self,
         items: Sequence[tuple[Reach, A]],
         prepare: Callable[[Sequence[A]], Sequence[B]],
         work: Callable[[Transaction, Sequence[B]], Sequence[T | Exception]],
     ) -> list[T | BaseException]:
-        return self._writer.run_together([(item, self._together(reach, prepare, work)) for reach, item in items])
+        return self._writer.run_batch([(item, self._batch_kind(reach, prepare, work)) for reach, item in items])
 
-    def _together(
+    def _batch_kind(
         self,
         reach: Reach,
         prepare: Callable[[Sequence[A]], Sequence[B]],
         work: Callable[[Transaction, Sequence[B]], Sequence[T | Exception]],
-    ) -> Together[A, B, T]:
+    ) -> BatchKind[A, B, T]:
         transaction = _SqliteTransaction(self._write_connection, self._statements, reach)
-        return Together((reach, work), prepare, lambda items: work(transaction, items))
+        return BatchKind((reach, work), prepare, lambda items: work(transaction, items))
 
     @property
     def maintenance(self) -> "SqliteMaintenance":
@@ -113,7 +113,7 @@ class SqliteDatabase:
         while self._readers:
             self._readers.pop().close()
 
-    def lend_reader(self) -> apsw.Connection:
+    def borrow_reader(self) -> apsw.Connection:
         if self._closed:
             raise Closed
         try:
@@ -149,7 +149,7 @@ class SqliteDatabase:
 
 
 class _Statement:
-    """A query, and its parameters in the order in which it takes them."""
+    """A query with numbered parameters, and the function that puts named parameters into that order."""
 
     __slots__ = ("picked", "text")
 
@@ -166,11 +166,7 @@ class _SqliteTransaction:
     def __init__(self, connection: apsw.Connection, statements: Mapping[str, _Statement], reach: Reach) -> None:
         self._connection = connection
         self._statements = statements
-        self._bound: dict[str, Value] = {
-            "tenant_id": reach.tenant,
-            "confined_to": reach.confined_to,
-            "bound_user": reach.user,
-        }
+        self._bound = bound_parameters(reach)
         self.reach = reach
 
     def rows(self, query: str, **parameters: Value) -> list[Row]:
@@ -198,8 +194,8 @@ class _SqliteTransaction:
         return self._connection.execute(statement.text, statement.picked(parameters))
 
 
-class _Reading:
-    """A read snapshot on a borrowed connection."""
+class _ReadTransaction:
+    """A read transaction, which is one snapshot, on a connection borrowed from the database."""
 
     __slots__ = ("_connection", "_database", "_reach")
 
@@ -208,7 +204,7 @@ class _Reading:
         self._reach = reach
 
     def __enter__(self) -> Transaction:
-        self._connection = self._database.lend_reader()
+        self._connection = self._database.borrow_reader()
         try:
             self._connection.execute("BEGIN")
         except apsw.Error as error:
@@ -230,7 +226,7 @@ class _Reading:
 
 
 class _WriteConnection:
-    """The write connection as group commit uses it."""
+    """The write connection, with the operations that group commit needs."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
@@ -275,7 +271,7 @@ class _WriteConnection:
 
 
 class SqliteMaintenance:
-    """Cross-tenant work on the same file."""
+    """Cross-tenant work on the SQLite file."""
 
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
@@ -304,11 +300,11 @@ class SqliteMaintenance:
         return self._borrowed(examine)
 
     def remains(self) -> str | None:
-        """Freed pages are overwritten, and the log is emptied after something was forgotten."""
+        """Nothing: `secure_delete` overwrites freed pages, and `scrub` truncates the WAL."""
         return None
 
     def excess_rights(self) -> str | None:
-        """The rights are the file system's."""
+        """None: access to an SQLite file is decided by the file system."""
         return None
 
     def backup(self, target: Path) -> None:
@@ -325,8 +321,8 @@ class SqliteMaintenance:
         self._borrowed(copy)
 
     def scrub(self) -> None:
-        """Empty the log, which may still hold what was deleted; while somebody reads an older state it goes with the next time. On
-        the write connection, which knows its own doings from those of others."""
+        """Truncate the WAL, which may still hold deleted content. While a reader has an older snapshot this is left to the next
+        call. On the write connection, whose `data_version` a checkpoint of its own does not change."""
 
         def empty(connection: apsw.Connection) -> None:
             connection.set_busy_timeout(_SCRUB_MILLISECONDS)
@@ -337,7 +333,7 @@ class SqliteMaintenance:
         self._database.between_writes(empty)
 
     def _borrowed(self, work: Callable[[apsw.Connection], T]) -> T:
-        connection = self._database.lend_reader()
+        connection = self._database.borrow_reader()
         try:
             return work(connection)
         except apsw.Error as error:

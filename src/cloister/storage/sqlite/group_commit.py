@@ -1,9 +1,9 @@
-"""One writer at a time on the only write connection, which commits for many at once.
+"""Group commit: many callers' writes share one transaction, and one fsync, on SQLite's only write connection.
 
-Work arrives from any thread and is acknowledged after the commit that made it durable. A caller who finds nobody writing and nobody
-waiting writes by himself; all others leave their work to the writer thread. Whatever waits when a commit ends shares the next one:
-one fsync for all of it. The callers of one group are told while the next is being synced, so that they and the writer do not fight
-for the interpreter; when nothing waits they are told at once.
+Any thread may submit a write; its call returns after the commit that made the write durable. A caller that finds the write lock
+free and the queue empty commits on its own thread; all other writes are queued for the writer thread, which takes all that are
+queued into its next transaction. Callers are woken during the next group's fsync, while the writer does not hold the GIL; when the
+queue is empty they are woken at once.
 """
 
 import threading
@@ -21,18 +21,18 @@ LARGEST_GROUP = 256
 
 
 class WriteConnection(Protocol):
-    """What the writer needs of a connection; errors raised by `work` come through unchanged."""
+    """The operations that group commit needs of a connection. Errors raised by `work` are passed on unchanged."""
 
     def begin(self) -> None: ...
 
     def commit(self) -> None: ...
 
     def abandon(self) -> None:
-        """Roll back whatever is open; never raises."""
+        """Roll back the open transaction, if there is one; never raises."""
         ...
 
     def attempt(self, work: Callable[[Any], Any], item: Any) -> Any:
-        """Run in a savepoint, and undo it if it raises."""
+        """Run `work` in a savepoint, which is rolled back if `work` raises."""
         ...
 
     @property
@@ -42,13 +42,14 @@ class WriteConnection(Protocol):
 
 
 class _Job(Generic[T]):
-    """One caller's write. Jobs of one `together` run with one call of its `work`; a job without one runs alone."""
+    """One caller's write. Jobs of the same `kind` run in one call of its `work`; a job without a `kind` runs its own `work`. `done`
+    is released when the job is finished."""
 
-    __slots__ = ("done", "error", "item", "result", "together", "work")
+    __slots__ = ("done", "error", "item", "kind", "result", "work")
 
-    def __init__(self, item: Any, together: "Together[Any, Any, T] | None", work: Callable[[], T] | None) -> None:
+    def __init__(self, item: Any, kind: "BatchKind[Any, Any, T] | None", work: Callable[[], T] | None) -> None:
         self.item = item
-        self.together = together
+        self.kind = kind
         self.work = work
         self.result: T | None = None
         self.error: BaseException | None = None
@@ -56,9 +57,10 @@ class _Job(Generic[T]):
         self.done.acquire()
 
 
-class Together(Generic[A, B, T]):
-    """Many writes of one kind. `prepare` runs before the transaction; it and `work` answer one for each. Work that cannot be done
-    for an item answers an exception in its place, before having written anything of it. Equal keys mean that `work` is the same."""
+class BatchKind(Generic[A, B, T]):
+    """How writes of one kind are done in a batch. `prepare` runs before the transaction; it and `work` return one result per item.
+    For an item that cannot be written, `work` returns an exception and has written nothing of that item. Kinds with equal keys have
+    the same `work`."""
 
     __slots__ = ("key", "prepare", "work")
 
@@ -74,13 +76,13 @@ class Together(Generic[A, B, T]):
 
 
 class GroupCommit:
-    """Runs work on the writer thread and returns when it is durable. `close` finishes what was accepted."""
+    """Runs writes one group at a time, and returns when they are durable. `close` finishes the writes that are queued."""
 
     def __init__(self, connection: WriteConnection) -> None:
         self._connection = connection
         self._queue: SimpleQueue[_Job[Any] | None] = SimpleQueue()
         self._accepting = threading.Lock()
-        self._writing = threading.Lock()
+        self._write_lock = threading.Lock()
         self._writer: int | None = None
         self._closed = False
         self._finished: list[_Job[Any]] = []
@@ -94,15 +96,15 @@ class GroupCommit:
             raise job.error
         return cast(T, job.result)
 
-    def run_together(self, items: Sequence[tuple[A, Together[A, B, T]]]) -> list[T | BaseException]:
-        """With the items of all that wait to be written in the same way: one answer each, or why it was not done."""
-        jobs = [_Job(item, together, None) for item, together in items]
+    def run_batch(self, items: Sequence[tuple[A, BatchKind[A, B, T]]]) -> list[T | BaseException]:
+        """Write items, batched with queued items of the same kind: one result per item, or the exception why it was not written."""
+        jobs = [_Job(item, kind, None) for item, kind in items]
         self._complete(jobs)
         return [cast(T, job.result) if job.error is None else job.error for job in jobs]
 
     def between_writes(self, work: Callable[[], T]) -> T:
-        """Look at the write connection while nobody writes; no transaction is opened for it."""
-        with self._writing:
+        """Run `work` while no transaction is open on the write connection; none is opened for it."""
+        with self._write_lock:
             if self._closed:
                 raise Closed
             return work()
@@ -110,7 +112,7 @@ class GroupCommit:
     def _complete(self, jobs: Sequence[_Job[Any]]) -> None:
         if threading.get_ident() == self._writer:
             raise RuntimeError("a write inside a write would wait for itself")
-        if self._queue.empty() and self._write_alone(jobs):
+        if self._queue.empty() and self._write_inline(jobs):
             return
         with self._accepting:
             if self._closed:
@@ -122,19 +124,19 @@ class GroupCommit:
 
     @property
     def waiting(self) -> int:
-        """How many writes the writer thread has not taken yet."""
+        """The number of writes in the queue."""
         return self._queue.qsize()
 
-    def _write_alone(self, jobs: Sequence[_Job[Any]]) -> bool:
-        """On the caller's own thread, which spares two changes of thread; false while another writes."""
-        if not self._writing.acquire(blocking=False):
+    def _write_inline(self, jobs: Sequence[_Job[Any]]) -> bool:
+        """Write on the caller's thread, which saves two thread switches; false if another thread has the write lock."""
+        if not self._write_lock.acquire(blocking=False):
             return False
         try:
             if self._closed:
                 raise Closed
-            self._write(jobs, meanwhile=lambda: None)
+            self._write(jobs, before_commit=lambda: None)
         finally:
-            self._writing.release()
+            self._write_lock.release()
         return True
 
     def close(self) -> None:
@@ -144,20 +146,20 @@ class GroupCommit:
             self._closed = True
             self._queue.put(None)
         self._thread.join()
-        with self._writing:
+        with self._write_lock:
             self._connection.close()
 
     def _run(self) -> None:
         while (job := self._queue.get()) is not None:
-            with self._writing:
-                group = [job, *self._waiting(LARGEST_GROUP - 1)]
-                self._write(group, meanwhile=self._tell)
+            with self._write_lock:
+                group = [job, *self._queued(LARGEST_GROUP - 1)]
+                self._write(group, before_commit=self._wake_callers)
             self._finished += group
             if self._queue.empty():
-                self._tell()
-        self._tell()
+                self._wake_callers()
+        self._wake_callers()
 
-    def _waiting(self, most: int) -> Iterator[_Job[Any]]:
+    def _queued(self, most: int) -> Iterator[_Job[Any]]:
         while most > 0 and not self._queue.empty():
             job = self._queue.get()
             if job is None:
@@ -166,22 +168,22 @@ class GroupCommit:
             yield job
             most -= 1
 
-    def _tell(self) -> None:
+    def _wake_callers(self) -> None:
         for job in self._finished:
             job.done.release()
         self._finished.clear()
 
-    def _write(self, group: Sequence[_Job[Any]], *, meanwhile: Callable[[], None]) -> None:
-        """One transaction for all. An error that ends the transaction itself, or the commit's, is everyone's."""
+    def _write(self, group: Sequence[_Job[Any]], *, before_commit: Callable[[], None]) -> None:
+        """Write a group in one transaction. An error of the commit, or one that ends the transaction, fails every job in it."""
         self._writer = threading.get_ident()
         connection = self._connection
         try:
             batches = self._prepared(group)
-            if not self._run_together(batches):
-                self._run_apart(batches)
-            meanwhile()
+            if not self._run_all(batches):
+                self._run_in_savepoints(batches)
+            before_commit()
             connection.commit()
-        except BaseException as error:  # noqa: BLE001 - it is handed to every caller whose work was in the group
+        except BaseException as error:  # noqa: BLE001 - raised in every caller of the group
             connection.abandon()
             for job in group:
                 job.error = job.error or error
@@ -189,15 +191,15 @@ class GroupCommit:
             self._writer = None
 
     def _prepared(self, group: Sequence[_Job[Any]]) -> list[list[_Job[Any]]]:
-        """The jobs that are ready, in batches that one call can do; one that cannot be prepared fails alone."""
+        """The prepared jobs in batches, one per call of `work`. A job whose preparation fails does not fail the others."""
         by_prepare: dict[Any, list[_Job[Any]]] = {}
         for job in group:
-            if job.together is not None:
-                by_prepare.setdefault(job.together.prepare, []).append(job)
+            if job.kind is not None:
+                by_prepare.setdefault(job.kind.prepare, []).append(job)
         for prepare, jobs in by_prepare.items():
             try:
                 items = prepare([job.item for job in jobs])
-            except BaseException:  # noqa: BLE001 - found out below, job by job
+            except BaseException:  # noqa: BLE001 - it is raised again below by the job that caused it
                 for job in jobs:
                     _prepare_alone(job)
             else:
@@ -206,16 +208,16 @@ class GroupCommit:
         batches: dict[Hashable, list[_Job[Any]]] = {}
         for job in group:
             if job.error is None:
-                batches.setdefault(id(job) if job.together is None else job.together.key, []).append(job)
+                batches.setdefault(id(job) if job.kind is None else job.kind.key, []).append(job)
         return list(batches.values())
 
-    def _run_together(self, batches: Sequence[Sequence[_Job[Any]]]) -> bool:
-        """Without savepoints, because almost all work succeeds; false if some did not, and then nothing was done."""
+    def _run_all(self, batches: Sequence[Sequence[_Job[Any]]]) -> bool:
+        """Run all batches without savepoints, because almost all succeed. If one raises, roll all back and return false."""
         self._connection.begin()
         try:
             for batch in batches:
                 _work(batch)
-        except BaseException:  # noqa: BLE001 - found out again, job by job
+        except BaseException:  # noqa: BLE001 - it is raised again by the job that caused it, in its savepoint
             self._connection.abandon()
             for batch in batches:
                 for job in batch:
@@ -223,8 +225,8 @@ class GroupCommit:
             return False
         return True
 
-    def _run_apart(self, batches: Sequence[Sequence[_Job[Any]]]) -> None:
-        """Each in a savepoint of its own: one that raises fails alone."""
+    def _run_in_savepoints(self, batches: Sequence[Sequence[_Job[Any]]]) -> None:
+        """Run each job in its own savepoint, so that a job that raises does not fail the others."""
         self._connection.begin()
         for job in chain.from_iterable(batches):
             try:
@@ -236,20 +238,20 @@ class GroupCommit:
 
 
 def _prepare_alone(job: _Job[Any]) -> None:
-    assert job.together is not None
+    assert job.kind is not None
     try:
-        (job.item,) = job.together.prepare([job.item])
-    except BaseException as error:  # noqa: BLE001 - it is handed to the caller
+        (job.item,) = job.kind.prepare([job.item])
+    except BaseException as error:  # noqa: BLE001 - raised in the caller
         job.error = error
 
 
 def _work(batch: Sequence[_Job[Any]]) -> None:
     first = batch[0]
-    if first.together is None:
+    if first.kind is None:
         assert first.work is not None
         first.result = first.work()
         return
-    for job, result in zip(batch, first.together.work([job.item for job in batch]), strict=True):
+    for job, result in zip(batch, first.kind.work([job.item for job in batch]), strict=True):
         if isinstance(result, Exception):
             job.error = result
         else:

@@ -1,4 +1,4 @@
-"""What changed since a moment, inside one transaction's reach: read from the versions that pools keep anyway."""
+"""Pools and sessions that changed since a version, for the change poller."""
 
 from typing import NamedTuple, cast
 
@@ -7,7 +7,7 @@ from cloister.storage.interface import Transaction
 
 
 class PoolVersion(NamedTuple):
-    """`removed` is the version at which a session last left."""
+    """The version of a pool; `removed` is its version when a session last left."""
 
     project: ProjectId | None
     version: int
@@ -15,13 +15,15 @@ class PoolVersion(NamedTuple):
 
 
 class ChangedSession(NamedTuple):
+    """A session whose messages, project or user changed."""
+
     external_id: str
     project: ProjectId | None
     user_id: str | None
 
 
 class ChangeStore:
-    """The tenant's pools and sessions, by when they changed. The words about a session, its title and tags, have no version."""
+    """Reads the versions of the tenant's pools and sessions. A change of a session's title or tags has no version."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction

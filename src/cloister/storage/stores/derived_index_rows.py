@@ -1,4 +1,4 @@
-"""What an indexer reads and writes of memories and entities, inside one transaction's reach."""
+"""The index columns of memories and entities, as an indexer reads and writes them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from cloister.storage.stores.messages import Indexed
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MemoryWords:
-    """One memory as an embedder wants it."""
+    """The text of a memory, for an embedder."""
 
     id: MemoryId
     created_at: int
@@ -22,18 +22,18 @@ class MemoryWords:
 
 
 class MemoryIndexStore:
-    """The memories of sessions. Every change of what finds them raises the version of their pool's memories."""
+    """The index columns of memories. Every change raises the memory version of the pool."""
 
     def __init__(self, transaction: Transaction, generation: int) -> None:
         self._transaction = transaction
         self._generation = generation
 
     def waiting(self, session: SessionId, *, limit: int) -> list[MemoryWords]:
-        """Those whose vectors are not known yet."""
+        """The session's memories without a vector."""
         return _words(self._transaction.rows("waiting_memories", session_id=session, limit=limit))
 
     def words(self, session: SessionId, *, after: int, limit: int, all_generations: bool) -> list[MemoryWords]:
-        """Those of other generations, or of all."""
+        """The session's memories with an id above `after` that another index generation wrote, or all of them."""
         rows = self._transaction.rows(
             "memory_words",
             session_id=session,
@@ -45,8 +45,8 @@ class MemoryIndexStore:
         return _words(rows)
 
     def set_indexed(self, session: SessionId, entries: Sequence[tuple[MemoryId, Indexed]]) -> None:
-        """Write what is known now; memories forgotten meanwhile stay forgotten. The session is held, so that the pool whose version
-        is raised is the one it is in."""
+        """Write index columns; memories deleted meanwhile stay deleted. The session is locked, so that it cannot move to another
+        pool before the version of its pool is raised."""
         row = self._transaction.row("lock_session_by_id", session_id=session)
         if row is None or row[0] is None:
             return
@@ -55,18 +55,15 @@ class MemoryIndexStore:
                 "set_memory_index",
                 session_id=session,
                 memory_id=memory,
-                generation=indexed.generation,
-                vector=indexed.vector,
-                terms=indexed.terms,
-                indexed_at=indexed.indexed_at,
+                **indexed.columns,
             )
         MemoryStore(self._transaction).note_change(PoolId(cast(int, row[0])))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EntityWords:
-    """An entity as an indexer wants it. `vector` is empty where none of this generation is known; `revision` tells whether what was
-    worked out from it may still be kept."""
+    """An entity with its index columns. `vector` is None if this generation has none; `revision` changes with the entity, so that
+    results of an outdated revision are dropped."""
 
     entity: Entity
     revision: int
@@ -75,19 +72,19 @@ class EntityWords:
 
 
 class EntityIndexStore:
-    """The entities of projects. Every change of what finds them raises the version of their project's entities."""
+    """The index columns of entities. Every change raises the entity version of the project."""
 
     def __init__(self, transaction: Transaction, generation: int) -> None:
         self._transaction = transaction
         self._generation = generation
 
     def waiting(self, project: ProjectId, *, limit: int) -> list[EntityWords]:
-        """Those that no index knows yet."""
+        """The project's entities that are not indexed yet."""
         rows = self._transaction.rows("waiting_entities", project_id=project, generation=self._generation, limit=limit)
         return self._words(rows)
 
     def words(self, project: ProjectId, *, after: int, limit: int, all_generations: bool) -> list[EntityWords]:
-        """Those of other generations, or of all."""
+        """The project's entities with an id above `after` that another index generation wrote, or all of them."""
         rows = self._transaction.rows(
             "entity_words",
             project_id=project,
@@ -99,28 +96,25 @@ class EntityIndexStore:
         return self._words(rows)
 
     def set_indexed(self, project: ProjectId, entries: Sequence[tuple[EntityWords, Indexed]]) -> None:
-        """Write what is known now of those that have not changed since they were read."""
+        """Write the index columns of the entities that have not changed since they were read."""
         for words, indexed in entries:
             self._transaction.execute(
                 "keep_entity_index",
                 entity_id=words.entity.id,
                 revision=words.revision,
-                generation=indexed.generation,
-                vector=indexed.vector,
-                terms=indexed.terms,
-                indexed_at=indexed.indexed_at,
+                **indexed.columns,
             )
         EntityStore(self._transaction).note_change(project)
 
     def mark_indexed(self, entries: Sequence[EntityWords], now: int) -> None:
-        """Those that have not changed since they were read are where they belong."""
+        """Mark entities as indexed, unless they have changed since they were read."""
         for words in entries:
             self._transaction.execute(
                 "set_entity_indexed_at", entity_id=words.entity.id, revision=words.revision, indexed_at=now
             )
 
     def note_removal(self, entities: Sequence[EntityId], *, due_at: int = 0) -> list[int]:
-        """They are to be taken out of an index outside the database, at once or from a moment on; gives the removals."""
+        """Queue the removal of entities from an external index, from `due_at` on; returns the ids of the removals."""
         removals = [new_removal_id() for _ in entities]
         self._transaction.execute_each(
             "note_entity_removal",
@@ -132,8 +126,9 @@ class EntityIndexStore:
         return removals
 
     def mark_put(self, entries: Sequence[EntityWords], removals: Sequence[int], now: int) -> None:
-        """Those that are as they were put are where they belong, and their removals are struck out. The others are taken out at
-        once; one whose removal somebody has begun waits to be put again."""
+        """After entities were put into an external index: those that have not changed are marked as indexed, and their queued
+        removals cancelled. Changed ones are removed at once; an entity whose removal has already run is queued for indexing
+        again."""
         for words, removal in zip(entries, removals, strict=True):
             entity = words.entity.id
             marked = self._transaction.execute(
@@ -142,12 +137,12 @@ class EntityIndexStore:
             if not marked:
                 self._transaction.execute("make_removal_due", removal_id=removal)
             elif not self._transaction.execute("settle_index_removal", removal_id=removal):
-                self._transaction.execute("wait_for_entity_again", entity_id=entity)
+                self._transaction.execute("requeue_entity", entity_id=entity)
 
     def settle_removal(self, removal: int, entity: EntityId) -> None:
-        """It was taken out. One that is still there, or there again, is put in again."""
+        """Finish the removal of an entity from an external index. An entity that still exists is queued for indexing again."""
         self._transaction.execute("settle_index_removal", removal_id=removal)
-        self._transaction.execute("wait_for_entity_again", entity_id=entity)
+        self._transaction.execute("requeue_entity", entity_id=entity)
 
     def _words(self, rows: Sequence[Row]) -> list[EntityWords]:
         entities = merged(self._transaction, [row[:-3] for row in rows])

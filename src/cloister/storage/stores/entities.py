@@ -1,4 +1,4 @@
-"""Entities of projects and what mentions them, inside one transaction's reach."""
+"""Entities of projects, and the mentions of them in messages."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,23 +9,23 @@ from cloister.domain.entity import Entity, merged_notes
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import EntityId, MessageId, ProjectId, SessionId, format_entity_id
 from cloister.domain.prompts.speaker import attributed
-from cloister.storage.interface import Row, Transaction, integers
+from cloister.storage.interface import FIRST_PAGE, CursorKey, Row, Transaction, integers
 from cloister.storage.stores.messages import Indexed
 
-# entity, notes, message, user of the session, visibility of the project
+# (entity id, notes, message id, the session's user, the project's visibility)
 _Mention = tuple[int, str, int, str | None, str]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Touched:
-    """Entities that lost a mention: `left` are those that others still mention, `gone` those that nobody does."""
+class TouchedEntities:
+    """Entities that lost a mention: `left` still have others, `gone` had no other and were deleted."""
 
     left: tuple[EntityId, ...]
     gone: tuple[EntityId, ...]
 
 
 class EntityStore:
-    """The tenant's entities; each is of one project, and in a private one of one user's part of it (ISO-10)."""
+    """The tenant's entities. Each belongs to one project, and in a private project to one user's part of it (ISO-10)."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
@@ -41,16 +41,16 @@ class EntityStore:
         return self._merged([row])[0]
 
     def found(self, entities: Sequence[EntityId]) -> list[Entity]:
-        """Those of these that are still there, for ids that the caller has from here: in whatever project they are."""
+        """The entities with these ids that still exist, in any project; for ids that this store returned."""
         return self._merged(self._transaction.rows("found_entities", entity_ids=integers(entities)))
 
-    def hold(self, entities: Iterable[EntityId]) -> list[EntityId]:
-        """Before anything that is known of them changes, or where they are; gives those that are still there. In one order, so that
-        two who hold several cannot wait for each other."""
-        return [entity for entity in sorted(entities) if self._transaction.execute("hold_entity", entity_id=entity)]
+    def lock(self, entities: Iterable[EntityId]) -> list[EntityId]:
+        """Lock entities before they or their mentions are changed; returns the ids that still exist. Locks in id order to avoid
+        deadlock."""
+        return [entity for entity in sorted(entities) if self._transaction.execute("lock_entity", entity_id=entity)]
 
     def add(self, entity: Entity, digest: bytes, indexed: Indexed) -> bool:
-        """False when another transaction added it meanwhile, or the drawn id is taken."""
+        """Add an entity; false if another transaction added it first, or the id is taken."""
         row = self._transaction.row(
             "insert_entity",
             entity_id=entity.id,
@@ -60,10 +60,7 @@ class EntityStore:
             name=entity.name,
             type=entity.type,
             created_at=entity.created_at,
-            generation=indexed.generation,
-            vector=indexed.vector,
-            terms=indexed.terms,
-            indexed_at=indexed.indexed_at,
+            **indexed.columns,
         )
         return row is not None
 
@@ -85,23 +82,18 @@ class EntityStore:
         )
 
     def set_index(self, entity: EntityId, indexed: Indexed) -> None:
-        """Of one that is held, after the change."""
+        """Write the index columns of an entity that is locked."""
         self._transaction.execute(
             "set_entity_index",
             entity_id=entity,
-            generation=indexed.generation,
-            vector=indexed.vector,
-            terms=indexed.terms,
-            indexed_at=indexed.indexed_at,
+            **indexed.columns,
         )
 
     def note_change(self, project: ProjectId) -> None:
         self._transaction.execute("raise_entity_version", project_id=project)
 
-    def page(
-        self, project: ProjectId, user: str | None, *, limit: int, after: tuple[int, int] = (-(1 << 63), 0)
-    ) -> list[Entity]:
-        """Oldest first, from behind the (created_at, id) of the last one seen."""
+    def page(self, project: ProjectId, user: str | None, *, limit: int, after: CursorKey = FIRST_PAGE) -> list[Entity]:
+        """A page of entities, oldest first; `after` is the (created_at, id) of the last one of the page before."""
         rows = self._transaction.rows(
             "entities",
             project_id=project,
@@ -113,48 +105,48 @@ class EntityStore:
         return self._merged(rows)
 
     def of_project(self, project: ProjectId) -> list[Entity]:
-        """All of a project, in the order of their ids, whichever user's part they are in."""
+        """All entities of a project, in id order, of all users' parts."""
         return self._merged(self._transaction.rows("all_project_entities", project_id=project))
 
     def users_of(self, entity: EntityId) -> list[str | None]:
-        """Whose sessions mention it, sessions without a user first."""
+        """The users whose sessions mention the entity; None, for sessions without a user, is first."""
         users = {cast(str | None, row[0]) for row in self._transaction.rows("users_of_entity", entity_id=entity)}
         return sorted(users, key=lambda user: user or "")
 
     def give_mentions(self, entity: EntityId, to: EntityId, user: str | None) -> None:
-        """What the sessions of one user say of an entity is said of another one instead."""
+        """Move the mentions by one user's sessions from one entity to another."""
         self._transaction.execute("give_mentions", entity_id=entity, to_entity_id=to, user_id=user)
 
     def set_user(self, entity: EntityId, user: str | None) -> None:
-        """Whose part of its project it is in."""
+        """Move the entity to this user's part of its project."""
         self._transaction.execute("set_entity_user", entity_id=entity, user_id=user)
 
     def contents(self, session: SessionId, message: MessageId | None = None) -> list[tuple[str, str, str]]:
-        """The names, types and notes of what a session mentions, or one of its messages."""
+        """The names, types and notes of the mentions by a session, or by one of its messages."""
         rows = self._transaction.rows("mention_contents", session_id=session, message_id=message)
         return cast(list[tuple[str, str, str]], rows)
 
-    def forget_session(self, session: SessionId) -> Touched:
-        """Take away what a session mentioned."""
-        touched = self.hold(_ids(self._transaction.rows("entities_of_session", session_id=session)))
+    def forget_session(self, session: SessionId) -> TouchedEntities:
+        """Delete the mentions by a session, and the entities that have no other."""
+        touched = self.lock(_ids(self._transaction.rows("entities_of_session", session_id=session)))
         if touched:
             self._transaction.execute("delete_session_mentions", session_id=session)
         return self._after_forgetting(touched)
 
-    def forget_message(self, message: MessageId) -> Touched:
-        """What was told of an entity by this message and others together goes, as its words cannot be told apart any more."""
+    def forget_message(self, message: MessageId) -> TouchedEntities:
+        """Delete the mentions by a message. Notes that one extraction made from several messages go whole: they cannot be split."""
         mentions = self._transaction.rows("mentions_of_message", message_id=message)
-        touched = self.hold(set(_ids(mentions)))
+        touched = self.lock(set(_ids(mentions)))
         for entity, session, created_at in mentions:
             self._transaction.execute(
-                "delete_mentions_told_together", entity_id=entity, session_id=session, created_at=created_at
+                "delete_mentions_of_extraction", entity_id=entity, session_id=session, created_at=created_at
             )
         return self._after_forgetting(touched)
 
     def retag(self, entity: Entity, project: ProjectId, user: str | None, digest: bytes) -> EntityId:
-        """Into another project, or a user's part of one; where that knows the name already, the two become one."""
+        """Move an entity to another project, or a user's part of one; an entity with the same name there is merged with it."""
         there = self.find(project, user, digest)
-        self.hold({entity.id} if there is None else {entity.id, there.id})
+        self.lock({entity.id} if there is None else {entity.id, there.id})
         if there is None:
             self._transaction.execute("retag_entity", entity_id=entity.id, project_id=project, user_id=user)
         elif there.id != entity.id:
@@ -165,23 +157,23 @@ class EntityStore:
             self.note_change(ProjectId(changed))
         return entity.id if there is None else there.id
 
-    def _after_forgetting(self, touched: Sequence[EntityId]) -> Touched:
+    def _after_forgetting(self, touched: Sequence[EntityId]) -> TouchedEntities:
         if not touched:
-            return Touched(left=(), gone=())
+            return TouchedEntities(left=(), gone=())
         projects = self._transaction.rows("projects_of_entities", entity_ids=integers(touched))
         for (project,) in sorted(cast(list[tuple[int]], projects)):
             self.note_change(ProjectId(project))
         gone = _ids(self._transaction.rows("unmentioned_entities", entity_ids=integers(touched)))
         if gone:
             self._transaction.execute("delete_entities", entity_ids=integers(gone))
-        return Touched(left=tuple(entity for entity in touched if entity not in set(gone)), gone=tuple(gone))
+        return TouchedEntities(left=tuple(entity for entity in touched if entity not in set(gone)), gone=tuple(gone))
 
     def _merged(self, rows: Sequence[Row]) -> list[Entity]:
         return merged(self._transaction, rows)
 
 
 class StoredEntities:
-    """The entities of one project, or of one user's part of it, read at one moment, as an index reads rows."""
+    """The entities of one project, or of one user's part of it, in one snapshot, for an index."""
 
     kind = "entity"
 
@@ -191,10 +183,10 @@ class StoredEntities:
         self.project = project
         self.user = user
         self.tenant = int(transaction.reach.tenant)
-        self.place = (int(project), user)
+        self.partition = (int(project), user)
 
     def version(self) -> int | None:
-        """None where there is no such project here."""
+        """The version of the project's entities; None if there is no such project."""
         row = self._transaction.row("entity_state", project_id=self.project)
         return None if row is None else cast(int, row[0])
 
@@ -208,7 +200,7 @@ class StoredEntities:
         )
 
     def found(self, ids: Sequence[int]) -> dict[int, Entity]:
-        """Those that are here now; every other id is left out."""
+        """The entities with these ids that are in this part now; other ids are left out."""
         rows = self._transaction.rows(
             "project_entities", project_id=self.project, user_id=self.user, entity_ids=integers(ids)
         )
@@ -216,7 +208,7 @@ class StoredEntities:
 
 
 def merged(transaction: Transaction, rows: Sequence[Row]) -> list[Entity]:
-    """Entities with the notes of all their mentions, which name their speakers where several users meet (MEM-11)."""
+    """Entities with the notes of all their mentions; in a shared project the notes name their speakers (MEM-11)."""
     if not rows:
         return []
     ids = [cast(int, row[0]) for row in rows]

@@ -1,4 +1,4 @@
-"""Everything of one user, or of the one tenant of a transaction: found, counted, locked and removed."""
+"""Counts, locks and removes everything of one user, or of the transaction's tenant."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -11,7 +11,7 @@ from cloister.storage.stores.sessions import session_of_row
 
 
 class UserErasureStore:
-    """Everything that carries the id of one user of the tenant, in all its projects and in none."""
+    """All rows of one user of the tenant, in all projects and in the shared pool."""
 
     def __init__(self, transaction: Transaction, user: str) -> None:
         _refuse_narrow(transaction)
@@ -32,22 +32,22 @@ class UserErasureStore:
         )
 
     def lock_sessions(self) -> list[SessionId]:
-        """All sessions of the user, locked in the order of their ids against every other writer."""
+        """Lock all sessions of the user against other writers, in id order to avoid deadlock."""
         return [
             SessionId(number) for number in _numbers(self._transaction.rows("lock_user_sessions", user_id=self._user))
         ]
 
     def sessions(self, ids: Sequence[SessionId]) -> list[Session]:
-        """Those of these that are the user's."""
+        """The sessions with these ids that are the user's."""
         rows = self._transaction.rows("sessions_by_id", session_ids=integers(ids), user_id=self._user)
         return [session_of_row(row) for row in rows]
 
     def entities(self) -> list[EntityId]:
-        """Those of the user's own parts of projects, whichever session mentions them."""
+        """The entities of the user's parts of projects, including those that other users' sessions mention."""
         return [EntityId(number) for number in _numbers(self._transaction.rows("entities_of_user", user_id=self._user))]
 
     def remove_entities(self, entities: Sequence[EntityId]) -> list[ProjectId]:
-        """These, which are locked, with all their mentions; gives the projects they were in."""
+        """Delete locked entities with all their mentions; returns their projects."""
         ids = integers(entities)
         projects = _numbers(self._transaction.rows("projects_of_entities", entity_ids=ids))
         self._transaction.execute("delete_mentions_of", entity_ids=ids)
@@ -55,23 +55,23 @@ class UserErasureStore:
         return [ProjectId(number) for number in sorted(projects)]
 
     def lock_pools(self) -> list[PoolId]:
-        """The pools that the user's sessions are in, and the user's own parts of projects and of the shared pool, in the order of
-        their ids. Nobody comes into one until the transaction ends. Lock the sessions first."""
+        """Lock the pools of the user's sessions, and the user's parts of projects and of the shared pool, in id order. No session
+        can enter them until the transaction ends. Lock order: sessions before pools."""
         return [PoolId(number) for number in _numbers(self._transaction.rows("lock_user_pools", user_id=self._user))]
 
     def remove_pools(self, pools: Sequence[PoolId]) -> None:
-        """Those of these, which are locked, that are the user's own. One that a new session came into before stays."""
+        """Delete those of the locked pools that are the user's own and have no sessions."""
         self._transaction.execute("delete_empty_pools", pool_ids=integers(pools), user_id=self._user)
 
     def remove_keys(self) -> list[KeyId]:
-        """The keys that are bound to the user, revoked ones too; gives them."""
+        """Delete the API keys that are bound to the user, including revoked ones; returns their ids."""
         keys = [KeyId(number) for number in _numbers(self._transaction.rows("keys_of_user", user_id=self._user))]
         self._transaction.execute("delete_user_keys", user_id=self._user)
         return keys
 
 
 class TenantErasureStore:
-    """Everything of the one tenant of the transaction."""
+    """All rows of the transaction's tenant."""
 
     def __init__(self, transaction: Transaction) -> None:
         _refuse_narrow(transaction)
@@ -92,15 +92,15 @@ class TenantErasureStore:
         )
 
     def lock_sessions(self) -> list[SessionId]:
-        """All sessions, locked in the order of their ids against every other writer."""
+        """Lock all sessions against other writers, in id order to avoid deadlock."""
         return [SessionId(number) for number in _numbers(self._transaction.rows("lock_sessions"))]
 
     def entities(self) -> list[EntityId]:
         return [EntityId(number) for number in _numbers(self._transaction.rows("tenant_entities"))]
 
     def remove_all(self, now: int) -> None:
-        """Everything but messages, which go before, session by session, and what an index outside the database has yet to remove.
-        Of sessions and of the tenant itself the bare ids stay, which no answer shows."""
+        """Delete everything except messages, which are deleted before, session by session, and the queue of removals from an
+        external index. The rows of sessions and of the tenant are blanked but keep their ids, which no API returns."""
         self._transaction.execute("erase_mentions")
         self._transaction.execute("erase_entities")
         self._transaction.execute("erase_memory_sources")
@@ -110,7 +110,7 @@ class TenantErasureStore:
         self._transaction.execute("erase_idempotent_answers")
         self._transaction.execute("erase_usage")
         self._transaction.execute("erase_api_keys")
-        self._transaction.execute("bury_sessions")
+        self._transaction.execute("blank_sessions")
         self._transaction.execute("erase_pools")
         self._transaction.execute("erase_projects")
         self._transaction.execute("erase_tenant", now=now)

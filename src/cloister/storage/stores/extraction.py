@@ -1,4 +1,4 @@
-"""Where extraction stands in a session, inside one transaction's reach: what nobody has looked at, and who is looking."""
+"""The state of extraction in a session: its unchecked messages, and the lease of the worker that extracts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from cloister.storage.stores.messages import span
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Claimed:
-    """A session held by a worker until its lease runs out."""
+class ClaimedSession:
+    """A session that a worker has a lease on. `observed` is the last message that observations cover."""
 
     session: SessionId
     project: ProjectId | None
@@ -22,53 +22,53 @@ class Claimed:
 
 
 class ExtractionStore:
-    """The queue is the messages themselves: those that are completed and unchecked (MEM-3)."""
+    """The extraction queue, which is the completed messages that are not checked yet (MEM-3), and the leases on it."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
 
     def claim(self, session: SessionId, claim: int, *, now: int, until: int) -> bool:
-        """False while another worker holds it, or when there is no such session here."""
+        """Take the lease on a session; false if another worker has it, or there is no such session."""
         row = self._transaction.row("claim_extraction", session_id=session, claim=claim, now=now, until=until)
         return row is not None
 
     def renew(self, session: SessionId, claim: int, *, until: int) -> bool:
-        """False when the lease was lost."""
+        """Extend the lease; false if it was lost."""
         return self._transaction.row("renew_claim", session_id=session, claim=claim, until=until) is not None
 
     def release(self, session: SessionId, claim: int) -> None:
-        """Let go of it undone; another worker may have it at once."""
+        """Give up the lease without a result; another worker may take it at once."""
         self._transaction.execute("release_claim", session_id=session, claim=claim)
 
-    def claimed(self, session: SessionId, claim: int) -> Claimed | None:
-        """The session as it is now; none when the lease was lost, or the session is gone."""
+    def claimed(self, session: SessionId, claim: int) -> ClaimedSession | None:
+        """The session as it is now; None if the lease was lost, or the session was deleted."""
         row = self._transaction.row("claimed_session", session_id=session, claim=claim)
         if row is None:
             return None
         project, pool, user, observed = cast(tuple[Any, ...], row)
-        return Claimed(session=session, project=project, pool=pool, user=user, observed=observed)
+        return ClaimedSession(session=session, project=project, pool=pool, user=user, observed=observed)
 
     def unchecked(self, session: SessionId, limit: int) -> list[Statement]:
         first, last = span(session)
         return _statements(self._transaction.rows("unchecked_messages", first=first, last=last, limit=limit))
 
     def mark_checked(self, session: SessionId, messages: Sequence[MessageId]) -> int:
-        """How many of them were still there, and unchecked."""
+        """Mark messages as checked; returns how many of them still existed and were unchecked."""
         return self._transaction.execute("mark_checked", session_id=session, message_ids=integers(messages))
 
     def present(self, session: SessionId, messages: Sequence[MessageId]) -> set[MessageId]:
-        """Those of these messages that are still there."""
+        """The ids of these messages that still exist."""
         rows = self._transaction.rows("present_messages", session_id=session, message_ids=integers(messages))
         return {MessageId(cast(int, row[0])) for row in rows}
 
-    def hold(self, session: SessionId, claim: int) -> MessageId | None:
-        """Hold the session against all other writers until the transaction ends, and say up to where it is observed. None when the
-        lease was lost, by time or because the session moved: nothing of this work may be kept then."""
-        row = self._transaction.row("hold_claim", session_id=session, claim=claim)
+    def lock(self, session: SessionId, claim: int) -> MessageId | None:
+        """Lock the session against other writers until the transaction ends; returns the last message that observations cover. None
+        if the lease was lost, because it expired or the session moved: then no result of this work may be stored."""
+        row = self._transaction.row("lock_claimed_session", session_id=session, claim=claim)
         return None if row is None else MessageId(cast(int, row[0]))
 
     def finish(self, session: SessionId, claim: int, *, checked: int, observed: int, threshold: int, now: int) -> None:
-        """Let go of a session that is held: so many messages were checked, and it is observed up to there."""
+        """Give up the lease on a locked session: `checked` messages were checked, and observations cover it up to `observed`."""
         self._transaction.execute(
             "finish_extraction",
             session_id=session,
@@ -88,26 +88,26 @@ class ExtractionStore:
         self._transaction.execute("fail_extraction", session_id=session, claim=claim, error=error, retry_at=retry_at)
 
     def note_past(self, session: SessionId, last: MessageId, project: ProjectId | None) -> None:
-        """Before a session moves: what was said up to here was said in this project."""
+        """Record, before a session moves, that its messages up to `last` were sent in this project."""
         self._transaction.execute("note_past", session_id=session, last_message_id=last, project_id=project)
 
     def past(self, session: SessionId) -> list[tuple[MessageId, ProjectId | None]]:
-        """Up to which message the session was in which project, oldest first."""
+        """The session's former projects, oldest first, each with the last message that was sent there."""
         rows = self._transaction.rows("session_past", session_id=session)
         return [(MessageId(last), project) for last, project in cast(list[tuple[int, Any]], rows)]
 
     def unobserved(self, session: SessionId, after: MessageId, *, window: int, limit: int) -> list[Statement]:
-        """What has fallen out of the last `window` messages and is in no note."""
+        """The messages older than the last `window` ones that no observation covers."""
         first, last = span(session)
         rows = self._transaction.rows(
             "unobserved_messages", after=max(first, after), last=last, window=window, limit=limit
         )
         return _statements(rows)
 
-    def count_again(self, session: SessionId) -> None:
-        """After messages went: how many of those that are left nobody has looked at."""
+    def recount_unchecked(self, session: SessionId) -> None:
+        """Recount the unchecked messages of a session, after messages were deleted."""
         first, last = span(session)
-        self._transaction.execute("count_unchecked_again", session_id=session, first=first, last=last)
+        self._transaction.execute("recount_unchecked", session_id=session, first=first, last=last)
 
     def forget_past(self, session: SessionId) -> None:
         _, last = span(session)

@@ -1,4 +1,4 @@
-"""What is known of requests that came with idempotency keys, inside one transaction's reach."""
+"""The answers of requests that came with an idempotency key."""
 
 import secrets
 from typing import Literal, NamedTuple, cast
@@ -10,15 +10,15 @@ Kind = Literal["sessions", "messages", "memories", "projects", "keys"]
 
 
 class KnownRequest(NamedTuple):
-    """The first request under a key. Fingerprint and answer are none where what it stored was forgotten."""
+    """The first request with a key. Fingerprint and answer are None if what the request stored was forgotten."""
 
     fingerprint: bytes | None
     answer: str | None
 
 
 class FirstAnswer(NamedTuple):
-    """What is to be kept of a request: `answer` holds ids and times; `session` is the one it wrote to. `first_id` and `last_id`
-    are the first and last message of the answer, or the API key that asked and the one that was made."""
+    """The answer of a request, to be stored. `answer` has ids and times; `session` is the session it wrote to. `first_id` and
+    `last_id` are the first and last message of the answer, or the API key of the caller and the one that was created."""
 
     kind: Kind
     answer: str
@@ -34,7 +34,7 @@ class IdempotencyStore:
         self._transaction = transaction
 
     def find(self, request: bytes, now: int) -> tuple[bytes, KnownRequest | None]:
-        """The tenant's secret, made now where there was none, and what is known of the request."""
+        """The tenant's secret, created if there is none, and the first request with this key, if there was one."""
         row = self._row(request, now)
         if row[0] is None:
             self._transaction.execute("set_tenant_secret", secret=secrets.token_bytes(32))
@@ -45,7 +45,7 @@ class IdempotencyStore:
         return bytes(secret), None if kind is None else known
 
     def keep(self, request: bytes, fingerprint: bytes, first: FirstAnswer, *, expires_at: int) -> bool:
-        """False when another request took the key meanwhile."""
+        """Store the answer; false if another request took the key first."""
         row = self._transaction.row(
             "keep_idempotent_answer",
             request=request,
@@ -63,32 +63,32 @@ class IdempotencyStore:
         return self._transaction.execute("drop_expired_answers", now=now)
 
     def forget_session(self, session: SessionId) -> None:
-        """A session that is gone takes its keys with it: another one of the same outside id begins anew."""
+        """Delete the idempotency keys of a deleted session: a new session with the same outside id starts without them."""
         self._transaction.execute("drop_session_answers", session_id=session)
 
     def forget_contents(self, session: SessionId) -> None:
-        """All that was said in a session is forgotten; that the keys were used stays known, until they expire."""
+        """Blank the answers of a session whose messages were deleted. The keys stay used until they expire."""
         self._transaction.execute("blank_content_answers", session_id=session)
 
     def forget_message(self, session: SessionId, message: MessageId) -> None:
-        """The same for one message; and for memories, which may have said what a memory of the message said."""
+        """Blank the answers with one message, and those of added memories, which may repeat a memory of the message."""
         self.forget_recording(session, message)
         self.forget_memories(session)
 
     def forget_recording(self, session: SessionId, message: MessageId) -> None:
-        """Of the request that recorded a message."""
+        """Blank the answer of the request that recorded a message."""
         self._transaction.execute("blank_message_answers", session_id=session, message_id=message)
 
     def forget_memories(self, session: SessionId) -> None:
-        """Of every request that added memories by hand: one that added nothing new has the words of those that were there."""
+        """Blank the answers of all requests that added memories: one that added nothing new refers to memories that existed."""
         self._transaction.execute("blank_memory_answers", session_id=session)
 
     def forget_key(self, key: KeyId) -> None:
-        """The sealed secrets of keys that this API key asked for, and its own."""
+        """Delete the encrypted secrets of keys that this API key created, and its own."""
         self._transaction.execute("drop_key_answers", key_id=key)
 
     def _row(self, request: bytes, now: int) -> tuple[bytes | None, str | None, bytes | None, str | None]:
         row = self._transaction.row("idempotent_answer", request=request, now=now)
         if row is None:
-            raise LookupError("a tenant that does not exist")
+            raise LookupError("the tenant does not exist")
         return cast(tuple[bytes | None, str | None, bytes | None, str | None], row)

@@ -1,18 +1,18 @@
-"""What an indexer reads and writes of sessions and pools, inside one transaction's reach."""
+"""The index columns of messages, as an indexer reads and writes them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-from cloister.domain.identifiers import MAX_SEQUENCE, SEQUENCE_BITS, MessageId, PoolId, SessionId, new_removal_id
+from cloister.domain.identifiers import MessageId, PoolId, SessionId, new_removal_id
 from cloister.storage.interface import Row, Transaction, integers
-from cloister.storage.stores.messages import Indexed
+from cloister.storage.stores.messages import Indexed, span
 from cloister.storage.stores.pools import PoolStore
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Words:
-    """One message as an embedder wants it; `embedded` where its vector is known already."""
+    """The text of a message, for an embedder; `embedded` if its vector is stored already."""
 
     id: MessageId
     author: str | None
@@ -22,7 +22,7 @@ class Words:
 
 
 class IndexStore:
-    """Terms, vectors and their generation. Every change of them raises the pool's version."""
+    """The terms, vectors and index generation of messages. Every change raises the pool's version."""
 
     def __init__(self, transaction: Transaction, generation: int) -> None:
         self._transaction = transaction
@@ -35,13 +35,13 @@ class IndexStore:
     def words(
         self, session: SessionId, *, after: MessageId | None, limit: int, all_generations: bool = False
     ) -> list[Words]:
-        """Messages of other generations, or of all."""
-        first = session << SEQUENCE_BITS
+        """The session's messages after an id that another index generation wrote, or all of them."""
+        first, last = span(session)
         return _words(
             self._transaction.rows(
                 "words",
                 after=max(first, after or 0),
-                last=first + MAX_SEQUENCE,
+                last=last,
                 all_generations=int(all_generations),
                 generation=self._generation,
                 limit=limit,
@@ -49,16 +49,14 @@ class IndexStore:
         )
 
     def waiting(self, session: SessionId, *, limit: int) -> list[Words]:
-        """Messages that no index knows yet, oldest first."""
-        first = session << SEQUENCE_BITS
-        rows = self._transaction.rows(
-            "waiting_words", after=first, last=first + MAX_SEQUENCE, generation=self._generation, limit=limit
-        )
+        """The session's messages that are not indexed yet, oldest first."""
+        first, last = span(session)
+        rows = self._transaction.rows("waiting_words", after=first, last=last, generation=self._generation, limit=limit)
         known = [bool(row[-1]) for row in rows]
         return [replace(words, embedded=embedded) for words, embedded in zip(_words(rows), known, strict=True)]
 
     def set_indexed(self, session: SessionId, entries: Sequence[tuple[MessageId, Indexed]]) -> None:
-        """Write what is known now; messages deleted meanwhile stay deleted."""
+        """Write index columns; messages deleted meanwhile stay deleted."""
         row = self._transaction.row("lock_session_by_id", session_id=session)
         if row is None or row[0] is None:
             return
@@ -66,11 +64,8 @@ class IndexStore:
             self._transaction.execute(
                 "set_indexed",
                 message_id=message,
-                generation=indexed.generation,
-                vector=indexed.vector,
-                terms=indexed.terms,
                 tokens=indexed.tokens,
-                indexed_at=indexed.indexed_at,
+                **indexed.columns,
             )
         version = PoolStore(self._transaction, self._generation).raise_version(PoolId(cast(int, row[0])))
         self._transaction.execute("note_rebuild", session_id=session, version=version)
@@ -79,40 +74,38 @@ class IndexStore:
         self._transaction.execute("set_indexed_at", message_ids=integers(messages), indexed_at=now)
 
     def points(self, session: SessionId, *, first: int, last: int, around: int) -> list[Row]:
-        """(id, role, author, created at, vector, terms) of a part of a session, with so many more on either side."""
-        begin = session << SEQUENCE_BITS
+        """(id, role, author, created at, vector, terms) of messages from `first` to `last`, and of `around` more on either side."""
+        begin, end = span(session)
         return self._transaction.rows(
             "points",
             after=begin,
             first=first,
             last=last,
-            end=begin + MAX_SEQUENCE,
+            end=end,
             around=around,
             generation=self._generation,
         )
 
-    def wait_again(self, session: SessionId, message: MessageId, around: int) -> None:
-        """Put the neighbours of a message that goes back into the queue."""
-        begin = session << SEQUENCE_BITS
-        self._transaction.execute(
-            "wait_again", message_id=message, after=begin, end=begin + MAX_SEQUENCE, around=around
-        )
+    def requeue_around(self, session: SessionId, message: MessageId, around: int) -> None:
+        """Queue the messages around a deleted one for indexing again: their entries include its text."""
+        begin, end = span(session)
+        self._transaction.execute("requeue_around", message_id=message, after=begin, end=end, around=around)
 
     def note_removal(self, session: SessionId, message: MessageId | None = None) -> None:
-        """Something is to be taken out of an index outside the database: a message, or all of a session."""
+        """Queue the removal of a message, or of all messages of a session, from an external index."""
         self._transaction.execute(
             "note_index_removal", removal_id=new_removal_id(), session_id=session, message_id=message or 0
         )
 
     def settle_removal(self, removal: int, session: SessionId, *, whole_session: bool) -> None:
-        """It was taken out. What a cleared session has said since is put in again."""
+        """Finish a removal from an external index. Messages recorded since a session was cleared are queued for indexing again."""
         self._transaction.execute("settle_index_removal", removal_id=removal)
         if whole_session:
-            begin = session << SEQUENCE_BITS
-            self._transaction.execute("wait_all_again", after=begin, end=begin + MAX_SEQUENCE)
+            begin, end = span(session)
+            self._transaction.execute("requeue_session", after=begin, end=end)
 
     def settle(self, pool: PoolId) -> bool:
-        """Note that all rows of the pool are of this generation, if they are."""
+        """Record that all messages of the pool are of this generation, if they are; returns whether they are."""
         row = self._transaction.row("stale_in_pool", pool_id=pool, generation=self._generation)
         settled = row is not None and row[0] == 0
         if settled:

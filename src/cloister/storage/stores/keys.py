@@ -1,4 +1,4 @@
-"""API keys of one tenant, inside one transaction's reach. The secret itself is never here."""
+"""API keys. Only the hash of a secret is stored."""
 
 import json
 from dataclasses import dataclass
@@ -6,25 +6,25 @@ from typing import Any, cast
 
 from cloister.domain.access import ApiKey
 from cloister.domain.identifiers import KeyId, ProjectId, TenantId
-from cloister.storage.interface import Row, Transaction
+from cloister.storage.interface import FIRST_PAGE, CursorKey, Row, Transaction
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StoredKey:
-    """A key with the hash of its secret, for those who check one."""
+    """A key with the hash of its secret, for authentication."""
 
     key: ApiKey
     secret_hash: bytes
 
 
 class ApiKeyStore:
-    """The keys of the one tenant of the transaction."""
+    """The API keys of the transaction's tenant."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
 
     def add(self, key: ApiKey, secret_hash: bytes) -> bool:
-        """False when the drawn id is taken."""
+        """Add a key; false if the id is taken."""
         row = self._transaction.row(
             "insert_api_key",
             key_id=key.id,
@@ -43,18 +43,18 @@ class ApiKeyStore:
         row = self._transaction.row("api_key", key_id=key)
         return None if row is None else StoredKey(key=_key(row), secret_hash=bytes(cast(bytes, row[-1])))
 
-    def page(self, *, limit: int, after: tuple[int, int] = (-(1 << 63), 0)) -> list[ApiKey]:
-        """Those not revoked, oldest first, from behind the (created_at, id) of the last one seen."""
+    def page(self, *, limit: int, after: CursorKey = FIRST_PAGE) -> list[ApiKey]:
+        """A page of keys that are not revoked, oldest first; `after` is the (created_at, id) of the last one of the page before."""
         rows = self._transaction.rows("api_keys", limit=limit, after_created_at=after[0], after_key_id=after[1])
         return [_key(row) for row in rows]
 
     def lock_admins(self) -> list[ApiKey]:
-        """Those not revoked that have the permission admin, held until the transaction ends, so that they are revoked one after the
-        other."""
+        """Lock the admin keys that are not revoked until the transaction ends, so that two transactions cannot each revoke one of
+        the last two."""
         return [_key(row) for row in self._transaction.rows("lock_admin_keys")]
 
     def revoke(self, key: KeyId, now: int) -> bool:
-        """False when there is none, or it was revoked before."""
+        """Revoke a key; false if there is no such key, or it was revoked before."""
         return self._transaction.execute("revoke_api_key", key_id=key, revoked_at=now) > 0
 
 

@@ -1,4 +1,4 @@
-"""Memories, inside one transaction's reach. Every change of them keeps the counts and the versions that others go by."""
+"""Memories of sessions. Every change updates the counts of sessions and projects and the versions of pools."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, cast
@@ -6,29 +6,27 @@ from typing import Any, NamedTuple, cast
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import MemoryId, MessageId, PoolId, ProjectId, SessionId, format_memory_id
 from cloister.domain.memory import Memory, StoredMemory
-from cloister.storage.interface import Row, Transaction, integers
+from cloister.storage.interface import FIRST_PAGE, CursorKey, Row, Transaction, integers
 from cloister.storage.stores.messages import Indexed
 
 _THOUSANDTHS = 1_000
-# Before the first of any list.
-BEGINNING = (-(1 << 63), 0)
 
 
-class Known(NamedTuple):
-    """What is remembered of a session, and of its user's other sessions in the same pool; newest first."""
+class KnownMemories(NamedTuple):
+    """The memories of a session, and of its user's other sessions in the same pool; newest first."""
 
     of_session: list[str]
     of_user: list[str]
 
 
 class MemoryStore:
-    """The memories of sessions that the caller has found through `Sessions`."""
+    """The memories of sessions that the caller found through `SessionStore`."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
 
     def add(self, memory: Memory, digest: bytes, indexed: Indexed) -> bool:
-        """False when the session knows it already; nothing of it is written then, not even its sources."""
+        """Add a memory with its sources; false, and nothing is written, if the session has the same memory already."""
         row = self._transaction.row(
             "insert_memory",
             memory_id=memory.id,
@@ -36,11 +34,8 @@ class MemoryStore:
             digest=digest,
             importance=None if memory.importance is None else round(memory.importance * _THOUSANDTHS),
             created_at=memory.created_at,
-            generation=indexed.generation,
-            vector=indexed.vector,
-            terms=indexed.terms,
             content=memory.content,
-            indexed_at=indexed.indexed_at,
+            **indexed.columns,
         )
         if row is None:
             return False
@@ -50,7 +45,7 @@ class MemoryStore:
         return True
 
     def count(self, session: SessionId, more: int) -> None:
-        """So many more, or fewer, in a session: in its project's count too, and its pool's memories have changed."""
+        """Add to the memory counts of a session and its project, and raise the memory version of its pool."""
         row = self._transaction.row("add_session_memories", session_id=session, memories=more)
         if row is None:
             return
@@ -64,8 +59,7 @@ class MemoryStore:
         self._transaction.execute("raise_memory_version", pool_id=pool)
 
     def move(self, count: int, *, old: ProjectId | None, new: ProjectId | None) -> None:
-        """A session with so many memories went from one project to another. Always in the order of their ids, so that two moves
-        cannot wait for each other."""
+        """Move the count of a session's memories from one project to another. Updates projects in id order to avoid deadlock."""
         changes = [(project, change) for project, change in ((old, -count), (new, count)) if project is not None]
         for project, change in sorted(changes):
             self._transaction.execute("add_project_memories", project_id=project, memories=change)
@@ -76,24 +70,24 @@ class MemoryStore:
             raise NotFound("memory", format_memory_id(memory))
         return self.stored([row])[0]
 
-    def of_session(self, session: SessionId, *, limit: int, after: tuple[int, int] = BEGINNING) -> list[StoredMemory]:
-        """Oldest first, from behind the (created_at, id) of the last one seen."""
+    def of_session(self, session: SessionId, *, limit: int, after: CursorKey = FIRST_PAGE) -> list[StoredMemory]:
+        """A page of memories, oldest first; `after` is the (created_at, id) of the last one of the page before."""
         rows = self._transaction.rows(
             "session_memories", session_id=session, limit=limit, after_created_at=after[0], after_memory_id=after[1]
         )
         return self.stored(rows)
 
-    def of_user(self, user: str, *, limit: int, after: tuple[int, int] = BEGINNING) -> list[StoredMemory]:
+    def of_user(self, user: str, *, limit: int, after: CursorKey = FIRST_PAGE) -> list[StoredMemory]:
         rows = self._transaction.rows(
             "user_memories", user_id=user, limit=limit, after_created_at=after[0], after_memory_id=after[1]
         )
         return self.stored(rows)
 
-    def known(self, session: SessionId, pool: PoolId, user: str | None, limit: int) -> Known:
-        """What an extraction in this session may know: its own memories, and those of the same user in the same pool."""
+    def known(self, session: SessionId, pool: PoolId, user: str | None, limit: int) -> KnownMemories:
+        """The memories that an extraction in this session may see: the session's, and those of its user in the same pool."""
         rows = self._transaction.rows("known_memories", session_id=session, pool_id=pool, user_id=user, limit=limit)
         found = cast(list[tuple[str, int]], rows)
-        return Known(
+        return KnownMemories(
             of_session=[content for content, here in found if here],
             of_user=list(dict.fromkeys(content for content, here in found if not here)),
         )
@@ -110,7 +104,7 @@ class MemoryStore:
         return [cast(str, row[0]) for row in self._transaction.rows("memory_contents", memory_ids=integers(memories))]
 
     def remove(self, session: SessionId, memories: Sequence[MemoryId]) -> int:
-        """Take these away; returns how many there were."""
+        """Delete memories; returns how many there were."""
         if not memories:
             return 0
         self._transaction.execute("delete_memory_sources", memory_ids=integers(memories))
@@ -134,7 +128,7 @@ class MemoryStore:
 
 
 class StoredMemories:
-    """The memories of one pool, read at one moment, as an index reads rows. Each stands alone: it has no neighbours."""
+    """The memories of one pool in one snapshot, for an index."""
 
     kind = "memory"
 
@@ -143,7 +137,7 @@ class StoredMemories:
         self._generation = generation
         self._pool = pool
         self.tenant = int(transaction.reach.tenant)
-        self.place = int(pool)
+        self.partition = int(pool)
 
     def version(self) -> int | None:
         row = self._transaction.row("memory_state", pool_id=self._pool)
@@ -153,7 +147,7 @@ class StoredMemories:
         return self._transaction.stream("memory_pool_rows", pool_id=self._pool, generation=self._generation)
 
     def found(self, ids: Sequence[int]) -> dict[int, StoredMemory]:
-        """What these ids say, for those that are in this pool now; every other id is left out."""
+        """The memories with these ids that are in this pool now; other ids are left out."""
         rows = self._transaction.rows("pool_memories", pool_id=self._pool, memory_ids=integers(ids))
         return {stored.memory.id: stored for stored in MemoryStore(self._transaction).stored(rows)}
 

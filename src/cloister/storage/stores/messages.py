@@ -1,4 +1,4 @@
-"""What was said, inside one transaction's reach: append, read in order, remove."""
+"""Messages of sessions: append, read in order, remove."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -10,12 +10,13 @@ from cloister.domain.identifiers import MAX_SEQUENCE, SEQUENCE_BITS, MessageId, 
 from cloister.domain.prompts.recalled_text import NO_POOL, shown_in
 from cloister.storage.interface import Row, Transaction, Value
 
-RECENT_WINDOW = 2_000
+# Recent messages of a role are searched among this many at the end of a session.
+_RECENT_SEARCH = 2_000
 
 
 class Indexed(NamedTuple):
-    """What recall will know of a message. `indexed_at` is empty while a slow embedder or index has yet to run. `quotes`: the
-    message holds words that are not its own."""
+    """The index columns of a message, memory or entity. `indexed_at` is None while a slow embedder or index has yet to run.
+    `quotes`: the message contains recalled text."""
 
     generation: int
     terms: bytes
@@ -24,10 +25,20 @@ class Indexed(NamedTuple):
     indexed_at: int | None
     quotes: bool = False
 
+    @property
+    def columns(self) -> dict[str, Value]:
+        """The columns that messages, memories and entities have in common."""
+        return {
+            "generation": self.generation,
+            "vector": self.vector,
+            "terms": self.terms,
+            "indexed_at": self.indexed_at,
+        }
+
 
 class MessageStore:
-    """The messages of sessions that the caller has found through `Sessions`. Whoever reads them says in which pool the session is:
-    what a message quotes of another pool is not shown (ISO-12)."""
+    """The messages of sessions that the caller found through `SessionStore`. A reader passes the session's pool: recalled text from
+    another pool is left out (ISO-12)."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
@@ -36,29 +47,28 @@ class MessageStore:
         self._transaction.execute_each("insert_message", [_columns(*entry) for entry in messages])
 
     def page(self, session: SessionId, pool: PoolId, *, limit: int, after: MessageId | None = None) -> list[Message]:
-        """In the order they were said, from behind the last one seen."""
+        """A page of messages, in order; `after` is the last one of the page before."""
         first, last = span(session)
         rows = self._transaction.rows("messages", after=max(first, after or 0), last=last, limit=limit)
         return [_shown(row, pool) for row in rows]
 
     def recent(self, session: SessionId, pool: PoolId, role: Role, limit: int) -> list[Message]:
-        """The last ones of a role, newest first; what lies thousands of messages back is not recent."""
+        """The last completed messages of a role, newest first, among the last few thousand of the session."""
         first, last = span(session)
         rows = self._transaction.rows(
-            "recent_messages", first=first, last=last, role=role, limit=limit, window=max(RECENT_WINDOW, 10 * limit)
+            "recent_messages", first=first, last=last, role=role, limit=limit, window=max(_RECENT_SEARCH, 10 * limit)
         )
         return [_shown(row, pool) for row in rows]
 
     def count_given_recalled_text(self, session: SessionId, pool: PoolId) -> int:
-        """How many replies of a session quote text of this pool, or were given some to answer with."""
+        """How many replies of a session quote text of this pool, or were made with recalled text of it."""
         first, last = span(session)
         row = self._transaction.row("count_given_recalled_text", first=first, last=last, pool_id=pool)
         return 0 if row is None else cast(int, row[0])
 
-    def part_from_pool(self, pool: PoolId) -> None:
-        """This pool is not what it was when messages quoted it, wherever their sessions are now: their quotations are shown in no
-        pool any more."""
-        self._transaction.execute("part_from_pool", pool_id=pool, no_pool=NO_POOL)
+    def detach_from_pool(self, pool: PoolId) -> None:
+        """Hide quotations of this pool in the messages of all sessions, because the pool's project changed its visibility."""
+        self._transaction.execute("detach_from_pool", pool_id=pool, no_pool=NO_POOL)
 
     def is_pool_quoted(self, pool: PoolId) -> bool:
         """Whether any message quotes text of this pool, or was given some."""
@@ -87,7 +97,7 @@ class MessageStore:
             yield cast(str, row[0])
 
     def session_name(self, message: MessageId) -> str:
-        """The outside id of the session a message is in."""
+        """The outside id of a message's session."""
         row = self._transaction.row("message_session", message_id=message)
         if row is None:
             raise NotFound("message", format_message_id(message))
@@ -109,7 +119,7 @@ class MessageStore:
 
 
 def span(session: SessionId) -> tuple[int, int]:
-    """The ids of a session's messages lie behind the first of these and up to the second."""
+    """The range of a session's message ids: above the first number, up to the second."""
     return session << SEQUENCE_BITS, (session << SEQUENCE_BITS) + MAX_SEQUENCE
 
 

@@ -1,4 +1,4 @@
-"""Observations of sessions, inside one transaction's reach."""
+"""Observations of sessions."""
 
 import json
 from collections.abc import Sequence
@@ -7,17 +7,17 @@ from typing import Any, cast
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import MessageId, ObservationId, PoolId, SessionId, format_observation_id
 from cloister.domain.observation import Observation, StoredObservation
-from cloister.storage.interface import Row, Transaction
+from cloister.storage.interface import FIRST_PAGE, CursorKey, Row, Transaction
 
 
 class ObservationStore:
-    """The notes of sessions that the caller has found through `Sessions`."""
+    """The observations of sessions that the caller found through `SessionStore`."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
 
     def add(self, observation: Observation, first: MessageId, last: MessageId) -> None:
-        """`first` and `last` bound the stretch that was compressed: when a message in it goes, the note goes."""
+        """Add an observation. It summarises the messages from `first` to `last`, and is deleted with any of them."""
         self._transaction.execute(
             "insert_observation",
             observation_id=observation.id,
@@ -30,10 +30,8 @@ class ObservationStore:
             content=observation.content,
         )
 
-    def of_session(
-        self, session: SessionId, *, limit: int, after: tuple[int, int] = (-(1 << 63), 0)
-    ) -> list[StoredObservation]:
-        """In the order in which it was said, from behind the (said_at, id) of the last one seen."""
+    def of_session(self, session: SessionId, *, limit: int, after: CursorKey = FIRST_PAGE) -> list[StoredObservation]:
+        """A page of observations, in order; `after` is the (said_at, id) of the last one of the page before."""
         rows = self._transaction.rows(
             "session_observations",
             session_id=session,
@@ -44,24 +42,24 @@ class ObservationStore:
         return [_stored(row) for row in rows]
 
     def count(self, session: SessionId) -> int:
-        """How many notes the session has."""
+        """The number of observations of the session."""
         row = self._transaction.row("count_session_observations", session_id=session)
         return 0 if row is None else cast(int, row[0])
 
-    def place(self, session: SessionId, observation: ObservationId) -> tuple[int, int]:
-        """The (said_at, id) of a note of the session."""
-        row = self._transaction.row("observation_place", session_id=session, observation_id=observation)
+    def cursor_key(self, session: SessionId, observation: ObservationId) -> CursorKey:
+        """The (said_at, id) of an observation of the session, by which pages are ordered."""
+        row = self._transaction.row("observation_cursor_key", session_id=session, observation_id=observation)
         if row is None:
             raise NotFound("observation", format_observation_id(observation))
-        return cast(tuple[int, int], row)
+        return cast(CursorKey, row)
 
     def recent(self, session: SessionId, pool: PoolId, *, limit: int) -> list[StoredObservation]:
-        """The newest of the session; oldest first."""
+        """The newest observations of the session, oldest first."""
         rows = self._transaction.rows("recent_observations", session_id=session, pool_id=pool, limit=limit)
         return [_stored(row) for row in reversed(rows)]
 
     def recent_of_user(self, user: str, pool: PoolId, *, limit: int) -> list[StoredObservation]:
-        """The newest of all sessions of a user in one pool (TAB-7); oldest first."""
+        """The newest observations of all sessions of a user in one pool (TAB-7), oldest first."""
         rows = self._transaction.rows("recent_observations_of_user", user_id=user, pool_id=pool, limit=limit)
         return [_stored(row) for row in reversed(rows)]
 
@@ -74,7 +72,8 @@ class ObservationStore:
         return self._transaction.execute("delete_session_observations", session_id=session)
 
     def forget_message(self, session: SessionId, message: MessageId) -> int:
-        """The notes that a message is in go, and all later ones of the session; what remains is observed again."""
+        """Delete the observations that cover a message, and all later ones of the session; the other messages are observed
+        again."""
         row = self._transaction.row("first_observation_of", session_id=session, message_id=message)
         if row is None or row[0] is None:
             return 0

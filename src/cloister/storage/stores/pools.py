@@ -1,4 +1,4 @@
-"""Pools: what may be recalled together. `PoolStore` keeps their versions; `StoredPool` is the only way to read what is in one."""
+"""Pools. `PoolStore` maintains their versions; `StoredPool` is the only way to read the messages of one."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from cloister.storage.stores.messages import message_of
 from cloister.storage.stores.tenants import TenantStore
 
 
-class Found(NamedTuple):
-    """A message read back from the pool, with the outside id of its session, and the user of that."""
+class PoolMessage(NamedTuple):
+    """A message of a pool, with the outside id and the user of its session."""
 
     message: Message
     session: str
@@ -23,7 +23,7 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DerivedState:
-    """Whether anything was ever derived in a place; where nothing was, nothing has to be looked for."""
+    """Whether a session can recall any memories, entities or observations; if not, they are not searched."""
 
     memories: bool
     entities: bool
@@ -31,7 +31,7 @@ class DerivedState:
 
 
 class PoolStore:
-    """The tenant's pools. Every change of what is in one raises its version, in the same transaction."""
+    """The tenant's pools. Every change of a pool's messages raises its version, in the same transaction."""
 
     def __init__(self, transaction: Transaction, generation: int) -> None:
         self._transaction = transaction
@@ -42,10 +42,10 @@ class PoolStore:
         return None if row is None else PoolId(cast(int, row[0]))
 
     def ensure(self, key: PoolKey) -> PoolId:
-        """The pool of this key, made now if it was never used."""
+        """The pool of this key, created if there is none."""
         pool = self.find(key)
         if pool is None:
-            TenantStore(self._transaction).share()
+            TenantStore(self._transaction).lock_shared()
         while pool is None:
             self._transaction.execute(
                 "insert_pool",
@@ -58,7 +58,7 @@ class PoolStore:
         return pool
 
     def raise_version(self, pool: PoolId) -> int:
-        """Something was added or changed; also notes when rows of another index generation already lie here."""
+        """Raise the version after an addition or change; also records if the pool now has messages of several index generations."""
         row = self._transaction.row("raise_pool_version", pool_id=pool)
         if row is None:
             raise StorageBusy("The pool was removed with its user just now. Try again.") from RowRemoved()
@@ -68,7 +68,7 @@ class PoolStore:
         return version
 
     def note_departure(self, pool: PoolId) -> None:
-        """A session left."""
+        """Raise the version after a session left."""
         self._transaction.execute("note_departure", pool_id=pool)
 
     def lock(self, pool: PoolId) -> None:
@@ -78,7 +78,7 @@ class PoolStore:
     def derived(
         self, pool: PoolId, session: SessionId, project: ProjectId | None, notes_of: str | None
     ) -> DerivedState:
-        """Of a session, where it is; of the notes also those of all sessions of a user in the pool, where one is named."""
+        """What a session can recall. With `notes_of`, observations of all sessions of that user in the pool count too."""
         row = self._transaction.row(
             "derived_state", pool_id=pool, session_id=session, project_id=project, user_id=notes_of
         )
@@ -86,7 +86,7 @@ class PoolStore:
         return DerivedState(memories=bool(memories), entities=bool(entities), observations=bool(own or of_user))
 
     def rows(self, scope: Scope) -> "StoredPool | None":
-        """The rows a scope may recall; none where nothing was ever said in its pool."""
+        """The pool that a scope may recall from; None if no session was ever in it."""
         if not self._transaction.reach.covers(scope):
             raise ValueError("a scope outside the transaction's reach")
         pool = self.find(scope.pool)
@@ -94,7 +94,7 @@ class PoolStore:
 
 
 def move_between(pools: PoolStore, old: PoolId, new: PoolId) -> int:
-    """Raise both versions, always in the order of their ids, so that two moves cannot wait for each other."""
+    """Raise the versions of both pools after a session moved. Updates them in id order to avoid deadlock."""
     if old < new:
         pools.note_departure(old)
         return pools.raise_version(new)
@@ -104,7 +104,7 @@ def move_between(pools: PoolStore, old: PoolId, new: PoolId) -> int:
 
 
 class StoredPool:
-    """One pool, read at one moment. Its methods take no scope: there is no other pool they could read."""
+    """One pool in one snapshot. Its methods take no scope, so they cannot read another pool."""
 
     def __init__(self, transaction: Transaction, pool: PoolId, generation: int) -> None:
         self._transaction = transaction
@@ -113,41 +113,41 @@ class StoredPool:
         self.pool = pool
 
     def state(self) -> tuple[int, int]:
-        """The pool's version, and the version at which a session last left."""
+        """The pool's version, and its version when a session last left."""
         return cast(tuple[int, int], self._transaction.row("pool_state", pool_id=self.pool))
 
     def size(self) -> int:
-        """How many messages the pool's sessions hold; those that cannot be recalled count too."""
+        """The number of messages of the pool's sessions, including those that cannot be recalled."""
         return cast(tuple[int], self._transaction.row("pool_size", pool_id=self.pool))[0]
 
     def members(self) -> list[SessionId]:
         return [SessionId(cast(int, row[0])) for row in self._transaction.rows("pool_members", pool_id=self.pool)]
 
     def changes(self, version: int) -> list[tuple[SessionId, int]]:
-        """The sessions changed since a version, and the version at which each last changed by more than an append."""
+        """The sessions changed since a version, each with the pool's version when it last changed other than by an append."""
         rows = cast(list[tuple[int, int]], self._transaction.rows("pool_changes", pool_id=self.pool, version=version))
         return [(SessionId(session), rebuilt) for session, rebuilt in rows]
 
     def all_rows(self) -> Iterator[Row]:
-        """(message id, role, author, created at, vector, terms) of everything that can be recalled, by session, in order."""
+        """(message id, role, author, created at, vector, terms) of every message that can be recalled, by session, in order."""
         return self._transaction.stream("pool_rows", pool_id=self.pool, generation=self._generation)
 
     def session_rows(self, session: SessionId, after: int) -> list[Row]:
-        """The same for one session's messages behind an id."""
+        """The same columns for one session's messages after an id."""
         return self._transaction.rows(
             "session_rows", pool_id=self.pool, session_id=session, after=after, generation=self._generation
         )
 
-    def messages(self, ids: Sequence[MessageId]) -> dict[MessageId, Found]:
-        """What these ids say, for those that are in this pool now; every other id is left out."""
+    def messages(self, ids: Sequence[MessageId]) -> dict[MessageId, PoolMessage]:
+        """The messages with these ids that are in this pool now; other ids are left out."""
         rows = self._transaction.rows("pool_messages", pool_id=self.pool, message_ids=integers(ids))
         return {found.message.id: found for found in map(_found, rows)}
 
-    def recent(self, role: Role, limit: int) -> list[Found]:
-        """The last ones of a role anywhere in the pool, newest first."""
+    def recent(self, role: Role, limit: int) -> list[PoolMessage]:
+        """The last messages of a role in the whole pool, newest first."""
         rows = self._transaction.rows("pool_recent_messages", pool_id=self.pool, role=role, limit=limit)
         return [_found(row) for row in rows]
 
 
-def _found(row: Row) -> Found:
-    return Found(message_of(row[:-2]), cast(str, row[-2]), cast(str | None, row[-1]))
+def _found(row: Row) -> PoolMessage:
+    return PoolMessage(message_of(row[:-2]), cast(str, row[-2]), cast(str | None, row[-1]))

@@ -1,4 +1,4 @@
-"""Sessions, inside one transaction's reach. A confined caller finds only those of its project."""
+"""Sessions. A caller that is confined to a project, or bound to a user, finds only those sessions."""
 
 import json
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from cloister.domain.conversation import Session
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import SEQUENCE_BITS, MessageId, PoolId, ProjectId, SessionId, TenantId
 from cloister.domain.text import is_storable
-from cloister.storage.interface import Row, Transaction, integers
+from cloister.storage.interface import CursorKey, Row, Transaction, integers
 from cloister.storage.stores.usage import UsageStore
 
 
@@ -31,7 +31,7 @@ class NewSession:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Description:
-    """What a caller says of a session and may change, already checked."""
+    """The title, tags and metadata of a session, which a caller may change, already checked."""
 
     title: str | None
     tags: tuple[str, ...]
@@ -39,7 +39,7 @@ class Description:
 
 
 class LockedSession(NamedTuple):
-    """A session held for writing, and where its next message goes."""
+    """A session locked for writing, with the position of its next message and the counts of messages being appended."""
 
     session: Session
     next_sequence: int
@@ -51,19 +51,19 @@ class LockedSession(NamedTuple):
 
     @property
     def unread(self) -> int:
-        """How many completed messages nobody has looked at for memories, with those that are being appended."""
+        """The number of completed messages without extraction, including those that are being appended."""
         return self.unchecked + self.completed
 
     @property
     def last_message(self) -> MessageId:
-        """The id of its last message, or one before all of them."""
+        """The id of the last message, or an id below all messages of the session."""
         return MessageId((self.session.id << SEQUENCE_BITS) + self.next_sequence - 1)
 
     def grown(
         self, messages: int, episode: MessageId | None, *, completed: int | None = None, replied: bool = False
     ) -> "LockedSession":
-        """With so many messages more, of which so many are completed; `replied` when an assistant's completed reply is among
-        them."""
+        """The session after appending messages, of which `completed` are completed (None: all); `replied` if an assistant's
+        completed reply is among them."""
         return self._replace(
             next_sequence=self.next_sequence + messages,
             episode=episode,
@@ -74,7 +74,7 @@ class LockedSession(NamedTuple):
 
 
 class SessionStore:
-    """The tenant's sessions by their outside ids."""
+    """The tenant's sessions, by their outside ids."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
@@ -91,11 +91,11 @@ class SessionStore:
         return session
 
     def lock(self, external_id: str) -> LockedSession:
-        """Hold the session against all other writers until the transaction ends. Take it before its pool."""
+        """Lock the session against other writers until the transaction ends. Lock order: sessions before pools."""
         row = self._transaction.row("lock_session", external_id=external_id) if is_storable(external_id) else None
         if row is None:
             raise NotFound("session", external_id)
-        return _tail(row)
+        return _locked(row)
 
     def by_ids(self, ids: Sequence[SessionId]) -> list[Session]:
         """For ids that the caller has from storage: whatever project the caller is confined to."""
@@ -109,9 +109,9 @@ class SessionStore:
         project: ProjectId | None = None,
         any_project: bool = True,
         user_id: str | None = None,
-        before: tuple[int, int] = ((1 << 63) - 1, (1 << 63) - 1),
+        before: CursorKey = ((1 << 63) - 1, (1 << 63) - 1),
     ) -> list[Session]:
-        """Newest activity first, from behind the (updated_at, id) of the last one seen."""
+        """A page of sessions, newest activity first; `before` is the (updated_at, id) of the last one of the page before."""
         rows = self._transaction.rows(
             "sessions",
             limit=limit,
@@ -124,7 +124,7 @@ class SessionStore:
         return [session_of_row(row) for row in rows]
 
     def add(self, new: NewSession) -> bool:
-        """False when the drawn id or the outside id is taken."""
+        """Add a session; false if its id or its outside id is taken."""
         row = self._transaction.row(
             "insert_session",
             session_id=new.id,
@@ -142,10 +142,10 @@ class SessionStore:
             self._usage.add_session(new.id)
         return row is not None
 
-    def note_appends(self, tails: Sequence[tuple[LockedSession, int]], now: int) -> None:
-        """Where each session now ends, with the version of its pool."""
+    def note_appends(self, sessions: Sequence[tuple[LockedSession, int]], now: int) -> None:
+        """Write the position and counts of locked sessions after an append; each comes with the new version of its pool."""
         appended: list[tuple[SessionId, int]] = []
-        for locked, version in tails:
+        for locked, version in sessions:
             changed = self._transaction.execute(
                 "note_append",
                 session_id=locked.session.id,
@@ -161,7 +161,7 @@ class SessionStore:
         self._usage.add_messages(appended)
 
     def make_due(self, session: SessionId, now: int) -> None:
-        """For extraction (MEM-3), unless it is already."""
+        """Make a session due for extraction (MEM-3), unless it is due already."""
         self._transaction.execute("make_due", session_id=session, now=now)
 
     def note_removal(self, session: SessionId, *, removed: int, version: int) -> None:
@@ -178,32 +178,33 @@ class SessionStore:
             now=now,
         )
 
-    def place(self, session: SessionId, *, project: ProjectId | None, pool: PoolId, version: int, now: int) -> None:
+    def move(self, session: SessionId, *, project: ProjectId | None, pool: PoolId, version: int, now: int) -> None:
+        """Move a session to another project and pool; `version` is the new version of that pool. A lease on it is lost."""
         self._transaction.execute(
-            "place_session", session_id=session, project_id=project, pool_id=pool, version=version, now=now
+            "move_session", session_id=session, project_id=project, pool_id=pool, version=version, now=now
         )
 
     def lock_of_project(self, project: ProjectId) -> list[LockedSession]:
-        """All sessions of a project, held for moving them."""
-        return [_tail(row) for row in self._transaction.rows("lock_project_sessions", project_id=project)]
+        """Lock all sessions of a project, in id order."""
+        return [_locked(row) for row in self._transaction.rows("lock_project_sessions", project_id=project)]
 
     def count_of_project(self, project: ProjectId) -> tuple[int, int]:
-        """The sessions of a project, and the users they belong to."""
+        """The number of sessions of a project, and of their users."""
         sessions, users = cast(tuple[int, int], self._transaction.rows("count_project_sessions", project_id=project)[0])
         return sessions, users
 
     def reached_memories(self, project: ProjectId) -> int:
-        """How many memories the sessions of a project have that the caller reaches."""
+        """The number of memories of the project's sessions within the caller's reach."""
         return cast(int, self._transaction.rows("count_reached_memories", project_id=project)[0][0])
 
     def remove(self, session: SessionId, *, messages: int) -> None:
-        """Take away everything but the bare id, which no answer ever holds; so many messages went before."""
-        if self._transaction.execute("bury_session", session_id=session):
+        """Blank the row but keep its id, which no API returns. `messages`: how many were already deleted, for the usage counter."""
+        if self._transaction.execute("blank_session", session_id=session):
             self._usage.add_messages([(session, -messages)])
             self._usage.remove_session(session)
 
 
-def _tail(row: Row) -> LockedSession:
+def _locked(row: Row) -> LockedSession:
     *_, next_sequence, episode, unchecked = cast(tuple[Any, ...], row)
     return LockedSession(session=session_of_row(row), next_sequence=next_sequence, episode=episode, unchecked=unchecked)
 

@@ -1,4 +1,4 @@
-"""Tenants and their projects, inside one transaction's reach."""
+"""Tenants and their projects."""
 
 import json
 from collections.abc import Mapping
@@ -8,11 +8,11 @@ from cloister.domain.conversation import Project
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import ProjectId, TenantId, format_project_id, format_tenant_id
 from cloister.domain.scope import MemberVisibility
-from cloister.storage.interface import Row, Transaction
+from cloister.storage.interface import FIRST_PAGE, CursorKey, Row, Transaction
 
 
 class TenantStore:
-    """The one tenant of the transaction."""
+    """The transaction's tenant."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
@@ -24,16 +24,16 @@ class TenantStore:
         row = self._transaction.row("tenant")
         return None if row is None else cast(str, row[0])
 
-    def share(self) -> None:
-        """The tenant cannot be erased until the transaction ends. `NotFound` where it was erased, or never was."""
-        self._found(self._transaction.row("share_tenant"))
+    def lock_shared(self) -> None:
+        """Take a shared lock: the tenant cannot be erased until the transaction ends. `NotFound` if there is no such tenant."""
+        self._found(self._transaction.row("lock_tenant_shared"))
 
     def lock_names(self) -> None:
-        """One transaction at a time gives a project of the tenant its name. `NotFound` where there is no such tenant."""
+        """Lock the names of the tenant's projects for one transaction at a time. `NotFound` if there is no such tenant."""
         self._found(self._transaction.row("lock_tenant_names"))
 
     def lock(self) -> None:
-        """Nobody adds anything to the tenant until the transaction ends. `NotFound` where there is no such tenant."""
+        """Take an exclusive lock: no transaction adds anything to the tenant until this one ends. `NotFound` if there is none."""
         self._found(self._transaction.row("lock_tenant"))
 
     def _found(self, row: Row | None) -> None:
@@ -41,12 +41,12 @@ class TenantStore:
             raise NotFound("tenant", format_tenant_id(self._transaction.reach.tenant))
 
     def add(self, name: str, created_at: int) -> bool:
-        """False when it is there already, or was and is erased."""
+        """Add the tenant; false if it exists, or existed and was erased."""
         return self._transaction.row("insert_tenant", name=name, created_at=created_at) is not None
 
 
 class ProjectStore:
-    """The tenant's projects; deleted ones are gone from every answer."""
+    """The tenant's projects. Deleted ones are never returned."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
@@ -87,25 +87,26 @@ class ProjectStore:
             raise NotFound("project", "default")
         return ProjectId(cast(int, row[0]))
 
-    def hold(self, project: ProjectId) -> Project:
-        """The same, and it stays until the transaction ends. Take it before any session: a deletion does so too."""
-        row = self._transaction.row("hold_project", project_id=project)
+    def lock_shared(self, project: ProjectId) -> Project:
+        """The project, with a shared lock: it cannot be deleted until the transaction ends. Lock order: projects before
+        sessions."""
+        row = self._transaction.row("lock_project_shared", project_id=project)
         if row is None:
             raise NotFound("project", format_project_id(project))
         return _project(row)
 
-    def page(self, *, limit: int, after: tuple[int, int] = (-(1 << 63), 0)) -> list[Project]:
-        """Oldest first, from behind the (created_at, id) of the last one seen."""
+    def page(self, *, limit: int, after: CursorKey = FIRST_PAGE) -> list[Project]:
+        """A page of projects, oldest first; `after` is the (created_at, id) of the last one of the page before."""
         rows = self._transaction.rows("projects", limit=limit, after_created_at=after[0], after_project_id=after[1])
         return [_project(row) for row in rows]
 
     def names(self) -> list[tuple[ProjectId, str]]:
-        """Of all projects, oldest first."""
+        """The ids and names of all projects, oldest first."""
         rows = cast(list[tuple[int, str]], self._transaction.rows("project_names"))
         return [(ProjectId(project), name) for project, name in rows]
 
-    def lock(self) -> None:
-        """Hold all projects of the tenant, so that which one is the default changes for one caller at a time."""
+    def lock_all(self) -> None:
+        """Lock all projects of the tenant, in id order, before one is deleted or becomes the default."""
         self._transaction.rows("lock_projects")
 
     def rename(self, project: ProjectId, name: str) -> None:
@@ -115,7 +116,8 @@ class ProjectStore:
         self._transaction.execute("set_project_settings", project_id=project, settings=json.dumps(settings))
 
     def set_visibility(self, project: ProjectId, visibility: MemberVisibility) -> None:
-        """The column alone: sessions and entities of the project have to go to their new pools in the same transaction."""
+        """Set the column only: the caller has to move the project's sessions and entities to their new pools in this
+        transaction."""
         self._transaction.execute("set_project_visibility", project_id=project, member_visibility=visibility)
 
     def make_default(self, project: ProjectId) -> None:

@@ -1,4 +1,4 @@
-"""What a tenant keeps and may keep, inside one transaction's reach. Counted in the transaction of each change."""
+"""The usage counters and limits of a tenant. Counters are updated in the transaction of each change."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -9,12 +9,13 @@ from cloister.domain.identifiers import SessionId
 from cloister.domain.usage import Limits
 from cloister.storage.interface import Transaction, Value
 
+# A tenant has several counter rows, so that concurrent transactions rarely wait for the same row lock.
 _PARTS = 16
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Counts:
-    """The counts that writes are measured by, and the tenant's own limits."""
+    """The counters that quotas are checked against, and the tenant's own limits."""
 
     messages: int
     sessions: int
@@ -22,17 +23,17 @@ class Counts:
 
 
 class UsageStore:
-    """The usage of the one tenant of the transaction."""
+    """The usage of the transaction's tenant."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
 
     def limits(self) -> Limits:
-        """The tenant's own."""
+        """The tenant's own limits, without the server's defaults."""
         row = self._transaction.row("limits")
         return Limits() if row is None else _limits(row)
 
-    def stored(self) -> Counts:
+    def counts(self) -> Counts:
         row = self._transaction.row("usage")
         if row is None:
             return Counts(messages=0, sessions=0, limits=Limits())
@@ -40,7 +41,7 @@ class UsageStore:
         return Counts(messages=messages or 0, sessions=sessions or 0, limits=_limits(limits))
 
     def add_messages(self, changes: Iterable[tuple[SessionId, int]]) -> None:
-        """So many more, or fewer, in each session."""
+        """Add to the message counters, for each session a number that may be negative. Updates rows in order to avoid deadlock."""
         by_part = Counter[int]()
         for session, messages in changes:
             by_part[session % _PARTS] += messages
@@ -65,7 +66,7 @@ class UsageStore:
         )
 
     def _add(self, part: int, *, sessions: int = 0, messages: int = 0) -> None:
-        """A part has a row from its first change on."""
+        """Add to one counter row, which is created on its first change."""
         if not self._transaction.execute("add_usage", part=part, sessions=sessions, messages=messages):
             self._transaction.execute("open_usage_part", part=part)
             self._transaction.execute("add_usage", part=part, sessions=sessions, messages=messages)

@@ -1,12 +1,11 @@
-"""Turns while they run: each is a task of its own, whoever listens. A client that goes away loses nothing; any number may follow a
-turn, from its start, until it ends or they may not read it any more (ISO-12).
+"""Running turns: each is an asyncio task, independent of its clients. A client that disconnects loses nothing; any number of
+followers can read a turn from its start, until it ends or they may no longer read it (ISO-12).
 """
 
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
 
@@ -20,7 +19,7 @@ from cloister.domain.scope import Reach
 from cloister.interfaces.http.dispatch.access_recheck import StreamGuard
 from cloister.interfaces.http.dispatch.executors import SerialExecutor
 from cloister.interfaces.http.logs import log
-from cloister.services.chat.converse import CHECK_SECONDS, BuildRequest, Finished, Recalled, TurnEvent
+from cloister.services.chat.converse import CHECK_SECONDS, BuildRequest, TurnContext, TurnEnd, TurnEvent
 from cloister.services.chat.turns import Turn
 
 T = TypeVar("T")
@@ -28,41 +27,41 @@ _QUIET_SECONDS = 15.0
 
 
 ReadAgain = Callable[[Reach, Turn, Context], Awaitable[Context]]
-"""What of a context is still there to be shown to a caller of this reach."""
+"""Reads a context again: what of it still exists and may be shown to a caller of this reach."""
 
 
 class RunningTurn:
-    """What has happened in one turn, and what happens next. Only used on the event loop."""
+    """The events of one turn, past and future. Only used on the event loop."""
 
     def __init__(self, turn: Turn, read_again: ReadAgain) -> None:
         self.turn = turn
         self.stop = asyncio.Event()
         self._read_again = read_again
-        self._happened: list[TurnEvent] = []
+        self._events: list[TurnEvent] = []
         self._recalled_at = 0.0
         self._news = asyncio.Event()
 
     @property
     def ended(self) -> bool:
-        return bool(self._happened) and isinstance(self._happened[-1], Finished)
+        return bool(self._events) and isinstance(self._events[-1], TurnEnd)
 
     def publish(self, event: TurnEvent) -> None:
-        if isinstance(event, Recalled):
+        if isinstance(event, TurnContext):
             self._recalled_at = self._now()
-        self._happened.append(event)
+        self._events.append(event)
         self._wake()
 
     async def follow(self, guard: StreamGuard) -> AsyncGenerator[list[TurnEvent]]:
-        """From its start to its end: all that has happened since the last time, or nothing when it was quiet for a while. It ends
-        with `AccessEnded` when the guard does not admit the follower any more."""
+        """Yields the events of the turn from its start to its end, those since the last time at once, or an empty list after a
+        while without events, for a keep-alive. Ends with `AccessEnded` if the guard no longer admits the follower."""
         with guard:
             guard.wake_with(self._wake)
-            before, seen, quiet_since = len(self._happened), 0, self._now()
+            before, seen, quiet_since = len(self._events), 0, self._now()
             while True:
                 news, ended = self._news, self.ended
-                fresh = self._happened[seen:]
+                fresh = self._events[seen:]
                 if guard.seconds_left <= 0 and not await guard.admits():
-                    yield [Finished(status="failed", message=None, finish_reason="error", error=AccessEnded())]
+                    yield [TurnEnd(status="failed", message=None, finish_reason="error", error=AccessEnded())]
                     return
                 shown = fresh
                 if seen < before or self._now() - self._recalled_at >= CHECK_SECONDS:
@@ -73,20 +72,20 @@ class RunningTurn:
                     quiet_since = self._now()
                 if ended:
                     return
-                if seen == len(self._happened):
+                if seen == len(self._events):
                     left = quiet_since + _QUIET_SECONDS - self._now()
-                    await _wait(news, min(guard.seconds_left, left))
+                    await guard.wait(news, left)
 
     async def end(self) -> None:
-        """Returns when it has ended."""
+        """Return when the turn has ended."""
         while not self.ended:
             await self._news.wait()
 
     async def _read_recalled_again(self, guard: StreamGuard, fresh: Sequence[TurnEvent]) -> list[TurnEvent]:
-        """What was recalled some time ago is read again for who is shown it only now: it may be forgotten since."""
+        """Replace a recalled context that is sent late by what still exists of it: some may have been forgotten since."""
         return [
-            Recalled(context=await self._read_again(guard.reach, self.turn, event.context))
-            if isinstance(event, Recalled)
+            TurnContext(context=await self._read_again(guard.reach, self.turn, event.context))
+            if isinstance(event, TurnContext)
             else event
             for event in fresh
         ]
@@ -100,7 +99,7 @@ class RunningTurn:
 
 
 class RunningTurns:
-    """The turns of this process."""
+    """The running turns of this process."""
 
     def __init__(self, services: Services, reads: SerialExecutor | None) -> None:
         self._services = services
@@ -111,11 +110,11 @@ class RunningTurns:
         self._closing = False
 
     def start(self, turn: Turn, build: BuildRequest | None = None) -> RunningTurn:
-        """Answer it, from now on, to whoever follows."""
+        """Start the task of a turn; its events go to all followers. `build` makes the request to the model."""
         running = RunningTurn(turn, self._still_recalled)
         if self._closing:
             running.stop.set()
-        self._running[_place(turn)] = running
+        self._running[_key(turn)] = running
         task = asyncio.create_task(self._run(running, build))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -125,7 +124,7 @@ class RunningTurns:
         return self._running.get((tenant, session))
 
     def stop(self, running: RunningTurn) -> Future[None]:
-        """From any thread: cut it. Done when what it said is stored."""
+        """Stop a turn; may be called on any thread. The future is done when what the turn said is stored."""
 
         async def cut() -> None:
             running.stop.set()
@@ -134,14 +133,14 @@ class RunningTurns:
         return asyncio.run_coroutine_threadsafe(cut(), self._loop)
 
     async def close(self) -> None:
-        """Cut all turns and store what was said so far; those that begin later are cut at once."""
+        """Stop all turns and store what they have said so far; a turn that is started later is stopped at once."""
         self._closing = True
         for running in self._running.values():
             running.stop.set()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _still_recalled(self, reach: Reach, turn: Turn, context: Context) -> Context:
-        """Where it cannot be read again nothing of it is shown."""
+        """What of a context still exists; nothing of it if it cannot be read again."""
         try:
             follow = self._services.turn_readers
             return await self._threads.read(lambda: follow.still_recalled(reach, turn, context))
@@ -153,17 +152,17 @@ class RunningTurns:
             await self._services.chat.reply(
                 running.turn, running.publish, stop=running.stop, threads=self._threads, build=build
             )
-        except Exception as error:  # noqa: BLE001 - the outermost handler of a turn: logged, and ended for all who follow
+        except Exception as error:  # noqa: BLE001 - the outermost handler of a task: logged, and ended below
             log(logging.ERROR, "turn", error)
         finally:
             if not running.ended:
-                running.publish(Finished(status="failed", message=None, finish_reason="error"))
-            if self._running.get(_place(running.turn)) is running:
-                del self._running[_place(running.turn)]
+                running.publish(TurnEnd(status="failed", message=None, finish_reason="error"))
+            if self._running.get(_key(running.turn)) is running:
+                del self._running[_key(running.turn)]
 
 
 class _ThreadRunner:
-    """Threads for what blocks; the reads of an embedded database follow one another in their lane."""
+    """Runs blocking calls on threads; the reads of an embedded database go through the serial executor."""
 
     def __init__(self, reads: SerialExecutor | None) -> None:
         self._reads = reads
@@ -175,11 +174,5 @@ class _ThreadRunner:
         return run_in_threadpool(call)
 
 
-async def _wait(news: asyncio.Event, seconds: float) -> None:
-    with suppress(TimeoutError):
-        async with asyncio.timeout(max(0.0, seconds)):  # not `wait_for`, which makes a task of every wait
-            await news.wait()
-
-
-def _place(turn: Turn) -> tuple[TenantId, SessionId]:
+def _key(turn: Turn) -> tuple[TenantId, SessionId]:
     return turn.reach.tenant, turn.session.id

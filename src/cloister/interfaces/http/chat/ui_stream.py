@@ -1,10 +1,9 @@
-"""A turn as the AI SDK's UI message stream: the part of the protocol that its versions 5, 6 and 7 all take.
+"""A chat turn as a UI message stream of the AI SDK, limited to the part of the protocol that versions 5, 6 and 7 all accept.
 
-They refuse events and fields that they do not know, so nothing is added to it: what else is to be said goes into the metadata of
-the message, and into the part `data-context`.
+The SDK rejects events and fields that it does not know, so no event is added: the session, the message id and the status are in
+the metadata of the message, and what was recalled is in the part `data-context`.
 """
 
-import json
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing
 
@@ -14,62 +13,60 @@ from starlette.responses import StreamingResponse
 from cloister.domain.errors import CloisterError, StorageError
 from cloister.domain.identifiers import format_message_id
 from cloister.domain.reply import TextDelta
+from cloister.interfaces.http import sse
 from cloister.interfaces.http.chat.running_turns import RunningTurn
 from cloister.interfaces.http.dispatch.access_recheck import StreamGuard
 from cloister.interfaces.http.problems import CRASH
 from cloister.interfaces.python import shapes
-from cloister.services.chat.converse import Finished, Recalled, TurnEvent
+from cloister.services.chat.converse import TurnContext, TurnEnd, TurnEvent
 
 HEADERS: Mapping[str, str] = {
+    **sse.HEADERS,
     "x-vercel-ai-ui-message-stream": "v1",
     "Cache-Control": "no-cache, no-store",
-    "X-Accel-Buffering": "no",
 }
-MEDIA_TYPE = "text/event-stream"
 _CONTEXT = TypeAdapter(shapes.Context)
-# The client has the conversation already.
-_NOT_TOLD = {"current_conversation", "chat_history", "memory_context"}
+# The client has these already, or can derive them.
+_LEFT_OUT = {"current_conversation", "chat_history", "memory_context"}
 _TEXT = "reply"
-_ALIVE = b": still there\n\n"
-_DONE = b"data: [DONE]\n\n"
 
 
 def ui_stream(running: RunningTurn, guard: StreamGuard) -> StreamingResponse:
-    return StreamingResponse(_events(running, guard), headers=HEADERS, media_type=MEDIA_TYPE)
+    return StreamingResponse(_events(running, guard), headers=HEADERS, media_type=sse.MEDIA_TYPE)
 
 
 async def _events(running: RunningTurn, guard: StreamGuard) -> AsyncGenerator[bytes]:
-    told = _Telling(running)
+    writer = _EventWriter(running)
     yield _event(type="start", messageId=running.turn.name)
     async with aclosing(running.follow(guard)) as following:
         async for events in following:
-            yield b"".join(part for event in events for part in told.of(event)) or _ALIVE
-    yield _DONE
+            yield b"".join(part for event in events for part in writer.write(event)) or sse.keep_alive()
+    yield sse.DONE
 
 
-class _Telling:
-    """Happenings as events; text is opened with its first words."""
+class _EventWriter:
+    """Translates the events of one turn into those of the AI SDK; the text part begins with the first delta."""
 
     def __init__(self, running: RunningTurn) -> None:
         self._session = running.turn.session.external_id
         self._open = False
 
-    def of(self, event: TurnEvent) -> Iterator[bytes]:
+    def write(self, event: TurnEvent) -> Iterator[bytes]:
         match event:
-            case Recalled(context=context):
-                data = _CONTEXT.dump_json(shapes.context_shape(context), exclude=_NOT_TOLD)
-                yield b'data: {"type":"data-context","id":"context","data":' + data + b"}\n\n"
+            case TurnContext(context=context):
+                data = _CONTEXT.dump_json(shapes.context_shape(context), exclude=_LEFT_OUT)
+                yield sse.json_event(b'{"type":"data-context","id":"context","data":' + data + b"}")
             case TextDelta(text=text):
                 if not self._open:
                     self._open = True
                     yield _event(type="text-start", id=_TEXT)
                 yield _event(type="text-delta", id=_TEXT, delta=text)
-            case Finished():
+            case TurnEnd():
                 yield from self._end(event)
             case _:
-                """Calls of tools: none were offered here."""
+                """Tool calls: this route offers the model no tools."""
 
-    def _end(self, finished: Finished) -> Iterator[bytes]:
+    def _end(self, finished: TurnEnd) -> Iterator[bytes]:
         if self._open:
             yield _event(type="text-end", id=_TEXT)
         stored = None if finished.message is None else format_message_id(finished.message.id)
@@ -82,11 +79,11 @@ class _Telling:
 
 
 def _event(**fields: object) -> bytes:
-    return f"data: {json.dumps(fields)}\n\n".encode()
+    return sse.event(fields)
 
 
 def _sentence(error: CloisterError | None) -> str:
-    """What the database says is for its owner."""
+    """The text of a storage error may name files and hosts, so clients get the general sentence of its class instead."""
     if error is None:
         return CRASH
     return str(type(error).__doc__) if isinstance(error, StorageError) else str(error)

@@ -1,8 +1,8 @@
-"""The cookie of a signed-in browser, and why no other site can use it.
+"""The cookie of a signed-in browser, and its protection against cross-site request forgery.
 
-Cookies belong to a host and not to a port, so the name carries the port: two servers on one machine do not sign each other out.
-For the same reason SameSite is not enough, since another port of this host counts as the same site: what changes anything must come
-from a page of this very origin, and so must every reading where the browser says where it comes from.
+Cookies belong to a host and not to a port, so the name of the cookie contains the port: two servers on one machine do not overwrite
+each other's. For the same reason SameSite is not enough, since another port of this host counts as the same site: a request that
+changes anything must come from a page of this origin, and so must a read, if the browser says where it comes from.
 """
 
 from fastapi import Request
@@ -15,7 +15,7 @@ _OWN_PAGES = ("same-origin", "none")
 
 
 def token_of(request: Request) -> str | None:
-    """What the browser was given, whoever's page it now sends it from."""
+    """The token in the cookie of a request, or none; whether a page of this origin sent the request is not checked here."""
     wanted = _name(request)
     for pair in request.headers.get("cookie", "").split(";"):
         name, _, value = pair.strip().partition("=")
@@ -25,7 +25,7 @@ def token_of(request: Request) -> str | None:
 
 
 def refuse_other_origins(request: Request) -> None:
-    """Raises unless the request is made by a page of ours."""
+    """Raise `Forbidden` unless the request comes from a page of this origin."""
     site = request.headers.get("sec-fetch-site")
     if site is not None and site not in _OWN_PAGES:
         raise Forbidden("A page of another origin may not speak for a signed-in browser.")
@@ -36,12 +36,12 @@ def refuse_other_origins(request: Request) -> None:
         raise Forbidden("A page of another origin may not speak for a signed-in browser.")
 
 
-def give(response: Response, request: Request, token: str) -> None:
-    """It goes with the browser: no script can read it, no other site can send it, and it ends with the browser's own session."""
+def set_token(response: Response, request: Request, token: str) -> None:
+    """Set the cookie: a session cookie that no script can read and no other site can send."""
     response.set_cookie(_name(request), token, path="/", secure=_secure(request), httponly=True, samesite="strict")
 
 
-def take(response: Response, request: Request) -> None:
+def delete_token(response: Response, request: Request) -> None:
     response.delete_cookie(_name(request), path="/", secure=_secure(request), httponly=True, samesite="strict")
 
 

@@ -1,6 +1,6 @@
-"""The pages of the console: files that the build made, the same for everybody, and nothing of anybody's data.
+"""The pages of the console: static files from its build, which contain no data of tenants.
 
-They are no routes of the API and are looked for after all of these, so that no page can stand before one.
+They are not routes of the API, and are looked up after these, so that no file can shadow a route.
 """
 
 import gzip
@@ -44,7 +44,7 @@ _NOT_BUILT = b"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Clo
 
 
 class ConsolePages:
-    """Finds the page of a path. Every path of the console's own is one page, which looks at the path itself."""
+    """Finds the file of a path. All pages of the console are one HTML file, whose script reads the path."""
 
     def __init__(self, folder: Path = BUILT) -> None:
         self._files: Mapping[str, _File] = {
@@ -66,7 +66,7 @@ class ConsolePages:
 
 @dataclass(frozen=True, kw_only=True)
 class _File:
-    """One file, read when it is first asked for; what is named after its content can be kept for ever."""
+    """One file, read when it is first requested. Files in `assets` have a hash in their names, so browsers cache them for ever."""
 
     path: Path
 
@@ -117,7 +117,7 @@ async def _not_built(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 class _AsRoute:
-    """What logs and metrics call all of these: a path would tell them apart by whatever somebody asked for."""
+    """The route of all pages in logs and metrics, which must not contain paths, since these are arbitrary text of clients."""
 
     path = "/"
 

@@ -1,4 +1,4 @@
-"""Signing in to the console: a link that works once becomes a cookie that no script can read. No key ever reaches the browser."""
+"""Signing in to the console: a one-time link is exchanged for a cookie that no script can read. Keys never reach the browser."""
 
 from typing import cast
 
@@ -20,14 +20,14 @@ router = APIRouter(route_class=GuardedRoute, tags=["Console"])
 
 
 class ConsoleLink(BaseModel):
-    """`path` is to be opened in a browser, on this server; its end, behind the #, is the code."""
+    """A link to open in a browser. `path` is relative to this server; its fragment, after the #, is the code."""
 
     path: str
     expires_in: int
 
 
 class SignedIn(BaseModel):
-    """Of which key a caller speaks."""
+    """The key of a caller."""
 
     tenant_id: str
     key_id: str
@@ -39,14 +39,14 @@ class SignedIn(BaseModel):
 
 
 def link_path(code: str) -> str:
-    """Behind the # nothing is sent, logged, or fetched ahead: only the page itself reads the code, and gives it back once."""
+    """A code is in the fragment, which browsers do not send, log or prefetch: only the page reads it, and redeems it."""
     return f"/sign-in#{code}"
 
 
 @router.post("/console/links", response_model=ConsoleLink)
 @needs("read")
 def create_console_link(caller: Caller, request: Request, _: NoBody) -> Response:
-    """A link that signs a browser in to the console, once. The browser may then do what the key of this request may."""
+    """Create a one-time link that signs a browser in to the console, with the permissions of the key of this request."""
     code = cast(Gate, request.app.state.gate).sign_ins.new_code(caller.key)
     return answer(ConsoleLink(path=link_path(code), expires_in=LINK_SECONDS))
 
@@ -54,39 +54,39 @@ def create_console_link(caller: Caller, request: Request, _: NoBody) -> Response
 @router.post("/console/sign-in", status_code=204, response_model=None)
 @needs("nothing")
 def sign_in(body: bodies.SignIn, request: Request) -> Response:
-    """Redeem the code of a link for a cookie that stands for its key. A code works once, and not for long. In a browser that is
-    signed in with another key it is refused with 409, and stays good, until the body says `replace`."""
+    """Redeem the code of a link for a cookie that represents its key. A code works once, for 15 minutes. In a browser that is
+    signed in with another key it is refused with 409, and stays valid, unless `replace` is true."""
     gate = cast(Gate, request.app.state.gate)
     if not body.replace:
         _refuse_to_replace(request, gate, body.code)
-    promised = gate.sign_ins.promised(body.code)
-    gate.services.api_keys.still_valid(promised.tenant, promised.key)
+    wanted = gate.sign_ins.principal_of_code(body.code)
+    gate.services.api_keys.still_valid(wanted.tenant, wanted.key)
     token = gate.sign_ins.redeem(body.code)
     replaced = cookies.token_of(request)
     if replaced is not None:
         gate.sign_ins.end(replaced)
     response = nothing()
-    cookies.give(response, request, token)
+    cookies.set_token(response, request, token)
     return response
 
 
 @router.post("/console/sign-out", status_code=204, response_model=None)
 @needs("nothing")
 def sign_out(request: Request, _: NoBody) -> Response:
-    """End what the cookie of this browser stands for, if anything."""
+    """Sign this browser out, if it is signed in, and delete its cookie."""
     token = cookies.token_of(request)
     response = nothing()
     if token is not None:
         cookies.refuse_other_origins(request)
         cast(Gate, request.app.state.gate).sign_ins.end(token)
-        cookies.take(response, request)
+        cookies.delete_token(response, request)
     return response
 
 
 @router.get("/console/session", response_model=SignedIn)
 @needs("read")
 def get_console_session(caller: Caller) -> Response:
-    """Who is signed in: the key that this caller speaks for."""
+    """Get the key with which the caller is signed in."""
     key = caller.key
     return answer(
         SignedIn(
@@ -102,20 +102,20 @@ def get_console_session(caller: Caller) -> Response:
 
 
 def _refuse_to_replace(request: Request, gate: Gate, code: str) -> None:
-    """A link that somebody sent must not make a browser somebody else's without a word."""
+    """Raise `Conflict` if the browser is signed in with another key: a link from somebody else must not switch it silently."""
     token = cookies.token_of(request)
-    promised = gate.sign_ins.promised(code)
+    wanted = gate.sign_ins.principal_of_code(code)
     if token is None:
         return
     try:
-        holder = gate.sign_ins.holder(token)
-        current = gate.services.api_keys.still_valid(holder.tenant, holder.key)
+        principal = gate.sign_ins.principal(token)
+        current = gate.services.api_keys.still_valid(principal.tenant, principal.key)
     except Unauthenticated:
         return
-    if holder != promised:
-        wanted = gate.services.api_keys.still_valid(promised.tenant, promised.key)
+    if principal != wanted:
+        other = gate.services.api_keys.still_valid(wanted.tenant, wanted.key)
         raise Conflict(
-            f"This browser is signed in with {_described(current)}, and the link is for {_described(wanted)}. Sign out first, or "
+            f"This browser is signed in with {_described(current)}, and the link is for {_described(other)}. Sign out first, or "
             "send `replace` as true."
         )
 

@@ -1,7 +1,7 @@
-"""Who is signed in to the console: links that work once, and the sessions of browsers that they open.
+"""One-time links to the console, and the browsers that are signed in with them.
 
-All of it is in this process's memory, and of every code and token only its hash: a restart signs everybody out. A signed-in browser
-stands for the key its link was made with, no more and no longer than that key is valid.
+Everything is in the memory of this process, codes and tokens as hashes only: a restart signs everybody out. A signed-in browser has
+the permissions of the key that its link was created with, and only while that key is valid.
 """
 
 import hashlib
@@ -23,96 +23,96 @@ _BYTES = 32
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Holder:
-    """The key that a link or a browser stands for, by its name."""
+class Principal:
+    """The key that a link or a signed-in browser represents."""
 
     tenant: TenantId
     key: KeyId
 
 
-class _Kept:
-    """Codes or tokens, by their hashes, until they expire. Of one key there are at most so many, and its oldest give way: no key
-    pushes out what belongs to another. All of a kind live equally long, so they expire in the order in which they were put in."""
+class _ExpiringTokens:
+    """Hashes of codes or tokens, with their expiry. One key has at most `MOST_OF_A_KEY`; a new one evicts its oldest, and none of
+    another key. All have the same lifetime, so they expire in the order in which they were added."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._until: OrderedDict[bytes, tuple[Holder, float]] = OrderedDict()
-        self._of: dict[Holder, OrderedDict[bytes, None]] = {}
+        self._until: OrderedDict[bytes, tuple[Principal, float]] = OrderedDict()
+        self._of: dict[Principal, OrderedDict[bytes, None]] = {}
 
-    def put(self, trace: bytes, holder: Holder, now: float) -> None:
+    def add(self, digest: bytes, principal: Principal, now: float) -> None:
         while self._until and next(iter(self._until.values()))[1] <= now:
-            self.take(next(iter(self._until)), now)
-        if len(self._of.get(holder, ())) >= MOST_OF_A_KEY:
-            self.take(next(iter(self._of[holder])), now)
-        self._until[trace] = (holder, now + self._seconds)
-        self._of.setdefault(holder, OrderedDict())[trace] = None
+            self.remove(next(iter(self._until)), now)
+        if len(self._of.get(principal, ())) >= MOST_OF_A_KEY:
+            self.remove(next(iter(self._of[principal])), now)
+        self._until[digest] = (principal, now + self._seconds)
+        self._of.setdefault(principal, OrderedDict())[digest] = None
 
-    def look(self, trace: bytes, now: float) -> Holder:
-        holder, until = self._until.get(trace, (None, 0.0))
-        if holder is None or until <= now:
+    def get(self, digest: bytes, now: float) -> Principal:
+        principal, until = self._until.get(digest, (None, 0.0))
+        if principal is None or until <= now:
             raise Unauthenticated
-        return holder
+        return principal
 
-    def take(self, trace: bytes, now: float) -> Holder | None:
-        """Who it belonged to, unless it is unknown or too old."""
-        holder, until = self._until.pop(trace, (None, 0.0))
-        if holder is None:
+    def remove(self, digest: bytes, now: float) -> Principal | None:
+        """Remove a hash; its principal, or none if it is unknown or has expired."""
+        principal, until = self._until.pop(digest, (None, 0.0))
+        if principal is None:
             return None
-        del self._of[holder][trace]
-        if not self._of[holder]:
-            del self._of[holder]
-        return holder if until > now else None
+        del self._of[principal][digest]
+        if not self._of[principal]:
+            del self._of[principal]
+        return principal if until > now else None
 
 
 class SignIns:
-    """Links and browsers."""
+    """The codes of links and the tokens of signed-in browsers. Safe to use from any thread."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._links = _Kept(LINK_SECONDS)
-        self._browsers = _Kept(IDLE_SECONDS)
+        self._links = _ExpiringTokens(LINK_SECONDS)
+        self._browsers = _ExpiringTokens(IDLE_SECONDS)
 
     def new_code(self, key: ApiKey) -> str:
-        """Whoever brings this code first is signed in as the key."""
-        return self._keep(self._links, Holder(tenant=key.tenant, key=key.id))
+        """A new code for a link; the first browser that redeems it is signed in with the key."""
+        return self._issue(self._links, Principal(tenant=key.tenant, key=key.id))
 
-    def promised(self, code: str) -> Holder:
-        """Whom a code would sign in as; it stays good."""
+    def principal_of_code(self, code: str) -> Principal:
+        """The key that a code would sign in with; the code stays valid."""
         with self._lock:
-            return self._links.look(_trace(code), self._clock())
+            return self._links.get(_digest(code), self._clock())
 
     def redeem(self, code: str) -> str:
-        """The token of a browser, for a code that nobody brought before."""
+        """Exchange a code for the token of a browser; a code can be redeemed once."""
         with self._lock:
-            holder = self._links.take(_trace(code), self._clock())
-        if holder is None:
+            principal = self._links.remove(_digest(code), self._clock())
+        if principal is None:
             raise Unauthenticated
-        return self._keep(self._browsers, holder)
+        return self._issue(self._browsers, principal)
 
-    def holder(self, token: str) -> Holder:
-        """Of whom a browser speaks."""
+    def principal(self, token: str) -> Principal:
+        """The key with which a browser is signed in."""
         with self._lock:
-            return self._browsers.look(_trace(token), self._clock())
+            return self._browsers.get(_digest(token), self._clock())
 
-    def keep(self, token: str) -> None:
-        """It was used: it stays signed in for as long again."""
-        trace, now = _trace(token), self._clock()
+    def extend(self, token: str) -> None:
+        """Restart the idle timeout of a browser; called at every request of it."""
+        digest, now = _digest(token), self._clock()
         with self._lock:
-            holder = self._browsers.take(trace, now)
-            if holder is not None:
-                self._browsers.put(trace, holder, now)
+            principal = self._browsers.remove(digest, now)
+            if principal is not None:
+                self._browsers.add(digest, principal, now)
 
     def end(self, token: str) -> None:
         with self._lock:
-            self._browsers.take(_trace(token), self._clock())
+            self._browsers.remove(_digest(token), self._clock())
 
-    def _keep(self, kept: _Kept, holder: Holder) -> str:
+    def _issue(self, tokens: _ExpiringTokens, principal: Principal) -> str:
         text = secrets.token_urlsafe(_BYTES)
         with self._lock:
-            kept.put(_trace(text), holder, self._clock())
+            tokens.add(_digest(text), principal, self._clock())
         return text
 
 
-def _trace(text: str) -> bytes:
+def _digest(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()

@@ -1,10 +1,11 @@
-"""The one mechanism by which long-lived answers (events, chat streams, follows, OpenAI's streams) go on only while their callers
-may read them (ISO-12): key, user, project and session are checked again within two seconds. Streams of turns are also checked at
-once after a move, deletion, erasure or change of visibility by this process; revoked keys and events are found by the clock alone.
+"""Ends streams (events, chat, OpenAI's) whose callers may no longer read them (ISO-12): key, user, project and session are checked
+again every two seconds. Streams of turns are also checked at once after a move, deletion, erasure or change of visibility in this
+process; revoked keys, and streams of events, are checked by the clock alone.
 """
 
 import asyncio
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from dataclasses import replace
 
 from starlette.concurrency import run_in_threadpool
@@ -15,14 +16,14 @@ from cloister.domain.identifiers import TenantId
 from cloister.interfaces.http.dispatch.callers import CallerInfo
 from cloister.services.chat.converse import CHECK_SECONDS
 
-# Where changes come faster than they can be looked at, a reader goes on and looks again before it sends more.
-_MOST_LOOKS = 2
+# If changes come faster than checks, a stream goes on after so many, and checks again before it sends more.
+_MOST_CHECKS = 2
 MayRead = Callable[[CallerInfo], bool]
-"""Whether a caller may go on reading; given the caller with its key as it is now. Raising is a no."""
+"""Whether a caller, with its key as it is now, may go on reading. To raise a `CloisterError` means no."""
 
 
 class AccessRecheck:
-    """Used on the event loop, but for the changes, which come from any thread."""
+    """The guards of all streams of this app. Used on the event loop only, except that changes arrive from any thread."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -40,11 +41,11 @@ class AccessRecheck:
         self._leave_bus()
 
     def guard(
-        self, caller: CallerInfo, what: Hashable, may_read: MayRead, *, just_checked: bool = False
+        self, caller: CallerInfo, what: Hashable, may_read: MayRead, *, checked_after: object | None = None
     ) -> "StreamGuard":
-        """For one answer; `what` names all that `may_read` depends on beside the caller's credential, header and the database.
-        `just_checked`: this very request has shown that its caller may read."""
-        return StreamGuard(self, caller, what, may_read, self.last_change if just_checked else None)
+        """The guard of one stream. `what` identifies all that `may_read` depends on, apart from the caller's credential, the
+        project header and the database. `checked_after`: the `last_change` before this request checked that its caller may read."""
+        return StreamGuard(self, caller, what, may_read, checked_after)
 
     def enter(self, guard: "StreamGuard") -> None:
         self._guards.setdefault(guard.tenant, set()).add(guard)
@@ -56,8 +57,8 @@ class AccessRecheck:
             self._guards.pop(guard.tenant, None)
 
     async def ask(self, guard: "StreamGuard") -> tuple[float, bool]:
-        """When it was looked, and whether the caller may read on. Readers of the same, with the same credential, share the answer
-        while it is fresh."""
+        """When access was checked, and whether the caller may read on. Streams of the same thing with the same credential share the
+        result of a check until the next one is due."""
         now = asyncio.get_running_loop().time()
         name = (guard.tenant, guard.name)
         asked, answer = self._answers.get(name, (0.0, None))
@@ -74,7 +75,7 @@ class AccessRecheck:
         try:
             self._loop.call_soon_threadsafe(self._note_change, tenant)
         except RuntimeError:
-            return  # the loop is closed: nobody reads any more
+            return  # the event loop is closed, and all streams with it
 
     def _note_change(self, tenant: TenantId) -> None:
         self._answers = {each: known for each, known in self._answers.items() if each[0] != tenant}
@@ -83,7 +84,7 @@ class AccessRecheck:
 
 
 class StreamGuard:
-    """Of one answer: whether its caller may still read it. Between two checks it costs a look at the clock."""
+    """Whether the caller of one stream may still read it. Between two checks, asking costs no more than reading the clock."""
 
     def __init__(
         self,
@@ -114,20 +115,27 @@ class StreamGuard:
         self._recheck.leave(self)
 
     def wake_with(self, wake: Callable[[], None]) -> None:
-        """What to call when a check is due before its time."""
+        """Set the callback that wakes the stream when a check is due early."""
         self._wake = wake
 
     @property
     def seconds_left(self) -> float:
-        """Until the next check."""
+        """Seconds until the next check is due."""
         if self._checked is None:
             return 0.0
         return max(0.0, self._checked + CHECK_SECONDS - asyncio.get_running_loop().time())
 
+    async def wait(self, news: asyncio.Event, seconds: float) -> None:
+        """Return when `news` is set, after `seconds`, or when the next check is due."""
+        with suppress(TimeoutError):
+            # Not `wait_for`, which creates a task for every wait.
+            async with asyncio.timeout(max(0.0, min(self.seconds_left, seconds))):
+                await news.wait()
+
     async def admits(self) -> bool:
-        """Asks the database only where a check is due. The first one is, unless the request itself was that check and nothing has
-        changed in this process since: between the request and the first byte anything may have happened."""
-        for _ in range(_MOST_LOOKS):
+        """Whether the caller may read on; queries the database only if a check is due. The first call checks, unless the request
+        itself has done so and nothing has changed in this process since."""
+        for _ in range(_MOST_CHECKS):
             if self.seconds_left > 0:
                 return True
             self._changed = False
@@ -138,13 +146,13 @@ class StreamGuard:
         return True
 
     def note_change(self) -> None:
-        """What was seen before is not to be relied on, nor is what is being looked at now."""
+        """Invalidate the last check, and one that is running: it may have read the state before the change."""
         self._changed = True
         self._checked = None
         self._wake()
 
     def look(self) -> bool:
-        """On a thread. Where it cannot be known the answer is no."""
+        """Check access now; blocks on the database. If that fails, the answer is no."""
         try:
             key = self._caller.check()
             key.require("read")

@@ -1,6 +1,6 @@
-"""Who is calling: a route says what it needs, and no handler runs, nor is a body looked at, before its caller has shown it.
+"""Authentication and authorisation: every route declares what it needs, and no handler runs and no body is parsed before that.
 
-The order is fixed: credential, rate, permission, project header. What comes later in the order is not told to who fails earlier.
+The checks have a fixed order: credential, rate limit, permission, project header. Who fails one learns nothing of the next.
 """
 
 import hmac
@@ -23,13 +23,13 @@ from cloister.interfaces.http.resources.bodies import Nothing
 Need = Permission | Literal["operator", "nothing"]
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 Credential = tuple[Literal["key", "cookie"], str]
-"""As it came; the same text as a key and as a cookie would be two."""
+"""A credential as it was sent; the same text as a key and as a cookie is two credentials."""
 Checked = dict[Credential, ApiKey]
 _NEED = "cloister_need"
 
 
 def needs(need: Need) -> Callable[[Endpoint], Endpoint]:
-    """What a route asks of its caller. A route that does not say cannot be added."""
+    """Declare what a route needs of its caller. A handler without this cannot become a route."""
 
     def marked(endpoint: Endpoint) -> Endpoint:
         setattr(endpoint, _NEED, need)
@@ -47,37 +47,37 @@ def need_of(endpoint: Callable[..., Any]) -> Need:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CallerInfo:
-    """An admitted caller. `text` is the credential as it came; it leaves this object only to derive another key from it."""
+    """An admitted caller. `text` is the credential as it was sent; it is used only to derive other keys from it."""
 
     services: Services
     key: ApiKey
     project_header: str | None
     text: str = field(repr=False)
     check: Callable[[], ApiKey] = field(repr=False, compare=False)
-    """Whether that credential still stands: the key as it is now, or `Unauthenticated`."""
+    """Check the credential again: returns the key as it is now, or raises `Unauthenticated`."""
 
     @property
     def reach(self) -> Reach:
         return self.key.reach
 
     def project(self, *, required: bool) -> ProjectId:
-        """ORG-3."""
-        organise = self.services.projects
+        """The project of the request: that of the header, else of the key, else the default one if none is `required` (ORG-3)."""
+        projects = self.services.projects
         return resolve_project(
             self.project_header,
             pinned=self.key.project,
             confined=self.key.confined,
             required=required,
-            default=lambda: organise.default_project(self.reach),
-            owns=lambda project: organise.owns(self.reach, project),
+            default=lambda: projects.default_project(self.reach),
+            owns=lambda project: projects.owns(self.reach, project),
         )
 
     def narrowed_reach(self) -> Reach:
-        """What the caller may reach, inside the project that the header or the key names, where one does."""
+        """The reach of the caller, confined to the project that the header or the key names, if one does."""
         return replace(self.reach, confined_to=self.chosen_project())
 
     def chosen_project(self) -> ProjectId | None:
-        """The project that the header or the key names, or none where neither does."""
+        """The project that the header or the key names, or none if neither does."""
         if self.project_header is None and self.key.project is None:
             return None
         return self.project(required=True)
@@ -85,16 +85,17 @@ class CallerInfo:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Gate:
-    """What is needed to admit callers."""
+    """Admits callers: checks their credentials and counts their requests."""
 
     services: Services
     rate_limit: RateLimit
-    under_way: ConcurrencyLimit
+    concurrency_limit: ConcurrencyLimit
     sign_ins: SignIns
     operator_key: str | None
 
     def admit(self, request: Request, need: Permission, checked: Checked | None = None) -> CallerInfo:
-        """`checked` are the credentials that were checked since this request arrived; what is checked here is added to them."""
+        """Admit a caller, or raise. `checked` caches credentials that were checked after this request had arrived; one that is
+        checked here is added."""
         credential, check = self._credential(request)
         key = None if checked is None else checked.get(credential)
         if key is None:
@@ -111,23 +112,23 @@ class Gate:
         return caller
 
     def _credential(self, request: Request) -> tuple[Credential, Callable[[], ApiKey]]:
-        """A key, or else the cookie of a browser that was signed in with one, and how it is checked."""
+        """The credential of a request, a key or else the cookie of a signed-in browser, and how to check it."""
         access = self.services.api_keys
         token = None if "authorization" in request.headers else token_of(request)
         if token is None:
             text = _bearer(request)
             return ("key", text), lambda: access.authenticate(text)
         refuse_other_origins(request)
-        self.sign_ins.keep(token)
+        self.sign_ins.extend(token)
 
         def check() -> ApiKey:
-            holder = self.sign_ins.holder(token)
-            return access.still_valid(holder.tenant, holder.key)
+            principal = self.sign_ins.principal(token)
+            return access.still_valid(principal.tenant, principal.key)
 
         return ("cookie", token), check
 
     def admit_operator(self, request: Request) -> None:
-        """A tenant's key is told that it is the wrong one; what is no key at all is told nothing."""
+        """Admit the operator, or raise: `Forbidden` for a valid key of a tenant, `Unauthenticated` for anything else."""
         if self.operator_key is None:
             raise Forbidden("There is no operator here: the server was started without CLOISTER_OPERATOR_KEY.")
         text = _bearer(request)
@@ -137,18 +138,29 @@ class Gate:
         raise Forbidden("This needs the operator's key, and the one that came is a tenant's.")
 
 
-def _known_to_the_route() -> None:
-    """Keeps an argument out of the OpenAPI document; `routes.py` gives it by its type."""
+def caller_of(request: Request) -> CallerInfo:
+    """The admitted caller of a request, as a dependency of a handler."""
+    return request.state.caller
 
 
-Caller = Annotated[CallerInfo, Depends(_known_to_the_route)]
-AllServices = Annotated[Services, Depends(_known_to_the_route)]
-NoBody = Annotated[Nothing, Depends(_known_to_the_route)]
-"""Nothing to describe, and yet unknown fields are refused: who sends some believes that they do something."""
+def services_of(request: Request) -> Services:
+    """The services of the app, as a dependency of a handler."""
+    return cast(Gate, request.app.state.gate).services
+
+
+def read_no_body() -> Nothing:
+    """Marks a handler that needs no body; `arguments.py` reads what came, and refuses unknown fields."""
+    return Nothing()
+
+
+Caller = Annotated[CallerInfo, Depends(caller_of)]
+AllServices = Annotated[Services, Depends(services_of)]
+NoBody = Annotated[Nothing, Depends(read_no_body)]
+"""No body is described, and still unknown fields are refused: a caller who sends some believes that they do something."""
 
 
 def _bearer(request: Request) -> str:
-    """A header that comes twice would mean one thing here and another to whoever stands before us."""
+    """The bearer token. A repeated header is refused, since a proxy before this server may have read the other one."""
     given = request.headers.getlist("authorization")
     scheme, _, key = given[0].partition(" ") if len(given) == 1 else ("", "", "")
     if scheme.lower() != "bearer" or not key.strip():
@@ -157,7 +169,7 @@ def _bearer(request: Request) -> str:
 
 
 def _project_header(request: Request) -> str | None:
-    """Once only, as the credential."""
+    """The project header, refused if it is repeated, as the credential is."""
     given = request.headers.getlist("x-project-id")
     if len(given) > 1:
         raise InvalidProjectId(", ".join(given))

@@ -1,6 +1,6 @@
-"""Where requests run on an embedded database. Threads that all want the interpreter take it from each other at every small call of
-SQLite and numpy, and do less together than one alone: so short reads follow one another in a lane, and writes are gathered, to be
-written with one sync.
+"""Executors for requests on an embedded database. SQLite and numpy release the GIL at every small call, so many threads spend their
+time contending for it and do less together than one alone: short reads therefore run one after another on one thread, and writes
+are batched into one transaction with one fsync (decision 017).
 """
 
 import asyncio
@@ -16,14 +16,14 @@ T = TypeVar("T")
 J = TypeVar("J")
 _PATIENCE_SECONDS = 0.02
 _MOST_THREADS = 64
-_MOST_GATHERED = 64
+_LARGEST_BATCH = 64
 _MOST_DELIVERED = 8
 
 
 class SerialExecutor:
-    """Runs calls one after another while they are short. A call that takes longer than `patience` is overtaken: for each such call
-    one more may run beside it. While others wait, answers are delivered a few at a time, since the loop, once woken, takes the
-    interpreter from the next call; none is kept back longer than `patience`."""
+    """Runs calls one after another while they are short. For each call that takes longer than `patience`, one more may run
+    concurrently. While calls wait, results are delivered to the event loop a few at a time, since a woken loop takes the GIL from
+    the next call; no result is delayed longer than `patience`."""
 
     def __init__(self, name: str, *, patience: float = _PATIENCE_SECONDS) -> None:
         self._patience = patience
@@ -39,7 +39,7 @@ class SerialExecutor:
         with self._lock:
             self._waiting.append((call, future))
             if not self._began:
-                self._let_in()
+                self._start_runner()
         self._watch()
         return await future
 
@@ -47,35 +47,35 @@ class SerialExecutor:
         self._threads.shutdown()
 
     def _watch(self) -> None:
-        """While calls wait, look after those that run. Only ever called on the loop."""
+        """Schedule a look at the running calls while others wait. Only called on the event loop."""
         if not self._watched and self._waiting:
             self._watched = True
-            asyncio.get_running_loop().call_later(self._patience, self._look_after)
+            asyncio.get_running_loop().call_later(self._patience, self._check)
 
-    def _look_after(self) -> None:
+    def _check(self) -> None:
         self._watched = False
         with self._lock:
             done = self._take_done()
-            if self._waiting and len(self._began) < _MOST_THREADS and self._only_long_ones_run():
-                self._let_in()
+            if self._waiting and len(self._began) < _MOST_THREADS and self._only_long_calls_run():
+                self._start_runner()
         _deliver(done)
         self._watch()
 
-    def _only_long_ones_run(self) -> bool:
+    def _only_long_calls_run(self) -> bool:
         late = time.monotonic() - self._patience
         return all(began < late for began in self._began.values())
 
-    def _let_in(self) -> None:
+    def _start_runner(self) -> None:
         runner = object()
         self._began[runner] = time.monotonic()
         self._threads.submit(self._run, runner)
 
     def _run(self, runner: object) -> None:
-        """One call after the other, until none waits or another runs that is not a long one."""
+        """Run waiting calls one after another, until none waits or another short call is running."""
         while True:
             with self._lock:
                 del self._began[runner]
-                following = self._waiting.popleft() if self._waiting and self._only_long_ones_run() else None
+                following = self._waiting.popleft() if self._waiting and self._only_long_calls_run() else None
                 if following is not None:
                     self._began[runner] = time.monotonic()
                 done = () if self._waiting and len(self._done) < _MOST_DELIVERED else self._take_done()
@@ -83,7 +83,7 @@ class SerialExecutor:
             if following is None:
                 return
             call, future = following
-            outcome = _outcome(call)
+            outcome = outcome_of(call)
             with self._lock:
                 self._done.append((future, outcome))
 
@@ -93,7 +93,8 @@ class SerialExecutor:
 
 
 class BatchExecutor(Generic[J, T]):
-    """Gives all that waits to one call, on one thread; while that runs, more gathers."""
+    """Passes all waiting jobs to one call of `work`, on one thread; jobs that arrive meanwhile form the next batch. `work` returns
+    one result or exception for each job."""
 
     def __init__(self, name: str, work: Callable[[Sequence[J]], Sequence[T | BaseException]]) -> None:
         self._work = work
@@ -112,9 +113,9 @@ class BatchExecutor(Generic[J, T]):
 
     def _run(self) -> None:
         while (first := self._waiting.get()) is not None:
-            gathered = [first]
+            batch = [first]
             end = False
-            while len(gathered) < _MOST_GATHERED and not end:
+            while len(batch) < _LARGEST_BATCH and not end:
                 try:
                     entry = self._waiting.get_nowait()
                 except Empty:
@@ -122,28 +123,29 @@ class BatchExecutor(Generic[J, T]):
                 if entry is None:
                     end = True
                 else:
-                    gathered.append(entry)
-            self._do(gathered)
+                    batch.append(entry)
+            self._do(batch)
             if end:
                 return
 
-    def _do(self, gathered: Sequence[tuple[J, "asyncio.Future[T]"]]) -> None:
-        jobs = [job for job, _ in gathered]
-        done = _outcome(lambda: self._work(jobs))
+    def _do(self, batch: Sequence[tuple[J, "asyncio.Future[T]"]]) -> None:
+        jobs = [job for job, _ in batch]
+        done = outcome_of(self._work, jobs)
         outcomes: Sequence[Any] = [done] * len(jobs) if isinstance(done, BaseException) else done
-        results = [(future, outcome) for (_, future), outcome in zip(gathered, outcomes, strict=True)]
+        results = [(future, outcome) for (_, future), outcome in zip(batch, outcomes, strict=True)]
         _hand_over(results)
 
 
-def _outcome(call: Callable[[], T]) -> T | BaseException:
+def outcome_of(call: Callable[..., T], *arguments: Any) -> T | BaseException:
+    """The result of a call, or the exception that it raised."""
     try:
-        return call()
-    except BaseException as error:  # noqa: BLE001 - it is raised again where the answer is awaited
+        return call(*arguments)
+    except BaseException as error:  # noqa: BLE001 - raised again where the result is awaited
         return error
 
 
 def _hand_over(results: Sequence[tuple["asyncio.Future[Any]", Any]]) -> None:
-    """From a thread to the loop."""
+    """Set results from a thread, by one callback on the event loop."""
     if results:
         results[0][0].get_loop().call_soon_threadsafe(_deliver, results)
 

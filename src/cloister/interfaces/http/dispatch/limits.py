@@ -1,4 +1,4 @@
-"""Limits of one key: so many requests a second, with bursts of twice that, and so many under way at once, streams included. Kept in
+"""Limits of one key: requests a second, with bursts of twice that, and concurrent requests, streams included. The counts are in
 memory: each process counts for itself."""
 
 import threading
@@ -15,7 +15,7 @@ _TRY_AGAIN_SECONDS = 1
 
 
 class RateLimit:
-    """A bucket for each key: it fills steadily, and every request takes one out."""
+    """A token bucket for each key."""
 
     def __init__(self, per_second: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._per_second = per_second
@@ -24,7 +24,7 @@ class RateLimit:
         self._buckets: OrderedDict[int, tuple[float, float]] = OrderedDict()
 
     def count(self, key: int) -> None:
-        """Raises when the key has used up its share; that request does not count."""
+        """Count a request, or raise `RateLimited` if the bucket of the key is empty; a refused request is not counted."""
         if not self._per_second:
             return
         full = float(self._per_second * _SECONDS_OF_BURST)
@@ -42,15 +42,15 @@ class RateLimit:
 
 
 class ConcurrencyLimit:
-    """Counts the requests of each key that are under way: from their admission to the end of their answer."""
+    """Limits the concurrent requests of each key; a request counts from its admission to the end of its answer."""
 
     def __init__(self, at_once: int) -> None:
         self._at_once = at_once
         self._lock = threading.Lock()
         self._counts: dict[int, int] = {}
 
-    def begin(self, key: int) -> "UnderWay | None":
-        """Raises when the key has as many as it may; none where there is no limit."""
+    def begin(self, key: int) -> "CountedRequest | None":
+        """Count a request, or raise `RateLimited` if the key is at its limit; none if there is no limit."""
         if not self._at_once:
             return None
         with self._lock:
@@ -58,7 +58,7 @@ class ConcurrencyLimit:
             if count >= self._at_once:
                 raise RateLimited(_TRY_AGAIN_SECONDS, "Too many requests with this key are under way at once")
             self._counts[key] = count + 1
-        return UnderWay(self, key)
+        return CountedRequest(self, key)
 
     def end(self, key: int) -> None:
         with self._lock:
@@ -69,8 +69,8 @@ class ConcurrencyLimit:
                 del self._counts[key]
 
 
-class UnderWay:
-    """One counted request; whoever answers it says when that is done."""
+class CountedRequest:
+    """One counted request; `end` must be called when it has been answered."""
 
     __slots__ = ("_key", "_limit")
 

@@ -1,5 +1,5 @@
-"""Query parameters: a request may give those that its route knows, each once. Any other is refused, as an unknown body field is:
-whoever sends `dry_run=true` to a route that does not know it believes that nothing is changed."""
+"""Refuses query parameters that a route does not have, or that are repeated, as unknown body fields are refused: a caller who sends
+`dry_run=true` to a route without it believes that nothing is changed."""
 
 from collections import Counter
 from collections.abc import Set
@@ -11,7 +11,7 @@ _LONGEST_NAME_SHOWN = 64
 
 
 def check_query(request: Request, known: Set[str]) -> None:
-    """Raises for every parameter that is not known, and for every one that is given more than once."""
+    """Raise one error that lists all parameters that are unknown or given more than once."""
     given = Counter(name for name, _ in request.query_params.multi_items())
     found = [_error(name, times, known) for name, times in given.items() if times > 1 or name not in known]
     if found:

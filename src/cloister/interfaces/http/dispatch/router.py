@@ -1,4 +1,4 @@
-"""Find a request's route without trying one after another. What this does not find goes the framework's own way, to be refused."""
+"""Finds the route of a request by a lookup instead of trying all routes. What is not found goes to Starlette, which refuses it."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ _Shape = tuple[str, int, str]
 
 
 def finder(routes: Sequence[BaseRoute]) -> Callable[[Scope], ASGIApp | None]:
-    """Of the guarded routes, by method, number of steps, and the first two of them."""
+    """A lookup of guarded routes by method, number of path segments, and the first two of these."""
     known: dict[_Shape, list[GuardedRoute]] = defaultdict(list)
     for route in routes:
         if isinstance(route, GuardedRoute):
@@ -33,5 +33,5 @@ def finder(routes: Sequence[BaseRoute]) -> Callable[[Scope], ASGIApp | None]:
 
 
 def _shape(method: str, path: str) -> _Shape:
-    steps = path.split("/", 3)
-    return method, path.count("/"), "/".join(steps[1:3])
+    segments = path.split("/", 3)
+    return method, path.count("/"), "/".join(segments[1:3])

@@ -1,4 +1,4 @@
-"""So many at once in all, and of one tenant no more than a share of them: none can take the places of all others."""
+"""Limits concurrent calls in total and of each tenant, so that no tenant can take all of them."""
 
 import threading
 from collections import Counter
@@ -12,7 +12,7 @@ _TRY_AGAIN_SECONDS = 2
 
 
 class TenantConcurrencyLimit:
-    """Nobody waits for a place: who finds none is told to come again."""
+    """Nobody waits: a call over a limit raises `RateLimited`."""
 
     def __init__(self, *, of_all: int, of_one: int) -> None:
         self._of_all = of_all

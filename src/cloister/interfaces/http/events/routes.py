@@ -1,8 +1,7 @@
-"""Events as they happen, as server-sent events."""
+"""`GET /v1/events`: the events of a tenant as a stream of server-sent events."""
 
 import asyncio
-import json
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Annotated, Any, cast
 
@@ -15,31 +14,34 @@ from cloister.domain.identifiers import format_message_id, format_project_id
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name
 from cloister.domain.timestamps import iso
+from cloister.interfaces.http import sse
+from cloister.interfaces.http.arrival import until_disconnected
 from cloister.interfaces.http.dispatch.access_recheck import AccessRecheck, StreamGuard
 from cloister.interfaces.http.dispatch.callers import Caller, needs
 from cloister.interfaces.http.dispatch.parameters import OfUser
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.events.subscribers import Subscribers
-from cloister.services.events.bus import Delivery, Reader
+from cloister.services.events.bus import Delivery, Subscription
 
 HEARTBEAT_SECONDS = 15.0
-# How long a reader may take for what it is sent before it is cut.
+# A client that takes longer to read what it was sent is disconnected.
 SLOW_SECONDS = 30.0
-_MEDIA_TYPE = "text/event-stream"
-# How long a browser waits before it comes again, in milliseconds.
-_RETRY = b"retry: 2000\n\n"
-_BEHIND = "Go on behind the event of this `id`. Where it is not known any more, the stream begins with `reset`."
+_RETRY_MILLISECONDS = 2_000
+_RESUME = "Resume after the event with this `id`. If it is no longer known, the stream begins with `reset`."
 
 router = APIRouter(route_class=GuardedRoute, tags=["Chat"])
-LastEventId = Annotated[str | None, Header(alias="Last-Event-ID", description=_BEHIND)]
-LastEventIdInQuery = Annotated[str | None, Query(description=f"{_BEHIND} The header wins.")]
+LastEventId = Annotated[str | None, Header(alias="Last-Event-ID", description=_RESUME)]
+LastEventIdInQuery = Annotated[str | None, Query(description=f"{_RESUME} The header takes precedence.")]
 
 
 @router.get(
     "/v1/events",
     response_class=Response,
     responses={
-        200: {"content": {_MEDIA_TYPE: {"schema": {"type": "string"}}}, "description": "Events, until it is ended."}
+        200: {
+            "content": {sse.MEDIA_TYPE: {"schema": {"type": "string"}}},
+            "description": "Events, until the client disconnects or the server stops.",
+        }
     },
 )
 @needs("read")
@@ -50,88 +52,83 @@ def follow_events(
     last_event_id: LastEventIdInQuery = None,
     last_event_id_header: LastEventId = None,
 ) -> Response:
-    """Follow what happens: `session.created`, `session.changed`, `session.deleted`, `message.added`, `turn.started` and
-    `turn.finished`, in ids and never in words, of the project that the header or the key names, else of all. A session that moves
-    out of sight is told as deleted. A stream begins with `ready`; `reset` says that some was missed: read again what you show."""
+    """Subscribe to `session.created`, `session.changed`, `session.deleted`, `message.added`, `turn.started` and `turn.finished`, of
+    the project that the header or the key names, else of all. Events carry ids and never contents. A session that moves out of the
+    caller's reach is reported as deleted. A stream begins with `ready`; `reset` means that events were missed: read again what you
+    show."""
     if user_id is not None:
         checked_name(user_id, "user_id")
     reach = caller.narrowed_reach()
     behind = last_event_id_header or last_event_id or None
-    reader = caller.services.events.read_along(reach, user=user_id, behind=behind)
-    greeting = _RETRY if behind else _RETRY + _block("ready", reader.id, {"type": "ready"})
+    subscription = caller.services.events.subscribe(reach, user=user_id, after=behind)
+    greeting = sse.retry(_RETRY_MILLISECONDS)
+    if behind is None:
+        greeting += sse.event({"type": "ready"}, kind="ready", event_id=subscription.id)
     recheck = cast(AccessRecheck, request.app.state.access_recheck)
     guard = recheck.guard(caller, ("events", reach), lambda now: now.narrowed_reach() == reach)
-    return EventStream(cast(Subscribers, request.app.state.subscribers), guard, reach, reader, greeting)
+    return EventStream(cast(Subscribers, request.app.state.subscribers), guard, reach, subscription, greeting)
 
 
 class EventStream(Response):
-    """Goes on until the reader goes away, takes too long, or may not read any more, or the server stops."""
+    """A stream that ends when the client disconnects, is too slow or may no longer read, or when the server stops."""
 
-    media_type = _MEDIA_TYPE
+    media_type = sse.MEDIA_TYPE
 
     def __init__(
-        self, subscribers: Subscribers, guard: StreamGuard, reach: Reach, reader: Reader, greeting: bytes
+        self, subscribers: Subscribers, guard: StreamGuard, reach: Reach, subscription: Subscription, greeting: bytes
     ) -> None:
-        super().__init__(headers={"X-Accel-Buffering": "no"})
+        super().__init__(headers=sse.HEADERS)
         del self.headers["content-length"]
         self._subscribers = subscribers
         self._guard = guard
         self._reach = reach
-        self._reader = reader
+        self._subscription = subscription
         self._greeting = greeting
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         news = self._subscribers.join(self._reach.tenant)
-        gone = asyncio.create_task(_until_gone(receive))
+        gone = asyncio.create_task(until_disconnected(receive))
         gone.add_done_callback(lambda _: news.set())
         try:
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-            async with aclosing(self._pieces(news, gone)) as pieces:
-                async for piece in pieces:
+            async with aclosing(self._chunks(news, gone)) as chunks:
+                async for chunk in chunks:
                     async with asyncio.timeout(SLOW_SECONDS):
-                        await send({"type": "http.response.body", "body": piece, "more_body": True})
+                        await send({"type": "http.response.body", "body": chunk, "more_body": True})
             if not gone.done():
                 await send({"type": "http.response.body", "body": b""})
         except TimeoutError:
-            return  # an answer without its end: the server closes the connection
+            return  # the response is left incomplete, so the server closes the connection
         finally:
             gone.cancel()
             self._subscribers.leave(self._reach.tenant, news)
-            self._reader.close()
+            self._subscription.close()
 
-    async def _pieces(self, news: asyncio.Event, gone: "asyncio.Task[None]") -> AsyncGenerator[bytes]:
+    async def _chunks(self, news: asyncio.Event, gone: "asyncio.Task[None]") -> AsyncGenerator[bytes]:
         now = asyncio.get_running_loop().time
         yield self._greeting
         sent = now()
         while True:
             news.clear()
-            told = self._reader.read()
+            deliveries = self._subscription.read()
             if not await self._guard.admits():
                 return
             if gone.done() or self._subscribers.closing:
                 return
-            if told:
-                yield _blocks(told)
+            if deliveries:
+                yield b"".join(map(_frame, deliveries))
                 sent = now()
             elif now() - sent >= HEARTBEAT_SECONDS:
-                yield f": still here\nid: {self._reader.id}\n\n".encode()
+                yield sse.keep_alive(self._subscription.id)
                 sent = now()
-            if not self._reader.has_news:
-                await _wait(news, min(self._guard.seconds_left, sent + HEARTBEAT_SECONDS - now()))
+            if not self._subscription.has_events:
+                await self._guard.wait(news, sent + HEARTBEAT_SECONDS - now())
 
 
-def _blocks(told: Sequence[Delivery]) -> bytes:
-    return b"".join(
-        _block("reset", each.id, {"type": "reset"})
-        if each.event is None or each.event.kind == "reset"
-        else _block(each.event.kind, each.id, _shape(each.event))
-        for each in told
-    )
-
-
-def _block(kind: str, place: str, data: object) -> bytes:
-    """JSON in ASCII has no line break of any kind: a name cannot end its line, nor begin another."""
-    return f"id: {place}\nevent: {kind}\ndata: {json.dumps(data)}\n\n".encode("ascii")
+def _frame(delivery: Delivery) -> bytes:
+    event = delivery.event
+    data = {"type": "reset"} if event is None or event.kind == "reset" else _shape(event)
+    return sse.event(data, kind=data["type"], event_id=delivery.id)
 
 
 def _shape(event: Event) -> dict[str, Any]:
@@ -147,16 +144,3 @@ def _shape(event: Event) -> dict[str, Any]:
     if event.status is not None:
         shape["status"] = event.status
     return shape
-
-
-async def _until_gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        """Whatever else comes is not for us."""
-
-
-async def _wait(news: asyncio.Event, seconds: float) -> None:
-    try:
-        async with asyncio.timeout(max(0.0, seconds)):
-            await news.wait()
-    except TimeoutError:
-        return

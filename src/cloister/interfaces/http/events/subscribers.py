@@ -1,4 +1,4 @@
-"""The hall: where the readers of events wait in one app. It wakes them, and sends them home when the server stops."""
+"""The subscribers of the event streams of one app: wakes them when there are events, and ends their streams at a shutdown."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from cloister.domain.identifiers import TenantId
 
 
 class Subscribers:
-    """Used on the event loop, but for the news, which come from any thread."""
+    """Used on the event loop only, except that notifications of new events arrive from any thread."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -20,10 +20,10 @@ class Subscribers:
 
     def open(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._leave_bus = self._services.events.on_news(self._pass_on)
+        self._leave_bus = self._services.events.on_publish(self._pass_on)
 
     def close(self) -> None:
-        """All readers are let go; who comes now is let go too."""
+        """End all streams, and those that begin from now on."""
         self.closing = True
         self._leave_bus()
         for waiting in self._waiting.values():
@@ -31,7 +31,7 @@ class Subscribers:
                 news.set()
 
     def join(self, tenant: TenantId) -> asyncio.Event:
-        """Set whenever there may be something to read."""
+        """Add a subscriber. The event is set whenever there may be something to read."""
         news = asyncio.Event()
         self._waiting.setdefault(tenant, set()).add(news)
         return news
@@ -42,15 +42,15 @@ class Subscribers:
             del self._waiting[tenant]
 
     def _pass_on(self, tenant: TenantId) -> None:
-        """One call on the loop for however much happens until it runs. Marked before it is called, and unmarked before anybody
-        reads: what is told in between is either read or marked again."""
+        """Schedule one wake-up on the event loop, however many events arrive until it runs. The mark is set before the wake-up is
+        scheduled and removed before subscribers read, so an event in between is either read or schedules another."""
         if self._loop is None or tenant in self._woken or tenant not in self._waiting:
             return
         self._woken.add(tenant)
         try:
             self._loop.call_soon_threadsafe(self._wake, tenant)
         except RuntimeError:
-            return  # the loop is closed: nobody reads any more
+            return  # the event loop is closed, and all streams with it
 
     def _wake(self, tenant: TenantId) -> None:
         self._woken.discard(tenant)

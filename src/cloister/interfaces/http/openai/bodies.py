@@ -1,5 +1,5 @@
-"""What OpenAI's clients send. They send many fields that mean nothing here: those are let pass, and go no further. Our own names
-are not fields of these requests, and are refused: a project that is not read would be the wrong project.
+"""The request bodies of OpenAI's clients. Fields without a meaning here are ignored. Fields of Cloister's own interface, such as
+`project_id`, are refused: if one were ignored, the request would go to the wrong project.
 """
 
 from typing import Annotated, Any, Literal
@@ -8,12 +8,12 @@ from pydantic import ConfigDict, Field
 
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.text import checked_name
-from cloister.interfaces.http.openapi import schemas as forms
+from cloister.interfaces.http.openapi import schemas
 from cloister.interfaces.http.resources.bodies import Body, Name, Whole
 
 MOST_INPUTS = 2_048
-# What shapes the reply, and goes on to the model as it came.
-_PASSED_ON = (
+# Fields that affect the reply; they are passed to the model unchanged.
+_PASSED_TO_MODEL = (
     "temperature",
     "top_p",
     "max_tokens",
@@ -30,8 +30,8 @@ _PASSED_ON = (
     "reasoning_effort",
     "verbosity",
 )
-_TEXT: forms.Form = {"type": "string", **forms.CONTENT}
-_PARTS: forms.Form = {
+_TEXT: schemas.Schema = {"type": "string", **schemas.CONTENT}
+_PARTS: schemas.Schema = {
     "type": "array",
     "minItems": 1,
     "items": {
@@ -45,16 +45,16 @@ _PARTS: forms.Form = {
         ]
     },
 }
-_USER: forms.Form = {
+_USER: schemas.Schema = {
     "type": "object",
     "required": ["role", "content"],
     "properties": {
         "role": {"const": "user"},
         "content": {"anyOf": [_TEXT, _PARTS]},
-        "name": {"anyOf": [{"type": "string", **forms.NAME}, {"type": "null"}]},
+        "name": {"anyOf": [{"type": "string", **schemas.NAME}, {"type": "null"}]},
     },
 }
-_ASSISTANT: forms.Form = {
+_ASSISTANT: schemas.Schema = {
     "type": "object",
     "required": ["role"],
     "properties": {
@@ -62,13 +62,13 @@ _ASSISTANT: forms.Form = {
         "content": {"anyOf": [_TEXT, _PARTS, {"type": "null"}, {"const": ""}]},
     },
 }
-_OTHERS: forms.Form = {
+_OTHERS: schemas.Schema = {
     "type": "object",
     "required": ["role"],
     "properties": {"role": {"enum": ["system", "developer", "tool", "function"]}},
 }
-_OPTIONAL_NAME: forms.Form = {"anyOf": [{"type": "string", **forms.NAME}, {"type": "null"}]}
-_METADATA: forms.Form = {"properties": {"session_id": _OPTIONAL_NAME, "user_id": _OPTIONAL_NAME}}
+_OPTIONAL_NAME: schemas.Schema = {"anyOf": [{"type": "string", **schemas.NAME}, {"type": "null"}]}
+_METADATA: schemas.Schema = {"properties": {"session_id": _OPTIONAL_NAME, "user_id": _OPTIONAL_NAME}}
 _OURS = {
     "session_id": "belongs into the header X-Session-ID, or into metadata.",
     "project_id": "belongs into the header X-Project-ID.",
@@ -77,7 +77,7 @@ _OURS = {
 
 
 class OpenAiBody(Body):
-    """Unknown fields are let pass, but for those that mean something elsewhere in this interface."""
+    """A request body that ignores unknown fields, except for those of Cloister's own interface."""
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
@@ -88,35 +88,39 @@ class OpenAiBody(Body):
 
 
 class StreamOptions(OpenAiBody):
-    include_usage: bool | None = Field(default=None, description="One more chunk at the end, with the tokens.")
+    include_usage: bool | None = Field(
+        default=None, description="Send one more chunk at the end, with the token counts."
+    )
 
 
 class ChatCompletionRequest(OpenAiBody):
-    """Chat messages as OpenAI spells them. What shapes the reply (`tools`, `temperature`, `max_tokens`, `response_format` …) goes
-    on to the model; other fields are let pass."""
+    """A chat request of OpenAI's interface. Fields that affect the reply (`tools`, `temperature`, `max_tokens`, `response_format`
+    …) are passed to the model; other fields are ignored."""
 
-    model: str | None = Field(default=None, description="Any: the server's own model answers, and says its name.")
+    model: str | None = Field(
+        default=None, description="Any name: the model of the server answers, and the answer has its name."
+    )
     messages: list[dict[str, Any]] = Field(
         json_schema_extra={"items": {"anyOf": [_USER, _ASSISTANT, _OTHERS]}, "contains": _USER, "minItems": 1},
-        description="The conversation as you hold it. What the session does not hold yet is recorded.",
+        description="The conversation so far. Messages that the session does not have yet are recorded.",
     )
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     n: Annotated[Whole, Field(json_schema_extra={"const": 1})] | None = Field(
-        default=None, description="One reply is recorded for one message."
+        default=None, description="Only 1: one reply is recorded for one message."
     )
     user: Name | None = Field(
-        default=None, description="The user of a new session; that of another one must be the same."
+        default=None, description="The user of a new session. The user of an existing session must be the same."
     )
-    safety_identifier: Name | None = Field(default=None, description="The same as `user`, as OpenAI calls it now.")
+    safety_identifier: Name | None = Field(default=None, description="The new name of `user` in OpenAI's interface.")
     metadata: Annotated[dict[str, Any], Field(json_schema_extra=_METADATA)] | None = Field(
         default=None,
-        description="`session_id` names the session, where the header X-Session-ID does not; `user_id` is the same as `user`.",
+        description="`session_id` names the session if there is no header X-Session-ID; `user_id` is the same as `user`.",
     )
 
     @property
     def user_id(self) -> str | None:
-        """Whose session it is, from whichever field says it; fields that disagree are refused."""
+        """The user of the session, from any of the three fields; fields that disagree are refused."""
         in_metadata = (self.metadata or {}).get("user_id")
         if in_metadata is not None and not isinstance(in_metadata, str):
             raise InvalidRequest("metadata.user_id", "must be text.")
@@ -131,7 +135,7 @@ class ChatCompletionRequest(OpenAiBody):
     @property
     def options(self) -> dict[str, Any]:
         given = self.model_extra or {}
-        return {name: given[name] for name in _PASSED_ON if given.get(name) is not None}
+        return {name: given[name] for name in _PASSED_TO_MODEL if given.get(name) is not None}
 
     @property
     def wants_usage(self) -> bool:
@@ -139,10 +143,10 @@ class ChatCompletionRequest(OpenAiBody):
 
 
 class EmbeddingsRequest(OpenAiBody):
-    """Texts to embed with the embedder that recall uses."""
+    """Texts to embed, with the embedder that recall uses."""
 
     input: str | list[Any] = Field(
-        description="A text, or a list of them; lists of tokens are refused.",
+        description="A text or a list of texts; lists of tokens are refused.",
         json_schema_extra={
             "anyOf": [
                 _TEXT,
@@ -150,18 +154,20 @@ class EmbeddingsRequest(OpenAiBody):
             ]
         },
     )
-    model: str | None = Field(default=None, description="Any: the server's own embedder answers, and says its name.")
-    encoding_format: Literal["float", "base64"] | None = Field(
-        default=None, description="`float`, unless it is `base64`: 32-bit floats, the lowest byte first."
+    model: str | None = Field(
+        default=None, description="Any name: the embedder of the server is used, and the answer has its name."
     )
-    dimensions: Whole | None = Field(default=None, description="Only ever the embedder's own.")
+    encoding_format: Literal["float", "base64"] | None = Field(
+        default=None, description="`float` by default; `base64`: little-endian 32-bit floats."
+    )
+    dimensions: Whole | None = Field(default=None, description="Only the number of dimensions of the embedder.")
 
     @property
     def texts(self) -> list[str]:
         given: list[Any] = [self.input] if isinstance(self.input, str) else self.input
         if not given or len(given) > MOST_INPUTS:
             raise InvalidRequest("input", f"must hold 1 to {MOST_INPUTS:,} texts, not {len(given)}.")
-        for place, text in enumerate(given):
+        for index, text in enumerate(given):
             if not isinstance(text, str):
-                raise InvalidRequest(f"input[{place}]", "must be text: tokens of another model mean nothing here.")
+                raise InvalidRequest(f"input[{index}]", "must be text: tokens of another model mean nothing here.")
         return given

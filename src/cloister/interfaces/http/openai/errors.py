@@ -1,4 +1,4 @@
-"""Errors in OpenAI's shape, on the routes that are OpenAI's: their clients read no other. `code` is ours, and stable."""
+"""Errors in OpenAI's format, which its clients expect on the OpenAI-compatible routes. `code` is that of the problem."""
 
 import json
 from collections.abc import Mapping
@@ -15,12 +15,12 @@ from cloister.interfaces.http.problems import MEDIA_TYPE
 CHAT, MODELS, EMBEDDINGS = "/v1/chat/completions", "/v1/models", "/v1/embeddings"
 PATHS = frozenset({CHAT, MODELS, EMBEDDINGS})
 _TYPES: Mapping[int, str] = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
-# Their clients try again by themselves what may pass. These do not pass.
+# OpenAI's clients retry 409 and 429 by themselves. To retry these errors would not help.
 _FINAL = frozenset({"conflict", "quota_exceeded"})
 
 
 class OpenAiErrorDetail(BaseModel):
-    """`param` is the field that is wrong, where one is."""
+    """`param` is the field that is wrong, if the error is about one."""
 
     message: str
     type: str
@@ -29,30 +29,30 @@ class OpenAiErrorDetail(BaseModel):
 
 
 class OpenAiError(BaseModel):
-    """An error as OpenAI's clients know it."""
+    """An error in OpenAI's format."""
 
     error: OpenAiErrorDetail
 
 
 class OpenAiRoute(GuardedRoute):
-    """Says what is wrong in OpenAI's shape."""
+    """A route that answers errors in OpenAI's format."""
 
     def shaped(self, response: Response) -> Response:
         return in_openai_shape(response)
 
 
 async def on_http_error(request: Request, error: Exception) -> Response:
-    """What the framework itself refuses."""
+    """The answer to an error that the framework raises, in the format of the route."""
     return shaped(request.scope["path"], await problems.on_http_error(request, error))
 
 
 def shaped(path: str, response: Response) -> Response:
-    """A problem, as the clients of the route at this path read it."""
+    """A problem in the format that the clients of the route at this path expect."""
     return in_openai_shape(response) if path in PATHS else response
 
 
 def in_openai_shape(response: Response) -> Response:
-    """A problem with its status and headers; anything else as it is."""
+    """A problem in OpenAI's format, with its status and headers; any other response unchanged."""
     if response.media_type != MEDIA_TYPE:
         return response
     problem = json.loads(bytes(response.body))
@@ -64,7 +64,7 @@ def in_openai_shape(response: Response) -> Response:
 
 
 def error_body(problem: Mapping[str, Any]) -> dict[str, Any]:
-    """What stands in a body or, after the first byte, in an event."""
+    """The JSON of an error, for a body or, after the first byte of a stream, for an event."""
     status: int = problem["status"]
     fields = problem.get("errors") or [{"field": None}]
     return {

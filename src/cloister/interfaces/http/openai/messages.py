@@ -1,8 +1,8 @@
-"""A client's own messages: what of them is to be recorded, and how memory is added to them.
+"""The messages of an OpenAI client: which of them are recorded, and how memory is added to them.
 
-They go to the model in their order and as they came, but for control words of chat templates in what was not instructed: a server
-that reads them would give a user's message another role. Memory is added as one part of the system message, in marked blocks;
-nothing that the client sent itself is in it.
+They are passed to the model in their order and unchanged, except that control tokens of chat templates are removed from all but
+system messages: a model server that interprets them would give a user's text another role. Memory is added to the system message,
+in marked blocks, without anything that the client sent itself.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ _TOOLS = ("tool", "function")
 _SPEAKERS = ("user", "assistant")
 _ROLES = (*_INSTRUCTING, *_SPEAKERS, *_TOOLS)
 _IDS = ("name", "tool_call_id")
-# What stands for a part that is no text, where the message is recorded.
+# How a part that is not text is recorded.
 _PARTS = {"image_url": "[image]", "input_audio": "[audio]", "file": "[file]"}
 _OTHER_PART = "[attachment]"
 _MEMORY = """\
@@ -45,7 +45,8 @@ Use it where it helps to answer.
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Conversation:
-    """`drafts` is what people and assistants said in it, in words; `continues` says that the last to speak was not the user."""
+    """The conversation that a client sent. `drafts` are the texts of the user and the assistant; `continues`: whether the last
+    message is not the user's, as after a tool call."""
 
     messages: Sequence[ChatMessage]
     drafts: tuple[Draft, ...]
@@ -57,8 +58,8 @@ class Conversation:
 
     @property
     def last_said(self) -> tuple[Draft, ...]:
-        """What the user said since the last reply: all that is new to a session that nobody named."""
-        end = max(place for place, draft in enumerate(self.drafts) if draft.role == "user") + 1
+        """The user's messages since the last reply: all that is recorded if the request names no session."""
+        end = max(index for index, draft in enumerate(self.drafts) if draft.role == "user") + 1
         start = end
         while start and self.drafts[start - 1].role == "user":
             start -= 1
@@ -66,8 +67,8 @@ class Conversation:
 
 
 def read_conversation(messages: Sequence[ChatMessage]) -> Conversation:
-    """Checks what is to be recorded: words of the user and of the assistant. What tools answered, and what systems are told, is the
-    client's own business. A message of only calls has no words; those of the user must have some."""
+    """Check the messages, and select those to record: texts of the user and of the assistant, not those of tools and of the system.
+    An assistant's message may consist of tool calls alone; one of the user must have text."""
     if not messages:
         raise InvalidRequest("messages", "must not be empty.")
     drafts = [draft for draft in of_each(messages, _draft) if draft is not None]
@@ -77,7 +78,7 @@ def read_conversation(messages: Sequence[ChatMessage]) -> Conversation:
 
 
 def with_memory(conversation: Conversation, context: Context, template: str | None) -> list[ChatMessage]:
-    """The client's messages and the memory. A project's own prompt says which memory it wants, and where."""
+    """The client's messages with memory added. A system prompt of the project decides which memory, and where."""
     messages = [_without_control_words(message) for message in conversation.messages]
     unsent = [
         item for item in context.current_conversation if words_key(item.message.content) not in conversation.known
@@ -102,7 +103,7 @@ def _without_control_words(message: ChatMessage) -> ChatMessage:
 
 
 def _parts_without_control_words(parts: Sequence[Any]) -> list[Any]:
-    """Each text, and where a control word is spread over several, which a server may join, all of them as one text."""
+    """Each text without control tokens. If one is spread over several parts, which a server may join, they become one text."""
     texts = [part["text"] for part in parts if isinstance(part.get("text"), str)]
     clean = [without_control_words(text) for text in texts]
     joined = "".join(clean)
@@ -114,7 +115,7 @@ def _parts_without_control_words(parts: Sequence[Any]) -> list[Any]:
 
 
 def _instructed(messages: Sequence[ChatMessage], part: str) -> list[ChatMessage]:
-    """Into the system message that opens the conversation: many models know one only, and only there."""
+    """Add a part to the first system message: many models accept only one, at the beginning."""
     if not part:
         return list(messages)
     if messages[0]["role"] not in _INSTRUCTING:
@@ -126,7 +127,7 @@ def _instructed(messages: Sequence[ChatMessage], part: str) -> list[ChatMessage]
 
 
 def _draft(message: ChatMessage) -> Draft | None:
-    """None of what is not recorded."""
+    """The draft of a message, or none if the message is not recorded."""
     role = message.get("role")
     if role not in _ROLES:
         raise InvalidRequest("role", f"must be one of {', '.join(_ROLES)}.")
@@ -150,7 +151,7 @@ def _words(content: object) -> str:
     if not isinstance(content, list):
         raise InvalidRequest("content", "must be text or a list of parts.")
     parts = cast(list[object], content)
-    found = (_part(part, f"content[{place}]") for place, part in enumerate(parts))
+    found = (_part(part, f"content[{index}]") for index, part in enumerate(parts))
     return "\n".join(words for words in found if words)
 
 

@@ -1,4 +1,4 @@
-"""`GET /v1/models` and `POST /v1/embeddings`: who answers here, and what recall embeds with."""
+"""`GET /v1/models` and `POST /v1/embeddings`: the names of the models, and the embedder that recall uses."""
 
 import base64
 
@@ -27,7 +27,7 @@ class ModelList(BaseModel):
 
 
 class TextEmbedding(BaseModel):
-    """`embedding` is a list of numbers, or its base64."""
+    """`embedding` is a list of numbers, or a base64 string."""
 
     object: str
     index: int
@@ -49,7 +49,7 @@ class EmbeddingList(BaseModel):
 @router.get(MODELS, response_model=ModelList)
 @needs("read")
 def list_models(caller: Caller) -> Response:
-    """The model that answers in chats, and the embedder. Requests may name any: these are who answers."""
+    """List the chat model and the embedder. Requests may name any model: these two answer."""
     services = caller.services
     names = (services.chat.model.name, services.embed.name)
     models = [Model.model_construct(id=name, object="model", created=0, owned_by="cloister") for name in names]
@@ -67,10 +67,10 @@ def create_embeddings(body: EmbeddingsRequest, caller: Caller) -> Response:
     data = [
         TextEmbedding.model_construct(
             object="embedding",
-            index=place,
+            index=index,
             embedding=base64.b64encode(row.astype("<f4").tobytes()).decode() if encoded else row.tolist(),
         )
-        for place, row in enumerate(embedded.vectors)
+        for index, row in enumerate(embedded.vectors)
     ]
     usage = EmbeddingsUsage(prompt_tokens=embedded.tokens, total_tokens=embedded.tokens)
     return answer(EmbeddingList.model_construct(object="list", model=embed.name, data=data, usage=usage))

@@ -1,4 +1,4 @@
-"""`POST /v1/chat/completions`: memory for an application that knows only OpenAI's interface, by changing its base URL."""
+"""`POST /v1/chat/completions`: memory for applications of OpenAI's interface, by a change of their base URL."""
 
 from typing import Annotated, Any, cast
 
@@ -10,15 +10,16 @@ from cloister.domain.context import Context
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.reply import ChatRequest
 from cloister.domain.text import checked_name
-from cloister.interfaces.http.chat.routes import turn_guard
+from cloister.interfaces.http import sse
+from cloister.interfaces.http.chat.routes import last_change_of, turn_guard
 from cloister.interfaces.http.chat.running_turns import RunningTurns
 from cloister.interfaces.http.dispatch.callers import Caller, needs
 from cloister.interfaces.http.openai.bodies import ChatCompletionRequest
 from cloister.interfaces.http.openai.errors import CHAT, OpenAiRoute
 from cloister.interfaces.http.openai.messages import read_conversation, with_memory
-from cloister.interfaces.http.openai.reply import EVENTS, Answering, TurnReply
-from cloister.interfaces.http.openapi import schemas as forms
-from cloister.services.chat.turns import Ask
+from cloister.interfaces.http.openai.reply import Answering, TurnReply
+from cloister.interfaces.http.openapi import schemas
+from cloister.services.chat.turns import TurnRequest
 
 router = APIRouter(route_class=OpenAiRoute, tags=["OpenAI-compatible"])
 
@@ -28,7 +29,7 @@ _CHUNK = (
 )
 _STREAM: dict[str, Any] = {
     "content": {
-        EVENTS: {
+        sse.MEDIA_TYPE: {
             "schema": {"description": "Chunks, each in an event."},
             "example": f"data: {_CHUNK}\n\ndata: [DONE]\n\n",
         }
@@ -38,9 +39,9 @@ SessionHeader = Annotated[
     str | None,
     Header(
         alias="X-Session-ID",
-        description="The session's `external_id`, in UTF-8. A session that is not there is made; without a name it gets one. Every "
-        "answer says it.",
-        json_schema_extra=forms.NAME,
+        description="The session's `external_id`, in UTF-8. A session that does not exist is created; without this header the "
+        "server makes an id. Every answer has it in the same header.",
+        json_schema_extra=schemas.NAME,
     ),
 ]
 
@@ -57,7 +58,7 @@ class ToolCall(BaseModel):
 
 
 class CompletionMessage(BaseModel):
-    """`tool_calls` is there where the model calls tools; then `content` may be null."""
+    """The reply. `tool_calls` is present if the model calls tools; then `content` may be null."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -81,7 +82,7 @@ class CompletionUsage(BaseModel):
 
 
 class ChatCompletion(BaseModel):
-    """A completion as OpenAI's clients know it. `usage` is null where the model's server does not count."""
+    """A chat completion in OpenAI's format. `usage` is null if the model's server reports none."""
 
     id: str
     object: str
@@ -96,20 +97,20 @@ class ChatCompletion(BaseModel):
 def complete_chat(
     body: ChatCompletionRequest, caller: Caller, request: Request, session_id: SessionHeader = None
 ) -> Response:
-    """As OpenAI's: your messages go to the model in your order, with your system prompt and your tools. Added is one part of the
-    system message: what is remembered in the session's pool and is not in your messages already. What is new in them is recorded,
-    and so is the reply; a history that is sent again is not recorded again. With `stream` the answer is a stream of chunks; who
-    leaves it stops the reply, which is then stored as `partial`. Needs the permission `read` too."""
+    """Complete a chat as OpenAI's interface does: your messages go to the model in your order, with your system prompt and tools.
+    To the system message is added what the session's pool remembers and your messages do not contain. New messages and the reply
+    are recorded; a history that is sent again is not recorded again. With `stream` the answer is a stream of chunks; to disconnect
+    stops the reply, which is then stored as `partial`. Needs the permission `read` too."""
     caller.key.require("read")
     body.refuse_ours()
     if body.n not in (None, 1):
         raise InvalidRequest("n", "must be 1: one reply is recorded for one message.")
     conversation = read_conversation(body.messages)
     session = _session(request, body)
-    services = caller.services
+    services, last_change = caller.services, last_change_of(request)
     turn = services.turns.begin(
         caller.reach,
-        Ask(
+        TurnRequest(
             session=session,
             drafts=conversation.last_said if session is None else conversation.drafts,
             project=caller.project(required=False),
@@ -131,13 +132,14 @@ def complete_chat(
         model=lambda: services.chat.model.name,
         stream=bool(body.stream),
         usage=body.wants_usage,
-        guard=turn_guard(turn, caller, request, has_asked=True),
+        guard=turn_guard(turn, caller, request, asked_after=last_change),
     )
     return TurnReply(cast(RunningTurns, request.app.state.turns), answering)
 
 
 def _session(request: Request, body: ChatCompletionRequest) -> str | None:
-    """The header, else the metadata, else none. A header that comes twice would mean one session here and another before us."""
+    """The external id in the header, else in the metadata, else none. A repeated header is refused, since a proxy before this
+    server may have read the other one."""
     given = request.headers.getlist("x-session-id")
     if len(given) > 1:
         raise InvalidRequest("X-Session-ID", "must come once.")
@@ -150,7 +152,7 @@ def _session(request: Request, body: ChatCompletionRequest) -> str | None:
 
 
 def _utf8(header: str) -> str:
-    """Frameworks read headers as Latin-1, and some clients write them so."""
+    """A header that the framework has decoded as Latin-1, decoded as UTF-8 if it is valid UTF-8."""
     try:
         return header.encode("latin-1").decode()
     except UnicodeDecodeError:

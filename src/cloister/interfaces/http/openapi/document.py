@@ -1,6 +1,6 @@
-"""The OpenAPI document, completed: to what FastAPI reads from the routes come who may call, what can go wrong, and examples.
+"""The OpenAPI document: adds permissions, errors, links and examples to what FastAPI generates from the routes.
 
-What all routes of a kind share is said here once, so that the routes themselves stay short.
+What many routes share is described here once, so that the routes themselves stay short.
 """
 
 import json
@@ -14,12 +14,13 @@ from fastapi.routing import APIRoute
 from cloister.interfaces.http.dispatch.callers import Need, need_of
 from cloister.interfaces.http.openai.errors import PATHS as OPENAI_PATHS
 from cloister.interfaces.http.openai.errors import OpenAiError, error_body
-from cloister.interfaces.http.openapi import schemas as forms
+from cloister.interfaces.http.openapi import schemas
 from cloister.interfaces.http.openapi.examples import EXAMPLES, OWN_PARAMETERS, PARAMETERS, Example
 from cloister.interfaces.http.openapi.openai_examples import OPENAI_EXAMPLES
 from cloister.interfaces.http.openapi.page import docs_page
 from cloister.interfaces.http.openapi.problem_examples import problem_example
 from cloister.interfaces.http.problems import MEDIA_TYPE, STATUS, TITLES, Problem
+from cloister.interfaces.python.errors import KINDS
 
 Node = dict[str, Any]
 
@@ -29,56 +30,55 @@ Everything is JSON in UTF-8, under one origin. Times are ISO 8601 in UTC with `Z
 A tenant's requests carry `Authorization: Bearer <key>`. A key has permissions: `read`, `write`, and `admin`, which includes both. \
 The project of a request is the one in `X-Project-ID`, else the key's own; a confined key cannot name another.
 
-Lists answer `data` and `next_cursor`; give that as `cursor` to go on, until it is null.
+Lists answer `data` and `next_cursor`; send that as `cursor` for the next page, until it is null.
 
-Errors are `application/problem+json` with a stable `code`. An id of somebody else and an id that nobody has are both `not_found`, \
-in the same words. Bodies over 1 MiB are refused with 413, unknown fields and unknown or repeated query parameters with 422; what \
-was refused has changed nothing.
+Errors are `application/problem+json` with a stable `code`; an error about one thing names it by `kind` and `id`. An id of another \
+tenant and an id that does not exist are both `not_found`, in the same words. Bodies over 1 MiB are refused with 413, unknown \
+fields and unknown or repeated query parameters with 422. A refused request has changed nothing.
 
-Before a route is looked for: headers over 32 KiB are refused with 431 (`headers_too_large`), what is no HTTP with 400 \
-(`malformed_request`), a request that does not end in time with 408 (`timeout`), and too many connections from one address with \
-429 (`rate_limited`). Under a `Host` that is not this server's, 421 (`wrong_host`) is the answer.
+On every route, headers over 32 KiB are refused with 431 (`headers_too_large`), what is not HTTP with 400 (`malformed_request`), a \
+request that is not complete in time with 408 (`timeout`), too many connections from one address with 429 (`rate_limited`), and a \
+`Host` that is not this server's with 421 (`wrong_host`).
 
-A creating POST with an `Idempotency-Key` is done once: the same request under the same key is answered alike for 24 hours, \
-another request under it is refused with 422. Every answer carries an `X-Request-ID`, which the server's log knows too.
+A creating POST with an `Idempotency-Key` is executed once: the same request with the same key is answered alike for 24 hours, and \
+another request with that key is refused with 422. Every answer has an `X-Request-ID`, which is in the server's log too.
 """
 SECTIONS: Mapping[str, str] = {
     "Organisation": "Tenants, projects, keys and usage.",
-    "Sessions and what was said": "A session is one conversation. It lives in one project, or in the shared pool.",
-    "What is kept of it": "Memories, entities and observations: what derives from what was said, is never wider than it, and goes "
-    "when it goes.",
-    "Recall": "What was said, found again: only ever inside the walls that the session or the project stands in.",
-    "Chat": "A conversation with memory: what was said is recorded, what belongs to it is recalled, a model answers.",
-    "Console": "How a browser signs in. The console itself uses the other routes, with a cookie that stands for a key and is "
-    "taken from pages of this origin alone.",
-    "OpenAI-compatible": "The same conversation for applications that know OpenAI's interface: change their base URL to `/v1`. "
-    "Errors have OpenAI's shape, and our codes; fields that mean nothing here are let pass.",
-    "Operation": "How the server is doing. These routes are open: keep `/metrics` behind your proxy.",
+    "Sessions and messages": "A session is one conversation. It is in one project, or in the shared pool.",
+    "Memories": "Memories, entities and observations: derived from messages, visible only where these are, and deleted with them.",
+    "Recall": "Finds messages, memories and entities again, only inside the pool of the session or the project.",
+    "Chat": "A conversation with memory: messages are recorded, what is relevant is recalled, and a model answers.",
+    "Console": "How a browser signs in. The console itself uses the other routes, with a cookie that represents a key and is "
+    "accepted from pages of this origin only.",
+    "OpenAI-compatible": "Chat for applications of OpenAI's interface: change their base URL to `/v1`. Errors have OpenAI's format "
+    "and the codes of this interface; fields without a meaning here are ignored.",
+    "Operation": "The state of the server. These routes need no key: keep `/metrics` behind your proxy.",
 }
-_SUCCESS = {"200": "Done.", "201": "Created.", "204": "Done; there is nothing to add.", "307": "It is elsewhere."}
+_SUCCESS = {"200": "Done.", "201": "Created.", "204": "Done.", "307": "Redirected."}
 _SECURITY: Mapping[str, Node] = {
     "api_key": {
         "type": "http",
         "scheme": "bearer",
-        "description": "A key of a tenant, with the permission that is needed.",
+        "description": "An API key of a tenant, with the permission that the route needs.",
     },
     "operator_key": {"type": "http", "scheme": "bearer", "description": "`CLOISTER_OPERATOR_KEY` of the server."},
 }
 _HEADERS: Mapping[str, Node] = {
     "RequestId": {
-        "description": "The request's id in the log: the one you sent as `X-Request-ID`, or a new one.",
+        "description": "The id of the request in the log: the `X-Request-ID` of the request, or a new one.",
         "required": True,
         "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"},
     },
-    "RetryAfter": {"description": "Seconds to wait, when `rate_limited`.", "schema": {"type": "integer", "minimum": 1}},
+    "RetryAfter": {"description": "Seconds to wait, if `rate_limited`.", "schema": {"type": "integer", "minimum": 1}},
     "Challenge": {"required": True, "schema": {"const": "Bearer"}},
     "Location": {"required": True, "schema": {"type": "string"}},
 }
 _PROJECT_HEADER: Node = {
     "name": "X-Project-ID",
     "in": "header",
-    "description": "The project of the request; it wins over the key's own.",
-    "schema": forms.named("ProjectId"),
+    "description": "The project of the request; it takes precedence over that of the key.",
+    "schema": schemas.named("ProjectId"),
 }
 # Routes that refuse a project header, because they concern all projects.
 _OF_ALL_PROJECTS = ("erase_user",)
@@ -87,7 +87,7 @@ _OF_TENANTS = ("invalid_project_id", "unauthenticated", "forbidden", "not_found"
 _OF_OPERATORS = ("unauthenticated", "forbidden", "rate_limited")
 _OF_STORAGE = ("storage_error", "storage_busy", "storage_unavailable", "closed")
 _OF_WRITES = ("storage_read_only", "storage_full")
-# What can go wrong with a route beyond what all of its kind share.
+# Errors of single routes, beyond those that all routes of their kind share.
 _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
     "create_project": ("conflict", "quota_exceeded"),
     "change_project": ("conflict",),
@@ -111,7 +111,7 @@ _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
     "readyz": _OF_STORAGE,
     "metrics": _OF_STORAGE,
 }
-# Where an answer leads: a field of it, the parameter that takes it, and the routes that have this parameter.
+# Links of OpenAPI: a field of an answer, the parameter that takes its value, and the routes with this parameter.
 _LINKS: Mapping[str, tuple[str, str, Sequence[str]]] = {
     "create_session": (
         "external_id",
@@ -141,7 +141,7 @@ _LINKS: Mapping[str, tuple[str, str, Sequence[str]]] = {
 
 
 class DescribedApp(FastAPI):
-    """FastAPI, with a document that leaves nothing out, and a page made from it. Both are made once, when first asked for."""
+    """A FastAPI app with the completed document, and an HTML page of it. Both are built when they are first requested."""
 
     @cached_property
     def document(self) -> bytes:
@@ -171,7 +171,7 @@ def _completed(document: Node, routes: Iterable[object]) -> Node:
     components["responses"] = dict(sorted(problems.items()))
     document["info"]["description"] = DESCRIPTION
     document["tags"] = [{"name": name, "description": text} for name, text in SECTIONS.items()]
-    order = {name: place for place, name in enumerate(SECTIONS)}
+    order = {name: position for position, name in enumerate(SECTIONS)}
     document["paths"] = dict(
         sorted(document["paths"].items(), key=lambda item: order[next(iter(item[1].values()))["tags"][0]])
     )
@@ -179,26 +179,31 @@ def _completed(document: Node, routes: Iterable[object]) -> Node:
 
 
 def _schemas(found: Node) -> Node:
-    """Inputs as they are; outputs with the forms of what they hold, and all of it always there."""
+    """The schemas: of requests as they are; of answers with the formats of their fields, all of which are required."""
     for unused in ("HTTPValidationError", "ValidationError"):
         found.pop(unused, None)
     problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
     problem["properties"]["code"]["enum"] = sorted(STATUS)
-    problem["properties"]["errors"] = problem["properties"]["errors"]["anyOf"][0]
-    schemas = {name: _plain(_detailed(name, schema)) for name, schema in found.items()}
-    schemas |= {name: _plain(schema) for name, schema in problem.pop("$defs").items()}
+    problem["properties"]["kind"]["enum"] = sorted(KINDS.values())
+    # An optional member is left out rather than null.
+    for member in ("kind", "id", "errors"):
+        said = problem["properties"][member]
+        problem["properties"][member] = {**said.pop("anyOf")[0], **said}
+        del problem["properties"][member]["default"]
+    completed = {name: _plain(_detailed(name, schema)) for name, schema in found.items()}
+    completed |= {name: _plain(schema) for name, schema in problem.pop("$defs").items()}
     openai = OpenAiError.model_json_schema(ref_template="#/components/schemas/{model}")
-    schemas |= {name: _plain(schema) for name, schema in openai.pop("$defs").items()}
-    schemas["OpenAiError"] = _plain(openai)
-    schemas |= {name: {"type": "string", **form, "description": text} for name, (form, text) in forms.NAMED.items()}
-    return dict(sorted({**schemas, "Problem": _plain(problem)}.items()))
+    completed |= {name: _plain(schema) for name, schema in openai.pop("$defs").items()}
+    completed["OpenAiError"] = _plain(openai)
+    completed |= {name: {"type": "string", **form, "description": text} for name, (form, text) in schemas.NAMED.items()}
+    return dict(sorted({**completed, "Problem": _plain(problem)}.items()))
 
 
 def _detailed(name: str, schema: Node) -> Node:
     if "additionalProperties" in schema:
         return schema
     properties = {
-        field: _narrowed(said, forms.ANSWERS.get(f"{name}.{field}") or forms.ANSWERS.get(field, {}))
+        field: _narrowed(said, schemas.ANSWERS.get(f"{name}.{field}") or schemas.ANSWERS.get(field, {}))
         for field, said in schema["properties"].items()
     }
     return {**schema, "properties": properties, "required": list(properties)}
@@ -247,7 +252,7 @@ def _security(need: Need) -> list[Node]:
 
 
 def _parameter(given: Node, operation: str) -> Node:
-    """On the wire a parameter is absent or it is text; it is never null."""
+    """A parameter whose schema does not allow null: it is absent, or it is text."""
     schema = given["schema"]
     if "anyOf" in schema:
         schema = {**schema, **schema["anyOf"][0]}
@@ -287,7 +292,7 @@ def _codes(operation: Node, name: str, need: Need) -> set[str]:
 
 
 def _problem_responses(codes: Iterable[str], shared: Node, *, openai: bool) -> Node:
-    """One for each status, with the codes that it can carry here; those that are alike are written once."""
+    """One response for each status, with its possible codes; equal responses of several routes are shared."""
     of_status: dict[int, list[str]] = {}
     for code in sorted(codes):
         of_status.setdefault(STATUS[code], []).append(code)
@@ -331,7 +336,7 @@ def _openai_content(codes: Sequence[str]) -> Node:
 
 
 def _plain(schema: Node) -> Node:
-    """Without the titles that repeat a field's name, and with the named forms by their names."""
+    """A schema without titles, which repeat the names of fields, and with references to the named formats."""
     plain = {key: _whole(value) for key, value in schema.items() if key != "title"}
     if "properties" in plain:
         plain["properties"] = {name: _plain(inner) for name, inner in plain["properties"].items()}
@@ -339,12 +344,12 @@ def _plain(schema: Node) -> Node:
         plain["anyOf"] = [_plain(inner) for inner in plain["anyOf"]]
     if "items" in plain:
         plain["items"] = _plain(plain["items"])
-    for name, (form, _) in forms.NAMED.items():
+    for name, (form, _) in schemas.NAMED.items():
         if plain.get("type") == "string" and form.items() <= plain.items():
-            return forms.named(name) | {key: value for key, value in plain.items() if key not in {"type", *form}}
+            return schemas.named(name) | {key: value for key, value in plain.items() if key not in {"type", *form}}
     return plain
 
 
 def _whole(value: Any) -> Any:
-    """FastAPI makes floats of all limits."""
+    """A whole float as an integer: FastAPI turns all limits into floats."""
     return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -1,4 +1,4 @@
-"""Examples of every request and answer: one household that plans a journey. Each is checked against its schema by a test."""
+"""Examples of every request and answer, from one household that plans a journey. A test checks each against its schema."""
 
 import json
 from collections.abc import Mapping
@@ -164,7 +164,7 @@ cloister_http_requests_total{method="POST",route="/v1/sessions",status="201"} 1.
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Example:
-    """What one route is sent, where it is sent anything, and what it answers, where it answers anything."""
+    """The request body and the answer of one route, if it has them."""
 
     request: Any = None
     answer: Any = None

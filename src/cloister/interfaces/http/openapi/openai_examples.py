@@ -1,4 +1,4 @@
-"""Examples of the OpenAI-compatible routes: the same household, through another client."""
+"""Examples of the OpenAI-compatible routes, from the same household as the others."""
 
 from collections.abc import Mapping
 

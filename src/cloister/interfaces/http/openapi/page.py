@@ -1,4 +1,4 @@
-"""The documentation as one page of plain HTML, made from the OpenAPI document: no script, no font, nothing from elsewhere."""
+"""The documentation as one HTML page, generated from the OpenAPI document, without scripts, fonts or other external files."""
 
 import base64
 import hashlib
@@ -114,8 +114,8 @@ def _parameter(given: Node) -> str:
     return _field(given["name"], given["schema"], given.get("required", False), given["description"], given["in"])
 
 
-def _field(name: str, schema: Node, required: bool, description: str, place: str = "") -> str:
-    marks = f' <span class="soft">{place}</span>' if place else ""
+def _field(name: str, schema: Node, required: bool, description: str, location: str = "") -> str:
+    marks = f' <span class="soft">{location}</span>' if location else ""
     marks += ' <span class="must">required</span>' if required else ""
     return (
         f"<dt><code>{_text(name)}</code>{marks}</dt>"
@@ -137,7 +137,7 @@ def _errors(status: str, said: Node) -> str:
 
 
 def _problems(document: Node) -> Node:
-    """An example of each code."""
+    """An example of each error code."""
     found: Node = {}
     for response in document["components"]["responses"].values():
         (content,) = response["content"].values()
@@ -171,7 +171,7 @@ def _resolved(document: Node, node: Node) -> Node:
 
 
 def _type(schema: Node) -> str:
-    """A schema in a few words."""
+    """A short description of the type in a schema."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return f'<a href="#shape-{name}">{name}</a>'
@@ -220,5 +220,5 @@ def _paragraphs(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Text with `code` in it."""
+    """Escaped text, with `code` as code."""
     return _CODE.sub(r"<code>\1</code>", escape(text, quote=False))

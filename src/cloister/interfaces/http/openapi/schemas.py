@@ -1,4 +1,4 @@
-"""The forms of ids, names, texts and times as JSON Schema: what the services check, said where a caller can read it."""
+"""The formats of ids, names, texts and times as JSON Schema. The services enforce them; here they are documented."""
 
 from collections.abc import Mapping
 from typing import Any, get_args
@@ -13,46 +13,46 @@ from cloister.domain.project_settings import MAX_SYSTEM_PROMPT, MOST_PENDING_MES
 from cloister.domain.scope import MemberVisibility
 from cloister.domain.text import MAX_CONTENT, MAX_NAME, MAX_TAGS, RESERVED_TAGS
 
-Form = dict[str, Any]
+Schema = dict[str, Any]
 
-# Written out, so that every dialect of regular expressions reads them alike.
+# Character classes are written out, so that all dialects of regular expressions interpret them alike.
 _BLANK = r"^[\u0009-\u000d\u001c-\u0020\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]*$"
 _CONTROL = r"[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]"
 _NUL = r"\u0000"
-# What is left out of a memory, alone.
+# Only characters that are stripped from memories.
 _NOTHING = r"^[\u0001-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]*$"
 
 
-def _text(longest: int, *refused: str) -> Form:
-    """What matches one of these is refused, and so are spaces alone."""
+def _text(longest: int, *refused: str) -> Schema:
+    """A text that matches none of the `refused` patterns and is not blank."""
     return {"minLength": 1, "maxLength": longest, "not": {"pattern": "|".join((_BLANK, *refused))}}
 
 
-def _id(prefix: str) -> Form:
+def _id(prefix: str) -> Schema:
     return {"pattern": f"^{prefix}_[0-9a-f]{{16}}$"}
 
 
 NAME = _text(MAX_NAME, _CONTROL)
 TAG = _text(MAX_NAME, _CONTROL, *(f"^{prefix}" for prefix in RESERVED_TAGS))
-TAGS: Form = {"maxItems": MAX_TAGS}
+TAGS: Schema = {"maxItems": MAX_TAGS}
 CONTENT = _text(MAX_CONTENT, _NUL)
 SYSTEM_PROMPT = _text(MAX_SYSTEM_PROMPT, _NUL)
-TIME: Form = {"format": "date-time"}
+TIME: Schema = {"format": "date-time"}
 TENANT_ID, PROJECT_ID, MESSAGE_ID, EPISODE_ID, KEY_ID = map(_id, ("ten", "proj", "msg", "ep", "key"))
 MEMORY_ID, ENTITY_ID, OBSERVATION_ID = map(_id, ("mem", "ent", "obs"))
 MEMORY = _text(MAX_MEMORY, _NOTHING, _NUL)
-PROJECT_OR_NONE: Form = {"pattern": f"^none$|{PROJECT_ID['pattern']}"}
-API_KEY: Form = {"pattern": f"^{PREFIX}[0-9A-Za-z]{{{LENGTH - len(PREFIX)}}}$"}
-CURSOR: Form = {"pattern": "^[0-9A-Za-z_-]+$"}
-CONTEXT_LIMIT: Form = {"minimum": 0, "maximum": HIGHEST_LIMIT}
-BUDGET: Form = {"minimum": 0, "maximum": HIGHEST_BUDGET}
-PENDING_MESSAGES: Form = {"minimum": 1, "maximum": MOST_PENDING_MESSAGES}
+PROJECT_OR_NONE: Schema = {"pattern": f"^none$|{PROJECT_ID['pattern']}"}
+API_KEY: Schema = {"pattern": f"^{PREFIX}[0-9A-Za-z]{{{LENGTH - len(PREFIX)}}}$"}
+CURSOR: Schema = {"pattern": "^[0-9A-Za-z_-]+$"}
+CONTEXT_LIMIT: Schema = {"minimum": 0, "maximum": HIGHEST_LIMIT}
+BUDGET: Schema = {"minimum": 0, "maximum": HIGHEST_BUDGET}
+PENDING_MESSAGES: Schema = {"minimum": 1, "maximum": MOST_PENDING_MESSAGES}
 
-# Those that the document names, so that it says each of them once.
-NAMED: Mapping[str, tuple[Form, str]] = {
-    "Name": (NAME, "One line of text without control characters; not only spaces."),
-    "Content": (CONTENT, "Text without NUL; not only spaces."),
-    "Time": (TIME, "ISO 8601, years 1 to 9999, such as `2026-01-31T09:30:00Z`; what the server gives is in UTC."),
+# Formats that are named schemas of the document, so that each is described once.
+NAMED: Mapping[str, tuple[Schema, str]] = {
+    "Name": (NAME, "One line of text without control characters, not blank."),
+    "Content": (CONTENT, "Text without NUL, not blank."),
+    "Time": (TIME, "ISO 8601, years 1 to 9999, such as `2026-01-31T09:30:00Z`; times in answers are in UTC."),
     "TenantId": (TENANT_ID, "`ten_` and 16 hexadecimal digits."),
     "ProjectId": (PROJECT_ID, "`proj_` and 16 hexadecimal digits."),
     "MessageId": (MESSAGE_ID, "`msg_` and 16 hexadecimal digits."),
@@ -60,18 +60,18 @@ NAMED: Mapping[str, tuple[Form, str]] = {
     "MemoryId": (MEMORY_ID, "`mem_` and 16 hexadecimal digits."),
     "EntityId": (ENTITY_ID, "`ent_` and 16 hexadecimal digits."),
     "ObservationId": (OBSERVATION_ID, "`obs_` and 16 hexadecimal digits."),
-    "KeyId": (KEY_ID, "`key_` and 16 hexadecimal digits: the name of a key, not the key."),
-    "Secret": (API_KEY, "A key itself. It is shown this once, and kept nowhere."),
-    "Cursor": (CURSOR, "Where a list goes on, as it was given."),
+    "KeyId": (KEY_ID, "`key_` and 16 hexadecimal digits: the id of a key, not the key itself."),
+    "Secret": (API_KEY, "An API key. It is shown only in this answer, and is not stored."),
+    "Cursor": (CURSOR, "The position of the next page in a list; opaque."),
 }
 
 
-def named(name: str) -> Form:
+def named(name: str) -> Schema:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-# What answers hold, by the name of the field, or by its shape and its name.
-ANSWERS: Mapping[str, Form] = {
+# The formats of fields in answers, by the name of the field, or by model and field.
+ANSWERS: Mapping[str, Schema] = {
     "created_at": named("Time"),
     "updated_at": named("Time"),
     "expires_at": named("Time"),

@@ -1,4 +1,4 @@
-"""Shapes as JSON. The serialiser of each type is made once; FastAPI's own would look at every object twice."""
+"""Answers as JSON, and the models of lists. FastAPI would validate each answer before it serialises it; these are built here."""
 
 from functools import cache
 from typing import Any, cast
@@ -63,6 +63,7 @@ def _serialiser(kind: type[Any]) -> TypeAdapter[Any]:
 
 
 def answer(shape: Any, status: int = 200) -> Response:
+    """A shape as JSON. The serialiser of each type is built once."""
     kind = cast(type[Any], type(shape))
     return Response(_serialiser(kind).dump_json(shape), status, media_type="application/json")
 

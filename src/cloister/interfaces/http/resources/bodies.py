@@ -1,6 +1,6 @@
-"""What requests may hold. Only the wire's form is checked here; what it means is checked by the services, for every way in.
+"""The bodies of requests. Only types and fields are checked here; values are checked by the services, for every interface alike.
 
-The limits are shown to readers of the document and not enforced twice: a service refuses in its own words.
+The limits are documented in the schemas and not enforced by them: the services enforce them, with their own error texts.
 """
 
 from typing import Annotated, Any, Literal
@@ -13,58 +13,58 @@ from cloister.domain.memory import MAX_MEMORY
 from cloister.domain.project_settings import ObservationScope
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.domain.text import MAX_METADATA, MAX_METADATA_DEPTH
-from cloister.interfaces.http.openapi import schemas as forms
+from cloister.interfaces.http.openapi import schemas
 from cloister.services.conversations.record import LARGEST_BATCH
-from cloister.services.memories.memories import LARGEST_APPEND
+from cloister.services.memories.memories import LARGEST_MEMORY_BATCH
 from cloister.services.recall.search import HIGHEST_LIMIT, Kind
 
 
 def _as_whole(given: object) -> object:
-    """JSON knows one kind of number: 20.0 is 20."""
+    """JSON has one kind of number: 20.0 is the integer 20."""
     return int(given) if isinstance(given, float) and given.is_integer() else given
 
 
 Whole = Annotated[int, BeforeValidator(_as_whole)]
-Name = Annotated[str, Field(json_schema_extra=forms.NAME)]
-Content = Annotated[str, Field(json_schema_extra=forms.CONTENT)]
-Time = Annotated[str, Field(json_schema_extra=forms.TIME)]
-ProjectId = Annotated[str, Field(json_schema_extra=forms.PROJECT_ID)]
+Name = Annotated[str, Field(json_schema_extra=schemas.NAME)]
+Content = Annotated[str, Field(json_schema_extra=schemas.CONTENT)]
+Time = Annotated[str, Field(json_schema_extra=schemas.TIME)]
+ProjectId = Annotated[str, Field(json_schema_extra=schemas.PROJECT_ID)]
 Tags = Annotated[
-    list[Annotated[str, Field(json_schema_extra=forms.TAG)]],
+    list[Annotated[str, Field(json_schema_extra=schemas.TAG)]],
     Field(
-        description="Your own. Those that start with `session:`, `user:` or `project:` are stamped by the server.",
-        json_schema_extra=forms.TAGS,
+        description="Your own tags. Those with the prefix `session:`, `user:` or `project:` are set by the server.",
+        json_schema_extra=schemas.TAGS,
     ),
 ]
 Metadata = Annotated[
     dict[str, Any],
     Field(
-        description=f"Kept and given back as it came: at most {MAX_METADATA:,} characters as JSON, nested at most "
-        f"{MAX_METADATA_DEPTH} deep."
+        description=f"Stored and returned unchanged: at most {MAX_METADATA:,} characters as JSON, nested at most "
+        f"{MAX_METADATA_DEPTH} levels deep."
     ),
 ]
 DuplicateName = Annotated[bool, Field(description="Whether another project may have the same name.")]
-ContextLimit = Annotated[Whole, Field(json_schema_extra=forms.CONTEXT_LIMIT)]
+ContextLimit = Annotated[Whole, Field(json_schema_extra=schemas.CONTEXT_LIMIT)]
 
 
 class Body(BaseModel):
-    """Unknown fields are refused, and nothing is converted silently."""
+    """A request body: unknown fields are refused, and no value is converted to another type."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-def _either(*cases: forms.Form) -> ConfigDict:
-    """Fields that depend on each other: at least one of these holds."""
+def _either(*cases: schemas.Schema) -> ConfigDict:
+    """A schema for fields that depend on each other: at least one of the cases must match."""
     return ConfigDict(json_schema_extra={"anyOf": [*cases]})
 
 
 class Nothing(Body):
-    """Of a request that needs no body: none, or an empty object."""
+    """The body of a request that needs none: absent, or an empty object."""
 
 
 class SignIn(Body):
-    code: str = Field(description="What stands behind the # of a console link.", json_schema_extra=forms.NAME)
-    replace: bool = Field(default=False, description="Sign in even where the browser is signed in with another key.")
+    code: str = Field(description="The part of a console link after the #.", json_schema_extra=schemas.NAME)
+    replace: bool = Field(default=False, description="Sign in even if the browser is signed in with another key.")
 
 
 class NewTenant(Body):
@@ -82,12 +82,12 @@ class NewProject(Body):
 
 
 class ContextSource(Body):
-    """Messages of one role: the last ones, or the best matches; of this session, or of its whole pool."""
+    """Messages of one role: the most recent or the best matches, of this session or of its whole pool."""
 
     role: Role
     method: Method
     limit: ContextLimit = Field(
-        default=0, description="How many at most. Without it: 20 recent ones, 10 semantic ones."
+        default=0, description="The largest number of messages. Without it: 20 recent or 10 semantic ones."
     )
     conversation_scope: ConversationScope | None = Field(
         default=None, description="Without it: `current` for recent messages, `pool` for semantic ones."
@@ -98,43 +98,41 @@ Sources = Annotated[list[ContextSource], Field(json_schema_extra={"maxItems": MO
 
 
 class ProjectSettings(Body):
-    """What a project sets for itself; it holds from the next request on."""
+    """Settings of a project; they apply from the next request on."""
 
     observation_scope: ObservationScope = Field(
         default="session",
-        description="Whose observations a context holds: the session's, or its user's in the same pool.",
+        description="Which observations a context contains: those of the session, or those of its user in the same pool.",
     )
-    context_sources: Sources = Field(
-        default=[], description="What a context is made of where the request does not say."
+    context_sources: Sources = Field(default=[], description="The sources of a context if the request gives none.")
+    pending_message_count: Annotated[Whole, Field(json_schema_extra=schemas.PENDING_MESSAGES)] = Field(
+        default=4, description="After how many new messages memories are extracted."
     )
-    pending_message_count: Annotated[Whole, Field(json_schema_extra=forms.PENDING_MESSAGES)] = Field(
-        default=4, description="After how many unread messages memories are extracted."
-    )
-    system_prompt: Annotated[str, Field(json_schema_extra=forms.SYSTEM_PROMPT)] | None = Field(
+    system_prompt: Annotated[str, Field(json_schema_extra=schemas.SYSTEM_PROMPT)] | None = Field(
         default=None,
-        description="What the project's assistant is told first: a template, in which `{MEMORY.CONTEXT}`, `{RELEVANT.HISTORY}`, "
-        "`{ENTITIES}` and `{OBSERVATIONS}` stand for what was recalled; null for the usual one.",
+        description="The system prompt of the project's assistant: a template, in which `{MEMORY.CONTEXT}`, `{RELEVANT.HISTORY}`, "
+        "`{ENTITIES}` and `{OBSERVATIONS}` are replaced by what was recalled. `null`: the default template.",
     )
 
 
 class ProjectChange(Body):
-    """What is not given stays."""
+    """A change of a project; fields that are not given stay as they are."""
 
     name: Name | None = None
     is_default: Annotated[bool, Field(json_schema_extra={"enum": [True]})] | None = Field(
-        default=None, description="Only ever true: the project that was the default ceases to be."
+        default=None, description="Can only be `true`: the previous default project is no longer the default."
     )
     member_visibility: MemberVisibility | None = Field(
         default=None,
-        description="Whether users recall what others said in the project. It holds from the next request on, for all that was "
-        "ever said in it. Try it first with `dry_run=true`.",
+        description="Whether users recall what others said in the project. A change applies from the next request on, to "
+        "everything that was said in it before. Try it first with `dry_run=true`.",
     )
     settings: ProjectSettings | None = None
     allow_duplicate_name: DuplicateName = False
 
 
 class NewApiKey(Body):
-    """A key is confined to a project, so `confined` needs a `project_id`."""
+    """A new API key. `confined` needs a `project_id`, to which the key is confined."""
 
     model_config = _either(
         {"properties": {"confined": {"const": False}}},
@@ -142,29 +140,33 @@ class NewApiKey(Body):
     )
 
     name: Name
-    project_id: ProjectId | None = Field(default=None, description="The project of all requests with this key.")
-    confined: bool = Field(default=False, description="Whether the key can reach no other project.")
+    project_id: ProjectId | None = Field(
+        default=None, description="The project of requests with this key that name none."
+    )
+    confined: bool = Field(default=False, description="Whether the key has no access to other projects.")
     permissions: list[Literal["read", "write", "admin"]] = Field(
         default=["read", "write"], json_schema_extra={"minItems": 1}
     )
-    expires_at: Time | None = Field(default=None, description="From when on the key is not valid; in the future.")
+    expires_at: Time | None = Field(default=None, description="When the key expires; in the future.")
     user_id: Name | None = Field(
         default=None,
-        description="Bind the key to one user: it reaches that user's sessions only, on every route. For keys that are handed to a "
-        "browser or a device. Such a key cannot be an admin's.",
+        description="Bind the key to one user: it has access to that user's sessions only, on every route. For keys that are "
+        "given to a browser or a device. Such a key cannot have the permission `admin`.",
     )
 
 
 class NewSession(Body):
-    external_id: Name | None = Field(default=None, description="Your id for it; without one it gets one.")
+    external_id: Name | None = Field(
+        default=None, description="Your id of the session. Without it, the server makes one."
+    )
     project_id: ProjectId | None = Field(
         default=None,
-        description="Left out: the project of the request, which is `X-Project-ID`, else the key's, else the default project. "
-        "`null`: no project.",
+        description="Without it: the project of the request, which is `X-Project-ID`, else the key's, else the default project. "
+        "`null`: no project, which is the shared pool.",
     )
     user_id: Name | None = Field(
         default=None,
-        description="Whose session it is. Memory is divided by user, also inside a project unless its members share.",
+        description="The user of the session. Memory is divided by user, in a project too unless its visibility is `shared`.",
     )
     title: Name | None = None
     tags: Tags = Field(default=[])
@@ -172,9 +174,9 @@ class NewSession(Body):
 
 
 class SessionChange(Body):
-    """What is not given stays."""
+    """A change of a session; fields that are not given stay as they are."""
 
-    title: Name | None = Field(default=None, description="`null` takes it away.")
+    title: Name | None = Field(default=None, description="`null` removes the title.")
     project_id: ProjectId | None = Field(default=None, description="`null` takes the session out of its project.")
     tags: Tags | None = None
     metadata: Metadata | None = None
@@ -183,9 +185,11 @@ class SessionChange(Body):
 class NewMessage(Body):
     role: Role
     content: Content
-    author: Name | None = Field(default=None, description="Who spoke, where the role does not say.")
+    author: Name | None = Field(
+        default=None, description="The name of the speaker, if the role does not identify them."
+    )
     metadata: Metadata = Field(default={})
-    created_at: Time | None = Field(default=None, description="When it was said; without it, now.")
+    created_at: Time | None = Field(default=None, description="When the message was said. Without it: now.")
 
 
 class NewMessages(Body):
@@ -200,8 +204,8 @@ class NewEpisode(Body):
 
 class NewMemories(Body):
     session_id: Name = Field(description="The session's `external_id`.")
-    contents: list[Annotated[str, Field(json_schema_extra=forms.MEMORY)]] = Field(
-        json_schema_extra={"minItems": 1, "maxItems": LARGEST_APPEND},
+    contents: list[Annotated[str, Field(json_schema_extra=schemas.MEMORY)]] = Field(
+        json_schema_extra={"minItems": 1, "maxItems": LARGEST_MEMORY_BATCH},
         description=f"Short statements, each of at most {MAX_MEMORY:,} characters.",
     )
 
@@ -210,23 +214,27 @@ class EntityChange(Body):
     project_id: ProjectId
     user_id: Name | None = Field(
         default=None,
-        description="In a project with private members: whose part it goes to. Left out, it stays its user's.",
+        description="In a project with private members: the user whom the entity is moved to. Without it, its user stays.",
     )
 
 
 class ContextRequest(Body):
     session_id: Name = Field(description="The session's `external_id`.")
-    query: Content | None = Field(default=None, description="Without it, the user's last message is the query.")
-    recent_limit: ContextLimit | None = Field(default=None, description="For all recent sources; 20 of each role.")
-    semantic_limit: ContextLimit | None = Field(default=None, description="For all semantic sources; 10 of each role.")
-    budget_tokens: Annotated[Whole, Field(json_schema_extra=forms.BUDGET)] | None = Field(
-        default=None, description="How large the context may be; the current conversation comes first."
+    query: Content | None = Field(default=None, description="Without it: the user's last message.")
+    recent_limit: ContextLimit | None = Field(
+        default=None, description="The limit of every recent source. Without it: 20 of each role."
     )
-    sources: Sources | None = Field(default=None, description="Instead of the project's own.")
+    semantic_limit: ContextLimit | None = Field(
+        default=None, description="The limit of every semantic source. Without it: 10 of each role."
+    )
+    budget_tokens: Annotated[Whole, Field(json_schema_extra=schemas.BUDGET)] | None = Field(
+        default=None, description="The largest size of the context, in tokens; the current conversation has priority."
+    )
+    sources: Sources | None = Field(default=None, description="Sources that replace those of the project.")
 
 
 class SearchRequest(Body):
-    """Where to search: in a session's own scope, or in a project's pool or the shared one, of one user where given."""
+    """A search in the scope of a session, or in the pool of a project or the shared pool, of one user if given."""
 
     model_config = _either(
         {"properties": {"session_id": {"type": "null"}}},
@@ -237,12 +245,12 @@ class SearchRequest(Body):
     session_id: Name | None = Field(default=None, description="The session's `external_id`.")
     project_id: ProjectId | None = Field(
         default=None,
-        description="Left out: the project of the request. `null`: none, which is the shared pool, divided by user.",
+        description="Without it: the project of the request. `null`: the shared pool, which is divided by user.",
     )
     user_id: Name | None = None
     kinds: list[Kind] | None = Field(
         default=None,
-        description="Of which kinds; without it, of all. Entities are found in a project only.",
+        description="The kinds to search. Without it: all. Entities exist in projects only.",
         json_schema_extra={"minItems": 1},
     )
     limit: Whole = Field(default=10, json_schema_extra={"minimum": 1, "maximum": HIGHEST_LIMIT})

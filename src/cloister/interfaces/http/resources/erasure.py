@@ -1,4 +1,4 @@
-"""Erasing users, and what an operator does with tenants that are there: list, erase, a new key."""
+"""Erasing users, and the operator's routes for existing tenants: list, erase, create a key."""
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -13,15 +13,15 @@ from cloister.interfaces.http.resources.answers import TenantPage, answer
 from cloister.interfaces.python import tenant_shapes as shapes
 
 router = APIRouter(route_class=GuardedRoute, tags=["Organisation"])
-# The list is of no tenant; no tenant has this id.
+# Of the list of all tenants, which belongs to none of them: no tenant has this id.
 _ALL_TENANTS = TenantId(0)
 
 
 @router.delete("/v1/users/{user_id}", response_model=shapes.ErasedUser)
 @needs("admin")
 def erase_user(user_id: UserId, caller: Caller, dry_run: DryRun = False) -> Response:
-    """Erase everything of a user, in all projects and in none: sessions, what was said in them, what derives from that, and the
-    keys that are bound to the user. Of a user that nobody has heard of that is nothing. With `dry_run=true` nothing is changed: the
+    """Erase everything of a user, in all projects and in the shared pool: sessions, their messages, everything derived from these,
+    and the keys that are bound to the user. For an unknown user all counts are 0. With `dry_run=true` nothing is changed, and the
     answer is what would be erased."""
     if caller.project_header is not None:
         raise InvalidRequest("X-Project-ID", "names one project, and a user is erased in all of them: leave it out.")
@@ -33,7 +33,7 @@ def erase_user(user_id: UserId, caller: Caller, dry_run: DryRun = False) -> Resp
 @router.get("/operator/tenants", response_model=TenantPage)
 @needs("operator")
 def list_tenants(services: AllServices, limit: Limit = 50, cursor: Cursor = None) -> Response:
-    """List tenants, oldest first, with what they keep."""
+    """List tenants, oldest first, with counts of what they store."""
     listing = Listing("tenants", _ALL_TENANTS)
     after = listing.pair(cursor)
     tenants = services.tenants
@@ -43,15 +43,15 @@ def list_tenants(services: AllServices, limit: Limit = 50, cursor: Cursor = None
         found,
         limit,
         shape=shapes.tenant_summary_shape,
-        place=lambda tenant: (tenant.created_at, tenant.tenant),
+        key=lambda tenant: (tenant.created_at, tenant.tenant),
     )
 
 
 @router.delete("/operator/tenants/{tenant_id}", response_model=shapes.ErasedTenant)
 @needs("operator")
 def erase_tenant(tenant_id: TenantName, services: AllServices, dry_run: DryRun = False) -> Response:
-    """Erase a tenant with everything in it. Its keys are refused from then on. With `dry_run=true` nothing is changed: the answer
-    is what would be erased. The tenant `local`, which belongs to the installation, is refused."""
+    """Erase a tenant with everything in it. Its keys are no longer valid. With `dry_run=true` nothing is changed, and the answer is
+    what would be erased. The tenant `local`, which belongs to the installation, cannot be erased."""
     tenant = parse_tenant_id(tenant_id)
     counts = services.tenants.preview_erasing(tenant) if dry_run else services.tenants.erase(tenant)
     return answer(shapes.erased_tenant_shape(counts))
@@ -62,7 +62,7 @@ def erase_tenant(tenant_id: TenantName, services: AllServices, dry_run: DryRun =
 def create_tenant_key(
     tenant_id: TenantName, body: NoBody, services: AllServices, request: Request, idempotency_key: IdempotencyKey = None
 ) -> Response:
-    """Create an admin key for a tenant that has lost its own. `key` is shown this once."""
+    """Create an admin key for a tenant that has lost its own. `key` is shown only in this answer."""
     root = request.app.state.gate.operator_key
     created = services.tenants.create_key(parse_tenant_id(tenant_id), idempotency_key=idempotency_key, root=root)
     return answer(shapes.admin_key_shape(created), 201)

@@ -1,4 +1,4 @@
-"""What is kept of what was said: memories, entities and observations."""
+"""Memories, entities and observations: what is derived from messages."""
 
 from fastapi import APIRouter
 from starlette.responses import Response
@@ -30,10 +30,10 @@ from cloister.interfaces.http.resources.answers import EntityPage, MemoryPage, O
 from cloister.interfaces.http.resources.write_only import appended_answer
 from cloister.interfaces.python import derived_shapes as shapes
 
-# Half of the threads that answer: callers of a slow model leave the others to everybody else, and none takes all of that half.
+# Extraction waits for a slow model, so it may use half of the threads that answer requests, and one tenant a quarter of that half.
 extracting = TenantConcurrencyLimit(of_all=THREADS // 2, of_one=THREADS // 8)
 
-router = APIRouter(route_class=GuardedRoute, tags=["What is kept of it"])
+router = APIRouter(route_class=GuardedRoute, tags=["Memories"])
 
 
 @router.get("/v1/sessions/{external_id}/memories", response_model=MemoryPage)
@@ -43,9 +43,9 @@ def list_memories(
 ) -> Response:
     """List the memories of a session, oldest first."""
     listing = Listing("memories of a session", caller.reach.tenant, external_id)
-    place, behind = listing.pair(cursor), None if after is None else parse_memory_id(after)
+    after_key, behind = listing.pair(cursor), None if after is None else parse_memory_id(after)
     found = caller.services.memories.of_session(
-        caller.reach, external_id, limit=limit + 1, after=place, behind=None if place else behind
+        caller.reach, external_id, limit=limit + 1, after=after_key, behind=None if after_key else behind
     )
     return _memory_page(found, limit, listing)
 
@@ -55,13 +55,13 @@ def list_memories(
 def list_user_memories(
     user_id: UserId, caller: Caller, limit: Limit = 50, cursor: Cursor = None, after: AfterMemory = None
 ) -> Response:
-    """List the memories of a user, merged across sessions, oldest first: for display and audit. Of the project that the header or
-    the key names, else of all."""
+    """List the memories of a user, merged across sessions, oldest first, for display and audit: in the project that the header or
+    the key names, else in all."""
     reach = caller.narrowed_reach()
     listing = Listing("memories of a user", reach.tenant, reach.confined_to, user_id)
-    place, behind = listing.pair(cursor), None if after is None else parse_memory_id(after)
+    after_key, behind = listing.pair(cursor), None if after is None else parse_memory_id(after)
     found = caller.services.memories.of_user(
-        reach, user_id, limit=limit + 1, after=place, behind=None if place else behind
+        reach, user_id, limit=limit + 1, after=after_key, behind=None if after_key else behind
     )
     return _memory_page(found, limit, listing)
 
@@ -71,8 +71,8 @@ def list_user_memories(
 def add_memories(
     body: bodies.NewMemories, caller: Caller, idempotency_key: IdempotencyKey = None, wait: Wait = None
 ) -> Response:
-    """Add memories by hand. What the session knows already, in other case, spacing or punctuation, is counted and not added."""
-    appended = caller.services.memories.append(
+    """Add memories by hand. One that the session has already, apart from case, spacing or punctuation, is counted and not added."""
+    appended = caller.services.memories.add(
         caller.reach, body.session_id, body.contents, idempotency_key=idempotency_key
     )
     wait_until_indexed(caller.services, wait)
@@ -82,7 +82,7 @@ def add_memories(
 @router.delete("/v1/memories/{memory_id}", status_code=204, response_model=None)
 @needs("write")
 def forget_memory(memory_id: MemoryName, caller: Caller) -> Response:
-    """Forget one memory. What it came from stays, and is not read for memories again."""
+    """Forget one memory. Its source messages stay, and memories are not extracted from them again."""
     caller.services.memories.forget(caller.reach, parse_memory_id(memory_id))
     return nothing()
 
@@ -97,24 +97,24 @@ def list_entities(
     cursor: Cursor = None,
     after: AfterEntity = None,
 ) -> Response:
-    """List the entities of the project of the request, or with `project_id` of that one, oldest first. There are none outside a
-    project."""
+    """List the entities of the project of the request, or of the project `project_id`, oldest first. Entities exist in projects
+    only."""
     project = caller.project(required=True) if project_id is None else parse_project_id(project_id)
     listing = Listing("entities", caller.reach.tenant, project, user_id)
-    place, behind = listing.pair(cursor), None if after is None else parse_entity_id(after)
+    after_key, behind = listing.pair(cursor), None if after is None else parse_entity_id(after)
     found = caller.services.entities.page(
-        caller.reach, project, user_id=user_id, limit=limit + 1, after=place, behind=None if place else behind
+        caller.reach, project, user_id=user_id, limit=limit + 1, after=after_key, behind=None if after_key else behind
     )
     return listing.page(
-        EntityPage, found, limit, shape=shapes.entity_shape, place=lambda entity: (entity.created_at, entity.id)
+        EntityPage, found, limit, shape=shapes.entity_shape, key=lambda entity: (entity.created_at, entity.id)
     )
 
 
 @router.patch("/v1/entities/{entity_id}", response_model=shapes.Entity)
 @needs("write")
 def retag_entity(entity_id: EntityName, body: bodies.EntityChange, caller: Caller, wait: Wait = None) -> Response:
-    """Move an entity to another project; nothing else ever does. Where that project knows the name already, the two become one,
-    under the id that is there. Needs the permission `read` too, since the answer holds the entity's words."""
+    """Move an entity to another project; entities move in no other way. If that project has an entity of the same name, the two are
+    merged under the id of that one. Needs the permission `read` too, since the answer contains the entity."""
     caller.key.require("read")
     moved = caller.services.entities.retag(
         caller.reach, parse_entity_id(entity_id), parse_project_id(body.project_id), user_id=body.user_id
@@ -126,8 +126,8 @@ def retag_entity(entity_id: EntityName, body: bodies.EntityChange, caller: Calle
 @router.post("/v1/sessions/{external_id}/extract", response_model=shapes.Extraction)
 @needs("write")
 def extract(external_id: SessionId, caller: Caller, _: NoBody, wait: Wait = None) -> Response:
-    """Look now for memories, entities and observations in what nobody has looked at yet, and answer when it is done. The server
-    does so by itself, after every few replies; where it is at it just now, its end is waited for, up to ten seconds."""
+    """Extract memories, entities and observations from new messages now, and answer when that is done. The server does so by itself
+    after every few replies; if an extraction is running, this waits for its end, up to ten seconds."""
     with extracting.taken(caller.reach.tenant, "Too many sessions are being extracted at once"):
         extracted = caller.services.extraction.extract_now(caller.reach, external_id)
     wait_until_indexed(caller.services, wait)
@@ -139,18 +139,18 @@ def extract(external_id: SessionId, caller: Caller, _: NoBody, wait: Wait = None
 def list_observations(
     external_id: SessionId, caller: Caller, limit: Limit = 50, cursor: Cursor = None, after: AfterObservation = None
 ) -> Response:
-    """List the notes that compress what has fallen out of a session's recent window, in the order in which it was said."""
+    """List the observations of a session, which summarise messages before its recent ones, in chronological order."""
     listing = Listing("observations", caller.reach.tenant, external_id)
-    place, behind = listing.pair(cursor), None if after is None else parse_observation_id(after)
+    after_key, behind = listing.pair(cursor), None if after is None else parse_observation_id(after)
     found = caller.services.observations.of_session(
-        caller.reach, external_id, limit=limit + 1, after=place, behind=None if place else behind
+        caller.reach, external_id, limit=limit + 1, after=after_key, behind=None if after_key else behind
     )
     return listing.page(
         ObservationPage,
         found,
         limit,
         shape=shapes.observation_shape,
-        place=lambda stored: (stored.observation.said_at, stored.observation.id),
+        key=lambda stored: (stored.observation.said_at, stored.observation.id),
     )
 
 
@@ -160,5 +160,5 @@ def _memory_page(found: list[StoredMemory], limit: int, listing: Listing) -> Res
         found,
         limit,
         shape=shapes.memory_shape,
-        place=lambda stored: (stored.memory.created_at, stored.memory.id),
+        key=lambda stored: (stored.memory.created_at, stored.memory.id),
     )

@@ -1,4 +1,4 @@
-"""Recall: contexts and search."""
+"""Routes of recall: contexts and search."""
 
 from fastapi import APIRouter
 from starlette.responses import Response
@@ -10,7 +10,7 @@ from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.resources import bodies
 from cloister.interfaces.http.resources.answers import HitList, answer
 from cloister.interfaces.python import shapes
-from cloister.services.recall.search import Place
+from cloister.services.recall.search import SearchTarget
 
 router = APIRouter(route_class=GuardedRoute, tags=["Recall"])
 
@@ -18,9 +18,9 @@ router = APIRouter(route_class=GuardedRoute, tags=["Recall"])
 @router.post("/v1/context", response_model=shapes.Context)
 @needs("read")
 def build_context(body: bodies.ContextRequest, caller: Caller) -> Response:
-    """What was just said in a session, what its pool knows of the query, and what was kept of that: memories, entities of the
-    project, and notes. Without `query`, the user's last message is the query. `memory_context` is the memories as a prompt may
-    hold them: quoted, and marked as no instructions."""
+    """Build the context of a reply: the recent messages of a session, messages of its pool that match the query, memories, entities
+    of the project, and observations. Without `query`, the user's last message is the query. `memory_context` is the memories as
+    text for a prompt: quoted, and marked as data and not as instructions."""
     context = caller.services.context.build(
         caller.reach,
         body.session_id,
@@ -36,17 +36,17 @@ def build_context(body: bodies.ContextRequest, caller: Caller) -> Response:
 @router.post("/v1/search", response_model=HitList)
 @needs("read")
 def search(body: bodies.SearchRequest, caller: Caller) -> Response:
-    """The best episodes, memories and entities of the project of the request, or with `session_id` of that session's scope. With
-    `project_id` it is that project, and with `null` the shared pool. A score is a share of the best hit's, which has 1."""
-    hits = caller.services.search.search(caller.reach, body.query, _place(body, caller), body.limit, body.kinds)
+    """Find episodes, memories and entities: in the project of the request, with `session_id` in the scope of that session, with
+    `project_id` in that project, or with `null` in the shared pool. Scores are relative to the best hit, which has 1."""
+    hits = caller.services.search.search(caller.reach, body.query, _target(body, caller), body.limit, body.kinds)
     return answer(HitList.model_construct(data=[shapes.hit_shape(hit) for hit in hits]))
 
 
-def _place(body: bodies.SearchRequest, caller: CallerInfo) -> Place:
+def _target(body: bodies.SearchRequest, caller: CallerInfo) -> SearchTarget:
     if body.session_id is None and "project_id" not in body.model_fields_set:
-        return Place(project=caller.project(required=True), user_id=body.user_id)
+        return SearchTarget(project=caller.project(required=True), user_id=body.user_id)
     project = None if body.project_id is None else parse_project_id(body.project_id)
-    return Place(session=body.session_id, project=project, user_id=body.user_id)
+    return SearchTarget(session=body.session_id, project=project, user_id=body.user_id)
 
 
 def _sources(given: list[bodies.ContextSource]) -> tuple[Source, ...]:

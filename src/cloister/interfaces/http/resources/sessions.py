@@ -1,4 +1,4 @@
-"""Sessions, and what was said in them."""
+"""Routes of sessions and their messages."""
 
 from typing import Protocol
 
@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import NotFound
-from cloister.domain.identifiers import MessageId, ProjectId, parse_message_id, parse_project_id
+from cloister.domain.identifiers import NO_PROJECT, MessageId, ProjectId, parse_message_id, parse_project_id
 from cloister.domain.text import checked_content
 from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, NoBody, needs
 from cloister.interfaces.http.dispatch.cursors import Listing, other_cursor
@@ -30,26 +30,24 @@ from cloister.interfaces.http.resources.answers import MessageList, MessagePage,
 from cloister.interfaces.http.resources.write_only import message_answers, session_answer
 from cloister.interfaces.python import preview_shapes, shapes
 from cloister.interfaces.python.arguments import draft_of, of_each
-from cloister.services.conversations.record import Append, Recorded
+from cloister.services.conversations.record import RecordRequest, RecordResult
 from cloister.services.conversations.sessions import SessionChange, SessionFields, check_change
 
-SHARED_POOL = "none"
-
-router = APIRouter(route_class=GuardedRoute, tags=["Sessions and what was said"])
+router = APIRouter(route_class=GuardedRoute, tags=["Sessions and messages"])
 
 
 @router.post(
     "/v1/sessions",
     status_code=201,
     response_model=shapes.Session,
-    responses={200: {"model": shapes.Session, "description": "It was there already, with equal fields."}},
+    responses={200: {"model": shapes.Session, "description": "The session existed already, with equal fields."}},
 )
 @needs("write")
 def create_session(
     body: bodies.NewSession, caller: Caller, idempotency_key: IdempotencyKey = None, wait: Wait = None
 ) -> Response:
-    """Create a session. Without `project_id` it gets the project of the request; with `null` it is in none, which is the shared
-    pool. The same `external_id` with equal fields again is the same session, answered with 200."""
+    """Create a session. Without `project_id` it is in the project of the request; with `null` in the shared pool. An existing
+    `external_id` with equal fields is answered with that session and 200."""
     fields = SessionFields(
         external_id=body.external_id,
         project=project_of(body, caller),
@@ -75,9 +73,9 @@ def list_sessions(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Response:
-    """List sessions, newest activity first: of one project, with `project_id=none` of the shared pool, or without `project_id` of
-    the project that the header or the key names, else of all."""
-    if project_id == SHARED_POOL:
+    """List sessions, most recent activity first: of one project, with `project_id=none` of the shared pool, or without `project_id`
+    of the project that the header or the key names, else of all."""
+    if project_id == NO_PROJECT:
         return session_page(caller, limit, cursor, any_project=False, user_id=user_id)
     project = caller.chosen_project() if project_id is None else parse_project_id(project_id)
     return session_page(caller, limit, cursor, project=project, any_project=project is None, user_id=user_id)
@@ -86,7 +84,7 @@ def list_sessions(
 @router.get("/v1/sessions/{external_id}", response_model=shapes.Session)
 @needs("read")
 def get_session(external_id: SessionId, caller: Caller) -> Response:
-    """One session."""
+    """Get one session."""
     return answer(shapes.session_shape(caller.services.sessions.get(caller.reach, external_id)))
 
 
@@ -95,9 +93,9 @@ def get_session(external_id: SessionId, caller: Caller) -> Response:
 def change_session(
     external_id: SessionId, body: bodies.SessionChange, caller: Caller, wait: Wait = None, dry_run: DryRun = False
 ) -> Response:
-    """Change what is given. `project_id: null` takes the session out of its project; all that was said in it moves along, but for
-    what replies quote of the place it leaves. With `dry_run=true` nothing is changed: the answer is how much would move
-    along, and how many of its replies had been given text of that place; that needs the permission `read` too."""
+    """Change the given fields. `project_id: null` takes the session out of its project; its messages move along, except for what
+    replies quote from the pool that it leaves. With `dry_run=true` nothing is changed: the answer is how much would move, and how
+    many replies were given text of that pool; this needs the permission `read` too."""
     moving = "project_id" in body.model_fields_set
     project = parse_project_id(body.project_id) if moving and body.project_id is not None else None
     change = SessionChange(
@@ -105,17 +103,18 @@ def change_session(
         untitle="title" in body.model_fields_set and body.title is None,
         tags=None if body.tags is None else tuple(body.tags),
         metadata=body.metadata,
-        move=moving,
-        project=project,
     )
+    sessions = caller.services.sessions
     if dry_run:
         caller.key.require("read")
         check_change(change)
-        sessions = caller.services.sessions
-        place = project if moving else sessions.get(caller.reach, external_id).project
-        preview = sessions.preview_move(caller.reach, external_id, place)
+        target = project if moving else sessions.get(caller.reach, external_id).project
+        preview = sessions.preview_move(caller.reach, external_id, target)
         return answer(preview_shapes.move_preview_shape(preview))
-    changed = caller.services.sessions.change(caller.reach, external_id, change)
+    if moving:
+        changed = sessions.move(caller.reach, external_id, project, change)
+    else:
+        changed = sessions.change(caller.reach, external_id, change)
     wait_until_indexed(caller.services, wait)
     shape = shapes.session_shape(changed)
     return answer(session_answer(caller, shape, title=body.title, tags=body.tags, metadata=body.metadata))
@@ -124,14 +123,14 @@ def change_session(
 @router.delete("/v1/sessions/{external_id}", response_model=shapes.Forgotten)
 @needs("write")
 def delete_session(external_id: SessionId, caller: Caller) -> Response:
-    """Forget a session, with all that was said in it and all that derives from it."""
+    """Delete a session, with its messages and everything derived from them."""
     return answer(shapes.forgotten_shape(caller.services.forgetting.session(caller.reach, external_id)))
 
 
 @router.post("/v1/sessions/{external_id}/clear", response_model=shapes.Forgotten)
 @needs("write")
 def clear_session(external_id: SessionId, caller: Caller, _: NoBody) -> Response:
-    """Forget all that was said in a session and all that derives from it, and keep the session."""
+    """Delete the messages of a session and everything derived from them; the session stays."""
     return answer(shapes.forgotten_shape(caller.services.forgetting.contents(caller.reach, external_id)))
 
 
@@ -144,16 +143,16 @@ def record_message(
     idempotency_key: IdempotencyKey = None,
     wait: Wait = None,
 ) -> Response | Appending:
-    """Append a message. It is durable when this answers."""
+    """Append a message to a session. It is durable when this answers."""
     drafts = [_draft(body)]
 
-    def done(recorded: Recorded) -> Response:
+    def done(recorded: RecordResult) -> Response:
         wait_until_indexed(caller.services, wait)
         (made,) = message_answers(caller, [shapes.message_shape(recorded.messages[0], recorded.session)])
         return answer(made, 201)
 
     if idempotency_key is None:
-        return Appending(append=Append(reach=caller.reach, session=external_id, drafts=drafts), answer=done)
+        return Appending(append=RecordRequest(reach=caller.reach, session=external_id, drafts=drafts), answer=done)
     return done(caller.services.record.messages(caller.reach, external_id, drafts, idempotency_key=idempotency_key))
 
 
@@ -179,15 +178,15 @@ def record_messages(
 def list_messages(
     external_id: SessionId, caller: Caller, limit: Limit = 50, cursor: Cursor = None, after: After = None
 ) -> Response:
-    """What was said in a session, in order. A cursor goes on from where `after` began."""
+    """List the messages of a session, in chronological order. With a `cursor`, `after` is ignored."""
     listing = Listing("messages", caller.reach.tenant, external_id)
-    place = listing.number(cursor)
-    behind = MessageId(place) if place is not None else None if after is None else parse_message_id(after)
+    after_key = listing.number(cursor)
+    behind = MessageId(after_key) if after_key is not None else None if after is None else parse_message_id(after)
     try:
         session, found = caller.services.sessions.messages(caller.reach, external_id, limit=limit + 1, after=behind)
     except NotFound as error:
-        # Of a session that had this name before.
-        if place is not None and error.kind == "message":
+        # The cursor is of a deleted session that had the same external id.
+        if after_key is not None and error.kind == "message":
             raise other_cursor() from None
         raise
     return listing.page(
@@ -195,14 +194,14 @@ def list_messages(
         found,
         limit,
         shape=lambda message: shapes.message_shape(message, session),
-        place=lambda message: (message.id,),
+        key=lambda message: (message.id,),
     )
 
 
 @router.delete("/v1/messages/{message_id}", status_code=204, response_model=None)
 @needs("write")
 def forget_message(message_id: MessageName, caller: Caller) -> Response:
-    """Forget one message, with the memories and notes that came from it."""
+    """Delete one message, with the memories and observations derived from it."""
     caller.services.forgetting.message(caller.reach, parse_message_id(message_id))
     return nothing()
 
@@ -212,7 +211,7 @@ def forget_message(message_id: MessageName, caller: Caller) -> Response:
 def record_episode(
     body: bodies.NewEpisode, caller: Caller, idempotency_key: IdempotencyKey = None, wait: Wait = None
 ) -> Response:
-    """Append both sides of one exchange, which make an episode."""
+    """Append a message of the user and its reply, which together are an episode."""
     episode = caller.services.record.episode(
         caller.reach,
         body.session_id,
@@ -243,12 +242,12 @@ def session_page(
         before=listing.pair(cursor),
     )
     return listing.page(
-        SessionPage, found, limit, shape=shapes.session_shape, place=lambda session: (session.updated_at, session.id)
+        SessionPage, found, limit, shape=shapes.session_shape, key=lambda session: (session.updated_at, session.id)
     )
 
 
 class OfAProject(Protocol):
-    """A body that may say in which project a new session is to be."""
+    """A body that may name the project of a new session."""
 
     @property
     def project_id(self) -> str | None: ...
@@ -258,7 +257,7 @@ class OfAProject(Protocol):
 
 
 def project_of(body: OfAProject, caller: CallerInfo) -> ProjectId | None:
-    """The project of a new session: what the body says, even if that is none, else the request's."""
+    """The project of a new session: that of the body, if it names one or is `null`, else that of the request."""
     if "project_id" not in body.model_fields_set:
         return caller.project(required=False)
     return None if body.project_id is None else parse_project_id(body.project_id)

@@ -1,4 +1,4 @@
-"""Tenants, projects, keys and usage: /operator and /org."""
+"""Routes of tenants, projects, API keys and usage: /operator and /org."""
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -46,15 +46,15 @@ def list_projects(caller: Caller, limit: Limit = 50, cursor: Cursor = None, name
     listing = Listing("projects", caller.reach.tenant, caller.reach.confined_to, *([] if name is None else [name]))
     found = caller.services.projects.projects(caller.reach, limit=limit + 1, after=listing.pair(cursor), name=name)
     return listing.page(
-        ProjectPage, found, limit, shape=shapes.project_shape, place=lambda project: (project.created_at, project.id)
+        ProjectPage, found, limit, shape=shapes.project_shape, key=lambda project: (project.created_at, project.id)
     )
 
 
 @router.post("/org/projects", status_code=201, response_model=shapes.Project)
 @needs("admin")
 def create_project(body: bodies.NewProject, caller: Caller, idempotency_key: IdempotencyKey = None) -> Response:
-    """Create a project. A name that another project has, in whatever case, is refused with 409, unless
-    `allow_duplicate_name` is true."""
+    """Create a project. A name that another project has, ignoring case, is refused with 409, unless `allow_duplicate_name` is
+    true."""
     created = caller.services.projects.create_project(
         caller.reach,
         body.name,
@@ -68,7 +68,7 @@ def create_project(body: bodies.NewProject, caller: Caller, idempotency_key: Ide
 @router.get("/org/projects/{project_id}", response_model=shapes.Project)
 @needs("read")
 def get_project(project_id: ProjectId, caller: Caller) -> Response:
-    """One project."""
+    """Get one project."""
     return answer(shapes.project_shape(caller.services.projects.project(caller.reach, parse_project_id(project_id))))
 
 
@@ -77,20 +77,20 @@ def get_project(project_id: ProjectId, caller: Caller) -> Response:
 def change_project(
     project_id: ProjectId, body: bodies.ProjectChange, caller: Caller, dry_run: DryRun = False
 ) -> Response:
-    """Rename a project, make it the default, change whether its members recall each other, or change its settings; what is not
-    given stays. With `dry_run=true` nothing is changed: the answer is how many sessions, of how many users, would recall each
-    other that do not now."""
-    organise, project = caller.services.projects, parse_project_id(project_id)
+    """Rename a project, make it the default, change whether its members recall each other's messages, or change its settings.
+    Fields that are not given stay as they are. With `dry_run=true` nothing is changed: the answer is how many sessions, of how many
+    users, would newly recall each other."""
+    projects, project = caller.services.projects, parse_project_id(project_id)
     settings = None if body.settings is None else body.settings.model_dump(exclude_unset=True)
     if dry_run:
         checked_settings(settings or {})
         check_project_change(
             caller.reach, name=body.name, is_default=body.is_default, member_visibility=body.member_visibility
         )
-        visibility = body.member_visibility or organise.project(caller.reach, project).member_visibility
-        preview = organise.preview_visibility(caller.reach, project, visibility)
+        visibility = body.member_visibility or projects.project(caller.reach, project).member_visibility
+        preview = projects.preview_visibility(caller.reach, project, visibility)
         return answer(preview_shapes.visibility_preview_shape(preview))
-    changed = organise.change_project(
+    changed = projects.change_project(
         caller.reach,
         project,
         name=body.name,
@@ -105,7 +105,7 @@ def change_project(
 @router.delete("/org/projects/{project_id}", response_model=shapes.DeletedProject)
 @needs("admin")
 def delete_project(project_id: ProjectId, caller: Caller) -> Response:
-    """Delete a project softly: its sessions go back to the shared pool, and nothing of them is lost."""
+    """Delete a project. Its sessions move to the shared pool with all their messages."""
     moved = caller.services.projects.delete_project(caller.reach, parse_project_id(project_id))
     return answer(shapes.deleted_project_shape(moved))
 
@@ -113,24 +113,24 @@ def delete_project(project_id: ProjectId, caller: Caller) -> Response:
 @router.get("/org/projects/{project_id}/sessions", response_model=SessionPage)
 @needs("read")
 def list_project_sessions(project_id: ProjectId, caller: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
-    """List the sessions of a project, newest activity first."""
+    """List the sessions of a project, most recent activity first."""
     return session_page(caller, limit, cursor, project=parse_project_id(project_id), any_project=False)
 
 
 @router.get("/org/api-keys", response_model=ApiKeyPage)
 @needs("admin")
 def list_api_keys(caller: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
-    """List the keys that were not revoked, oldest first, without their secrets."""
+    """List the keys that are not revoked, oldest first, without the keys themselves."""
     listing = Listing("keys", caller.reach.tenant)
     found = caller.services.api_keys.page(caller.reach, limit=limit + 1, after=listing.pair(cursor))
-    return listing.page(ApiKeyPage, found, limit, shape=shapes.key_shape, place=lambda key: (key.created_at, key.id))
+    return listing.page(ApiKeyPage, found, limit, shape=shapes.key_shape, key=lambda each: (each.created_at, each.id))
 
 
 @router.post("/org/api-keys", status_code=201, response_model=shapes.CreatedKey)
 @needs("admin")
 def create_api_key(body: bodies.NewApiKey, caller: Caller, idempotency_key: IdempotencyKey = None) -> Response:
-    """Create a key. `key` is shown this once. With `project_id` the key is pinned: its callers need no `X-Project-ID`;
-    with `confined` too it can reach no other project. With `user_id` it reaches that user's sessions only."""
+    """Create a key. `key` is shown only in this answer. With `project_id` the key is pinned: its requests need no `X-Project-ID`;
+    with `confined` too it has no access to other projects. With `user_id` it has access to that user's sessions only."""
     fields = KeyFields(
         name=body.name,
         project=None if body.project_id is None else parse_project_id(body.project_id),
@@ -148,7 +148,7 @@ def create_api_key(body: bodies.NewApiKey, caller: Caller, idempotency_key: Idem
 @router.delete("/org/api-keys/{key_id}", status_code=204, response_model=None)
 @needs("admin")
 def revoke_api_key(key_id: KeyName, caller: Caller) -> Response:
-    """Revoke a key, at once. The last admin key that does not expire stays (409): make another first."""
+    """Revoke a key, with immediate effect. The last admin key without an expiry cannot be revoked (409): create another first."""
     caller.services.api_keys.revoke(caller.reach, parse_key_id(key_id))
     return nothing()
 
@@ -156,5 +156,5 @@ def revoke_api_key(key_id: KeyName, caller: Caller) -> Response:
 @router.get("/org/usage", response_model=tenant_shapes.Usage)
 @needs("read")
 def get_usage(caller: Caller) -> Response:
-    """What the tenant keeps, and how much it may."""
+    """Get the tenant's counts and limits."""
     return answer(tenant_shapes.usage_shape(caller.services.projects.usage(caller.reach)))

@@ -1,7 +1,7 @@
-"""Answers to a key that may write and not read: ids, and what the request itself said. Nothing that was stored before comes back.
+"""Answers to keys that may write but not read: ids and the fields of the request itself, and nothing that was stored before.
 
-A session that was there already keeps its title, tags, metadata, counts and times to itself, and a new message does not show its
-session's tags. Whether a memory was known already is not told, since asking that is reading."""
+The answer of an existing session leaves out its stored title, tags, metadata, counts and times; that of a new message leaves out
+the tags of its session. Whether a memory existed already is not answered, since that would be reading."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ def session_answer(
     tags: Sequence[str] | None = None,
     metadata: Mapping[str, object] | None = None,
 ) -> shapes.Session:
-    """A session that was there before the request, with what the request said of it."""
+    """A session that existed before the request; for a write-only key, with the fields of the request."""
     if may_read(caller):
         return session
     return replace(
@@ -45,7 +45,7 @@ def appended_answer(caller: CallerInfo, appended: derived_shapes.Appended) -> de
 
 
 def message_answers(caller: CallerInfo, messages: list[shapes.Message]) -> list[shapes.Message]:
-    """New messages, whose tags are those of their session; what the server itself stamps are ids."""
+    """New messages; for a write-only key, with only those tags that the server sets, which are ids."""
     if may_read(caller):
         return messages
     return [replace(each, tags=tuple(tag for tag in each.tags if tag.startswith(RESERVED_TAGS))) for each in messages]

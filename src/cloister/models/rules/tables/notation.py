@@ -1,6 +1,6 @@
-"""How the rules' tables are written: one regular expression a line, continued by indented lines, with names in angle brackets.
+"""The format of the rules' tables: one regular expression a line, continued by indented lines, with fragments by name.
 
-`<PET>` stands for the fragment of that name. Groups are written with plain parentheses; nothing reads what they captured.
+`<PET>` is replaced with the fragment of that name. Groups are plain parentheses; their captures are not used.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ _NAME = linear(r"<([A-Z_]+)>")
 
 
 def entries(table: str, fragments: Mapping[str, str] | None = None) -> list[str]:
-    """The expressions of a table, their fragments filled in where they are given; a fragment may name others."""
+    """The expressions of a table, with fragments inserted if given; a fragment may contain others."""
     found: list[str] = []
     for line in table.strip("\n").split("\n"):
         if line.startswith(" "):
@@ -26,12 +26,12 @@ def alternatives(table: str) -> str:
 
 
 def anywhere(table: str) -> Pattern[str]:
-    """Finds any entry of the table as whole words, in any case."""
+    """A pattern that finds any entry of the table as whole words, ignoring case."""
     return linear(rf"\b{alternatives(table)}\b", IGNORECASE)
 
 
 def opening(table: str, lead: str = "", then: str = "") -> Anchored:
-    """Matches any entry of the table at the start, in any case, after any of the lead words and before `then`."""
+    """A pattern that matches any entry at the start, ignoring case, after any number of lead words and before `then`."""
     leads = rf"(?:(?:{lead}) )*" if lead else ""
     return anchored(rf"{leads}{alternatives(table)}\b{then}", IGNORECASE)
 
@@ -41,7 +41,7 @@ def words(listed: str) -> frozenset[str]:
 
 
 def word_list(listed: str) -> str:
-    """Alternatives from running text, the longest first; a "_" stands for a space inside one."""
+    """The listed words as alternatives, the longest first; "_" in a word is a space."""
     return f"(?:{'|'.join(word.replace('_', ' ') for word in sorted(listed.split(), key=len, reverse=True))})"
 
 

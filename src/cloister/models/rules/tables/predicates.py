@@ -1,8 +1,8 @@
-"""What is worth remembering: for each category the predicates that state it, as tables (see `notation`).
+"""The predicates that are worth remembering: a table for each category (see `notation` for the format).
 
-An entry is matched at the start of a predicate's `key` (see `grammar`): the verb bare, without adverbs and negation, the rest as
-written. It says what must stand there; whatever follows is part of the memory. Precision is bought here: a verb is listed with
-the complements that make it durable, and "I have a …" needs a thing that one keeps.
+An entry is matched at the start of a predicate's `key` (see `grammar`): the base form of the verb, without adverbs and negation,
+and the rest unchanged. What follows the match is part of the memory too. For precision, a verb is listed with the complements that
+make it a lasting fact, and "I have a …" needs a thing that people keep.
 """
 
 from cloister.models.rules.tables import words
@@ -109,7 +109,7 @@ taking (\w+ )?(lessons|classes|medication|insulin)
 a new|my (own|new)|at [A-Z]\w*|school|college|university
 a ([\w-]+ ){0,2}(business|job|course|company|blog|podcast|family|band|diet|phd|degree)
 """
-PLACE = r"""
+LOCATION = r"""
 live (?!in (the moment|fear|hope|a (world|society|dream)|my head)|with (it|that|this)
     |(on|off) (coffee|caffeine)|by (the (code|rule|sword|book)|my))
     (in|on|at|near|nearby|by|with|outside|alone|off|close to|next to|across

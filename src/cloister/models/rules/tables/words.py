@@ -1,4 +1,4 @@
-"""Word lists of the rules, each a regular expression: relations, animals, things one keeps, occupations, languages, …"""
+"""Word lists of the rules, each a regular expression: relations, animals, possessions, occupations, languages, …"""
 
 from cloister.models.rules.tables.notation import word_list
 
@@ -96,4 +96,4 @@ LANGUAGE = word_list(
 
 _NAME = r"[A-ZÀ-ÖØ-Þ][\w'.-]*"
 NAMES = rf"{_NAME}(?: {_NAME}){{0,3}}"
-"""One to four capitalised words; case matters here, also inside a pattern that ignores it."""
+"""One to four capitalised words; put it into `(?-i:…)` inside a pattern that ignores case."""

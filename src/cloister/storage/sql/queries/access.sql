@@ -1,3 +1,6 @@
+-- columns: api_key_columns
+key_id, tenant_id, name, project_id, is_confined, permissions, created_at, expires_at, revoked_at, user_id, secret_hash
+
 -- name: insert_api_key
 INSERT INTO api_key (
     key_id, tenant_id, name, secret_hash, project_id, is_confined, permissions, created_at, expires_at, user_id
@@ -8,15 +11,13 @@ ON CONFLICT DO NOTHING
 RETURNING key_id
 
 -- name: api_key
-SELECT key_id, tenant_id, name, project_id, is_confined, permissions, created_at, expires_at, revoked_at, user_id,
-    secret_hash
+SELECT {api_key_columns}
 FROM api_key
 WHERE tenant_id = :tenant_id AND key_id = :key_id
 
 -- name: api_keys
--- A page of those that were not revoked, oldest first.
-SELECT key_id, tenant_id, name, project_id, is_confined, permissions, created_at, expires_at, revoked_at, user_id,
-    secret_hash
+-- A page of the keys that are not revoked, oldest first.
+SELECT {api_key_columns}
 FROM api_key
 WHERE tenant_id = :tenant_id AND revoked_at IS NULL
     AND (created_at, key_id) > (:after_created_at, :after_key_id)
@@ -24,12 +25,12 @@ ORDER BY created_at, key_id
 LIMIT :limit
 
 -- name: lock_admin_keys
--- All admin keys that were not revoked, held by whoever revokes one of them.
-SELECT key_id, tenant_id, name, project_id, is_confined, permissions, created_at, expires_at, revoked_at, user_id,
-    secret_hash
+-- All admin keys that are not revoked, locked before one of them is revoked.
+SELECT {api_key_columns}
 FROM api_key
 WHERE tenant_id = :tenant_id AND revoked_at IS NULL AND permissions LIKE '%"admin"%'
 ORDER BY key_id
+FOR UPDATE
 
 -- name: revoke_api_key
 UPDATE api_key SET revoked_at = :revoked_at WHERE tenant_id = :tenant_id AND key_id = :key_id AND revoked_at IS NULL

@@ -1,12 +1,12 @@
 -- name: waiting_memories
--- Of one session, those whose vectors are not known yet.
+-- The memories of one session that have no vector yet.
 SELECT memory_id, created_at, content FROM memory
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND indexed_at IS NULL
 ORDER BY memory_id
 LIMIT :limit
 
 -- name: memory_words
--- What an indexer reads of one session, from behind an id.
+-- The text of the memories of one session after an id, for an indexer.
 SELECT memory_id, created_at, content FROM memory
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND memory_id > :after
     AND (CAST(:all_generations AS BIGINT) = 1 OR generation <> :generation)
@@ -18,7 +18,7 @@ UPDATE memory SET generation = :generation, vector = :vector, terms = :terms, in
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND memory_id = :memory_id
 
 -- name: waiting_entities
--- Of one project, those that no index knows yet; the vector only if it is of this generation.
+-- The entities of one project that are not indexed yet; the vector only if it is of this generation.
 SELECT
     entity_id, project_id, user_id, name, type, created_at, revision,
     CASE WHEN generation = :generation THEN vector ELSE NULL END, terms
@@ -28,7 +28,7 @@ ORDER BY entity_id
 LIMIT :limit
 
 -- name: entity_words
--- What an indexer reads of one project, from behind an id.
+-- The entities of one project after an id, for an indexer.
 SELECT
     entity_id, project_id, user_id, name, type, created_at, revision,
     CASE WHEN generation = :generation THEN vector ELSE NULL END, terms
@@ -39,7 +39,7 @@ ORDER BY entity_id
 LIMIT :limit
 
 -- name: keep_entity_index
--- Only where nothing was said of it, and it was not moved, since its words were read.
+-- Only if the entity has not changed or moved since it was read.
 UPDATE entity SET generation = :generation, vector = :vector, terms = :terms, indexed_at = :indexed_at
 WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND revision = :revision
 
@@ -47,7 +47,7 @@ WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND revision = :revision
 UPDATE entity SET indexed_at = :indexed_at
 WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND revision = :revision
 
--- name: wait_for_entity_again
+-- name: requeue_entity
 UPDATE entity SET indexed_at = NULL WHERE tenant_id = :tenant_id AND entity_id = :entity_id
 
 -- name: note_entity_removal

@@ -1,17 +1,21 @@
+-- columns: entity_columns
+entity_id, project_id, user_id, name, type, created_at
+
 -- name: entity_by_digest
-SELECT entity_id, project_id, user_id, name, type, created_at FROM entity
+SELECT {entity_columns} FROM entity
 WHERE tenant_id = :tenant_id AND project_id = :project_id AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '')
     AND digest = :digest
 
 -- name: entity
-SELECT entity_id, project_id, user_id, name, type, created_at FROM entity
+SELECT {entity_columns} FROM entity
 WHERE tenant_id = :tenant_id AND entity_id = :entity_id
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
     AND (CAST(:bound_user AS TEXT) IS NULL OR user_id = :bound_user)
 
 -- name: found_entities
--- By id, for ids that were found here, whatever project the caller is confined to: what it forgets may be known in another too.
-SELECT entity_id, project_id, user_id, name, type, created_at FROM entity
+-- By id, in any project, even for a confined caller: an entity that it deletes mentions of may be in another project. Only for ids
+-- that other queries returned.
+SELECT {entity_columns} FROM entity
 WHERE tenant_id = :tenant_id AND entity_id IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
 
 -- name: insert_entity
@@ -23,8 +27,8 @@ INSERT INTO entity (
 ON CONFLICT DO NOTHING
 RETURNING entity_id
 
--- name: hold_entity
--- Until the transaction ends nobody else says or forgets anything of it; and what an indexer made of it before is not kept.
+-- name: lock_entity
+-- An update locks the row until the transaction ends; the new revision makes results of an indexer that read it before obsolete.
 UPDATE entity SET revision = revision + 1 WHERE tenant_id = :tenant_id AND entity_id = :entity_id
 
 -- name: set_entity_index
@@ -37,7 +41,7 @@ VALUES (:tenant_id, :message_id, :entity_id, :session_id, :created_at, :notes)
 ON CONFLICT DO NOTHING
 
 -- name: mentions
--- What was said of these entities, oldest first, with whose words it was and who may read it.
+-- The notes on these entities, oldest first, with the user of each session and the visibility of the project.
 SELECT m.entity_id, m.notes, m.message_id, s.user_id, p.member_visibility
 FROM mention AS m
 JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
@@ -47,8 +51,8 @@ WHERE m.tenant_id = :tenant_id AND m.entity_id IN (SELECT value FROM json_each(C
 ORDER BY m.entity_id, m.created_at, m.message_id
 
 -- name: entities
--- A page of one project, or of one user's part of it, oldest first.
-SELECT entity_id, project_id, user_id, name, type, created_at FROM entity
+-- A page of the entities of one project, or of one user's part of it, oldest first.
+SELECT {entity_columns} FROM entity
 WHERE tenant_id = :tenant_id AND project_id = :project_id
     AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '')
     AND (created_at, entity_id) > (:after_created_at, :after_entity_id)
@@ -56,7 +60,7 @@ ORDER BY created_at, entity_id
 LIMIT :limit
 
 -- name: project_entities
--- By id, for ids that an index named: only what is in this project now comes back.
+-- By id, for ids that an index returned: only those that are in this project now.
 SELECT e.entity_id, e.project_id, e.user_id, e.name, e.type, e.created_at
 FROM json_each(CAST(:entity_ids AS TEXT)) AS named
 CROSS JOIN entity AS e
@@ -71,7 +75,7 @@ WHERE tenant_id = :tenant_id AND project_id = :project_id AND deleted_at IS NULL
 UPDATE project SET entity_version = entity_version + 1 WHERE tenant_id = :tenant_id AND project_id = :project_id
 
 -- name: entity_rows
--- What a project's block of entities is made of.
+-- The index columns of a project's entities.
 SELECT entity_id, 'user', CAST(NULL AS TEXT), created_at, vector, terms FROM entity
 WHERE tenant_id = :tenant_id AND project_id = :project_id
     AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '') AND generation = :generation
@@ -97,13 +101,13 @@ WHERE m.tenant_id = :tenant_id AND m.session_id = :session_id
 -- name: delete_session_mentions
 DELETE FROM mention WHERE tenant_id = :tenant_id AND session_id = :session_id
 
--- name: delete_mentions_told_together
--- What one extraction says of an entity has one text for all the messages it came from.
+-- name: delete_mentions_of_extraction
+-- An extraction gives the same notes to all the messages that they came from.
 DELETE FROM mention
 WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND session_id = :session_id AND created_at = :created_at
 
 -- name: unmentioned_entities
--- Of these, those that nobody mentions any more.
+-- Those of these entities that have no mention any more.
 SELECT e.entity_id FROM entity AS e
 WHERE e.tenant_id = :tenant_id AND e.entity_id IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
     AND NOT EXISTS (SELECT 1 FROM mention AS m WHERE m.tenant_id = :tenant_id AND m.entity_id = e.entity_id)
@@ -131,20 +135,20 @@ DELETE FROM mention WHERE tenant_id = :tenant_id AND entity_id = :entity_id
 UPDATE entity SET project_id = :project_id, user_id = :user_id WHERE tenant_id = :tenant_id AND entity_id = :entity_id
 
 -- name: all_project_entities
--- Of all users' parts.
-SELECT entity_id, project_id, user_id, name, type, created_at FROM entity
+-- The entities of all users' parts of a project.
+SELECT {entity_columns} FROM entity
 WHERE tenant_id = :tenant_id AND project_id = :project_id
 ORDER BY entity_id
 
 -- name: users_of_entity
--- Whose sessions mention it; NULL for sessions without a user.
+-- The users whose sessions mention the entity; NULL for sessions without a user.
 SELECT DISTINCT s.user_id
 FROM mention AS m
 JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
 WHERE m.tenant_id = :tenant_id AND m.entity_id = :entity_id
 
 -- name: give_mentions
--- What the sessions of one user, or those without one, say of an entity goes to another.
+-- Moves the mentions by one user's sessions, or by those without a user, to another entity.
 UPDATE mention SET entity_id = :to_entity_id
 WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND EXISTS (
     SELECT 1 FROM session AS s

@@ -1,21 +1,18 @@
--- Everything of a user, or of a whole tenant. Messages are deleted session by session, with `delete_messages`: no other index finds
--- them.
+-- Everything of a user, or of a whole tenant. Messages are deleted session by session, with `delete_messages`, because there is no
+-- index on their users.
 
 -- name: lock_user_sessions
-SELECT session_id FROM session WHERE tenant_id = :tenant_id AND user_id = :user_id ORDER BY session_id
+SELECT session_id FROM session WHERE tenant_id = :tenant_id AND user_id = :user_id ORDER BY session_id FOR UPDATE
 
 -- name: sessions_by_id
-SELECT
-    session_id, tenant_id, external_id, project_id, pool_id, user_id, title, tags, metadata, message_count, created_at,
-    updated_at, memory_count, CAST(CASE WHEN due_at IS NULL THEN 0 ELSE 1 END AS BIGINT), extraction_error,
-    next_sequence, episode_id, unchecked_count
+SELECT {session_columns}
 FROM session
 WHERE tenant_id = :tenant_id AND session_id IN (SELECT value FROM json_each(CAST(:session_ids AS TEXT)))
     AND (CAST(:user_id AS TEXT) IS NULL OR user_id = :user_id)
 ORDER BY session_id
 
 -- name: count_user
--- `entities` are those of the user's own parts of projects, and those that nobody else mentions.
+-- The entities are those of the user's parts of projects, and those that no other user's session mentions.
 SELECT
     (SELECT count(*) FROM session WHERE tenant_id = :tenant_id AND user_id = :user_id),
     (
@@ -58,7 +55,7 @@ WHERE s.tenant_id = :tenant_id AND s.user_id = :user_id AND m.tenant_id = s.tena
     AND m.message_id BETWEEN s.session_id << 21 AND (s.session_id << 21) + 2097151
 
 -- name: entities_of_user
--- Of the user's own parts of projects, whoever mentions them.
+-- The entities of the user's parts of projects, including those that other users' sessions mention.
 SELECT entity_id FROM entity WHERE tenant_id = :tenant_id AND user_id = :user_id ORDER BY entity_id
 
 -- name: delete_mentions_of
@@ -66,14 +63,14 @@ DELETE FROM mention
 WHERE tenant_id = :tenant_id AND entity_id IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
 
 -- name: lock_user_pools
--- Those that the sessions of the user are in, and the own parts of the user.
+-- The pools of the user's sessions, and the user's parts of projects and of the shared pool.
 SELECT pool_id FROM pool
 WHERE tenant_id = :tenant_id
     AND (
         user_id = :user_id
         OR pool_id IN (SELECT s.pool_id FROM session AS s WHERE s.tenant_id = :tenant_id AND s.user_id = :user_id)
     )
-ORDER BY pool_id
+ORDER BY pool_id FOR UPDATE
 
 -- name: delete_empty_pools
 DELETE FROM pool
@@ -87,7 +84,7 @@ SELECT key_id FROM api_key WHERE tenant_id = :tenant_id AND user_id = :user_id O
 DELETE FROM api_key WHERE tenant_id = :tenant_id AND user_id = :user_id
 
 -- name: lock_sessions
-SELECT session_id FROM session WHERE tenant_id = :tenant_id AND pool_id IS NOT NULL ORDER BY session_id
+SELECT session_id FROM session WHERE tenant_id = :tenant_id AND pool_id IS NOT NULL ORDER BY session_id FOR UPDATE
 
 -- name: count_tenant
 SELECT
@@ -136,8 +133,8 @@ DELETE FROM tenant_usage WHERE tenant_id = :tenant_id
 -- name: erase_api_keys
 DELETE FROM api_key WHERE tenant_id = :tenant_id
 
--- name: bury_sessions
--- The same that `bury_session` does, for all sessions.
+-- name: blank_sessions
+-- As `blank_session` does, for all sessions.
 UPDATE session
 SET external_id = NULL, project_id = NULL, pool_id = NULL, user_id = NULL, title = NULL, tags = '[]', metadata = '{}',
     episode_id = NULL, message_count = 0, memory_count = 0, unchecked_count = 0, due_at = NULL, claim = NULL,

@@ -1,6 +1,9 @@
+-- columns: observation_columns
+o.observation_id, o.session_id, o.content, o.sources, o.said_at, o.created_at, s.external_id, s.user_id
+
 -- name: claim_extraction
--- A lease: another worker may take it when it has run out. A session that was not due becomes so with the end of the lease: if
--- whoever claimed it dies, it is not forgotten.
+-- Takes a lease, which another worker may take after it expired. A session that was not due becomes due when the lease expires, so
+-- that it is not lost if its worker dies.
 UPDATE session SET claim = :claim, claimed_until = :until, due_at = coalesce(due_at, :until)
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND pool_id IS NOT NULL
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
@@ -13,13 +16,13 @@ SELECT project_id, pool_id, user_id, observed_message_id FROM session
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND claim = :claim AND pool_id IS NOT NULL
 
 -- name: renew_claim
--- No row comes back when the lease was lost.
+-- Returns no row if the lease was lost.
 UPDATE session SET claimed_until = :until
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND claim = :claim
 RETURNING session_id
 
 -- name: release_claim
--- Without having done anything: it is as due as before.
+-- The session stays due as it was.
 UPDATE session SET claim = NULL, claimed_until = NULL
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND claim = :claim
 
@@ -40,9 +43,11 @@ SELECT message_id FROM message
 WHERE tenant_id = :tenant_id AND session_id = :session_id
     AND message_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
 
--- name: hold_claim
--- The session, held until the transaction ends, if the lease still stands.
-SELECT observed_message_id FROM session WHERE tenant_id = :tenant_id AND session_id = :session_id AND claim = :claim
+-- name: lock_claimed_session
+-- Locks the session until the transaction ends, if the lease is still valid.
+SELECT observed_message_id FROM session
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND claim = :claim
+FOR UPDATE
 
 -- name: finish_extraction
 UPDATE session
@@ -79,7 +84,7 @@ WHERE tenant_id = :tenant_id AND message_id > :first AND message_id <= :last
     AND is_memory_checked = 0 AND status = 'completed'
 
 -- name: unobserved_messages
--- What has fallen out of the recent window and is in no note yet.
+-- The messages older than the recent window that no observation covers yet.
 SELECT message_id, role, content, author, created_at, recalled_pool_id FROM message
 WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :last AND status = 'completed'
     AND message_id <= coalesce((
@@ -100,7 +105,7 @@ INSERT INTO observation (
 )
 
 -- name: session_observations
-SELECT o.observation_id, o.session_id, o.content, o.sources, o.said_at, o.created_at, s.external_id, s.user_id
+SELECT {observation_columns}
 FROM observation AS o
 JOIN session AS s ON s.tenant_id = o.tenant_id AND s.session_id = o.session_id
 WHERE o.tenant_id = :tenant_id AND o.session_id = :session_id
@@ -111,14 +116,14 @@ LIMIT :limit
 -- name: count_session_observations
 SELECT count(*) FROM observation WHERE tenant_id = :tenant_id AND session_id = :session_id
 
--- name: observation_place
--- Where a note of one session stands in its list.
+-- name: observation_cursor_key
+-- The key by which the pages of observations are ordered.
 SELECT said_at, observation_id FROM observation
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND observation_id = :observation_id
 
 -- name: recent_observations
--- The newest of one session, newest first.
-SELECT o.observation_id, o.session_id, o.content, o.sources, o.said_at, o.created_at, s.external_id, s.user_id
+-- The newest observations of one session, newest first.
+SELECT {observation_columns}
 FROM session AS s
 CROSS JOIN observation AS o
 WHERE s.tenant_id = :tenant_id AND s.session_id = :session_id AND s.pool_id = :pool_id
@@ -127,8 +132,8 @@ ORDER BY o.said_at DESC, o.observation_id DESC
 LIMIT :limit
 
 -- name: recent_observations_of_user
--- The newest of all sessions of one user in one pool (TAB-7), newest first.
-SELECT o.observation_id, o.session_id, o.content, o.sources, o.said_at, o.created_at, s.external_id, s.user_id
+-- The newest observations of all sessions of one user in one pool (TAB-7), newest first.
+SELECT {observation_columns}
 FROM session AS s
 CROSS JOIN observation AS o
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND s.user_id = :user_id AND s.observed_message_id > 0
@@ -143,7 +148,7 @@ SELECT content, sources FROM observation WHERE tenant_id = :tenant_id AND sessio
 DELETE FROM observation WHERE tenant_id = :tenant_id AND session_id = :session_id
 
 -- name: first_observation_of
--- The earliest message of the first note that a message is in.
+-- The first message of the first observation that covers a message.
 SELECT min(first_message_id) FROM observation
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND first_message_id <= :message_id AND last_message_id >= :message_id
 
@@ -155,7 +160,7 @@ WHERE tenant_id = :tenant_id AND session_id = :session_id AND first_message_id >
 UPDATE session SET observed_message_id = :message_id - 1
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND observed_message_id >= :message_id
 
--- name: count_unchecked_again
+-- name: recount_unchecked
 UPDATE session
 SET unchecked_count = (
     SELECT count(*) FROM message

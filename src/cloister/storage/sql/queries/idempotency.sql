@@ -1,5 +1,5 @@
 -- name: idempotent_answer
--- The tenant's secret, and what is known of a request, unless that has expired.
+-- The tenant's secret, and the stored answer to a request that has not expired.
 SELECT
     secret,
     (
@@ -28,7 +28,7 @@ DELETE FROM idempotency WHERE tenant_id = :tenant_id AND expires_at <= :now
 DELETE FROM idempotency WHERE tenant_id = :tenant_id AND session_id = :session_id
 
 -- name: blank_content_answers
--- Of all that was said in a session: that the key was used stays known, and nothing else.
+-- The answers of all messages and memories of a session. The key stays used, but nothing else is kept.
 UPDATE idempotency SET fingerprint = NULL, answer = NULL
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND kind IN ('messages', 'memories')
 
@@ -42,6 +42,6 @@ UPDATE idempotency SET fingerprint = NULL, answer = NULL
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND kind = 'memories'
 
 -- name: drop_key_answers
--- Those that hold the sealed secret of a key, by the key that asked or the key that was made.
+-- The answers with the encrypted secret of a key, by the key that created it or the key that was created.
 DELETE FROM idempotency
 WHERE tenant_id = :tenant_id AND session_id IS NULL AND kind = 'keys' AND (first_id = :key_id OR last_id = :key_id)

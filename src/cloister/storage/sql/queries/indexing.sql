@@ -1,8 +1,8 @@
 -- name: lock_session_by_id
-SELECT pool_id FROM session WHERE tenant_id = :tenant_id AND session_id = :session_id
+SELECT pool_id FROM session WHERE tenant_id = :tenant_id AND session_id = :session_id FOR UPDATE
 
 -- name: words
--- What an indexer reads of one session, from behind an id.
+-- The text of the messages of one session after an id, for an indexer.
 SELECT message_id, author, created_at, content FROM message
 WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :last
     AND (CAST(:all_generations AS BIGINT) = 1 OR generation <> :generation)
@@ -10,7 +10,7 @@ ORDER BY message_id
 LIMIT :limit
 
 -- name: waiting_words
--- Of one session, the messages that no index knows yet, and whether their vectors are known.
+-- The messages of one session that are not indexed yet, and whether their vectors are stored.
 SELECT
     message_id, author, created_at, content,
     CAST(CASE WHEN generation = :generation AND vector IS NOT NULL THEN 1 ELSE 0 END AS BIGINT)
@@ -29,7 +29,7 @@ UPDATE message SET indexed_at = :indexed_at
 WHERE tenant_id = :tenant_id AND indexed_at IS NULL AND message_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
 
 -- name: points
--- A part of one session as an index outside the database holds it, with a few on either side.
+-- A range of messages of one session for an external index, with :around more on either side.
 SELECT message_id, role, author, created_at, vector, terms FROM message
 WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :end
     AND generation = :generation AND status = 'completed' AND (vector IS NULL OR length(vector) > 0)
@@ -51,8 +51,8 @@ WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :end
     ), :last)
 ORDER BY message_id
 
--- name: wait_again
--- The neighbours of a message that goes: what they borrowed from it has to go too.
+-- name: requeue_around
+-- The messages around a deleted one: their index entries include its text.
 UPDATE message SET indexed_at = NULL
 WHERE tenant_id = :tenant_id AND message_id IN (
     SELECT before.message_id FROM (
@@ -75,8 +75,8 @@ VALUES (:tenant_id, :removal_id, :session_id, :message_id)
 -- name: settle_index_removal
 DELETE FROM index_removal WHERE tenant_id = :tenant_id AND removal_id = :removal_id
 
--- name: wait_all_again
--- What was recorded in a session after it was cleared may have been removed with the rest.
+-- name: requeue_session
+-- Messages recorded after a session was cleared may have been removed from the index with the rest.
 UPDATE message SET indexed_at = NULL WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :end
 
 -- name: note_rebuild

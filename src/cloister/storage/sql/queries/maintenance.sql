@@ -1,4 +1,4 @@
--- Cross-tenant work. These are the only queries without a tenant, and only `Maintenance` may run them.
+-- Queries across tenants. These are the only queries without a tenant, and only `Maintenance` may run them.
 
 -- name: generation
 SELECT generation_id FROM generation WHERE fingerprint = :fingerprint
@@ -9,15 +9,15 @@ SELECT coalesce(max(generation_id), 0) + 1, :fingerprint FROM generation WHERE 1
 ON CONFLICT DO NOTHING
 
 -- name: unindexed_messages
--- The sessions they are in, each as often as it has any.
+-- The session of each, so that a session may be returned several times.
 SELECT tenant_id, message_id >> 21 FROM message WHERE indexed_at IS NULL ORDER BY tenant_id, message_id LIMIT :limit
 
 -- name: unindexed_memories
--- The sessions they are in, each as often as it has any.
+-- The session of each, so that a session may be returned several times.
 SELECT tenant_id, session_id FROM memory WHERE indexed_at IS NULL ORDER BY tenant_id, session_id, memory_id LIMIT :limit
 
 -- name: unindexed_entities
--- The projects they are in, each as often as it has any.
+-- The project of each, so that a project may be returned several times.
 SELECT tenant_id, project_id FROM entity WHERE indexed_at IS NULL ORDER BY tenant_id, project_id, entity_id LIMIT :limit
 
 -- name: count_unindexed
@@ -46,11 +46,11 @@ WHERE p.generation <> :generation AND s.tenant_id = p.tenant_id AND s.pool_id = 
     AND m.message_id BETWEEN s.session_id << 21 AND (s.session_id << 21) + 2097151 AND m.generation <> :generation
 
 -- name: stale_memories
--- The sessions that have any of another generation.
+-- The sessions with memories of another generation.
 SELECT DISTINCT tenant_id, session_id FROM memory WHERE generation <> :generation ORDER BY tenant_id, session_id
 
 -- name: stale_entities
--- The projects that have any of another generation.
+-- The projects with entities of another generation.
 SELECT DISTINCT tenant_id, project_id FROM entity WHERE generation <> :generation ORDER BY tenant_id, project_id
 
 -- name: count_stale_derived
@@ -64,7 +64,7 @@ SELECT
     (SELECT CAST(coalesce(sum(message_count), 0) AS BIGINT) FROM session)
 
 -- name: tenants
--- A page of those that were not erased, oldest first, with what they keep.
+-- A page of the tenants that were not erased, oldest first, with their usage.
 SELECT
     t.tenant_id, t.name, t.created_at,
     (SELECT count(*) FROM project AS p WHERE p.tenant_id = t.tenant_id AND p.deleted_at IS NULL),
@@ -82,14 +82,15 @@ SELECT tenant_id FROM tenant WHERE name = :name AND erased_at IS NULL ORDER BY t
 SELECT 'SQLite ' || sqlite_version()
 
 -- name: due_session
--- Whether any can be claimed. In the order of the index, which is small, so that no planner reads the table instead.
+-- A row if any session can be claimed. Ordered as the index is, which is small, so that no planner scans the table instead.
 SELECT session_id FROM session
 WHERE due_at <= :now AND (claimed_until IS NULL OR claimed_until < :now)
 ORDER BY tenant_id, due_at, session_id
 LIMIT 1
 
 -- name: claim_due
--- Tenants take turns: of the next one behind :after that has something due, in a circle, the session that waits longest.
+-- Round robin over tenants: of the next tenant after :after with a due session, the session that is due longest. Sessions that
+-- another worker is claiming at the same time are skipped.
 UPDATE session SET claim = :claim, claimed_until = :until
 WHERE session_id = coalesce(
     (
@@ -97,11 +98,13 @@ WHERE session_id = coalesce(
         WHERE tenant_id > :after AND due_at <= :now AND (claimed_until IS NULL OR claimed_until < :now)
         ORDER BY tenant_id, due_at, session_id
         LIMIT 1
+        FOR UPDATE SKIP LOCKED
     ), (
         SELECT session_id FROM session
         WHERE tenant_id <= :after AND due_at <= :now AND (claimed_until IS NULL OR claimed_until < :now)
         ORDER BY tenant_id, due_at, session_id
         LIMIT 1
+        FOR UPDATE SKIP LOCKED
     )
 )
 RETURNING tenant_id, session_id
@@ -116,7 +119,7 @@ SELECT count(*) FROM session WHERE due_at IS NOT NULL AND failures > 0
 SELECT min(due_at) FROM session WHERE due_at <= :now AND failures = 0
 
 -- name: extraction_errors
--- The reasons that sessions give for it, the most frequent first. They are our own sentences, and quote nobody.
+-- The errors of failing sessions, the most frequent first. They are our own sentences, without message content.
 SELECT extraction_error, count(*) FROM session
 WHERE due_at IS NOT NULL AND failures > 0 AND extraction_error IS NOT NULL
 GROUP BY extraction_error

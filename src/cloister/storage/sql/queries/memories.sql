@@ -1,5 +1,8 @@
+-- columns: memory_columns
+m.memory_id, m.session_id, m.content, m.importance, m.created_at, s.external_id, s.user_id, s.project_id
+
 -- name: insert_memory
--- No row comes back when the session knows it already, or the drawn id is taken.
+-- Returns no row if the session has the same memory already, or the id is taken.
 INSERT INTO memory (
     memory_id, tenant_id, session_id, digest, importance, created_at, generation, vector, terms, content, indexed_at
 ) VALUES (
@@ -13,8 +16,8 @@ INSERT INTO memory_source (tenant_id, message_id, memory_id) VALUES (:tenant_id,
 ON CONFLICT DO NOTHING
 
 -- name: session_memories
--- A page of one session, oldest first.
-SELECT m.memory_id, m.session_id, m.content, m.importance, m.created_at, s.external_id, s.user_id, s.project_id
+-- A page of the memories of one session, oldest first.
+SELECT {memory_columns}
 FROM memory AS m
 JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
 WHERE m.tenant_id = :tenant_id AND m.session_id = :session_id
@@ -23,11 +26,11 @@ ORDER BY m.created_at, m.memory_id
 LIMIT :limit
 
 -- name: user_memories
--- A page across one user's sessions, oldest first. What several sessions of one pool say is listed once, as it was said last.
+-- A page of the memories of one user's sessions, oldest first. Of equal memories of one pool only the newest is listed.
 SELECT memory_id, session_id, content, importance, created_at, external_id, user_id, project_id
 FROM (
     SELECT
-        m.memory_id, m.session_id, m.content, m.importance, m.created_at, s.external_id, s.user_id, s.project_id,
+        {memory_columns},
         row_number() OVER (PARTITION BY s.pool_id, m.digest ORDER BY m.created_at DESC, m.memory_id DESC) AS repetition
     FROM memory AS m
     JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
@@ -40,8 +43,8 @@ ORDER BY created_at, memory_id
 LIMIT :limit
 
 -- name: known_memories
--- What is known of a user inside one pool, and whether in this session; this session's first, each newest first. An extraction is
--- told no more than its own pool.
+-- The memories of a user in one pool, and whether they are of this session; the session's first, each newest first. An extraction
+-- sees no memories of other pools.
 SELECT m.content, CAST(CASE WHEN s.session_id = :session_id THEN 1 ELSE 0 END AS BIGINT) AS here
 FROM session AS s
 JOIN memory AS m ON m.tenant_id = s.tenant_id AND m.session_id = s.session_id
@@ -51,7 +54,7 @@ ORDER BY here DESC, m.created_at DESC, m.memory_id DESC
 LIMIT :limit
 
 -- name: memory
-SELECT m.memory_id, m.session_id, m.content, m.importance, m.created_at, s.external_id, s.user_id, s.project_id
+SELECT {memory_columns}
 FROM memory AS m
 JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
 WHERE m.tenant_id = :tenant_id AND m.memory_id = :memory_id
@@ -64,7 +67,7 @@ WHERE tenant_id = :tenant_id AND memory_id IN (SELECT value FROM json_each(CAST(
 ORDER BY memory_id, message_id
 
 -- name: memories_of_message
--- Those that a message is a source of: they go with it.
+-- The memories that a message is a source of, which are deleted with it.
 SELECT memory_id FROM memory_source WHERE tenant_id = :tenant_id AND message_id = :message_id
 
 -- name: session_memory_ids
@@ -97,7 +100,7 @@ UPDATE pool SET memory_version = memory_version + 1 WHERE tenant_id = :tenant_id
 SELECT memory_version FROM pool WHERE tenant_id = :tenant_id AND pool_id = :pool_id
 
 -- name: memory_pool_rows
--- What a pool's block of memories is made of. What several sessions of one user say is in it once, as it was said last.
+-- The index columns of a pool's memories. Of equal memories of one user only the newest is included.
 SELECT memory_id, 'user', CAST(NULL AS TEXT), created_at, vector, terms
 FROM (
     SELECT
@@ -111,8 +114,8 @@ FROM (
 WHERE repetition = 1
 
 -- name: pool_memories
--- Content by id, for ids that an index named: only what is in this pool now comes back.
-SELECT m.memory_id, m.session_id, m.content, m.importance, m.created_at, s.external_id, s.user_id, s.project_id
+-- By id, for ids that an index returned: only those that are in this pool now.
+SELECT {memory_columns}
 FROM json_each(CAST(:memory_ids AS TEXT)) AS named
 CROSS JOIN memory AS m
 CROSS JOIN session AS s

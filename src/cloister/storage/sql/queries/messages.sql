@@ -1,3 +1,7 @@
+-- columns: message_columns
+message_id, session_id, role, content, author, status, episode_id, is_memory_checked, tokens, metadata, created_at,
+recalled_pool_id
+
 -- name: insert_message
 INSERT INTO message (
     message_id, tenant_id, session_id, role, status, author, created_at, generation, indexed_at, vector, terms, episode_id,
@@ -8,20 +12,16 @@ INSERT INTO message (
 )
 
 -- name: messages
--- A page of one session, in the order they were said.
-SELECT
-    message_id, session_id, role, content, author, status, episode_id, is_memory_checked, tokens, metadata, created_at,
-    recalled_pool_id
+-- A page of the messages of one session, in order.
+SELECT {message_columns}
 FROM message
 WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :last
 ORDER BY message_id
 LIMIT :limit
 
 -- name: recent_messages
--- The last ones of a role that came to their end, newest first, looked for among the last :window of the session.
-SELECT
-    message_id, session_id, role, content, author, status, episode_id, is_memory_checked, tokens, metadata, created_at,
-    recalled_pool_id
+-- The last completed messages of a role, newest first, among the last :window of the session.
+SELECT {message_columns}
 FROM message
 WHERE tenant_id = :tenant_id AND role = :role AND status = 'completed' AND message_id <= :last
     AND message_id > (
@@ -37,7 +37,7 @@ SELECT count(*) FROM message
 WHERE tenant_id = :tenant_id AND message_id > :first AND message_id <= :last AND role = 'assistant'
     AND recalled_pool_id = :pool_id
 
--- name: part_from_pool
+-- name: detach_from_pool
 UPDATE message SET recalled_pool_id = :no_pool WHERE tenant_id = :tenant_id AND recalled_pool_id = :pool_id
 
 -- name: quotes_of_pool

@@ -1,3 +1,6 @@
+-- columns: project_columns
+project_id, tenant_id, name, is_default, member_visibility, settings, memory_count, created_at
+
 -- name: insert_tenant
 INSERT INTO tenant (tenant_id, name, created_at) VALUES (:tenant_id, :name, :created_at) ON CONFLICT DO NOTHING
 RETURNING tenant_id
@@ -5,24 +8,24 @@ RETURNING tenant_id
 -- name: tenant
 SELECT name, created_at FROM tenant WHERE tenant_id = :tenant_id AND erased_at IS NULL
 
--- name: share_tenant
--- The tenant, which cannot be erased until the transaction ends. Any number of transactions can have it so.
-SELECT tenant_id FROM tenant WHERE tenant_id = :tenant_id AND erased_at IS NULL
+-- name: lock_tenant_shared
+-- A shared lock: the tenant cannot be erased until the transaction ends. Any number of transactions can have it.
+SELECT tenant_id FROM tenant WHERE tenant_id = :tenant_id AND erased_at IS NULL FOR KEY SHARE
 
 -- name: lock_tenant_names
--- The tenant, for one transaction at a time that gives a project its name.
-SELECT tenant_id FROM tenant WHERE tenant_id = :tenant_id AND erased_at IS NULL
+-- A lock for one transaction at a time that names a project. It does not conflict with the shared lock.
+SELECT tenant_id FROM tenant WHERE tenant_id = :tenant_id AND erased_at IS NULL FOR NO KEY UPDATE
 
 -- name: lock_tenant
--- The tenant, against every transaction that adds anything to it.
-SELECT tenant_id FROM tenant WHERE tenant_id = :tenant_id AND erased_at IS NULL
+-- An exclusive lock against every transaction that adds anything to the tenant.
+SELECT tenant_id FROM tenant WHERE tenant_id = :tenant_id AND erased_at IS NULL FOR UPDATE
 
 -- name: insert_project
 INSERT INTO project (tenant_id, project_id, name, is_default, member_visibility, settings, created_at)
 VALUES (:tenant_id, :project_id, :name, :is_default, :member_visibility, :settings, :created_at)
 
 -- name: project
-SELECT project_id, tenant_id, name, is_default, member_visibility, settings, memory_count, created_at
+SELECT {project_columns}
 FROM project
 WHERE tenant_id = :tenant_id AND project_id = :project_id AND deleted_at IS NULL
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
@@ -31,16 +34,18 @@ WHERE tenant_id = :tenant_id AND project_id = :project_id AND deleted_at IS NULL
 SELECT project_id FROM project
 WHERE tenant_id = :tenant_id AND is_default = 1 AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
 
--- name: hold_project
--- The same, and it cannot be deleted until the transaction ends.
-SELECT project_id, tenant_id, name, is_default, member_visibility, settings, memory_count, created_at
+-- name: lock_project_shared
+-- A shared lock: the project cannot be deleted until the transaction ends. It conflicts with `lock_projects`, which precedes every
+-- deletion and regrouping, and not with updates of the counts.
+SELECT {project_columns}
 FROM project
 WHERE tenant_id = :tenant_id AND project_id = :project_id AND deleted_at IS NULL
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
+FOR KEY SHARE
 
 -- name: projects
--- A page, oldest first.
-SELECT project_id, tenant_id, name, is_default, member_visibility, settings, memory_count, created_at
+-- A page of projects, oldest first.
+SELECT {project_columns}
 FROM project
 WHERE tenant_id = :tenant_id AND deleted_at IS NULL
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
@@ -55,8 +60,8 @@ WHERE tenant_id = :tenant_id AND deleted_at IS NULL
 ORDER BY created_at, project_id
 
 -- name: lock_projects
--- Everything that changes which project is the default, or deletes one, comes through here first.
-SELECT project_id FROM project WHERE tenant_id = :tenant_id AND deleted_at IS NULL ORDER BY project_id
+-- Locked before a project is deleted, regrouped, or made the default.
+SELECT project_id FROM project WHERE tenant_id = :tenant_id AND deleted_at IS NULL ORDER BY project_id FOR UPDATE
 
 -- name: rename_project
 UPDATE project SET name = :name WHERE tenant_id = :tenant_id AND project_id = :project_id

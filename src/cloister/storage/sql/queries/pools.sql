@@ -1,3 +1,10 @@
+-- columns: pool_message_columns
+m.message_id, m.session_id, m.role, m.content, m.author, m.status, m.episode_id, m.is_memory_checked, m.tokens,
+m.metadata, m.created_at, s.external_id, s.user_id
+
+-- columns: indexed_message_columns
+m.message_id, m.role, m.author, m.created_at, m.vector, m.terms
+
 -- name: pool
 SELECT pool_id FROM pool
 WHERE tenant_id = :tenant_id AND coalesce(project_id, 0) = coalesce(CAST(:project_id AS BIGINT), 0)
@@ -16,7 +23,7 @@ UPDATE pool SET version = version + 1, removed_version = version + 1
 WHERE tenant_id = :tenant_id AND pool_id = :pool_id
 
 -- name: lock_pool
-SELECT pool_id FROM pool WHERE tenant_id = :tenant_id AND pool_id = :pool_id
+SELECT pool_id FROM pool WHERE tenant_id = :tenant_id AND pool_id = :pool_id FOR UPDATE
 
 -- name: note_mixed_generations
 UPDATE pool SET generation = 0 WHERE tenant_id = :tenant_id AND pool_id = :pool_id
@@ -25,8 +32,8 @@ UPDATE pool SET generation = 0 WHERE tenant_id = :tenant_id AND pool_id = :pool_
 SELECT version, removed_version FROM pool WHERE tenant_id = :tenant_id AND pool_id = :pool_id
 
 -- name: derived_state
--- Whether anything was ever derived where a session recalls, in one look: memories of the pool, entities of the project, notes of the
--- session, and of the user's sessions where one is named.
+-- Whether a session can recall anything derived, in one query: memories of the pool, entities of the project, observations of the
+-- session, and of the user's sessions if a user is given.
 SELECT
     memory_version,
     (
@@ -54,9 +61,9 @@ WHERE tenant_id = :tenant_id AND pool_id = :pool_id AND changed_version > :versi
 ORDER BY session_id
 
 -- name: pool_rows
--- What a whole pool's block is made of: all but messages without words of their own, whose vectors are empty. SQLite's nested loop
--- gives the messages of a session together and in order.
-SELECT m.message_id, m.role, m.author, m.created_at, m.vector, m.terms
+-- The index columns of a pool's messages, except those without words of their own, whose vectors are empty. SQLite's nested loop
+-- returns the messages of a session together and in order.
+SELECT {indexed_message_columns}
 FROM session AS s
 CROSS JOIN message AS m
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id
@@ -64,8 +71,8 @@ WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tena
     AND m.generation = :generation AND m.status = 'completed' AND (m.vector IS NULL OR length(m.vector) > 0)
 
 -- name: session_rows
--- The same for the later part of one session that is in the pool. One lower bound: of two, SQLite would begin at the first.
-SELECT m.message_id, m.role, m.author, m.created_at, m.vector, m.terms
+-- The same for the messages of one session after an id. With two lower bounds SQLite would start its scan at the first, hence CASE.
+SELECT {indexed_message_columns}
 FROM session AS s
 CROSS JOIN message AS m
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND s.session_id = :session_id AND m.tenant_id = s.tenant_id
@@ -78,10 +85,8 @@ WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND s.session_id = :sess
 ORDER BY m.message_id
 
 -- name: pool_messages
--- Content by id, for ids that an index named: only what is in this pool now comes back.
-SELECT
-    m.message_id, m.session_id, m.role, m.content, m.author, m.status, m.episode_id, m.is_memory_checked, m.tokens,
-    m.metadata, m.created_at, s.external_id, s.user_id
+-- By id, for ids that an index returned: only those that are in this pool now.
+SELECT {pool_message_columns}
 FROM json_each(CAST(:message_ids AS TEXT)) AS named
 CROSS JOIN message AS m
 CROSS JOIN session AS s
@@ -89,10 +94,8 @@ WHERE m.message_id = named.value AND m.tenant_id = :tenant_id
     AND s.session_id = m.session_id AND s.tenant_id = m.tenant_id AND s.pool_id = :pool_id
 
 -- name: pool_recent_messages
--- The last ones of a role anywhere in the pool, newest first.
-SELECT
-    m.message_id, m.session_id, m.role, m.content, m.author, m.status, m.episode_id, m.is_memory_checked, m.tokens,
-    m.metadata, m.created_at, s.external_id, s.user_id
+-- The last messages of a role in the whole pool, newest first.
+SELECT {pool_message_columns}
 FROM session AS s
 CROSS JOIN message AS m
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id

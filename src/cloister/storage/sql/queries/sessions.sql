@@ -1,30 +1,27 @@
+-- columns: session_columns
+session_id, tenant_id, external_id, project_id, pool_id, user_id, title, tags, metadata, message_count, created_at,
+updated_at, memory_count, CAST(CASE WHEN due_at IS NULL THEN 0 ELSE 1 END AS BIGINT), extraction_error, next_sequence,
+episode_id, unchecked_count
+
 -- name: session
-SELECT
-    session_id, tenant_id, external_id, project_id, pool_id, user_id, title, tags, metadata, message_count, created_at,
-    updated_at, memory_count, CAST(CASE WHEN due_at IS NULL THEN 0 ELSE 1 END AS BIGINT), extraction_error,
-    next_sequence, episode_id, unchecked_count
+SELECT {session_columns}
 FROM session
 WHERE tenant_id = :tenant_id AND external_id = :external_id
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
     AND (CAST(:bound_user AS TEXT) IS NULL OR user_id = :bound_user)
 
 -- name: lock_session
--- The same, held against every other writer until the transaction ends.
-SELECT
-    session_id, tenant_id, external_id, project_id, pool_id, user_id, title, tags, metadata, message_count, created_at,
-    updated_at, memory_count, CAST(CASE WHEN due_at IS NULL THEN 0 ELSE 1 END AS BIGINT), extraction_error,
-    next_sequence, episode_id, unchecked_count
+-- The same, locked against other writers until the transaction ends.
+SELECT {session_columns}
 FROM session
 WHERE tenant_id = :tenant_id AND external_id = :external_id
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
     AND (CAST(:bound_user AS TEXT) IS NULL OR user_id = :bound_user)
+FOR UPDATE
 
 -- name: sessions
--- A page, newest activity first. `any_project` 0 keeps to :project_id, where NULL is the shared pool.
-SELECT
-    session_id, tenant_id, external_id, project_id, pool_id, user_id, title, tags, metadata, message_count, created_at,
-    updated_at, memory_count, CAST(CASE WHEN due_at IS NULL THEN 0 ELSE 1 END AS BIGINT), extraction_error,
-    next_sequence, episode_id, unchecked_count
+-- A page of sessions, newest activity first. With :any_project 0 only those of :project_id, where NULL is the shared pool.
+SELECT {session_columns}
 FROM session
 WHERE tenant_id = :tenant_id AND pool_id IS NOT NULL
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
@@ -36,7 +33,7 @@ ORDER BY updated_at DESC, session_id DESC
 LIMIT :limit
 
 -- name: insert_session
--- No row comes back when the drawn id or the external id is taken.
+-- Returns no row if the id or the external id is taken.
 INSERT INTO session (
     session_id, tenant_id, external_id, project_id, pool_id, user_id, title, tags, metadata, next_sequence, message_count,
     changed_version, rebuilt_version, created_at, updated_at
@@ -55,7 +52,7 @@ SET next_sequence = :next_sequence, episode_id = :episode_id, message_count = me
 WHERE tenant_id = :tenant_id AND session_id = :session_id
 
 -- name: make_due
--- Apart from the append: what an index is on is not touched by every message.
+-- A statement of its own, so that not every append updates an indexed column.
 UPDATE session SET due_at = :now WHERE tenant_id = :tenant_id AND session_id = :session_id AND due_at IS NULL
 
 -- name: note_removal
@@ -69,22 +66,19 @@ UPDATE session
 SET title = :title, tags = :tags, metadata = :metadata, updated_at = CASE WHEN updated_at > :now THEN updated_at ELSE :now END
 WHERE tenant_id = :tenant_id AND session_id = :session_id
 
--- name: place_session
--- A lease goes with the old place: what a worker was told there must not come into the new one. What it was at is due at once.
+-- name: move_session
+-- A lease is revoked: what a worker read in the old pool must not be stored in the new one. The interrupted session is due at once.
 UPDATE session
 SET project_id = :project_id, pool_id = :pool_id, changed_version = :version, rebuilt_version = :version,
     due_at = CASE WHEN claim IS NULL THEN due_at ELSE :now END, claim = NULL, claimed_until = NULL
 WHERE tenant_id = :tenant_id AND session_id = :session_id
 
 -- name: lock_project_sessions
-SELECT
-    session_id, tenant_id, external_id, project_id, pool_id, user_id, title, tags, metadata, message_count, created_at,
-    updated_at, memory_count, CAST(CASE WHEN due_at IS NULL THEN 0 ELSE 1 END AS BIGINT), extraction_error,
-    next_sequence, episode_id, unchecked_count
+SELECT {session_columns}
 FROM session
-WHERE tenant_id = :tenant_id AND project_id = :project_id ORDER BY session_id
+WHERE tenant_id = :tenant_id AND project_id = :project_id ORDER BY session_id FOR UPDATE
 
--- name: bury_session
+-- name: blank_session
 UPDATE session
 SET external_id = NULL, project_id = NULL, pool_id = NULL, user_id = NULL, title = NULL, tags = '[]', metadata = '{}',
     episode_id = NULL, message_count = 0, memory_count = 0, unchecked_count = 0, due_at = NULL, claim = NULL,
@@ -95,7 +89,7 @@ WHERE tenant_id = :tenant_id AND session_id = :session_id AND pool_id IS NOT NUL
 SELECT count(*), count(DISTINCT user_id) FROM session WHERE tenant_id = :tenant_id AND project_id = :project_id
 
 -- name: count_reached_memories
--- Of the sessions of a project that the caller reaches.
+-- The memories of the project's sessions within the caller's reach.
 SELECT CAST(coalesce(sum(memory_count), 0) AS BIGINT) FROM session
 WHERE tenant_id = :tenant_id AND project_id = :project_id
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)

@@ -1,4 +1,4 @@
-"""`cloister remember`: record one message in a session."""
+"""`cloister record`: record one message in a session."""
 
 import shlex
 import sys
@@ -8,22 +8,22 @@ import typer
 
 from cloister.domain.conversation import ROLES, Role
 from cloister.domain.errors import Conflict, NotFound
+from cloister.domain.identifiers import NO_PROJECT
 from cloister.interfaces.cli.options import Data, Json, Key, Project, SessionArgument, Tenant, User
-from cloister.interfaces.cli.places import Places, chosen_project
+from cloister.interfaces.cli.project_names import ProjectNames, chosen_project
 from cloister.interfaces.cli.terminal import answer
-from cloister.interfaces.python.arguments import NO_PROJECT
 from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.shapes import Session, as_json
 
 
-def remember(
+def record(
     session_id: SessionArgument,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What was said; `-` reads it from standard input.")],
     role: Annotated[Role, typer.Option("--role", metavar="|".join(ROLES), help="Who said it.")] = "user",
     author: Annotated[
-        str | None, typer.Option("--author", metavar="NAME", help="The speaker's name, where the role does not say it.")
+        str | None, typer.Option("--author", metavar="NAME", help="The speaker's name, if the role does not say it.")
     ] = None,
-    create: Annotated[bool, typer.Option("--create", help="Make the session if it is missing.")] = False,
+    create: Annotated[bool, typer.Option("--create", help="Create the session if it does not exist.")] = False,
     project: Project = None,
     user: User = None,
     data: Data = None,
@@ -31,10 +31,10 @@ def remember(
     tenant: Tenant = None,
     json: Json = False,
 ) -> None:
-    """Record one message. When this returns it is on disk, and can be recalled.
+    """Record one message. When this returns, it is on disk and can be recalled.
 
-    --project and --user say where a session made by --create belongs. Without --project it is in the default project, and recalls
-    only what other sessions of the same user said there; `--project none` is no project.
+    --project and --user are for a session that --create makes. Without --project it is in the default project, and recalls only
+    what other sessions of the same user said there; `--project none` is no project.
     """
     if not create and (project or user):
         raise typer.BadParameter("--project and --user need --create.")
@@ -42,8 +42,8 @@ def remember(
     with Cloister(data, key=key, tenant=tenant) as memory:
         session = _session(memory, session_id, create=create, project=project, user=user)
         message = memory.record(session_id, role, content, author=author)
-        place = Places(memory).phrase(session)
-    answer(as_json(message), json, f"Remembered {message.id} in {session_id!r}, in {place}.")
+        pool = ProjectNames(memory).phrase(session)
+    answer(as_json(message), json, f"Recorded {message.id} in {session_id!r}, in {pool}.")
 
 
 def _session(memory: Cloister, session_id: str, *, create: bool, project: str | None, user: str | None) -> Session:

@@ -1,6 +1,7 @@
-"""Where a session is, in words: its project by name, or the shared pool, and whose part of it; and projects that people name."""
+"""Projects by name: ids for names that people type, and names for ids that are printed."""
 
-from cloister.interfaces.python.arguments import LARGEST_PAGE, NO_PROJECT, NOT_GIVEN
+from cloister.domain.identifiers import NO_PROJECT
+from cloister.interfaces.python.arguments import LARGEST_PAGE, NOT_GIVEN
 from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.shapes import Session
 
@@ -13,14 +14,14 @@ def project_id_of(memory: Cloister, given: str) -> str:
 
 
 def chosen_project(memory: Cloister, given: str | None) -> str | None:
-    """A --project as the library takes it: left out, it is the project of the key, else the tenant's default one."""
+    """The option --project as the library takes it: left out, it is the project of the key, else the tenant's default one."""
     if given is None:
         return NOT_GIVEN
     return given if given == NO_PROJECT else project_id_of(memory, given)
 
 
-class Places:
-    """The names of a tenant's projects, read once; a project beyond the first page is called by its id."""
+class ProjectNames:
+    """The names of a tenant's projects, read once. A project beyond the first page is printed by its id."""
 
     def __init__(self, memory: Cloister) -> None:
         self._projects = {project.project_id: project for project in memory.projects(limit=LARGEST_PAGE)}
@@ -31,7 +32,7 @@ class Places:
         return self._projects[project_id].name if project_id in self._projects else project_id
 
     def phrase(self, session: Session) -> str:
-        """As a sentence says it: the shared pool is divided by user, and so is a project whose members do not share."""
+        """The session's pool as part of a sentence. The shared pool and projects with private members are divided by user."""
         project = None if session.project_id is None else self._projects.get(session.project_id)
         named = "the shared pool" if session.project_id is None else f"the project {self.name(session.project_id)!r}"
         is_divided = session.project_id is None or (project is not None and project.member_visibility == "private")

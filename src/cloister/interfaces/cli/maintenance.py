@@ -1,4 +1,4 @@
-"""`cloister reindex`, `migrate` and `backup`: looking after what is stored."""
+"""`cloister reindex`, `migrate` and `backup`: maintenance of the database and the index."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -14,21 +14,22 @@ from cloister.services.indexing.reindex import IndexCounts
 
 
 def index_counts(counts: IndexCounts) -> str:
-    """As a sentence says it: the kinds there are any of, or no messages."""
+    """The counts as part of a sentence; kinds with none are left out, or it is "0 messages"."""
     derived = (counts.memories, "memory", "memories"), (counts.entities, "entity", "entities")
-    told = [counted(number, one, many) for number, one, many in derived if number]
-    return ", ".join([counted(counts.messages, "message"), *told] if counts.messages or not told else told)
+    shown = [counted(number, one, many) for number, one, many in derived if number]
+    return ", ".join([counted(counts.messages, "message"), *shown] if counts.messages or not shown else shown)
 
 
 def reindex(
     everything: Annotated[
-        bool, typer.Option("--everything", help="Rebuild all, not only what another embedder or tokeniser indexed.")
+        bool,
+        typer.Option("--everything", help="Rebuild everything, not only what another embedder or tokeniser indexed."),
     ] = False,
     data: Data = None,
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Rebuild the recall index. Searching goes on meanwhile; it can be stopped and begun again."""
+    """Rebuild the recall index. Searches still work meanwhile; it can be stopped and started again."""
     console = chatter()
     columns = (TextColumn("reindexing"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with (
@@ -44,7 +45,7 @@ def reindex(
 
 
 def migrate(data: Data = None, key: Key = None, json: Json = False) -> None:
-    """Bring the database's schema up to date. Every other command does so too; this one does nothing else."""
+    """Migrate the database's schema to this version. Every other command does so too; this one does nothing else."""
     with Cloister(data, key=key) as memory:
         version = memory.schema_version()
     answer({"schema_version": version}, json, f"The schema is up to date, at version {version}.")

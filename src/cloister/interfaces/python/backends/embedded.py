@@ -1,0 +1,267 @@
+"""The backend of a `Cloister` on a data directory or a PostgreSQL database: calls the services in this process."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from cloister.bootstrap import Services
+from cloister.domain.conversation import Draft
+from cloister.domain.errors import NotFound
+from cloister.domain.identifiers import EntityId, KeyId, MemoryId, MessageId, ObservationId, ProjectId
+from cloister.domain.memory import StoredMemory
+from cloister.domain.scope import MemberVisibility, Reach
+from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
+from cloister.interfaces.python.arguments import UNSPECIFIED, ProjectChoice
+from cloister.interfaces.python.backends.interface import ContextQuery, ProjectChange, SearchQuery
+from cloister.interfaces.python.pages import ListCursors, Page, PageRequest, foreign_cursor
+from cloister.services.conversations.sessions import SessionChange, SessionFields
+from cloister.services.health import HealthReport
+from cloister.services.indexing.reindex import IndexCounts, Progress
+from cloister.services.recall.search import SearchTarget
+from cloister.services.tenancy.api_keys import KeyFields
+
+
+class EmbeddedBackend:
+    """Works for one tenant, with the services it was given and closes them."""
+
+    def __init__(self, services: Services, reach: Reach) -> None:
+        self.services = services
+        self.reach = reach
+
+    def close(self) -> None:
+        self.services.close()
+
+    def create_session(self, fields: SessionFields, project: ProjectChoice) -> shapes.Session:
+        session, _ = self.services.sessions.create(self.reach, replace(fields, project=self._resolved(project)))
+        return shapes.session_shape(session)
+
+    def session(self, session_id: str) -> shapes.Session:
+        return shapes.session_shape(self.services.sessions.get(self.reach, session_id))
+
+    def sessions(self, project: ProjectChoice, user_id: str | None, page: PageRequest[int]) -> Page[shapes.Session]:
+        any_project = project is UNSPECIFIED
+        wanted = None if project is UNSPECIFIED else project
+        cursors = self._cursors("sessions", wanted, any_project, user_id)
+        rows = self.services.sessions.page(
+            self.reach,
+            limit=page.limit + 1,
+            project=wanted,
+            any_project=any_project,
+            user_id=user_id,
+            before=cursors.pair(page.cursor),
+        )
+        return cursors.page(
+            rows, page.limit, shape=shapes.session_shape, key=lambda session: (session.updated_at, session.id)
+        )
+
+    def update_session(self, session_id: str, change: SessionChange) -> shapes.Session:
+        return shapes.session_shape(self.services.sessions.change(self.reach, session_id, change))
+
+    def move_session(self, session_id: str, project: ProjectId | None, change: SessionChange) -> shapes.Session:
+        return shapes.session_shape(self.services.sessions.move(self.reach, session_id, project, change))
+
+    def preview_move(self, session_id: str, project: ProjectId | None) -> preview_shapes.MovePreview:
+        preview = self.services.sessions.preview_move(self.reach, session_id, project)
+        return preview_shapes.move_preview_shape(preview)
+
+    def delete_session(self, session_id: str) -> shapes.Forgotten:
+        return shapes.forgotten_shape(self.services.forgetting.session(self.reach, session_id))
+
+    def clear_session(self, session_id: str) -> shapes.Forgotten:
+        return shapes.forgotten_shape(self.services.forgetting.contents(self.reach, session_id))
+
+    def record(self, session_id: str, draft: Draft, idempotency_key: str | None) -> shapes.Message:
+        return self.record_batch(session_id, [draft], idempotency_key)[0]
+
+    def record_batch(
+        self, session_id: str, drafts: Sequence[Draft], idempotency_key: str | None
+    ) -> list[shapes.Message]:
+        recorded = self.services.record.messages(self.reach, session_id, drafts, idempotency_key=idempotency_key)
+        return shapes.message_shapes(recorded.messages, recorded.session)
+
+    def record_episode(
+        self, session_id: str, question: Draft, answer: Draft, idempotency_key: str | None
+    ) -> shapes.Episode:
+        episode = self.services.record.episode(
+            self.reach, session_id, question, answer, idempotency_key=idempotency_key
+        )
+        return shapes.episode_shape(episode, session_id)
+
+    def messages(self, session_id: str, page: PageRequest[MessageId]) -> Page[shapes.Message]:
+        cursors = self._cursors("messages", session_id)
+        start = cursors.number(page.cursor)
+        after = page.after if start is None else MessageId(start)
+        try:
+            session, rows = self.services.sessions.messages(self.reach, session_id, limit=page.limit + 1, after=after)
+        except NotFound as error:
+            # The cursor is of an earlier session with this external id.
+            if start is not None and error.kind == "message":
+                raise foreign_cursor() from None
+            raise
+        return cursors.page(
+            rows,
+            page.limit,
+            shape=lambda message: shapes.message_shape(message, session),
+            key=lambda message: (message.id,),
+        )
+
+    def forget_message(self, message: MessageId) -> None:
+        self.services.forgetting.message(self.reach, message)
+
+    def context(self, session_id: str, query: ContextQuery) -> shapes.Context:
+        context = self.services.context.build(
+            self.reach,
+            session_id,
+            question=query.query,
+            sources=query.sources,
+            recent_limit=query.recent_limit,
+            semantic_limit=query.semantic_limit,
+            budget=query.budget_tokens,
+        )
+        return shapes.context_shape(context)
+
+    def search(self, query: SearchQuery) -> list[shapes.Hit]:
+        is_of_session = query.session_id is not None and query.project is UNSPECIFIED
+        project = None if is_of_session else self._resolved(query.project)
+        target = SearchTarget(session=query.session_id, project=project, user_id=query.user_id)
+        hits = self.services.search.search(self.reach, query.query, target, query.limit, query.kinds)
+        return [shapes.hit_shape(hit) for hit in hits]
+
+    def memories(self, session_id: str, page: PageRequest[MemoryId]) -> Page[derived_shapes.Memory]:
+        cursors = self._cursors("memories", session_id)
+        start = cursors.pair(page.cursor)
+        rows = self.services.memories.of_session(
+            self.reach, session_id, limit=page.limit + 1, after=start, behind=None if start else page.after
+        )
+        return _memory_page(cursors, rows, page.limit)
+
+    def user_memories(self, user_id: str, page: PageRequest[MemoryId]) -> Page[derived_shapes.Memory]:
+        cursors = self._cursors("user memories", user_id)
+        start = cursors.pair(page.cursor)
+        rows = self.services.memories.of_user(
+            self.reach, user_id, limit=page.limit + 1, after=start, behind=None if start else page.after
+        )
+        return _memory_page(cursors, rows, page.limit)
+
+    def add_memories(
+        self, session_id: str, contents: Sequence[str], idempotency_key: str | None
+    ) -> derived_shapes.Appended:
+        appended = self.services.memories.add(self.reach, session_id, contents, idempotency_key=idempotency_key)
+        return derived_shapes.appended_shape(appended)
+
+    def forget_memory(self, memory: MemoryId) -> None:
+        self.services.memories.forget(self.reach, memory)
+
+    def entities(
+        self, project: ProjectId, user_id: str | None, page: PageRequest[EntityId]
+    ) -> Page[derived_shapes.Entity]:
+        cursors = self._cursors("entities", project, user_id)
+        start = cursors.pair(page.cursor)
+        rows = self.services.entities.page(
+            self.reach,
+            project,
+            user_id=user_id,
+            limit=page.limit + 1,
+            after=start,
+            behind=None if start else page.after,
+        )
+        return cursors.page(
+            rows, page.limit, shape=derived_shapes.entity_shape, key=lambda entity: (entity.created_at, entity.id)
+        )
+
+    def retag_entity(self, entity: EntityId, project: ProjectId, user_id: str | None) -> derived_shapes.Entity:
+        moved = self.services.entities.retag(self.reach, entity, project, user_id=user_id)
+        return derived_shapes.entity_shape(moved)
+
+    def observations(self, session_id: str, page: PageRequest[ObservationId]) -> Page[derived_shapes.Observation]:
+        cursors = self._cursors("observations", session_id)
+        start = cursors.pair(page.cursor)
+        rows = self.services.observations.of_session(
+            self.reach, session_id, limit=page.limit + 1, after=start, behind=None if start else page.after
+        )
+        return cursors.page(
+            rows,
+            page.limit,
+            shape=derived_shapes.observation_shape,
+            key=lambda stored: (stored.observation.said_at, stored.observation.id),
+        )
+
+    def extract(self, session_id: str) -> derived_shapes.Extraction:
+        return derived_shapes.extraction_shape(self.services.extraction.extract_now(self.reach, session_id))
+
+    def create_project(self, name: str, visibility: MemberVisibility, allow_duplicate_name: bool) -> shapes.Project:
+        created = self.services.projects.create_project(
+            self.reach, name, visibility, allow_duplicate_name=allow_duplicate_name
+        )
+        return shapes.project_shape(created)
+
+    def projects(self, name: str | None, page: PageRequest[int]) -> Page[shapes.Project]:
+        cursors = self._cursors("projects", name)
+        rows = self.services.projects.projects(
+            self.reach, limit=page.limit + 1, after=cursors.pair(page.cursor), name=name
+        )
+        return cursors.page(
+            rows, page.limit, shape=shapes.project_shape, key=lambda project: (project.created_at, project.id)
+        )
+
+    def project(self, project: ProjectId) -> shapes.Project:
+        return shapes.project_shape(self.services.projects.project(self.reach, project))
+
+    def update_project(self, project: ProjectId, change: ProjectChange) -> shapes.Project:
+        return shapes.project_shape(self.services.projects.change_project(self.reach, project, **asdict(change)))
+
+    def preview_visibility(self, project: ProjectId, visibility: MemberVisibility) -> preview_shapes.VisibilityPreview:
+        preview = self.services.projects.preview_visibility(self.reach, project, visibility)
+        return preview_shapes.visibility_preview_shape(preview)
+
+    def delete_project(self, project: ProjectId) -> shapes.DeletedProject:
+        return shapes.deleted_project_shape(self.services.projects.delete_project(self.reach, project))
+
+    def erase_user(self, user_id: str, dry_run: bool) -> tenant_shapes.ErasedUser:
+        erasure = self.services.erase_user
+        counts = erasure.preview(self.reach, user_id) if dry_run else erasure.erase(self.reach, user_id)
+        return tenant_shapes.erased_user_shape(counts)
+
+    def create_key(self, fields: KeyFields) -> shapes.CreatedKey:
+        return shapes.created_key_shape(self.services.api_keys.create(self.reach, fields))
+
+    def keys(self, page: PageRequest[int]) -> Page[shapes.ApiKey]:
+        cursors = self._cursors("keys")
+        rows = self.services.api_keys.page(self.reach, limit=page.limit + 1, after=cursors.pair(page.cursor))
+        return cursors.page(rows, page.limit, shape=shapes.key_shape, key=lambda key: (key.created_at, key.id))
+
+    def revoke_key(self, key: KeyId) -> None:
+        self.services.api_keys.revoke(self.reach, key)
+
+    def usage(self) -> tenant_shapes.Usage:
+        return tenant_shapes.usage_shape(self.services.projects.usage(self.reach))
+
+    def reindex(self, everything: bool, progress: Progress | None) -> IndexCounts:
+        if progress is None:
+            return self.services.reindex.run(everything=everything)
+        return self.services.reindex.run(everything=everything, progress=progress)
+
+    def backup(self, target: Path) -> None:
+        self.services.database.maintenance.backup(target)
+
+    def health(self) -> HealthReport:
+        return self.services.health.health()
+
+    def schema_version(self) -> int:
+        return self.services.health.schema_version()
+
+    def _resolved(self, project: ProjectChoice) -> ProjectId | None:
+        """Where no project is named, it is the tenant's default project (ISO-11)."""
+        return self.services.projects.default_project(self.reach) if project is UNSPECIFIED else project
+
+    def _cursors(self, name: str, *filters: int | str | None) -> ListCursors:
+        return ListCursors(name, self.reach.tenant, *filters)
+
+
+def _memory_page(cursors: ListCursors, rows: Sequence[StoredMemory], limit: int) -> Page[derived_shapes.Memory]:
+    return cursors.page(
+        rows,
+        limit,
+        shape=derived_shapes.memory_shape,
+        key=lambda stored: (stored.memory.created_at, stored.memory.id),
+    )
