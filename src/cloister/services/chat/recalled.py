@@ -1,4 +1,4 @@
-"""What was recalled for a turn, read again from storage: what of it is still in the pool from which it came (ISO-12)."""
+"""Read again from storage what was recalled for a turn, and find what is no longer in the pool it came from (ISO-12)."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,7 +22,7 @@ _MOST_OBSERVATIONS = 200
 
 
 class RecalledText:
-    """Inside one transaction, for a turn of a session that had this scope."""
+    """Works in one transaction, for a turn of a session that had this scope when it began."""
 
     def __init__(self, transaction: Transaction, generation: int, scope: Scope, session: SessionId) -> None:
         self._transaction = transaction
@@ -31,7 +31,7 @@ class RecalledText:
         self._session = session
 
     def still_there(self, context: Context) -> Context:
-        """Without what was forgotten, or has left the pool, and without the conversation."""
+        """The context without its conversation, and without what was forgotten or has left the pool."""
         return replace(
             context,
             current_conversation=(),
@@ -40,7 +40,7 @@ class RecalledText:
         )
 
     def gone(self, context: Context) -> Iterator[str]:
-        """The texts of what is not there any more."""
+        """The texts of what was forgotten or has left the pool."""
         now = self.still_there(context)
         said = [item.message for item in context.current_conversation]
         present = {item.message.id for item in now.relevant_history}

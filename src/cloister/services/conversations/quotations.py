@@ -17,12 +17,12 @@ from cloister.storage.stores.pools import PoolStore
 from cloister.storage.stores.sessions import SessionStore
 
 _MOST_TEXTS = 50_000
-"""So many keys are kept in memory at most; then the quotations are read, and the rest follows."""
+"""The maximum number of keys in memory. When it is reached, quotations of them are removed, and collecting goes on."""
 
 
 class QuotationRemoval:
-    """Inside one transaction, which has locked the sessions that lose something. Say what will be removed before it is, pool by
-    pool in id order or with all pools locked; then `apply`."""
+    """Works in one transaction, which has locked the sessions that lose something. Add what will be removed before it is removed,
+    pool by pool in id order or with all pools locked; then `apply`."""
 
     def __init__(self, transaction: Transaction, generation: int) -> None:
         self._transaction = transaction
@@ -34,7 +34,7 @@ class QuotationRemoval:
         self._changed: set[SessionId] = set()
 
     def add_session(self, session: Session) -> None:
-        """All that was said in a session, and all that derives from it."""
+        """Add all messages of a session, and all that derives from them."""
         self._removed.add(session.id)
         memories = MemoryStore(self._transaction)
         if self._is_quoted(session.pool):
@@ -43,7 +43,7 @@ class QuotationRemoval:
             self._add(session.pool, self._derived(session.id))
 
     def add_message(self, session: Session, message: MessageId) -> None:
-        """One message, and all that derives from it."""
+        """Add one message, and all that derives from it."""
         memories = MemoryStore(self._transaction)
         if self._is_quoted(session.pool):
             self._add(session.pool, self._said(session.id, message))
@@ -51,18 +51,18 @@ class QuotationRemoval:
             self._add(session.pool, self._derived(session.id, message))
 
     def add_memory(self, session: Session, memory: MemoryId) -> None:
-        """One memory that is forgotten by itself."""
+        """Add one memory that is forgotten alone."""
         if self._is_quoted(session.pool):
             self._add(session.pool, map(without_user, MemoryStore(self._transaction).contents([memory])))
 
     def apply(self) -> list[Session]:
-        """Rewrites what quotes any of it; gives the sessions that are changed by that."""
+        """Rewrite the messages that quote any of it. Returns their sessions."""
         for pool in sorted(self._texts):
             self._rewrite(pool)
         return SessionStore(self._transaction).by_ids(sorted(self._changed)) if self._changed else []
 
     def _is_quoted(self, pool: PoolId) -> bool:
-        """Locks the pool, so that no message that quotes it is stored before the transaction ends. Where nothing quotes it, what is
+        """Locks the pool, so that no message that quotes it is stored before the transaction ends. If nothing quotes it, what is
         removed need not be read."""
         if pool not in self._quoted:
             self._pools.lock(pool)
@@ -86,7 +86,7 @@ class QuotationRemoval:
                 self._rewrite(pool)
 
     def _rewrite(self, pool: PoolId) -> None:
-        """Also what quotes a pool that is no more what it was: it is shown nowhere, but stored."""
+        """Also rewrites quotations of `NO_POOL`, which are stored but not shown."""
         texts = self._texts.pop(pool)
         for quoted in (pool, NO_POOL) if len(texts) else ():
             changed = [
@@ -99,7 +99,7 @@ class QuotationRemoval:
             self._note(message for message, _, _ in changed)
 
     def _note(self, messages: Iterable[MessageId]) -> None:
-        """A request that recorded a quotation left a fingerprint of it, to know it again by."""
+        """Blank the answers of the requests that recorded the messages: they have fingerprints of the old text."""
         answers = IdempotencyStore(self._transaction)
         for message in messages:
             session = SessionId(message >> SEQUENCE_BITS)

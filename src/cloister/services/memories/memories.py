@@ -159,7 +159,7 @@ class Memories:
             return memories.of_user(user, limit=limit, after=after or _cursor(memories, behind))
 
     def forget(self, reach: Reach, memory: MemoryId) -> None:
-        """With what quotes it; what it came from stays, and what quotes that, unless it says the same."""
+        """Remove a memory, and quotations of it in stored replies. Its messages stay, and quotations of their other words."""
 
         def work(transaction: Transaction) -> list[Session]:
             memories = MemoryStore(transaction)

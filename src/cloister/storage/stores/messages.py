@@ -80,8 +80,8 @@ class MessageStore:
             yield cast(tuple[MessageId, str, int], row)
 
     def set_contents(self, changed: Sequence[tuple[MessageId, str, int]]) -> None:
-        """Other quotations, and the tokens of the message with them. The own words must stay, or the index would be wrong. In id
-        order to avoid deadlock; the pool must be locked."""
+        """Replace the quotations of messages, and their tokens. Own words must not change, because the index is not updated. The
+        pool must be locked; rows are written in id order, to avoid deadlock."""
         self._transaction.execute_each(
             "set_message_content",
             [
@@ -91,7 +91,7 @@ class MessageStore:
         )
 
     def contents(self, session: SessionId, message: MessageId | None = None) -> Iterator[str]:
-        """As they are stored: of all messages of a session, or of one."""
+        """The stored contents of all messages of a session, or of one."""
         first, last = span(session) if message is None else (message - 1, message)
         for row in self._transaction.stream("message_contents", first=first, last=last):
             yield cast(str, row[0])

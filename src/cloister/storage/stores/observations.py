@@ -64,7 +64,7 @@ class ObservationStore:
         return [_stored(row) for row in reversed(rows)]
 
     def contents(self, session: SessionId, message: MessageId | None = None) -> list[str]:
-        """Of all notes of a session, or of those that came from a message."""
+        """The contents of all notes of a session, or of those that came from one message."""
         rows = cast(list[tuple[str, str]], self._transaction.rows("observation_contents", session_id=session))
         return [content for content, sources in rows if message is None or message in json.loads(sources)]
 

@@ -72,7 +72,7 @@ class PoolStore:
         self._transaction.execute("note_departure", pool_id=pool)
 
     def lock(self, pool: PoolId) -> None:
-        """Against every transaction that appends to it or removes something from it. Lock the sessions first."""
+        """Lock the pool against all transactions that append to it or remove from it. Sessions have to be locked before."""
         self._transaction.row("lock_pool", pool_id=pool)
 
     def derived(

@@ -98,7 +98,7 @@ class SessionStore:
         return _locked(row)
 
     def by_ids(self, ids: Sequence[SessionId]) -> list[Session]:
-        """For ids that the caller has from storage: whatever project the caller is confined to."""
+        """Sessions by ids that come from storage, even outside the project that the caller is confined to."""
         rows = self._transaction.rows("sessions_by_id", session_ids=integers(ids), user_id=None)
         return [session_of_row(row) for row in rows]
 
