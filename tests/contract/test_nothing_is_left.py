@@ -14,7 +14,7 @@ from qdrant_client import QdrantClient
 
 from cloister.domain.conversation import Draft
 from cloister.domain.entity import same_name
-from cloister.domain.memory import same_as
+from cloister.domain.memory import quoted, same_as
 from cloister.domain.scope import Reach
 from cloister.index.qdrant.index import QdrantIndex
 from cloister.services.tenancy.api_keys import KeyFields
@@ -229,6 +229,20 @@ def test_org_9_an_erased_user_or_tenant_is_in_no_file(
     assert len(gone) > 5
     for trace in (*gone, *words):
         assert not any(trace in content for content in kept), trace
+
+
+@pytest.mark.parametrize("forget", [forget_message, clear, delete])
+def test_a_reply_that_quoted_what_was_forgotten_is_in_no_file(
+    house: MemorySetup, files: Callable[[], Generator[bytes]], forget: Callable[[MemorySetup], None]
+) -> None:
+    """MEM-9: in the session of another, who was told it."""
+    house.say("tells", SECRET)
+    house.say("keeps", "Who works where?", reply=f"I remember. {quoted([SECRET, 'Herons nest in April.'])}")
+    forget(house)
+    left = list(files())
+    for word in WORDS:
+        assert not any(word in content for content in left), word
+    assert any(b"Herons nest in April." in content for content in left)
 
 
 def test_a_memory_that_was_forgotten_by_itself_is_in_no_file(

@@ -101,6 +101,9 @@ CASES: dict[str, Case] = {
     "SessionStore.find": Case(act=lambda t, h: SessionStore(t).find("first")),
     "SessionStore.get": Case(act=lambda t, h: SessionStore(t).get("first")),
     "SessionStore.lock": Case(act=lambda t, h: SessionStore(t).lock("first")),
+    "SessionStore.by_ids": Case(
+        act=lambda t, h: SessionStore(t).by_ids([h.first.session, h.second.session]), nothing=[]
+    ),
     "SessionStore.page": Case(
         act=lambda t, h: [
             *SessionStore(t).page(limit=100),
@@ -169,6 +172,19 @@ CASES: dict[str, Case] = {
         nothing=0,
         writes=True,
     ),
+    "MessageStore.is_pool_quoted": Case(act=lambda t, h: MessageStore(t).is_pool_quoted(h.first.pool), nothing=False),
+    "MessageStore.given_text_of": Case(act=lambda t, h: list(MessageStore(t).given_text_of(h.first.pool)), nothing=[]),
+    "MessageStore.set_contents": Case(
+        act=lambda t, h: MessageStore(t).set_contents([(message, "Mine", 7) for message in h.first.messages]),
+        writes=True,
+    ),
+    "MessageStore.contents": Case(
+        act=lambda t, h: [
+            *MessageStore(t).contents(h.first.session),
+            *MessageStore(t).contents(h.first.session, h.first.messages[0]),
+        ],
+        nothing=[],
+    ),
     "MessageStore.session_name": Case(
         act=lambda t, h: MessageStore(t).session_name(h.first.messages[0]), nothing=NotFound
     ),
@@ -187,6 +203,7 @@ CASES: dict[str, Case] = {
         act=lambda t, h: pools(t).raise_version(h.first.pool), nothing=StorageBusy, writes=True
     ),
     "PoolStore.note_departure": Case(act=lambda t, h: pools(t).note_departure(h.first.pool), writes=True),
+    "PoolStore.lock": Case(act=lambda t, h: pools(t).lock(h.first.pool)),
     "PoolStore.rows": Case(act=lambda t, h: pools(t).rows(h.scope(h.first)), nothing=ValueError),
     "StoredPool.state": Case(act=lambda t, h: pool_rows(t, h).state(), nothing=None),
     "StoredPool.size": Case(act=lambda t, h: pool_rows(t, h).size(), nothing=0),

@@ -21,8 +21,10 @@ from cloister.domain import patterns
 from cloister.domain.extraction import Statement
 from cloister.domain.identifiers import MessageId
 from cloister.domain.memory import normalised, quoted, same_as
+from cloister.domain.prompts.forgotten_text import ForgottenTexts, without_forgotten
 from cloister.domain.prompts.outside_text import harmless
 from cloister.domain.prompts.recalled_text import own_words
+from cloister.domain.prompts.speaker import without_user
 from cloister.domain.recall.passage import Passage
 from cloister.domain.recall.question import asked_part, parse_question
 from cloister.domain.text import MAX_CONTENT
@@ -154,9 +156,14 @@ def read_answer(text: str) -> None:
         return
 
 
+# Every length a key can have, of a beginning that is in many hostile texts.
+FORGOTTEN = ForgottenTexts(f"{unit * 24}"[:length] + "!" for unit in ("a", "1", "ab") for length in range(4, 24))
 FUNCTIONS: Mapping[str, Use] = {
     "own_words": own_words,
     "quoted": lambda text: quoted([text]),
+    "forgotten text": lambda text: ForgottenTexts([text]),
+    "forgotten text in a quotation": lambda text: without_forgotten(quoted([text]), FORGOTTEN),
+    "subject of a memory": without_user,
     "normalised": normalised,
     "same_as": same_as,
     "memories of rules": lambda text: RULES.memories(said(text), []),

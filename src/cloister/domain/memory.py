@@ -107,14 +107,42 @@ class SplitText(NamedTuple):
 def split_recalled(content: str) -> SplitText:
     """Split a text at its marks. All from the first mark to the last counts as recalled, so that quoted text can neither end its
     block nor begin another. A block without an end extends to the end of the text, one without a beginning to its start."""
+    bounds = _bounds(content)
+    if bounds is None:
+        return SplitText(content, None, "")
+    begin, first, last, end = bounds
+    return SplitText(content[:begin], content[first:last], content[end:])
+
+
+def with_recalled(content: str, recalled: str) -> str:
+    """A text that quotes, with this as its recalled text instead."""
+    bounds = _bounds(content)
+    return content if bounds is None else f"{content[: bounds[1]]}{recalled}{content[bounds[2] :]}"
+
+
+def _bounds(content: str) -> tuple[int, int, int, int] | None:
+    """The start and end of the first mark, and of the last one; none without marks."""
     found = list(marks(content))
     if not found:
-        return SplitText(content, None, "")
+        return None
     first, last = found[0], found[-1]
-    begin = 0 if first["closes"] else first.start()
-    end = last.end() if last["closes"] else len(content)
-    inside = content[0 if first["closes"] else first.end() : last.start() if last["closes"] else len(content)]
-    return SplitText(content[:begin], inside, content[end:])
+    begin, inside = (0, 0) if first["closes"] else first.span()
+    inside_end, end = last.span() if last["closes"] else (len(content), len(content))
+    return begin, inside, inside_end, end
+
+
+def quoted_lines(recalled: str) -> tuple[str, list[str]]:
+    """Split the recalled text of a block that `quoted` made into its head and its lines. Any other block is all head, because it is
+    unknown which of its lines belong together."""
+    lines = recalled.splitlines(keepends=True)
+    first = next((at for at, line in enumerate(lines) if line.startswith("- ")), len(lines))
+    is_ours = recalled.lstrip().startswith(_NOTE) and all(line.startswith("- ") for line in lines[first:])
+    return ("".join(lines[:first]), lines[first:]) if is_ours else (recalled, [])
+
+
+def without_note(head: str) -> str:
+    """The head of a block without the note that `quoted` begins it with."""
+    return head.lstrip().removeprefix(_NOTE)
 
 
 def has_recalled(content: str) -> bool:

@@ -72,6 +72,7 @@ DERIVED_CASES: dict[str, Case] = {
     ),
     "MemoryStore.derived_from": Case(act=lambda t, h: MemoryStore(t).derived_from(h.first.messages[0]), nothing=[]),
     "MemoryStore.ids": Case(act=lambda t, h: MemoryStore(t).ids(h.first.session), nothing=[]),
+    "MemoryStore.contents": Case(act=lambda t, h: MemoryStore(t).contents([h.first.memory]), nothing=[]),
     "MemoryStore.remove": Case(
         act=lambda t, h: MemoryStore(t).remove(h.first.session, [h.first.memory]), nothing=0, writes=True
     ),
@@ -113,6 +114,13 @@ DERIVED_CASES: dict[str, Case] = {
         act=lambda t, h: EntityStore(t).give_mentions(h.second.entity, h.first.entity, "ann"), writes=True
     ),
     "EntityStore.set_user": Case(act=lambda t, h: EntityStore(t).set_user(h.second.entity, "bob"), writes=True),
+    "EntityStore.contents": Case(
+        act=lambda t, h: [
+            *EntityStore(t).contents(h.first.session),
+            *EntityStore(t).contents(h.first.session, h.first.messages[0]),
+        ],
+        nothing=[],
+    ),
     "EntityStore.forget_session": Case(act=lambda t, h: EntityStore(t).forget_session(h.first.session), writes=True),
     "EntityStore.forget_message": Case(
         act=lambda t, h: EntityStore(t).forget_message(h.first.messages[0]), writes=True
@@ -143,6 +151,13 @@ DERIVED_CASES: dict[str, Case] = {
     ),
     "ObservationStore.recent_of_user": Case(
         act=lambda t, h: ObservationStore(t).recent_of_user("ann", h.first.pool, limit=9), nothing=[]
+    ),
+    "ObservationStore.contents": Case(
+        act=lambda t, h: [
+            *ObservationStore(t).contents(h.first.session),
+            *ObservationStore(t).contents(h.first.session, h.first.messages[0]),
+        ],
+        nothing=[],
     ),
     "ObservationStore.forget_session": Case(
         act=lambda t, h: ObservationStore(t).forget_session(h.first.session), nothing=0, writes=True

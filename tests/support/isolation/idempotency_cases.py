@@ -23,6 +23,9 @@ IDEMPOTENCY_CASES: dict[str, Case] = {
     "IdempotencyStore.forget_message": Case(
         act=lambda t, h: IdempotencyStore(t).forget_message(h.first.session, h.first.messages[0]), writes=True
     ),
+    "IdempotencyStore.forget_recording": Case(
+        act=lambda t, h: IdempotencyStore(t).forget_recording(h.first.session, h.first.messages[0]), writes=True
+    ),
     "IdempotencyStore.forget_memories": Case(
         act=lambda t, h: IdempotencyStore(t).forget_memories(h.first.session), writes=True
     ),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from cloister.domain.conversation import Role, Status
 from cloister.domain.identifiers import MessageId, ProjectId
+from cloister.domain.memory import quoted
 from cloister.domain.scope import MemberVisibility, Reach
 
 # A sentence with a fact in it: the rules make a memory of it, and the brother and the firm entities.
@@ -18,10 +19,20 @@ Part = tuple[ProjectId | None, str | None]
 """What may be recalled together: a project or none, and whose part of it; no user where all share it, or where there is none."""
 
 
+def without(quotes: Iterable[str], gone: Iterable[str]) -> tuple[str, ...]:
+    """MEM-9: the quotations that do not hold the beginning of anything that is gone, whoever said it."""
+    keys = [letters(text)[:24] for text in gone]
+    return tuple(text for text in quotes if not any(key in letters(text) for key in keys))
+
+
+def letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Said:
-    """`content` is what it says in its own words, `project` where the session was then. `whole` is what a reply says with what it
-    quotes, and `quoted_of` the part that it quotes; none where that is not any more what it was."""
+    """`content` is what it says in its own words, `project` where the session was then. `quotes` are the texts that a
+    reply quotes behind that, and `quoted_of` the part that it quotes; none where that is not any more what it was."""
 
     id: MessageId
     role: Role
@@ -29,7 +40,7 @@ class Said:
     content: str
     episode: MessageId
     project: ProjectId | None
-    whole: str | None = None
+    quotes: tuple[str, ...] = ()
     quoted_of: Part | None = None
 
     @property
@@ -136,7 +147,7 @@ class Tenant:
     def shown(self, conversation: Conversation, said: Said) -> str:
         """ISO-12: what a reply quotes is shown only where it was recalled."""
         is_there = said.quoted_of is not None and said.quoted_of == self.part(conversation)
-        return said.whole if said.whole is not None and is_there else said.content
+        return f"{said.content} {quoted(said.quotes)}" if said.quotes and is_there else said.content
 
     @property
     def usage(self) -> tuple[int, int, int]:
@@ -231,7 +242,15 @@ class Tenant:
         return sum(len(one.memories) for one in self.conversations.values() if one.project == project)
 
     def unsay(self, conversation: Conversation, message: MessageId) -> None:
+        """MEM-9: with what quotes it, wherever that is now."""
+        gone = [said.content for said in conversation.said if said.id == message]
+        part = self.part(conversation)
         conversation.unsay(message)
+        for other in self.conversations.values():
+            other.said = [
+                replace(said, quotes=without(said.quotes, gone)) if said.quoted_of == part else said
+                for said in other.said
+            ]
         self.gone_messages.append(message)
         together = {(one.run, one.name) for one in self.mentions if one.message == message}
         self.mentions = [one for one in self.mentions if (one.run, one.name) not in together]

@@ -33,7 +33,7 @@ from support.isolation.isolation_machine import (
     refused,
     tenant_numbers,
 )
-from support.isolation.oracle import Conversation, Part, Said, Tenant
+from support.isolation.oracle import Conversation, Part, Said, Tenant, without
 
 BUDGET = 100_000
 DAY_SECONDS = 86_400
@@ -206,8 +206,11 @@ class TurnMachine(DerivedMachine):
             refused(TurnMoved, lambda: turns.end(turn, reply, given_recalled_text=given))
             conversation.is_answered = False
             return
-        message = turns.end(turn, reply, given_recalled_text=given)
+        contexts = [] if context is None else [context]
+        message = turns.end(turn, reply, given_recalled_text=given, contexts=contexts)
         assert message is not None
+        left = without(recalled, self._gone(home, running)) if quotes else ()
+        assert message.content == (f"{own} {quoted(left)}" if left else own)
         conversation.answer(
             Said(
                 id=message.id,
@@ -216,7 +219,7 @@ class TurnMachine(DerivedMachine):
                 content=own_words(whole),
                 episode=question.episode,
                 project=running.project,
-                whole=whole,
+                quotes=left,
                 quoted_of=running.part,
             )
         )
@@ -224,6 +227,14 @@ class TurnMachine(DerivedMachine):
         conversation.is_answered = False
         if reply.status == "completed":
             self._forget_replaced(home, running)
+
+    def _gone(self, home: Tenant, running: InFlight) -> list[str]:
+        """MEM-9: what was recalled for a turn and is not in its part any more."""
+        context = running.context
+        there = [one for one in home.conversations.values() if home.part(one) == running.part]
+        present = {said.id for one in there for said in one.said}
+        items = () if context is None else (*context.current_conversation, *context.relevant_history)
+        return [own_words(item.message.content) for item in items if item.message.id not in present]
 
     def _forget_replaced(self, home: Tenant, running: InFlight) -> None:
         """As `Chat` does."""

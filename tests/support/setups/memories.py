@@ -59,6 +59,11 @@ class MemorySetup:
         ]
         return list(self.services.record.messages(self.reach, name, drafts).messages)[::2]
 
+    def say_reply(self, name: str, question: str, reply: str) -> Message:
+        """A question and its reply; gives the reply."""
+        drafts = [Draft(role="user", content=question), Draft(role="assistant", content=reply)]
+        return self.services.record.messages(self.reach, name, drafts).messages[1]
+
     def tell(self, name: str, *words: str) -> list[Message]:
         """Said and extracted."""
         said = self.say(name, *words)

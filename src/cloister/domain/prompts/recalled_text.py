@@ -13,12 +13,16 @@ RECALL_ONLY = (
 NOTHING_RECALLED = "Nothing that is remembered here is related to what you said."
 QUOTATION_STAYED = "(This quoted what is remembered where the session was before; the quotation stayed there.)"
 """Replaces a message that was only a quotation, after its session left the quoted pool."""
+QUOTATION_FORGOTTEN = "(This quoted something that was forgotten since.)"
+"""Replaces a message that was only a quotation, after the quoted text was forgotten."""
 NO_POOL = PoolId(0)
 """The pool of quotations whose pool no longer exists as it was, because its project's visibility changed."""
 
 
 def own_words(content: str) -> str:
     """A message's text without recalled text; empty if it has no words of its own."""
+    if content == QUOTATION_FORGOTTEN:
+        return ""
     if content.startswith(RECALL_ONLY):
         rest = without_recalled(content).removeprefix(RECALL_ONLY).strip()
         return "" if rest == NOTHING_RECALLED else rest
@@ -28,6 +32,12 @@ def own_words(content: str) -> str:
 def quoted_tokens(content: str, own: str) -> int:
     """An estimate of the tokens of a text that are not its own words."""
     return (len(content) - len(own)) // CHARACTERS_A_TOKEN
+
+
+def tokens_after(tokens: int, content: str, changed: str) -> int:
+    """The tokens of a message of which the quotation was changed, but not its own words."""
+    own = own_words(content)
+    return tokens - quoted_tokens(content, own) + quoted_tokens(changed, own)
 
 
 def shown_in(message: Message, pool: PoolId) -> Message:

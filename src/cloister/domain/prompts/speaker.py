@@ -74,6 +74,11 @@ def with_user(statement: str, user: str | None) -> str:
     return _THE_USER.sub(lambda _: f"{who[0].upper()}{who[1:]}", statement)
 
 
+def without_user(statement: str) -> str:
+    """The first part of a statement that is the same whoever it names as its user."""
+    return next((part for part in _THE_USER.split(statement) if part.strip()), "")
+
+
 def listener(user: str | None) -> str:
     """A sentence that names the current user, for a block that quotes several people."""
     return f"Several people may be quoted here. The one you are talking with is {user_named(user)}."

@@ -5,7 +5,7 @@ recalled, extracted, or shown to a model.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -94,11 +94,10 @@ class Chat:
         """Recall, answer and store; each event is published as it occurs. When `stop` is set, the reply so far is stored. `build`
         makes the model's request if the client has a prompt of its own."""
         buffer = ReplyBuffer(publish)
-        given = False
+        contexts: list[Context] = []
 
         def recalled(context: Context) -> None:
-            nonlocal given
-            given = given or context.holds_other_sessions
+            contexts.append(context)
             publish(TurnContext(context=context))
 
         answering = asyncio.create_task(self._answer(turn, buffer, recalled, threads, build))
@@ -113,7 +112,7 @@ class Chat:
             await asyncio.gather(*tasks, return_exceptions=True)
         broke = None if answering.cancelled() else answering.exception()
         finished_reply = buffer.cut() if answering.cancelled() else buffer.ended(broke)
-        finished = await self._store(turn, finished_reply, threads, given_recalled_text=given)
+        finished = await self._store(turn, finished_reply, threads, contexts)
         publish(finished)
         if broke is not None and not isinstance(broke, CloisterError):
             raise broke
@@ -177,7 +176,7 @@ class Chat:
                     return
 
     async def _store(
-        self, turn: Turn, finished_reply: FinishedReply, threads: ThreadRunner, *, given_recalled_text: bool
+        self, turn: Turn, finished_reply: FinishedReply, threads: ThreadRunner, contexts: Sequence[Context]
     ) -> TurnEnd:
         """Store the reply, with retries: it exists nowhere else."""
         finished = TurnEnd(
@@ -187,11 +186,11 @@ class Chat:
             usage=finished_reply.usage,
             error=finished_reply.error,
         )
+        given = any(context.holds_other_sessions for context in contexts)
+        end = partial(self._turns.end, turn, finished_reply.draft, given_recalled_text=given, contexts=contexts)
         for attempt in range(1, _TRIES + 1):
             try:
-                message = await threads.write(
-                    partial(self._turns.end, turn, finished_reply.draft, given_recalled_text=given_recalled_text)
-                )
+                message = await threads.write(end)
                 if message is not None and finished_reply.status == "completed":
                     await self._forget_replaced(turn, threads)
                 return replace(finished, message=message)

@@ -7,22 +7,27 @@ while the model answers, and expires if the process dies.
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from cloister.domain.context import Context
 from cloister.domain.conversation import Draft, Message, Project, Session
 from cloister.domain.errors import Conflict, InvalidRequest, QuotaExceeded, TurnInProgress, TurnMoved
 from cloister.domain.history import NewMessages
 from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.project_settings import system_prompt
+from cloister.domain.prompts.forgotten_text import ForgottenTexts, without_forgotten
+from cloister.domain.prompts.recalled_text import tokens_after
 from cloister.domain.scope import Reach, Scope
 from cloister.services.chat.history import compared
-from cloister.services.conversations.record import Recorder
+from cloister.services.chat.recalled import RecalledText
+from cloister.services.conversations.record import PreparedMessage, Recorder
 from cloister.services.conversations.sessions import SessionFields, Sessions, checked_fields
 from cloister.services.events.bus import EventBus
 from cloister.services.lease import Leases, new_lease_number
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.messages import MessageStore
+from cloister.storage.stores.pools import PoolStore
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
 from cloister.storage.stores.turns import TurnStore
@@ -213,11 +218,19 @@ class Turns:
         with self._database.read(_tenant_of(turn)) as transaction:
             return TurnStore(transaction).is_of(turn.session.id, turn.number)
 
-    def end(self, turn: Turn, reply: Draft | None, *, given_recalled_text: bool = False) -> Message | None:
+    def end(
+        self,
+        turn: Turn,
+        reply: Draft | None,
+        *,
+        given_recalled_text: bool = False,
+        contexts: Sequence[Context] = (),
+    ) -> Message | None:
         """Append the reply, if there is one, and release the turn. Raises `TurnLost`, and appends nothing, if the turn was lost; if
         the reply exceeds a quota, the turn is released nevertheless. The reply is marked with the pool whose text it quotes or was
         given, and its entities go to the project of the question, even if the session has moved. A reply that was given text of a
-        pool that the session has left is not stored: `TurnMoved` (ISO-12)."""
+        pool that the session has left is not stored: `TurnMoved` (ISO-12). Text of `contexts` that was forgotten since it was
+        recalled is taken out of what the reply quotes (MEM-9)."""
         prepared = None if reply is None else self._recorder.prepare([reply])
 
         def work(transaction: Transaction) -> tuple[Session, Message | None]:
@@ -235,7 +248,7 @@ class Turns:
             recorded = self._recorder.append(
                 transaction,
                 name,
-                prepared,
+                self._without_forgotten(transaction, turn, prepared, contexts) if given else prepared,
                 answering=turn.question.episode,
                 recalled_pool=turn.session.pool if given else None,
             )
@@ -253,6 +266,21 @@ class Turns:
         # A turn without a message completed with tool calls: every other reply has words to store.
         self._events.turn_finished(session, "completed" if message is None else message.status)
         return message
+
+    def _without_forgotten(
+        self, transaction: Transaction, turn: Turn, prepared: Sequence[PreparedMessage], contexts: Sequence[Context]
+    ) -> Sequence[PreparedMessage]:
+        """The reply without quotations of what was forgotten since it was recalled. Locks the pool first: what is forgotten later
+        is taken out of the stored reply."""
+        ((draft, created_at, indexed),) = prepared
+        if not indexed.quotes:
+            return prepared
+        PoolStore(transaction, self._recorder.generation).lock(turn.session.pool)
+        recalled = RecalledText(transaction, self._recorder.generation, turn.scope, turn.session.id)
+        forgotten = ForgottenTexts(text for context in contexts for text in recalled.gone(context))
+        left = without_forgotten(draft.content, forgotten)
+        tokens = tokens_after(indexed.tokens, draft.content, left)
+        return [PreparedMessage(replace(draft, content=left), created_at, indexed._replace(tokens=tokens))]
 
     def _release(self, turn: Turn) -> None:
         def work(transaction: Transaction) -> Session | None:

@@ -11,6 +11,7 @@ from cloister.domain.identifiers import EntityId, PoolId, ProjectId, SessionId
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name
 from cloister.services.conversations.forget import Forgetting
+from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import MOST_AT_ONCE, EventBus
 from cloister.services.indexing.entities import EntityIndexing
 from cloister.storage.interface import Database, Transaction
@@ -27,7 +28,8 @@ _CHUNK = 200
 @dataclass(kw_only=True, slots=True)
 class _Removal:
     """What was removed so far, and what has to be done at the end. `sessions` are all sessions with their numbers of messages;
-    `named` are those for the events, of which there are at most `MOST_AT_ONCE` + 1."""
+    `named` are those for the events, of which there are at most `MOST_AT_ONCE` + 1; `quoting` are sessions of others with
+    messages that quoted the user."""
 
     sessions: list[tuple[SessionId, int]] = field(default_factory=list[tuple[SessionId, int]])
     messages: int = 0
@@ -37,6 +39,7 @@ class _Removal:
     named: list[Session] = field(default_factory=list[Session])
     projects: set[ProjectId | None] = field(default_factory=set[ProjectId | None])
     pools: set[PoolId] = field(default_factory=set[PoolId])
+    quoting: list[Session] = field(default_factory=list[Session])
     entities_left: set[EntityId] = field(default_factory=set[EntityId])
     entities_gone: set[EntityId] = field(default_factory=set[EntityId])
 
@@ -65,6 +68,7 @@ class UserErasure:
         _check(reach, user_id)
         removed = self._database.write(reach, lambda transaction: self._remove(transaction, user_id))
         self._events.erased(reach.tenant, removed.named, removed.projects)
+        self._events.all_changed(removed.quoting)
         self._forgetting.clean_up()
         return UserCounts(
             sessions=len(removed.sessions),
@@ -81,9 +85,11 @@ class UserErasure:
         removed = _Removal()
         rows = UserErasureStore(transaction, user_id)
         sessions, pools = rows.lock_sessions(), rows.lock_pools()
+        quotations = QuotationRemoval(transaction, self._generation)
         for ids in _chunks(sessions):
             for session in rows.sessions(ids):
-                self._remove_contents(transaction, session, removed)
+                self._remove_contents(transaction, session, quotations, removed)
+        removed.quoting = quotations.apply()
         self._remove_entities(transaction, rows, removed)
         for pool in sorted(removed.pools):
             PoolStore(transaction, self._generation).note_departure(pool)
@@ -95,8 +101,10 @@ class UserErasure:
             IdempotencyStore(transaction).forget_key(key)
         return removed
 
-    def _remove_contents(self, transaction: Transaction, session: Session, removed: _Removal) -> None:
-        forgotten, entities = self._forgetting.remove_contents(transaction, session)
+    def _remove_contents(
+        self, transaction: Transaction, session: Session, quotations: QuotationRemoval, removed: _Removal
+    ) -> None:
+        forgotten, entities = self._forgetting.remove_contents(transaction, session, quotations)
         removed.sessions.append((session.id, forgotten.messages))
         removed.messages += forgotten.messages
         removed.episodes += forgotten.episodes

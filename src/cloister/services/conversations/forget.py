@@ -11,6 +11,7 @@ from cloister.domain.errors import NotFound, StorageUnavailable
 from cloister.domain.identifiers import MessageId, SessionId, format_message_id
 from cloister.domain.scope import Reach
 from cloister.index.interface import WINDOW_REACH, ExternalIndex
+from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.entities import EntityIndexing
 from cloister.services.indexing.queue import IndexQueue
@@ -59,41 +60,45 @@ class Forgetting:
     def session(self, reach: Reach, external_id: str) -> ForgottenCounts:
         """Remove a session and all its messages."""
 
-        def work(transaction: Transaction) -> tuple[Session, ForgottenCounts]:
-            session, forgotten = self._empty(transaction, external_id)
+        def work(transaction: Transaction) -> tuple[Session, ForgottenCounts, list[Session]]:
+            session, forgotten, quoting = self._empty(transaction, external_id)
             IdempotencyStore(transaction).forget_session(session.id)
             PoolStore(transaction, self._generation).note_departure(session.pool)
             SessionStore(transaction).remove(session.id, messages=forgotten.messages)
-            return session, forgotten
+            return session, forgotten, quoting
 
-        session, forgotten = self._database.write(reach, work)
+        session, forgotten, quoting = self._database.write(reach, work)
         self._events.deleted(session)
+        self._events.all_changed(quoting)
         self.clean_up()
         return forgotten
 
     def contents(self, reach: Reach, external_id: str) -> ForgottenCounts:
         """Remove all messages of a session; the empty session stays."""
 
-        def work(transaction: Transaction) -> tuple[Session, ForgottenCounts]:
-            session, forgotten = self._empty(transaction, external_id)
+        def work(transaction: Transaction) -> tuple[Session, ForgottenCounts, list[Session]]:
+            session, forgotten, quoting = self._empty(transaction, external_id)
             version = PoolStore(transaction, self._generation).raise_version(session.pool)
             SessionStore(transaction).note_removal(session.id, removed=forgotten.messages, version=version)
             ExtractionStore(transaction).recount_unchecked(session.id)
-            return session, forgotten
+            return session, forgotten, quoting
 
-        session, forgotten = self._database.write(reach, work)
+        session, forgotten, quoting = self._database.write(reach, work)
         self._events.changed(session)
+        self._events.all_changed(quoting)
         self.clean_up()
         return forgotten
 
     def message(self, reach: Reach, message: MessageId) -> None:
         """Remove one message."""
 
-        def work(transaction: Transaction) -> Session:
+        def work(transaction: Transaction) -> list[Session]:
             messages = MessageStore(transaction)
             external_id = messages.session_name(message)
             sessions = SessionStore(transaction)
             session = sessions.lock(external_id).session
+            quotations = QuotationRemoval(transaction, self._generation)
+            quotations.add_message(session, message)
             self._forget_derived_from(transaction, session.id, message)
             removed = messages.remove(session.id, [message])
             if not removed:
@@ -102,20 +107,25 @@ class Forgetting:
             sessions.note_removal(session.id, removed=removed, version=version)
             ExtractionStore(transaction).recount_unchecked(session.id)
             self._note_removal(transaction, session.id, message)
-            return session
+            return [session, *(one for one in quotations.apply() if one.id != session.id)]
 
-        self._events.changed(self._database.write(reach, work))
+        self._events.all_changed(self._database.write(reach, work))
         self.clean_up()
 
-    def _empty(self, transaction: Transaction, external_id: str) -> tuple[Session, ForgottenCounts]:
+    def _empty(self, transaction: Transaction, external_id: str) -> tuple[Session, ForgottenCounts, list[Session]]:
+        """Remove the contents of a session. Also returns the sessions with messages that quoted it."""
         session = SessionStore(transaction).lock(external_id).session
-        forgotten, entities = self.remove_contents(transaction, session)
+        quotations = QuotationRemoval(transaction, self._generation)
+        forgotten, entities = self.remove_contents(transaction, session, quotations)
         self._entities.index_again(transaction, entities.left, gone=entities.gone)
-        return session, forgotten
+        return session, forgotten, quotations.apply()
 
-    def remove_contents(self, transaction: Transaction, session: Session) -> tuple[ForgottenCounts, TouchedEntities]:
+    def remove_contents(
+        self, transaction: Transaction, session: Session, quotations: QuotationRemoval
+    ) -> tuple[ForgottenCounts, TouchedEntities]:
         """Remove a session's messages and all that derives from them, in a transaction that has locked the session. The caller has
-        to index again the entities that are left."""
+        to index again the entities that are left, and then to apply `quotations`, once for all sessions."""
+        quotations.add_session(session)
         memories, messages = MemoryStore(transaction), MessageStore(transaction)
         forgotten_memories = memories.remove(session.id, memories.ids(session.id))
         observations = ObservationStore(transaction).forget_session(session.id)

@@ -140,6 +140,7 @@ class Recorder:
     ) -> None:
         self._database = database
         self._indexer = indexer
+        self.generation = indexer.generation
         self._clock = clock
         self._limits = limits
         self._wake_up = wake_up
@@ -208,7 +209,7 @@ class Recorder:
         it; `room_for` so many more messages the quota must have room. `recalled_pool` is the pool whose text the messages were
         given; without it, text that they quote is taken to be of the session's pool. `locked` is the session, if the transaction
         has locked it already. After the commit of a reply, call `notify`."""
-        batch = _MessageBatch(transaction, PoolStore(transaction, self._indexer.generation), self._limits)
+        batch = _MessageBatch(transaction, PoolStore(transaction, self.generation), self._limits)
         recorded = batch.add(session, prepared, answering, room_for, recalled_pool, locked)
         batch.write(self._clock())
         return recorded
@@ -236,7 +237,7 @@ class Recorder:
         self, transaction: Transaction, requests: Sequence[_Request]
     ) -> list[RecordResult | CloisterError]:
         """Append each request to its session. The answer to one that is refused is its error, and the others are still appended."""
-        batch = _MessageBatch(transaction, PoolStore(transaction, self._indexer.generation), self._limits)
+        batch = _MessageBatch(transaction, PoolStore(transaction, self.generation), self._limits)
         answers: list[RecordResult | CloisterError] = []
         for session, prepared in requests:
             try:

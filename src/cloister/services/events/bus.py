@@ -101,6 +101,19 @@ class EventBus:
         if self._is_wanted(session.tenant):
             self._publish(session.tenant, [of_session("session.changed", session, self._clock())])
 
+    def all_changed(self, sessions: Sequence[Session]) -> None:
+        """Sessions of one tenant. If there are more than `MOST_AT_ONCE`, each of their projects gets one reset instead."""
+        if not sessions:
+            return
+        tenant, at = sessions[0].tenant, self._clock()
+        self._note_change(tenant)
+        if self._is_wanted(tenant):
+            if len(sessions) <= MOST_AT_ONCE:
+                events = [of_session("session.changed", session, at) for session in sessions]
+            else:
+                events = [reset(at, project=project) for project in {session.project for session in sessions}]
+            self._publish(tenant, events)
+
     def moved(self, sessions: Sequence[Session], project: ProjectId | None) -> None:
         """Sessions of one project, as they were before the move, that are now in `project`."""
         if sessions:

@@ -219,10 +219,12 @@ class Extraction:
         observed = extraction.lock(session, work.claim.number)
         if observed is None:
             raise _LeaseLost
-        checked = extraction.mark_checked(session, [one.id for one in work.unchecked])
         there = extraction.present(session, [one.id for one in (*work.unchecked, *work.unobserved)])
         kept = [entry for entry in memories if _is_whole(entry.extracted.sources, there)]
         added = self._store.add_prepared(transaction, session, kept)
+        # Messages are marked after the pool is locked, which adding memories does: forgetting locks the pool before it changes
+        # messages of other sessions.
+        checked = extraction.mark_checked(session, [one.id for one in work.unchecked])
         for said_in, found in entities:
             project = known.get(said_in)
             if project is not None:

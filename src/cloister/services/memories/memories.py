@@ -13,6 +13,8 @@ from cloister.domain.memory import MAX_MEMORY, Memory, StoredMemory, checked_mem
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name, checked_text, is_storable
 from cloister.domain.timestamps import Clock
+from cloister.services.conversations.quotations import QuotationRemoval
+from cloister.services.events.bus import EventBus
 from cloister.services.indexing.memories import MemoryIndexing
 from cloister.services.tenancy.idempotency import done_once, request, write_once
 from cloister.storage.interface import FIRST_PAGE, Database, Transaction
@@ -44,10 +46,14 @@ class PreparedMemory:
 class Memories:
     """Memories are normalised, and without duplicates in a session."""
 
-    def __init__(self, database: Database, indexing: MemoryIndexing, clock: Clock) -> None:
+    def __init__(
+        self, database: Database, indexing: MemoryIndexing, generation: int, clock: Clock, events: EventBus
+    ) -> None:
         self._database = database
         self._indexing = indexing
+        self._generation = generation
         self._clock = clock
+        self._events = events
 
     def add(
         self, reach: Reach, external_id: str, contents: Sequence[str], *, idempotency_key: str | None = None
@@ -153,14 +159,19 @@ class Memories:
             return memories.of_user(user, limit=limit, after=after or _cursor(memories, behind))
 
     def forget(self, reach: Reach, memory: MemoryId) -> None:
-        def work(transaction: Transaction) -> None:
+        """Remove a memory, and quotations of it in stored replies. Its messages stay, and quotations of their other words."""
+
+        def work(transaction: Transaction) -> list[Session]:
             memories = MemoryStore(transaction)
             stored = memories.get(memory)
-            SessionStore(transaction).lock(stored.session)
+            session = SessionStore(transaction).lock(stored.session).session
+            quotations = QuotationRemoval(transaction, self._generation)
+            quotations.add_memory(session, memory)
             memories.remove(stored.memory.session, [memory])
             IdempotencyStore(transaction).forget_memories(stored.memory.session)
+            return quotations.apply()
 
-        self._database.write(reach, work)
+        self._events.all_changed(self._database.write(reach, work))
         self._database.maintenance.scrub()
 
 

@@ -121,6 +121,11 @@ class EntityStore:
         """Move the entity to this user's part of its project."""
         self._transaction.execute("set_entity_user", entity_id=entity, user_id=user)
 
+    def contents(self, session: SessionId, message: MessageId | None = None) -> list[tuple[str, str, str]]:
+        """The names, types and notes of the mentions by a session, or by one of its messages."""
+        rows = self._transaction.rows("mention_contents", session_id=session, message_id=message)
+        return cast(list[tuple[str, str, str]], rows)
+
     def forget_session(self, session: SessionId) -> TouchedEntities:
         """Delete the mentions by a session, and the entities that have no other."""
         touched = self.lock(_ids(self._transaction.rows("entities_of_session", session_id=session)))

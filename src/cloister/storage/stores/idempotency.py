@@ -72,8 +72,12 @@ class IdempotencyStore:
 
     def forget_message(self, session: SessionId, message: MessageId) -> None:
         """Blank the answers with one message, and those of added memories, which may repeat a memory of the message."""
-        self._transaction.execute("blank_message_answers", session_id=session, message_id=message)
+        self.forget_recording(session, message)
         self.forget_memories(session)
+
+    def forget_recording(self, session: SessionId, message: MessageId) -> None:
+        """Blank the answer of the request that recorded a message."""
+        self._transaction.execute("blank_message_answers", session_id=session, message_id=message)
 
     def forget_memories(self, session: SessionId) -> None:
         """Blank the answers of all requests that added memories: one that added nothing new refers to memories that existed."""

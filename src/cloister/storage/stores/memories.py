@@ -98,6 +98,11 @@ class MemoryStore:
     def ids(self, session: SessionId) -> list[MemoryId]:
         return _ids(self._transaction.rows("session_memory_ids", session_id=session))
 
+    def contents(self, memories: Sequence[MemoryId]) -> list[str]:
+        if not memories:
+            return []
+        return [cast(str, row[0]) for row in self._transaction.rows("memory_contents", memory_ids=integers(memories))]
+
     def remove(self, session: SessionId, memories: Sequence[MemoryId]) -> int:
         """Delete memories; returns how many there were."""
         if not memories:

@@ -1,7 +1,7 @@
 """Messages of sessions: append, read in order, remove."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, cast
 
 from cloister.domain.conversation import Message, Role
@@ -69,6 +69,32 @@ class MessageStore:
     def detach_from_pool(self, pool: PoolId) -> None:
         """Hide quotations of this pool in the messages of all sessions, because the pool's project changed its visibility."""
         self._transaction.execute("detach_from_pool", pool_id=pool, no_pool=NO_POOL)
+
+    def is_pool_quoted(self, pool: PoolId) -> bool:
+        """Whether any message quotes text of this pool, or was given some."""
+        return self._transaction.row("quotes_of_pool", pool_id=pool) is not None
+
+    def given_text_of(self, pool: PoolId) -> Iterator[tuple[MessageId, str, int]]:
+        """The id, content and tokens of all messages that quote text of this pool, or were given some, as they are stored."""
+        for row in self._transaction.stream("messages_given_text_of_pool", pool_id=pool):
+            yield cast(tuple[MessageId, str, int], row)
+
+    def set_contents(self, changed: Sequence[tuple[MessageId, str, int]]) -> None:
+        """Replace the quotations of messages, and their tokens. Own words must not change, because the index is not updated. The
+        pool must be locked; rows are written in id order, to avoid deadlock."""
+        self._transaction.execute_each(
+            "set_message_content",
+            [
+                {"message_id": message, "content": content, "tokens": tokens}
+                for message, content, tokens in sorted(changed)
+            ],
+        )
+
+    def contents(self, session: SessionId, message: MessageId | None = None) -> Iterator[str]:
+        """The stored contents of all messages of a session, or of one."""
+        first, last = span(session) if message is None else (message - 1, message)
+        for row in self._transaction.stream("message_contents", first=first, last=last):
+            yield cast(str, row[0])
 
     def session_name(self, message: MessageId) -> str:
         """The outside id of a message's session."""

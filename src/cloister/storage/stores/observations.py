@@ -63,6 +63,11 @@ class ObservationStore:
         rows = self._transaction.rows("recent_observations_of_user", user_id=user, pool_id=pool, limit=limit)
         return [_stored(row) for row in reversed(rows)]
 
+    def contents(self, session: SessionId, message: MessageId | None = None) -> list[str]:
+        """The contents of all notes of a session, or of those that came from one message."""
+        rows = cast(list[tuple[str, str]], self._transaction.rows("observation_contents", session_id=session))
+        return [content for content, sources in rows if message is None or message in json.loads(sources)]
+
     def forget_session(self, session: SessionId) -> int:
         return self._transaction.execute("delete_session_observations", session_id=session)
 

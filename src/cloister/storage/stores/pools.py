@@ -71,6 +71,10 @@ class PoolStore:
         """Raise the version after a session left."""
         self._transaction.execute("note_departure", pool_id=pool)
 
+    def lock(self, pool: PoolId) -> None:
+        """Lock the pool against all transactions that append to it or remove from it. Sessions have to be locked before."""
+        self._transaction.row("lock_pool", pool_id=pool)
+
     def derived(
         self, pool: PoolId, session: SessionId, project: ProjectId | None, notes_of: str | None
     ) -> DerivedState:

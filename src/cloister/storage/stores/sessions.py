@@ -9,7 +9,7 @@ from cloister.domain.conversation import Session
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import SEQUENCE_BITS, MessageId, PoolId, ProjectId, SessionId, TenantId
 from cloister.domain.text import is_storable
-from cloister.storage.interface import CursorKey, Row, Transaction
+from cloister.storage.interface import CursorKey, Row, Transaction, integers
 from cloister.storage.stores.usage import UsageStore
 
 
@@ -96,6 +96,11 @@ class SessionStore:
         if row is None:
             raise NotFound("session", external_id)
         return _locked(row)
+
+    def by_ids(self, ids: Sequence[SessionId]) -> list[Session]:
+        """Sessions by ids that come from storage, even outside the project that the caller is confined to."""
+        rows = self._transaction.rows("sessions_by_id", session_ids=integers(ids), user_id=None)
+        return [session_of_row(row) for row in rows]
 
     def page(
         self,

@@ -90,6 +90,14 @@ SELECT DISTINCT entity_id FROM mention WHERE tenant_id = :tenant_id AND session_
 -- name: mentions_of_message
 SELECT entity_id, session_id, created_at FROM mention WHERE tenant_id = :tenant_id AND message_id = :message_id
 
+-- name: mention_contents
+-- What a session says of entities, or one of its messages, with what these are called.
+SELECT DISTINCT e.name, e.type, m.notes
+FROM mention AS m
+JOIN entity AS e ON e.tenant_id = m.tenant_id AND e.entity_id = m.entity_id
+WHERE m.tenant_id = :tenant_id AND m.session_id = :session_id
+    AND (CAST(:message_id AS BIGINT) IS NULL OR m.message_id = :message_id)
+
 -- name: delete_session_mentions
 DELETE FROM mention WHERE tenant_id = :tenant_id AND session_id = :session_id
 

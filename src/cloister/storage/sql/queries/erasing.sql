@@ -8,7 +8,7 @@ SELECT session_id FROM session WHERE tenant_id = :tenant_id AND user_id = :user_
 SELECT {session_columns}
 FROM session
 WHERE tenant_id = :tenant_id AND session_id IN (SELECT value FROM json_each(CAST(:session_ids AS TEXT)))
-    AND user_id = :user_id
+    AND (CAST(:user_id AS TEXT) IS NULL OR user_id = :user_id)
 ORDER BY session_id
 
 -- name: count_user

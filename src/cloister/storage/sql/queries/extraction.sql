@@ -141,6 +141,9 @@ WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND s.user_id = :user_id
 ORDER BY o.said_at DESC, o.observation_id DESC
 LIMIT :limit
 
+-- name: observation_contents
+SELECT content, sources FROM observation WHERE tenant_id = :tenant_id AND session_id = :session_id
+
 -- name: delete_session_observations
 DELETE FROM observation WHERE tenant_id = :tenant_id AND session_id = :session_id
 

@@ -73,6 +73,10 @@ SELECT memory_id FROM memory_source WHERE tenant_id = :tenant_id AND message_id 
 -- name: session_memory_ids
 SELECT memory_id FROM memory WHERE tenant_id = :tenant_id AND session_id = :session_id
 
+-- name: memory_contents
+SELECT content FROM memory
+WHERE tenant_id = :tenant_id AND memory_id IN (SELECT value FROM json_each(CAST(:memory_ids AS TEXT)))
+
 -- name: delete_memory_sources
 DELETE FROM memory_source
 WHERE tenant_id = :tenant_id AND memory_id IN (SELECT value FROM json_each(CAST(:memory_ids AS TEXT)))

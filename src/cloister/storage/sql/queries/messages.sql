@@ -40,6 +40,20 @@ WHERE tenant_id = :tenant_id AND message_id > :first AND message_id <= :last AND
 -- name: detach_from_pool
 UPDATE message SET recalled_pool_id = :no_pool WHERE tenant_id = :tenant_id AND recalled_pool_id = :pool_id
 
+-- name: quotes_of_pool
+-- Whether any message was given text of the pool.
+SELECT message_id FROM message WHERE tenant_id = :tenant_id AND recalled_pool_id = :pool_id LIMIT 1
+
+-- name: messages_given_text_of_pool
+-- Wherever their sessions are now.
+SELECT message_id, content, tokens FROM message WHERE tenant_id = :tenant_id AND recalled_pool_id = :pool_id
+
+-- name: set_message_content
+UPDATE message SET content = :content, tokens = :tokens WHERE tenant_id = :tenant_id AND message_id = :message_id
+
+-- name: message_contents
+SELECT content FROM message WHERE tenant_id = :tenant_id AND message_id > :first AND message_id <= :last
+
 -- name: message_session
 SELECT s.external_id
 FROM message AS m

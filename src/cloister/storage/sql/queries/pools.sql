@@ -22,6 +22,9 @@ UPDATE pool SET version = version + 1 WHERE tenant_id = :tenant_id AND pool_id =
 UPDATE pool SET version = version + 1, removed_version = version + 1
 WHERE tenant_id = :tenant_id AND pool_id = :pool_id
 
+-- name: lock_pool
+SELECT pool_id FROM pool WHERE tenant_id = :tenant_id AND pool_id = :pool_id FOR UPDATE
+
 -- name: note_mixed_generations
 UPDATE pool SET generation = 0 WHERE tenant_id = :tenant_id AND pool_id = :pool_id
 

@@ -1,0 +1,108 @@
+"""Read again from storage what was recalled for a turn, and find what is no longer in the pool it came from (ISO-12)."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from cloister.domain.context import Context, Derived, Item
+from cloister.domain.entity import Entity
+from cloister.domain.identifiers import PoolId, SessionId
+from cloister.domain.observation import StoredObservation
+from cloister.domain.prompts.recalled_text import own_words, shown_outside_session
+from cloister.domain.prompts.speaker import without_user
+from cloister.domain.scope import Scope
+from cloister.storage.interface import Transaction
+from cloister.storage.stores.entities import StoredEntities
+from cloister.storage.stores.extraction import ExtractionStore
+from cloister.storage.stores.memories import StoredMemories
+from cloister.storage.stores.observations import ObservationStore
+from cloister.storage.stores.pools import PoolStore
+from cloister.storage.stores.tenants import ProjectStore
+
+_MOST_OBSERVATIONS = 200
+
+
+class RecalledText:
+    """Works in one transaction, for a turn of a session that had this scope when it began."""
+
+    def __init__(self, transaction: Transaction, generation: int, scope: Scope, session: SessionId) -> None:
+        self._transaction = transaction
+        self._generation = generation
+        self._scope = scope
+        self._session = session
+
+    def still_there(self, context: Context) -> Context:
+        """The context without its conversation, and without what was forgotten or has left the pool."""
+        return replace(
+            context,
+            current_conversation=(),
+            relevant_history=self._messages(context),
+            derived=self._derived(context.derived),
+        )
+
+    def gone(self, context: Context) -> Iterator[str]:
+        """The texts of what was forgotten or has left the pool."""
+        now = self.still_there(context)
+        said = [item.message for item in context.current_conversation]
+        present = {item.message.id for item in now.relevant_history}
+        present |= ExtractionStore(self._transaction).present(self._session, [message.id for message in said])
+        for message in (*said, *(item.message for item in context.relevant_history)):
+            if message.id not in present:
+                yield own_words(message.content)
+        memories = {stored.memory.id for stored in now.derived.memories}
+        yield from (
+            without_user(each.memory.content) for each in context.derived.memories if each.memory.id not in memories
+        )
+        notes = {stored.observation.id for stored in now.derived.observations}
+        yield from (
+            without_user(each.observation.content)
+            for each in context.derived.observations
+            if each.observation.id not in notes
+        )
+        entities = {entity.id: entity.notes for entity in now.derived.entities}
+        for entity in context.derived.entities:
+            # What is added to the notes of an entity comes last.
+            if not entities.get(entity.id, "").startswith(entity.notes) or entity.id not in entities:
+                yield f"{entity.name} ({entity.type})"
+
+    def _messages(self, context: Context) -> tuple[Item, ...]:
+        rows = PoolStore(self._transaction, self._generation).rows(self._scope)
+        if rows is None:
+            return ()
+        there = rows.messages([item.message.id for item in context.relevant_history])
+        return tuple(
+            item._replace(message=message)
+            for item in context.relevant_history
+            if item.message.id in there
+            and (message := shown_outside_session(there[item.message.id].message)) is not None
+        )
+
+    def _derived(self, derived: Derived) -> Derived:
+        pool = PoolStore(self._transaction, self._generation).find(self._scope.pool)
+        if pool is None:
+            return Derived()
+        memories = StoredMemories(self._transaction, pool, self._generation).found(
+            [stored.memory.id for stored in derived.memories]
+        )
+        entities = self._entities(derived)
+        noted = {stored.observation.id: stored for stored in self._observations(derived, pool)}
+        return Derived(
+            memories=tuple(memories[stored.memory.id] for stored in derived.memories if stored.memory.id in memories),
+            entities=tuple(entities[entity.id] for entity in derived.entities if entity.id in entities),
+            observations=tuple(
+                noted[stored.observation.id] for stored in derived.observations if stored.observation.id in noted
+            ),
+        )
+
+    def _entities(self, derived: Derived) -> dict[int, Entity]:
+        project = self._scope.entities
+        if project is None or ProjectStore(self._transaction).find(project) is None:
+            return {}
+        entities = StoredEntities(self._transaction, project, self._scope.pool.user, self._generation)
+        return entities.found([entity.id for entity in derived.entities])
+
+    def _observations(self, derived: Derived, pool: PoolId) -> list[StoredObservation]:
+        notes = ObservationStore(self._transaction)
+        observations = notes.recent(self._session, pool, limit=_MOST_OBSERVATIONS)
+        if self._scope.user is not None and derived.observations:
+            observations += notes.recent_of_user(self._scope.user, pool, limit=_MOST_OBSERVATIONS)
+        return observations

@@ -1,0 +1,107 @@
+"""Take quotations of what is forgotten out of the messages that stay, in the transaction that forgets it."""
+
+from collections.abc import Iterable, Iterator
+
+from cloister.domain.conversation import Session
+from cloister.domain.identifiers import SEQUENCE_BITS, MemoryId, MessageId, PoolId, SessionId
+from cloister.domain.prompts.forgotten_text import ForgottenTexts, without_forgotten
+from cloister.domain.prompts.recalled_text import NO_POOL, own_words, tokens_after
+from cloister.domain.prompts.speaker import without_user
+from cloister.storage.interface import Transaction
+from cloister.storage.stores.entities import EntityStore
+from cloister.storage.stores.idempotency import IdempotencyStore
+from cloister.storage.stores.memories import MemoryStore
+from cloister.storage.stores.messages import MessageStore
+from cloister.storage.stores.observations import ObservationStore
+from cloister.storage.stores.pools import PoolStore
+from cloister.storage.stores.sessions import SessionStore
+
+_MOST_TEXTS = 50_000
+"""The maximum number of keys in memory. When it is reached, quotations of them are removed, and collecting goes on."""
+
+
+class QuotationRemoval:
+    """Works in one transaction, which has locked the sessions that lose something. Add what will be removed before it is removed,
+    pool by pool in id order or with all pools locked; then `apply`."""
+
+    def __init__(self, transaction: Transaction, generation: int) -> None:
+        self._transaction = transaction
+        self._messages = MessageStore(transaction)
+        self._pools = PoolStore(transaction, generation)
+        self._texts: dict[PoolId, ForgottenTexts] = {}
+        self._quoted: dict[PoolId, bool] = {}
+        self._removed: set[SessionId] = set()
+        self._changed: set[SessionId] = set()
+
+    def add_session(self, session: Session) -> None:
+        """Add all messages of a session, and all that derives from them."""
+        self._removed.add(session.id)
+        memories = MemoryStore(self._transaction)
+        if self._is_quoted(session.pool):
+            self._add(session.pool, self._said(session.id))
+            self._add(session.pool, map(without_user, memories.contents(memories.ids(session.id))))
+            self._add(session.pool, self._derived(session.id))
+
+    def add_message(self, session: Session, message: MessageId) -> None:
+        """Add one message, and all that derives from it."""
+        memories = MemoryStore(self._transaction)
+        if self._is_quoted(session.pool):
+            self._add(session.pool, self._said(session.id, message))
+            self._add(session.pool, map(without_user, memories.contents(memories.derived_from(message))))
+            self._add(session.pool, self._derived(session.id, message))
+
+    def add_memory(self, session: Session, memory: MemoryId) -> None:
+        """Add one memory that is forgotten alone."""
+        if self._is_quoted(session.pool):
+            self._add(session.pool, map(without_user, MemoryStore(self._transaction).contents([memory])))
+
+    def apply(self) -> list[Session]:
+        """Rewrite the messages that quote any of it. Returns their sessions."""
+        for pool in sorted(self._texts):
+            self._rewrite(pool)
+        return SessionStore(self._transaction).by_ids(sorted(self._changed)) if self._changed else []
+
+    def _is_quoted(self, pool: PoolId) -> bool:
+        """Locks the pool, so that no message that quotes it is stored before the transaction ends. If nothing quotes it, what is
+        removed need not be read."""
+        if pool not in self._quoted:
+            self._pools.lock(pool)
+            self._quoted[pool] = any(map(self._messages.is_pool_quoted, (pool, NO_POOL)))
+        return self._quoted[pool]
+
+    def _said(self, session: SessionId, message: MessageId | None = None) -> Iterator[str]:
+        return map(own_words, self._messages.contents(session, message))
+
+    def _derived(self, session: SessionId, message: MessageId | None = None) -> Iterator[str]:
+        """Notes, and what is known of entities: a line of an entity begins with its name and type."""
+        yield from map(without_user, ObservationStore(self._transaction).contents(session, message))
+        for name, kind, notes in EntityStore(self._transaction).contents(session, message):
+            yield from (f"{name} ({kind})", without_user(notes))
+
+    def _add(self, pool: PoolId, texts: Iterable[str]) -> None:
+        for text in texts:
+            known = self._texts.setdefault(pool, ForgottenTexts())
+            known.add(text)
+            if len(known) >= _MOST_TEXTS:
+                self._rewrite(pool)
+
+    def _rewrite(self, pool: PoolId) -> None:
+        """Also rewrites quotations of `NO_POOL`, which are stored but not shown."""
+        texts = self._texts.pop(pool)
+        for quoted in (pool, NO_POOL) if len(texts) else ():
+            changed = [
+                (message, left, tokens_after(tokens, content, left))
+                for message, content, tokens in self._messages.given_text_of(quoted)
+                if message >> SEQUENCE_BITS not in self._removed
+                and (left := without_forgotten(content, texts)) != content
+            ]
+            self._messages.set_contents(changed)
+            self._note(message for message, _, _ in changed)
+
+    def _note(self, messages: Iterable[MessageId]) -> None:
+        """Blank the answers of the requests that recorded the messages: they have fingerprints of the old text."""
+        answers = IdempotencyStore(self._transaction)
+        for message in messages:
+            session = SessionId(message >> SEQUENCE_BITS)
+            answers.forget_recording(session, message)
+            self._changed.add(session)
