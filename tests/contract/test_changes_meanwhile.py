@@ -98,13 +98,16 @@ def test_iso_10_a_project_is_not_regrouped_while_entities_are_being_filed_in_it(
 
 
 @pytest.mark.parametrize("confined", [True, False])
-@pytest.mark.parametrize("moment", ["before the transaction", "before the lock"])
+@pytest.mark.parametrize(
+    ("engine", "moment"),
+    # SQLite's only writer has the lock from the start of its transaction.
+    [("sqlite", "before the transaction"), ("postgres", "before the transaction"), ("postgres", "before the lock")],
+    indirect=["engine"],
+)
 def test_iso_12_a_session_that_moves_while_a_turn_begins_is_checked_as_it_is_when_it_is_locked(
     setup: MemorySetup, engine: Engine, monkeypatch: pytest.MonkeyPatch, moment: str, confined: bool
 ) -> None:
     """The request says in which project the session is, or its key reaches only that one: nothing is appended in another."""
-    if moment == "before the lock" and engine.name == "sqlite":
-        pytest.skip("SQLite's only writer has the lock from the start of its transaction")
     garden, kitchen = setup.project("Garden"), setup.project("Kitchen")
     setup.session("tab", garden)
     setup.session("other", garden)

@@ -13,7 +13,7 @@ from typing import Any, cast
 import uvicorn
 from fastapi import FastAPI
 
-from cloister.interfaces.http.connections import LimitedProtocol, Peers, check_timeouts
+from cloister.interfaces.http.connections import HEAD_SECONDS, LimitedProtocol, Peers, check_timeouts
 from cloister.interfaces.stop_signals import stop_signals
 
 _GRACE_SECONDS = 30
@@ -36,6 +36,8 @@ class Server(uvicorn.Server):
             log_config=None,
             access_log=False,
             server_header=False,
+            # Longer than clients keep an idle connection (5 s in httpx): one that is closed while it is used breaks a request.
+            timeout_keep_alive=round(HEAD_SECONDS),
             timeout_graceful_shutdown=_GRACE_SECONDS,
         )
         super().__init__(config)
