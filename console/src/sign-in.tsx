@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from "react";
+import { useCallback, useEffect, useState, useSyncExternalStore } from "react";
 
 import { post, Refusal } from "./api/client";
 import { drafts } from "./chat/drafts";
@@ -20,6 +20,8 @@ export function SignIn({ onSignedIn, unreachable }: { onSignedIn: () => void; un
   const [state, setState] = useState<"asking" | "refused" | "waiting">(() => (location.hash.length > 1 ? "waiting" : "asking"));
   const [other, setOther] = useState<{ code: string; detail: string } | null>(null);
   const path = usePath();
+  // What was being sent comes back when it is refused, which may be after this page was opened.
+  const hasDrafts = useSyncExternalStore(drafts.watch, () => drafts.any);
   const redeem = useCallback(
     (code: string, replace: boolean) => {
       post("/console/sign-in", { code, replace })
@@ -71,7 +73,7 @@ export function SignIn({ onSignedIn, unreachable }: { onSignedIn: () => void; un
           </p>
           <p>Get a link where the server runs, and open it here:</p>
           <pre tabIndex={0}><code>cloister console</code></pre>
-          {drafts.any && <p>What you typed and did not send is still here: open the link in another tab, and this one goes on with it.</p>}
+          {hasDrafts && <p>What you typed and did not send is still here: open the link in another tab, and this one goes on with it.</p>}
           <p className="hint">From a checkout: <code>./scripts/run console</code>. Your conversations are where they were.</p>
         </>
       )}
