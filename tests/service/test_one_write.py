@@ -58,6 +58,23 @@ def test_what_is_written_in_one_turn_is_sent_whole_by_one_write(last: str) -> No
     assert asyncio.run(run()) == [b"headbody", *endings[last]]
 
 
+def test_a_large_response_is_sent_at_once_so_that_a_client_that_does_not_read_can_pause_it() -> None:
+    """Delayed to the next turn, all of a response would be in memory before the transport could pause it."""
+
+    async def run() -> list[int]:
+        sent = RecordingTransport()
+        transport = connections._BufferedTransport(sent, asyncio.get_running_loop())  # pyright: ignore[reportPrivateUsage]
+        for _ in range(100):
+            transport.write(bytes(10_000))
+        delayed = 1_000_000 - sum(map(len, sent.calls))
+        await asyncio.sleep(0)
+        return [delayed, sum(map(len, sent.calls))]
+
+    delayed, whole = asyncio.run(run())
+    assert delayed <= 65_536
+    assert whole == 1_000_000
+
+
 def test_what_is_written_in_two_turns_is_sent_in_two_and_nothing_waits_for_more() -> None:
     async def run() -> list[bytes | str]:
         sent = RecordingTransport()

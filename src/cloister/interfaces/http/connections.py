@@ -31,6 +31,8 @@ BODY_SECONDS = 60.0
 _LINGER_SECONDS = 2.0
 # With more than this unread, reading from the socket is paused until the handler asks for the body.
 _LARGEST_UNREAD_BODY = 8_192
+# More than this is sent at once, so that the transport can pause a response that its client does not read.
+_LARGEST_DELAYED_WRITE = 65_536
 _TRY_AGAIN_SECONDS = 1
 
 
@@ -70,13 +72,14 @@ class Peers:
 
 
 class _BufferedTransport:
-    """Wraps a transport so that all writes of one iteration of the event loop are sent by one system call, as the head and the body
-    of most answers are. Uvicorn writes them separately."""
+    """Wraps a transport so that small writes of one iteration of the event loop are sent by one system call, as the head and the
+    body of most answers are. Uvicorn writes them separately."""
 
     def __init__(self, transport: Any, loop: asyncio.AbstractEventLoop) -> None:
         self._transport = transport
         self._loop = loop
         self._waiting: list[bytes] = []
+        self._size = 0
         self.is_closing = transport.is_closing
         self.get_write_buffer_size = transport.get_write_buffer_size
         self.set_protocol = transport.set_protocol
@@ -86,6 +89,9 @@ class _BufferedTransport:
         if not self._waiting:
             self._loop.call_soon(self._send)
         self._waiting.append(data)
+        self._size += len(data)
+        if self._size > _LARGEST_DELAYED_WRITE:
+            self._send()
 
     def close(self) -> None:
         self._send()
@@ -97,7 +103,7 @@ class _BufferedTransport:
 
     def _send(self) -> None:
         if self._waiting:
-            waiting, self._waiting = self._waiting, []
+            waiting, self._waiting, self._size = self._waiting, [], 0
             self._transport.write(b"".join(waiting))
 
 
