@@ -21,6 +21,7 @@ from cloister import Cloister
 from cloister.bootstrap import build_services, ensure_local_tenant
 from cloister.domain.conversation import Draft
 from cloister.domain.prompts.prompt import prompt
+from cloister.services.recall.build_context import ContextRequest
 from cloister.settings import CONTEXT_TOKENS, read_settings
 from latency import SMALL_POOL, Questions, fill, line, readable
 from service import Service, serving
@@ -59,7 +60,9 @@ def recall_and_prompt(directory: Path, turns: int) -> list[float]:
         said = Draft(role="user", content=questions.next())
         *_, question = services.record.messages(reach, "small/ask", [reply, said]).messages
         began = time.perf_counter()
-        context = services.context.build(reach, "small/ask", question=question.content, budget=CONTEXT_TOKENS)
+        context = services.context.build(
+            reach, "small/ask", ContextRequest(question=question.content, budget=CONTEXT_TOKENS)
+        )
         prompt(None, context, question)
         taken.append((time.perf_counter() - began) * 1_000)
     services.close()

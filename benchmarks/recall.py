@@ -1,10 +1,11 @@
 """Evidence recall through the product's own context, on conversations with questions and known evidence.
 
-    python benchmarks/recall.py --data FILE [--engine sqlite|postgres] [--json]
+    python benchmarks/recall.py --data FILE [--engine sqlite|postgres] [--min-relevance 0.2] [--budgets 500,1000] [--json]
 
 FILE (.json or .json.gz) has the shape of `docs/benchmarks.md`. Each conversation becomes a project with a pool of its own; every
 question is asked from an empty session of that project. R@k is the mean share of a question's evidence among the first k; questions
-of the category `adversarial` are reported apart and count in no total.
+of the category `adversarial` are reported apart and count in no total. The floor of relevance is off unless `--min-relevance` sets
+one. With `--budgets`, the share of the evidence inside a context of so many tokens is reported too, with default limits and floor.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from cloister import Cloister
+from cloister.interfaces.python.shapes import ContextItem
 from temporary import open_engine
 
 DEPTH = 20
@@ -37,20 +39,31 @@ class Asked:
     evidence: int
     ranks: Sequence[int]
     milliseconds: float
+    in_budgets: Sequence[float] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """How to ask: whether evidence names turns or sessions, the floor of relevance, and the budgets of contexts in tokens."""
+
+    level: str
+    floor: float
+    budgets: Sequence[int]
 
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--data", required=True, type=Path)
     arguments.add_argument("--engine", choices=("sqlite", "postgres"), default="sqlite")
+    arguments.add_argument("--min-relevance", type=float, default=0.0)
+    arguments.add_argument("--budgets", type=lambda text: [int(each) for each in text.split(",")], default=[])
     arguments.add_argument("--json", action="store_true")
     given = arguments.parse_args()
     data = read(given.data)
+    way = Way(level=data["level"], floor=given.min_relevance, budgets=given.budgets)
     with open_engine(given.engine) as location, Cloister(location) as memory:
-        asked = [
-            answer for conversation in data["conversations"] for answer in ask_all(memory, conversation, data["level"])
-        ]
-    report = summary(data["name"], asked)
+        asked = [answer for conversation in data["conversations"] for answer in ask_all(memory, conversation, way)]
+    report = summary(data["name"], asked, given.budgets)
     print(json.dumps(report) if given.json else readable(report, given.engine))
 
 
@@ -60,7 +73,7 @@ def read(path: Path) -> dict[str, Any]:
     return {"name": path.name, "level": "turn", **data}
 
 
-def ask_all(memory: Cloister, conversation: dict[str, Any], level: str) -> Iterator[Asked]:
+def ask_all(memory: Cloister, conversation: dict[str, Any], way: Way) -> Iterator[Asked]:
     project = memory.create_project(str(conversation["id"])).project_id
     turns: dict[str, str] = {}
     sessions: dict[str, str] = {}
@@ -73,7 +86,7 @@ def ask_all(memory: Cloister, conversation: dict[str, Any], level: str) -> Itera
     memory.create_session(asker, project_id=project)
     for question in conversation["questions"]:
         if question["evidence"]:
-            yield ask(memory, asker, question, turns if level == "turn" else None, sessions)
+            yield ask(memory, asker, question, turns if way.level == "turn" else None, sessions, way)
 
 
 def fill(memory: Cloister, name: str, session: dict[str, Any]) -> dict[str, str]:
@@ -102,25 +115,31 @@ def ask(
     question: dict[str, Any],
     turns: dict[str, str] | None,
     sessions: dict[str, str],
+    way: Way,
 ) -> Asked:
     """Turns are ranked themselves; a session stands where its best message does."""
     limit = DEPTH if turns else MESSAGES_FOR_SESSIONS
     sources = [{"role": role, "method": "semantic", "limit": limit} for role in ("user", "assistant")]
     began = time.perf_counter()
-    history = memory.context(asker, question["text"], sources=sources).relevant_history
+    history = memory.context(asker, question["text"], sources=sources, min_relevance=way.floor).relevant_history
     milliseconds = (time.perf_counter() - began) * 1_000
-    order = [turns[item.id] if turns else sessions[item.session_id] for item in history]
-    positions = {name: rank for rank, name in enumerate(dict.fromkeys(order))}
+
+    def names(items: Sequence[ContextItem]) -> list[str]:
+        return [turns[item.id] if turns else sessions[item.session_id] for item in items]
+
+    positions = {name: rank for rank, name in enumerate(dict.fromkeys(names(history)))}
     evidence = {str(name) for name in question["evidence"]}
+    filled = [memory.context(asker, question["text"], budget_tokens=budget) for budget in way.budgets]
     return Asked(
         category=str(question.get("category", "all")),
         evidence=len(evidence),
         ranks=sorted(positions[name] for name in evidence if name in positions),
         milliseconds=milliseconds,
+        in_budgets=[len(evidence.intersection(names(found.relevant_history))) / len(evidence) for found in filled],
     )
 
 
-def summary(name: str, asked: Sequence[Asked]) -> dict[str, Any]:
+def summary(name: str, asked: Sequence[Asked], budgets: Sequence[int]) -> dict[str, Any]:
     by_category: dict[str, list[Asked]] = defaultdict(list)
     for answer in asked:
         by_category[answer.category].append(answer)
@@ -129,6 +148,10 @@ def summary(name: str, asked: Sequence[Asked]) -> dict[str, Any]:
         "name": name,
         **measures(counted),
         "ms_p50": round(statistics.median(answer.milliseconds for answer in asked), 3),
+        "in_budgets": {
+            str(budget): round(statistics.fmean(answer.in_budgets[at] for answer in counted), 4)
+            for at, budget in enumerate(budgets)
+        },
         "by_category": {category: measures(answers) for category, answers in sorted(by_category.items())},
     }
 
@@ -160,6 +183,7 @@ def readable(report: dict[str, Any], engine: str) -> str:
     rows = [("", *names), (f"all but {APART}", *(report[name] for name in names))]
     rows += [(category, *(found[name] for name in names)) for category, found in report["by_category"].items()]
     lines = [f"{first:<28}" + "".join(f"{value:>10}" for value in rest) for first, *rest in rows]
+    lines += [f"evidence within {budget} tokens: {share:.4f}" for budget, share in report["in_budgets"].items()]
     return "\n".join([f"{report['name']} on {engine}, {report['ms_p50']} ms a question (p50)", *lines])
 
 

@@ -151,7 +151,7 @@ def wire(
     reindexer = Reindexer(database, indexer, memory_indexing, entity_indexing, queue, clock)
     sessions = Sessions(database, generation, clock, limits, events)
     recorder = Recorder(database, indexer, clock, limits, wake_up, events)
-    contexts = ContextBuilder(database, recall, generation)
+    contexts = ContextBuilder(database, recall, generation, clock)
     forgetting = Forgetting(database, external, queue, entity_indexing, generation, events)
     access = ApiKeys(database, projects, clock)
     turns = Turns(database, sessions, recorder, events, leases)
@@ -163,7 +163,7 @@ def wire(
         record=recorder,
         recall=recall,
         context=contexts,
-        search=Search(database, recall),
+        search=Search(database, recall, clock),
         forgetting=forgetting,
         erase_user=UserErasure(database, forgetting, entity_indexing, generation, events),
         tenants=Tenants(database, external, forgetting, access, generation, clock, events),

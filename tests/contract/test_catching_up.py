@@ -14,6 +14,7 @@ from cloister.domain.scope import PoolKey, Reach
 from cloister.services.conversations import move
 from cloister.services.conversations import sessions as keep_sessions
 from cloister.services.conversations.sessions import SessionFields
+from cloister.services.recall.build_context import ContextRequest
 from cloister.storage.stores.pools import PoolStore
 from support.databases.engines import Engine
 
@@ -44,7 +45,7 @@ class Scene:
     def recalled(self, name: str = "asking", services: Services | None = None) -> list[str]:
         """What the pool of a session holds besides its own words, as the reader finds it."""
         asked = services or self.reader
-        context = asked.context.build(self.reach, name, question="roses", semantic_limit=1_000)
+        context = asked.context.build(self.reach, name, ContextRequest(question="roses", semantic_limit=1_000))
         assert asked.recall.foreign_hits == 0, "the index still knows what is gone"
         return sorted(item.message.content for item in context.relevant_history)
 
@@ -135,7 +136,7 @@ def test_a_session_made_for_a_project_is_never_in_the_shared_pool(scene: Scene) 
 def test_what_one_session_said_is_not_shown_as_said_in_another(scene: Scene) -> None:
     """CTX-4."""
     scene.say("changing", "Hello session 2")
-    context = scene.reader.context.build(scene.reach, "asking", question="What did I say?")
+    context = scene.reader.context.build(scene.reach, "asking", ContextRequest(question="What did I say?"))
     assert [item.message.content for item in context.current_conversation] == ["What of the roses?"]
     assert [item.message.content for item in context.relevant_history] == ["Hello session 2"]
 

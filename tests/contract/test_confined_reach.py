@@ -13,6 +13,7 @@ from cloister.domain.scope import Reach
 from cloister.domain.usage import Limits
 from cloister.services.chat.turns import TurnRequest
 from cloister.services.conversations.sessions import SessionChange, SessionFields
+from cloister.services.recall.build_context import ContextRequest
 from cloister.services.recall.search import EpisodeHit, SearchTarget
 from support.databases.engines import Engine
 
@@ -66,7 +67,7 @@ BY_SESSION: dict[str, Callable[[Walled, str], object]] = {
     "record.messages": lambda w, name: w.services.record.messages(w.key, name, DRAFTS),
     "record.messages, once": lambda w, name: w.services.record.messages(w.key, name, DRAFTS, idempotency_key="k"),
     "record.episode": lambda w, name: w.services.record.episode(w.key, name, DRAFTS[0], DRAFTS[0]),
-    "context.build": lambda w, name: w.services.context.build(w.key, name, question="roses"),
+    "context.build": lambda w, name: w.services.context.build(w.key, name, ContextRequest(question="roses")),
     "search.search": lambda w, name: w.services.search.search(w.key, "roses", SearchTarget(session=name), 9),
     "forget.session": lambda w, name: w.services.forgetting.session(w.key, name),
     "forget.contents": lambda w, name: w.services.forgetting.contents(w.key, name),

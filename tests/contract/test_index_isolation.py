@@ -13,7 +13,7 @@ def evidence_ids(world: World, index: Index, home: Home, question: str = "roses 
     with world.database.read(home.reach) as transaction:
         rows = pools(transaction).rows(home.scope(home.first))
         assert rows is not None
-        return sorted(int(identity) for identity in index.within(rows).evidence(question).ids)
+        return sorted(int(identity) for identity in index.within(rows).evidence(question, 0).ids)
 
 
 def derived_ids(world: World, index: Index, home: Home, question: str = "roses water") -> tuple[list[int], list[int]]:
@@ -21,7 +21,7 @@ def derived_ids(world: World, index: Index, home: Home, question: str = "roses w
     with world.database.read(home.reach) as transaction:
         memories = index.memories_within(StoredMemories(transaction, home.first.pool, GENERATION))
         entities = index.entities_within(StoredEntities(transaction, home.cellar, "ann", GENERATION))
-        found = memories.evidence(question), entities.evidence(question)
+        found = memories.evidence(question, 0), entities.evidence(question, 0)
         return found[0].ids.tolist(), found[1].ids.tolist()
 
 
@@ -51,7 +51,7 @@ def test_the_statistics_of_a_pool_are_its_own(world: World) -> None:
         with world.database.read(world.ours.reach) as transaction:
             rows = pools(transaction).rows(world.ours.scope(world.ours.first))
             assert rows is not None
-            return index.within(rows).evidence("roses").lexical.tolist()
+            return index.within(rows).evidence("roses", 0).lexical.tolist()
 
     def fill(transaction: Transaction) -> None:
         for sequence in range(3, 60):

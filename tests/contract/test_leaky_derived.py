@@ -12,6 +12,7 @@ from cloister.domain.conversation import Draft
 from cloister.domain.identifiers import ProjectId, new_entity_id, new_memory_id
 from cloister.domain.scope import MemberVisibility, Reach
 from cloister.services.conversations.sessions import SessionFields
+from cloister.services.recall.build_context import ContextRequest
 from cloister.services.recall.search import EntityHit, MemoryHit, SearchTarget
 from support.databases.engines import Engine
 from support.isolation.leaky_index import LeakyIndex
@@ -80,7 +81,7 @@ def town(engine: Engine) -> Town:
 def asked(town: Town, name: str) -> tuple[set[int], set[int]]:
     """The memories and entities that a context or a search of the first tenant's session shows."""
     reach = town.reaches[0]
-    derived = town.services.context.build(reach, name, question="Who plays the cello?").derived
+    derived = town.services.context.build(reach, name, ContextRequest(question="Who plays the cello?")).derived
     hits = town.services.search.search(reach, "Who plays the cello?", SearchTarget(session=name), 200)
     memories = {hit.stored.memory.id for hit in hits if isinstance(hit, MemoryHit)}
     entities = {hit.entity.id for hit in hits if isinstance(hit, EntityHit)}

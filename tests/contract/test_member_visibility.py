@@ -12,6 +12,7 @@ from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import MemberVisibility, Reach
 from cloister.services.conversations.sessions import SessionFields
 from cloister.services.memories import extract
+from cloister.services.recall.build_context import ContextRequest
 from cloister.services.recall.search import SearchTarget
 from cloister.services.tenancy.visibility import VisibilityPreview
 from support.databases.engines import Engine, at_once
@@ -56,7 +57,9 @@ class Home:
 
     def seen(self, project: ProjectId, user: str | None) -> dict[str, set[str]]:
         """By kind, whose words a session of this user is given, and what a search of theirs finds."""
-        context = self.services.context.build(self.reach, f"asked by {user}", question="Who plays the cello, Anna?")
+        context = self.services.context.build(
+            self.reach, f"asked by {user}", ContextRequest(question="Who plays the cello, Anna?")
+        )
         hits = self.services.search.search(self.reach, "cello Anna", SearchTarget(project=project, user_id=user), 50)
         return {
             "messages": {item.session for item in context.relevant_history},
@@ -169,7 +172,9 @@ def test_notes_of_a_user_stay_with_the_user(home: Home, monkeypatch: pytest.Monk
     for visibility in ("private", "shared"):
         home.change(project, visibility)
         for user in ("ann", "bob"):
-            found = home.services.context.build(home.reach, f"asked by {user}", question="peas").derived.observations
+            found = home.services.context.build(
+                home.reach, f"asked by {user}", ContextRequest(question="peas")
+            ).derived.observations
             assert {stored.session for stored in found} == {f"told by {user}"}
 
 

@@ -6,6 +6,7 @@ from cloister.domain.context import Source
 from cloister.domain.conversation import ROLES, Draft, Role
 from cloister.domain.memory import quoted
 from cloister.domain.prompts.recalled_text import NOTHING_RECALLED, RECALL_ONLY
+from cloister.services.recall.build_context import ContextRequest
 from cloister.services.recall.search import SearchTarget
 from support.databases.engines import Engine
 from support.setups.memories import MemorySetup, settle_house
@@ -39,13 +40,15 @@ def test_iso_4_a_quotation_does_not_cross_a_wall_when_its_session_moves(
     house.move("b", None)
     assert "heron" not in str(house.context("c", "launch code heron-4417"))
     every = (Source(role=role, method="recent", limit=10, conversation_scope="pool"),)
-    assert "heron" not in str(house.services.context.build(house.reach, "c", question="launch code", sources=every))
+    assert "heron" not in str(
+        house.services.context.build(house.reach, "c", ContextRequest(question="launch code", sources=every))
+    )
     assert "heron" not in str(house.services.search.search(house.reach, "heron-4417", SearchTarget(), 10))
     # Its own conversation shows it where it was recalled, and nowhere else (ISO-12).
     own = (Source(role=role, method="recent", limit=10, conversation_scope="current"),)
     for project, is_shown in ((None, False), (garden, True)):
         house.move("b", project)
-        said = str(house.services.context.build(house.reach, "b", sources=own).current_conversation)
+        said = str(house.services.context.build(house.reach, "b", ContextRequest(sources=own)).current_conversation)
         assert ("heron" in said) == is_shown
 
 
@@ -64,7 +67,7 @@ def test_ctx_2_replies_that_only_quote_take_no_place_among_what_is_recalled(hous
         assert len(replies) == 10 and all("birds" in reply for reply in replies)
     house.say("a", *("What is the launch code?",) * 6, reply=QUOTING["nothing but quotations"])
     recent = (Source(role="assistant", method="recent", limit=5, conversation_scope="pool"),)
-    found = house.services.context.build(house.reach, "c", sources=recent).relevant_history
+    found = house.services.context.build(house.reach, "c", ContextRequest(sources=recent)).relevant_history
     assert len(found) == 5 and all("birds" in item.message.content for item in found)
 
 
@@ -73,7 +76,7 @@ def test_ctx_5_what_is_not_shown_of_a_message_takes_nothing_of_the_budget(house:
     house.session("b")
     long = quoted([f"{SECRET} {'It is long. ' * 300}"])
     house.say("a", "What is the launch code?", reply=f"I will not say the launch code.\n{long}")
-    found = house.services.context.build(house.reach, "b", question="launch code", budget=200)
+    found = house.services.context.build(house.reach, "b", ContextRequest(question="launch code", budget=200))
     assert "I will not say the launch code." in [item.message.content for item in found.relevant_history]
     assert not any(found.omitted.values())
 

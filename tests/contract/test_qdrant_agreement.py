@@ -14,7 +14,7 @@ from cloister.domain.identifiers import SEQUENCE_BITS
 from cloister.domain.scope import Reach, Scope
 from cloister.index.exact.index import ExactIndex
 from cloister.index.qdrant import search as qdrant_search
-from cloister.services.recall.recall import Pick
+from cloister.services.recall.selection import Pick, Question
 from support.samples.long_conversation import FACTS, QUESTIONS, sessions
 from support.setups.qdrant import EMBEDDER, KINDS, QdrantSetup, Reader, open_house
 
@@ -37,7 +37,9 @@ def told(
 def _best(services: Services, reach: Reach, question: str) -> list[Message]:
     scope = Scope(tenant=reach.tenant, project=None, user=None)
     with services.database.read(reach) as transaction:
-        items = services.recall.messages(transaction, scope, question, [Pick(limit=LIMIT)])
+        items = services.recall.messages(
+            transaction, scope, Question(text=question, asked_at=0, floor=0), [Pick(limit=LIMIT)]
+        ).items
     return [item.message for item in items]
 
 
@@ -75,9 +77,9 @@ def test_a_candidate_of_one_arm_carries_the_score_of_the_other(
     house, reach = told
     pool = Reader(reach.tenant, [message >> SEQUENCE_BITS for message in house.points()])
     question = "Where does the grey cat come from?"
-    whole = house.index.within(pool).evidence(question)
+    whole = house.index.within(pool).evidence(question, 0)
     monkeypatch.setattr(qdrant_search, "CANDIDATES", 20)
-    few = house.index.within(pool).evidence(question)
+    few = house.index.within(pool).evidence(question, 0)
     rows = [whole.ids.tolist().index(message) for message in few.ids.tolist()]
     assert 20 < len(few) <= 40 < len(whole)
     assert few.lexical.tolist() == pytest.approx(whole.lexical[rows].tolist(), abs=1e-5)

@@ -13,6 +13,7 @@ from cloister.index.interface import EntityPoint
 from cloister.index.qdrant.points import user_part
 from cloister.index.qdrant.search import Hit, QdrantProject
 from cloister.services.indexing import entities as index_entities
+from cloister.services.recall.build_context import ContextRequest
 from cloister.services.recall.search import SearchTarget
 from cloister.storage.stores.derived_index_rows import EntityIndexStore, EntityWords
 from cloister.storage.stores.entities import StoredEntities
@@ -71,7 +72,7 @@ def test_iso_9_entities_are_found_in_qdrant_once_the_queue_is_drained(house: Qdr
     assert house.services.queue.waiting() == 0
     (anna,) = house.entities(reach, QUESTION, SearchTarget(session="s"))
     assert (anna.name, anna.notes, anna.project) == ("Anna", KEPT, garden)
-    assert house.services.context.build(reach, "s", question=QUESTION).derived.entities == (anna,)
+    assert house.services.context.build(reach, "s", ContextRequest(question=QUESTION)).derived.entities == (anna,)
     house.index.forget_entities([anna.id])
     house.index.forget_entities([])
     assert house.entities(reach, QUESTION, SearchTarget(session="s")) == []
@@ -132,7 +133,7 @@ def test_iso_4_what_other_projects_hold_changes_no_score(house: QdrantSetup) -> 
     def scores() -> dict[int, tuple[float, float]]:
         with house.services.database.read(first) as transaction:
             place = house.index.entities_within(StoredEntities(transaction, garden, None, 1))
-            found = place.evidence(QUESTION)
+            found = place.evidence(QUESTION, 0)
         return dict(
             zip(found.ids.tolist(), zip(found.lexical.tolist(), found.semantic.tolist(), strict=True), strict=True)
         )
@@ -154,7 +155,7 @@ def test_iso_4_a_project_without_entities_is_answered_without_asking_qdrant(hous
     garden = house.project(reach, "Garden")
     with house.services.database.read(reach) as transaction:
         place = StoredEntities(transaction, garden, None, 1)
-        assert len(QdrantProject(ask, place, EMBEDDER.embed_query).evidence(QUESTION)) == 0
+        assert len(QdrantProject(ask, place, EMBEDDER.embed_query).evidence(QUESTION, 0)) == 0
 
 
 def test_iso_6_the_project_of_a_point_follows_a_retag(house: QdrantSetup) -> None:
@@ -287,7 +288,7 @@ def test_memories_are_no_points_and_wait_for_nothing(house: QdrantSetup) -> None
     house.session(reach, "s")
     house.services.memories.add(reach, "s", ["The user plays the cello."])
     assert house.services.queue.waiting() == 0
-    (stored,) = house.services.context.build(reach, "s", question=QUESTION).derived.memories
+    (stored,) = house.services.context.build(reach, "s", ContextRequest(question=QUESTION)).derived.memories
     assert stored.memory.content == "The user plays the cello."
     assert (house.points(), house.entity_points()) == ({}, {})
 

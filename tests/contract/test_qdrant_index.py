@@ -63,7 +63,7 @@ def test_iso_8_the_longest_ids_come_back_whole_and_their_neighbours_stay_apart(h
     ]
     for point in runs:
         house.index.put([point], 0, 1 << 63)
-    evidence = house.index.within(Reader(tenant, [longest, longest - 2])).evidence("anything")
+    evidence = house.index.within(Reader(tenant, [longest, longest - 2])).evidence("anything", 0)
     assert evidence.ids.tolist() == [(1 << 63) - 1]
     assert evidence.session_ids.tolist() == [longest]
 
@@ -72,7 +72,7 @@ def test_iso_4_an_empty_pool_is_answered_without_asking_qdrant() -> None:
     def ask(requests: Sequence[models.QueryRequest]) -> list[list[Hit]]:
         raise AssertionError("an empty pool was asked for")
 
-    assert len(QdrantPool(ask, Reader(1, []), EMBEDDER.embed_query).evidence(QUESTION)) == 0
+    assert len(QdrantPool(ask, Reader(1, []), EMBEDDER.embed_query).evidence(QUESTION, 0)) == 0
 
 
 def test_iso_4_the_same_words_stay_in_their_own_pool(house: QdrantSetup) -> None:
@@ -94,11 +94,11 @@ def test_iso_4_what_other_pools_hold_changes_no_score(house: QdrantSetup) -> Non
     house.say(first, "s", SECRET, "Noted.", "The garden gate needs paint", "Which colour?", "A code for the gate")
     house.drain()
     pool = Reader(first.tenant, [session.id])
-    before = house.index.within(pool).evidence(QUESTION)
+    before = house.index.within(pool).evidence(QUESTION, 0)
     house.session(second, "t")
     house.say(second, "t", *[f"vault code number {number}" for number in range(30)])
     house.drain()
-    after = house.index.within(pool).evidence(QUESTION)
+    after = house.index.within(pool).evidence(QUESTION, 0)
     order = {message: at for at, message in enumerate(after.ids.tolist())}
     assert sorted(order) == sorted(before.ids.tolist())
     rows = [order[message] for message in before.ids.tolist()]

@@ -65,11 +65,11 @@ def meanings(house: MemorySetup, name: str) -> tuple[list[float], list[float]]:
     generation = int(str(house.services.database.maintenance.rows("generation", fingerprint=fingerprint(house))[0][0]))
     with house.services.database.read(house.reach) as transaction:
         index = house.services.index
-        memories = index.memories_within(StoredMemories(transaction, session.pool, generation)).evidence("cello")
+        memories = index.memories_within(StoredMemories(transaction, session.pool, generation)).evidence("cello", 0)
         if session.project is None:
             return memories.semantic.tolist(), []
         entities = index.entities_within(StoredEntities(transaction, session.project, None, generation)).evidence(
-            "cello"
+            "cello", 0
         )
         return memories.semantic.tolist(), entities.semantic.tolist()
 

@@ -7,6 +7,7 @@ from cloister.domain.conversation import Draft, Status
 from cloister.domain.errors import NotFound
 from cloister.services.chat.turns import NamedSession, TurnRequest
 from cloister.services.conversations.sessions import SessionFields
+from cloister.services.recall.build_context import ContextRequest
 from support.databases.engines import Engine
 from support.setups.extraction import run_due
 from support.setups.memories import MemorySetup, settle_house
@@ -115,5 +116,7 @@ def test_a_reply_that_was_cut_is_not_in_the_context_of_another_session(setup: Me
     say_alone(setup, "asks", "Where does Xandor work?")
     latest = (Source(role="assistant", method="recent", limit=5, conversation_scope="pool"),)
     for sources in (None, latest):
-        found = setup.services.context.build(setup.reach, "asks", question="Where does Xandor work?", sources=sources)
+        found = setup.services.context.build(
+            setup.reach, "asks", ContextRequest(question="Where does Xandor work?", sources=sources)
+        )
         assert "works at" not in repr(found.chat_history)

@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 
 from cloister.domain.context import (
     HIGHEST_LIMIT,
-    TOKENS_AROUND_A_MESSAGE,
     Context,
     Derived,
     Item,
     Source,
-    assemble,
     checked_limits,
     default_sources,
     parse_sources,
@@ -24,6 +22,7 @@ from cloister.domain.conversation import Message
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import MessageId, SessionId, message_id
 from cloister.domain.project_settings import checked_settings, context_sources
+from cloister.domain.recall.assembly import TOKENS_AROUND_A_MESSAGE, Room, assemble
 
 HERE = SessionId(5)
 ELSEWHERE = SessionId(9)
@@ -59,7 +58,7 @@ def put_together(
     derived: Derived | None = None,
 ) -> Context:
     return assemble(
-        session="here", project=None, said=said, related=history, derived=derived or Derived(), budget=budget
+        session="here", project=None, said=said, related=history, derived=derived or Derived(), room=Room(budget=budget)
     )
 
 
@@ -71,6 +70,10 @@ def left_out(conversation: int, history: int, *derived: int) -> dict[str, int]:
         "memories": memories,
         "entities": entities,
         "observations": observations,
+        "weak": 0,
+        "duplicate": 0,
+        "limit": 0,
+        "budget": conversation + history + memories + entities + observations,
     }
 
 
@@ -215,13 +218,16 @@ def test_what_was_passed_over_did_not_fit_when_its_turn_came(
     spoken = {each.id for each in said}
     chosen = {item.message.id for item in context.relevant_history}
     room = budget - cost(context.current_conversation)
-    seen: set[MessageId] = set()
-    for item in history:
-        identity = item.message.id
-        if identity in spoken or identity in seen:
-            continue
-        seen.add(identity)
-        price = item.message.tokens + TOKENS_AROUND_A_MESSAGE
+    once = {item.message.id: item for item in reversed(history) if item.message.id not in spoken}
+    in_order = [item for item in dict.fromkeys(item.message.id for item in history) if item in once]
+
+    def packing_order(identity: MessageId) -> float:
+        """Length counts a little (CTX-8)."""
+        item = once[identity]
+        return -(item.score or 0) / (item.message.tokens + TOKENS_AROUND_A_MESSAGE) ** 0.02
+
+    for identity in sorted(in_order, key=packing_order):
+        price = once[identity].message.tokens + TOKENS_AROUND_A_MESSAGE
         assert (identity in chosen) == (price <= room)
         room -= price if identity in chosen else 0
 

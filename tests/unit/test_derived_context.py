@@ -2,12 +2,13 @@
 
 import pytest
 
-from cloister.domain.context import Context, Derived, assemble
+from cloister.domain.context import Context, Derived
 from cloister.domain.conversation import Message
 from cloister.domain.entity import Entity
 from cloister.domain.identifiers import EntityId, MemoryId, ObservationId, ProjectId, SessionId, message_id
 from cloister.domain.memory import Memory, StoredMemory
 from cloister.domain.observation import Observation, StoredObservation
+from cloister.domain.recall.assembly import Room, assemble
 
 SESSION = SessionId(5)
 Found = tuple[list[int], list[int], list[int]]
@@ -64,7 +65,12 @@ def put_together(budget: int | None, said: int = 0) -> Context:
         created_at=0,
     )
     return assemble(
-        session="here", project=None, said=[words] if said else [], related=[], derived=DERIVED, budget=budget
+        session="here",
+        project=None,
+        said=[words] if said else [],
+        related=[],
+        derived=DERIVED,
+        room=Room(budget=budget),
     )
 
 

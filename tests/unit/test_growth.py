@@ -18,20 +18,24 @@ from hypothesis import strategies as st
 
 import cloister
 from cloister.domain import patterns
+from cloister.domain.conversation import Message
 from cloister.domain.extraction import Statement
-from cloister.domain.identifiers import MessageId
+from cloister.domain.identifiers import MessageId, SessionId
 from cloister.domain.memory import normalised, quoted, same_as
 from cloister.domain.prompts.forgotten_text import ForgottenTexts, without_forgotten
 from cloister.domain.prompts.outside_text import harmless
 from cloister.domain.prompts.recalled_text import own_words
 from cloister.domain.prompts.speaker import without_user
+from cloister.domain.recall.excerpt import best_passage
 from cloister.domain.recall.passage import Passage
 from cloister.domain.recall.question import asked_part, parse_question
+from cloister.domain.recall.small_talk import is_small_talk
 from cloister.domain.text import MAX_CONTENT
 from cloister.index import terms
 from cloister.models.openai.answers import Asked, Reply, UnusableAnswer, read_memories
 from cloister.models.rules.extractor import Rules
 from cloister.models.static.embedder import StaticEmbedder
+from cloister.services.recall.repetition import AskedWords, Said
 from support.samples.hostile_texts import HEADS, UNITS, attacks, repeated
 
 TIMES = 4
@@ -158,6 +162,19 @@ def read_answer(text: str) -> None:
 
 # Every length a key can have, of a beginning that is in many hostile texts.
 FORGOTTEN = ForgottenTexts(f"{unit * 24}"[:length] + "!" for unit in ("a", "1", "ab") for length in range(4, 24))
+
+
+def says_the_same(text: str) -> bool:
+    """Compares two messages in all ways that recall compares them."""
+    told = [said_by(f"{words} {text}") for words in ("one", "two")]
+    return told[0].key == told[1].key or told[0].is_nearly(told[1]) or told[0].repeats(AskedWords(asked_part(text)))
+
+
+def said_by(content: str) -> Said:
+    made = Message(MessageId(1), SessionId(1), "user", content, None, "completed", MessageId(1), False, 1, {}, 0)
+    return Said(made, None)
+
+
 FUNCTIONS: Mapping[str, Use] = {
     "own_words": own_words,
     "quoted": lambda text: quoted([text]),
@@ -173,7 +190,10 @@ FUNCTIONS: Mapping[str, Use] = {
     "words of a query": terms.words,
     "embedding of a message": lambda text: EMBEDDER.embed([Passage("", text)]),
     "embedding of a query": lambda text: EMBEDDER.embed_query(asked_part(text), lambda words: [1.0] * len(words)),
-    "question": parse_question,
+    "question": lambda text: parse_question(text, 0),
+    "small talk": is_small_talk,
+    "excerpt": lambda text: best_passage(text, terms.term_list("zzz words"), terms.term_list),
+    "repetition": says_the_same,
     "answer of a model": read_answer,
     "quotation for a model": harmless,
 }

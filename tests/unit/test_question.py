@@ -1,9 +1,20 @@
 """What a query asks for."""
 
+from datetime import date
+
 import pytest
 
+from cloister.domain.recall.named_dates import NamedDate
 from cloister.domain.recall.passage import date_phrase, passage, speaker_name
-from cloister.domain.recall.question import NamedDate, Wanted, parse_question
+from cloister.domain.recall.question import Question, Wanted
+from cloister.domain.recall.question import parse_question as parse_question_at
+
+# Tuesday, 17 November 2026, at noon.
+ASKED_AT = 1_794_916_800_000_000
+
+
+def parse_question(query: str) -> Question:
+    return parse_question_at(query, ASKED_AT)
 
 
 @pytest.mark.parametrize(
@@ -39,14 +50,31 @@ def test_words_that_only_look_like_dates_name_none(query: str) -> None:
         "Can you remind me what the third item was?",
         "What was your suggestion for dinner?",
         "the book you mentioned",
+        "In our previous conversation, which city did you suggest?",
+        "Remind me which hotel you had recommended in our last chat.",
+        "What have you told me about tides?",
     ],
 )
 def test_asking_for_the_assistants_words_is_noticed(query: str) -> None:
     assert parse_question(query).wanted is Wanted.ASSISTANT
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Can you suggest a hotel?",
+        "Could you recommend a book for my mother?",
+        "Do you know where I parked?",
+        "Would you list my allergies?",
+        "Which town had I told you about when you recommended the ferry?",
+    ],
+)
+def test_asking_for_something_new_wants_the_users_words(query: str) -> None:
+    """CTX-9."""
+    assert parse_question(query).wanted is Wanted.USER
+
+
 def test_speaking_of_our_conversation_wants_either_speaker() -> None:
-    assert parse_question("In our previous conversation, which city did you suggest?").wanted is Wanted.ANYONE
     assert parse_question("We talked about a hotel, which one?").wanted is Wanted.ANYONE
 
 
@@ -66,3 +94,57 @@ def test_role_words_and_blanks_are_no_names() -> None:
 
 def test_days_before_the_epoch_have_names_too() -> None:
     assert date_phrase(-1) == "31 December 1969"
+
+
+def days(*spans: tuple[str, str]) -> list[tuple[int, int]]:
+    first = date(1970, 1, 1)
+    return [((date.fromisoformat(a) - first).days, (date.fromisoformat(b) - first).days) for a, b in spans]
+
+
+@pytest.mark.parametrize(
+    ("query", "first", "last"),
+    [
+        ("What did I eat yesterday?", "2026-11-16", "2026-11-16"),
+        ("the day before yesterday", "2026-11-15", "2026-11-15"),
+        ("Whom did I meet last night?", "2026-11-16", "2026-11-16"),
+        ("what I said this morning", "2026-11-17", "2026-11-17"),
+        ("two weeks ago", "2026-10-31", "2026-11-06"),
+        ("a couple of months ago", "2026-09-04", "2026-10-02"),
+        ("3 days ago", "2026-11-14", "2026-11-14"),
+        ("last Tuesday", "2026-11-10", "2026-11-10"),
+        ("on Monday", "2026-11-16", "2026-11-16"),
+        ("last weekend", "2026-11-13", "2026-11-15"),
+        ("this week", "2026-11-16", "2026-11-22"),
+        ("last week", "2026-11-09", "2026-11-15"),
+        ("last month", "2026-10-01", "2026-10-31"),
+        ("the past month", "2026-10-18", "2026-11-17"),
+        ("last year", "2025-01-01", "2025-12-31"),
+        ("in the last 3 days", "2026-11-14", "2026-11-17"),
+        ("last summer", "2026-06-01", "2026-08-31"),
+        ("last winter", "2025-12-01", "2026-02-28"),
+        ("before Christmas", "2025-11-13", "2025-12-24"),
+        ("after New  Year's", "2026-01-02", "2026-02-12"),
+        ("at Halloween", "2026-10-26", "2026-11-05"),
+    ],
+)
+def test_relative_dates_are_counted_from_the_moment_of_asking(query: str, first: str, last: str) -> None:
+    """CTX-9."""
+    assert list(parse_question(query).spans) == days((first, last))
+
+
+@pytest.mark.parametrize("asked_at", [-62_135_596_800_000_000, 253_402_300_799_999_999, 0])
+def test_the_earliest_and_latest_moments_can_ask_too(asked_at: int) -> None:
+    for query in ("999 years ago", "last winter", "before Christmas", "last month", "last weekend", "past 999 weeks"):
+        parse_question_at(query, asked_at)
+
+
+@pytest.mark.parametrize("query", ["my last job", "this is it", "the weekday", "on time", "ago", "weeks"])
+def test_words_that_only_look_like_relative_dates_name_none(query: str) -> None:
+    assert parse_question(query).spans == ()
+
+
+def test_recency_counts_only_where_it_is_asked_for() -> None:
+    """CTX-9."""
+    assert parse_question("What have I been reading lately?").wants_recent
+    assert parse_question("Where were we last time?").wants_recent
+    assert not parse_question("What do I read?").wants_recent

@@ -19,6 +19,7 @@ def evidence(
 ) -> Evidence:
     nothing = [0.0] * len(ids)
     return Evidence(
+        size=len(ids),
         ids=np.array(ids, np.int64),
         session_ids=np.ones(len(ids), np.int64),
         roles=np.zeros(len(ids), np.int8),
@@ -27,6 +28,7 @@ def evidence(
         author=np.array(author or nothing, np.float32),
         date=np.array(date or nothing, np.float32),
         session_prior=np.array(session_prior or nothing, np.float32),
+        coverage=np.array(nothing, np.float32),
     )
 
 
@@ -34,7 +36,7 @@ def test_each_kind_of_evidence_counts_by_its_weight() -> None:
     found = evidence(
         ids=[1, 2], lexical=[0, 8], semantic=[-0.5, 0.5], author=[0, 1], date=[0, 0.5], session_prior=[0, 3]
     )
-    assert rank(found).tolist() == pytest.approx([0, 0.5 + 0.5 + 0.3 + 0.05 + 0.1])
+    assert rank(found).tolist() == pytest.approx([0, (0.5 + 0.5 + 0.05 + 0.1) * 1.38])
 
 
 def test_evidence_without_differences_orders_nothing_and_counts_as_it_is() -> None:

@@ -2,17 +2,17 @@
 within a token budget (CTX-5)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, cast, get_args
 
 from cloister.domain.conversation import ROLES, Message, Role
 from cloister.domain.entity import Entity
 from cloister.domain.errors import InvalidRequest
-from cloister.domain.identifiers import ProjectId
+from cloister.domain.identifiers import EntityId, MemoryId, ProjectId
 from cloister.domain.memory import StoredMemory, quoted
 from cloister.domain.observation import StoredObservation
 from cloister.domain.prompts.speaker import attributed, listener, with_user
-from cloister.domain.text import CHARACTERS_A_TOKEN, checked_limit
+from cloister.domain.text import checked_limit
 
 Method = Literal["recent", "semantic"]
 ConversationScope = Literal["current", "pool"]
@@ -21,10 +21,11 @@ Origin = Literal["session", "pool", "semantic"]
 RECENT_LIMIT = 20
 SEMANTIC_LIMIT = 10
 HIGHEST_LIMIT = 1_000
+WIDE_LIMIT = 100
+"""How many messages of each role may be recalled to fill a budget."""
+DEFAULT_HISTORY_TOKENS = 2_000
 HIGHEST_BUDGET = 10_000_000
 MOST_SOURCES = 16
-# A chat format adds a role and delimiters to each message.
-TOKENS_AROUND_A_MESSAGE = 4
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,22 +47,30 @@ _DEFAULT_SOURCES = (
 
 
 class Item(NamedTuple):
-    """A message in a context, with the outside id and the user of its session, its source, and its score if it was searched for."""
+    """A message in a context, with the outside id and the user of its session, and its source. A message that was searched for has
+    a score, which orders it among the others, and its relevance to the question; `times` is how often the same was said. Of an
+    excerpt, the content is only a passage of the stored message."""
 
     message: Message
     session: str
     source: Origin
     score: float | None = None
     user: str | None = None
+    relevance: float | None = None
+    times: int = 1
+    excerpt: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Derived:
-    """Data derived from earlier messages: memories of the pool and entities of the project, best first; observations in order."""
+    """Data derived from earlier messages: memories of the pool and entities of the project, best first; observations in order. The
+    relevance of memories and entities is by their ids."""
 
     memories: tuple[StoredMemory, ...] = ()
     entities: tuple[Entity, ...] = ()
     observations: tuple[StoredObservation, ...] = ()
+    memory_relevance: Mapping[MemoryId, float] = field(default_factory=dict[MemoryId, float])
+    entity_relevance: Mapping[EntityId, float] = field(default_factory=dict[EntityId, float])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -147,104 +156,6 @@ def parse_sources(given: object, field: str) -> tuple[Source, ...]:
     if len(entries) > MOST_SOURCES:
         raise InvalidRequest(field, f"has {len(entries)} sources, and the limit is {MOST_SOURCES}.")
     return tuple(_parse_source(entry, f"{field}[{position}]") for position, entry in enumerate(entries))
-
-
-def assemble(
-    *,
-    session: str,
-    project: ProjectId | None,
-    said: Iterable[Message],
-    related: Sequence[Item],
-    derived: Derived,
-    budget: int | None,
-    user: str | None = None,
-    shared: bool = False,
-) -> Context:
-    """Assemble a context within a budget of tokens. The newest part of the conversation comes first; then related messages by rank;
-    then memories, entities and observations with the tokens that are left. Whatever does not fit is counted in `omitted`."""
-    conversation = sorted({message.id: message for message in said}.values(), key=lambda message: message.id)
-    spoken = {message.id for message in conversation}
-    history = [item for item in _first_of_each(related) if item.message.id not in spoken]
-    kept = _newest_that_fit(conversation, budget)
-    left = None if budget is None else budget - sum(map(_cost, kept))
-    chosen = _best_that_fit(history, left)
-    left = None if left is None else left - sum(_cost(item.message) for item in chosen)
-    fitting, derived_tokens = _derived_that_fit(derived, left)
-    return Context(
-        session=session,
-        project=project,
-        current_conversation=tuple(Item(message, session, "session", user=user) for message in kept),
-        relevant_history=tuple(chosen),
-        derived=fitting,
-        tokens=sum(map(_cost, kept)) + sum(_cost(item.message) for item in chosen) + derived_tokens,
-        omitted={
-            "current_conversation": len(conversation) - len(kept),
-            "relevant_history": len(history) - len(chosen),
-            "memories": len(derived.memories) - len(fitting.memories),
-            "entities": len(derived.entities) - len(fitting.entities),
-            "observations": len(derived.observations) - len(fitting.observations),
-        },
-        user=user,
-        shared=shared,
-    )
-
-
-def _first_of_each(items: Sequence[Item]) -> Iterable[Item]:
-    first: dict[int, Item] = {}
-    for item in items:
-        first.setdefault(item.message.id, item)
-    return first.values()
-
-
-def _newest_that_fit(conversation: Sequence[Message], budget: int | None) -> Sequence[Message]:
-    """The longest uninterrupted end of the conversation that fits."""
-    if budget is None:
-        return conversation
-    start = len(conversation)
-    while start and (budget := budget - _cost(conversation[start - 1])) >= 0:
-        start -= 1
-    return conversation[start:]
-
-
-def _best_that_fit(ranked: Sequence[Item], budget: int | None) -> Sequence[Item]:
-    """The items that fit, by rank; an item that is too long is skipped."""
-    if budget is None:
-        return ranked
-    chosen: list[Item] = []
-    for item in ranked:
-        if _cost(item.message) <= budget:
-            budget -= _cost(item.message)
-            chosen.append(item)
-    return chosen
-
-
-def _derived_that_fit(derived: Derived, budget: int | None) -> tuple[Derived, int]:
-    """The derived data that fits, each kind in its order, and its tokens."""
-    room = _Room(budget)
-    memories = tuple(stored for stored in derived.memories if room.takes(stored.memory.content))
-    entities = tuple(entity for entity in derived.entities if room.takes(f"{entity.name} {entity.notes}"))
-    newest_first = [stored for stored in reversed(derived.observations) if room.takes(stored.observation.content)]
-    fitting = Derived(memories=memories, entities=entities, observations=tuple(reversed(newest_first)))
-    return fitting, room.taken
-
-
-class _Room:
-    """Counts tokens against a budget; None is no limit."""
-
-    def __init__(self, budget: int | None) -> None:
-        self._budget = budget
-        self.taken = 0
-
-    def takes(self, text: str) -> bool:
-        tokens = -(-len(text) // CHARACTERS_A_TOKEN) + TOKENS_AROUND_A_MESSAGE
-        if self._budget is not None and self.taken + tokens > self._budget:
-            return False
-        self.taken += tokens
-        return True
-
-
-def _cost(message: Message) -> int:
-    return message.tokens + TOKENS_AROUND_A_MESSAGE
 
 
 def _parse_source(given: object, field: str) -> Source:

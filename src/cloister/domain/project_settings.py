@@ -3,14 +3,17 @@
 from collections.abc import Callable, Mapping
 from typing import Literal, cast, get_args
 
-from cloister.domain.context import Source, parse_sources
+from cloister.domain.context import DEFAULT_HISTORY_TOKENS, HIGHEST_BUDGET, Source, parse_sources
 from cloister.domain.errors import InvalidRequest
+from cloister.domain.recall.relevance import DEFAULT_MIN_RELEVANCE, checked_min_relevance
 from cloister.domain.text import checked_limit, checked_text
 
 ObservationScope = Literal["session", "user"]
 MOST_PENDING_MESSAGES = 1_000
 DEFAULT_PENDING_MESSAGES = 4
 MAX_SYSTEM_PROMPT = 20_000
+NO_SETTINGS: Mapping[str, object] = {}
+"""The settings outside a project: all defaults."""
 
 
 def checked_settings(given: Mapping[str, object]) -> dict[str, object]:
@@ -38,6 +41,18 @@ def observation_scope(settings: Mapping[str, object]) -> ObservationScope:
     return "user" if settings.get("observation_scope") == "user" else "session"
 
 
+def min_relevance(settings: Mapping[str, object]) -> float:
+    """The relevance below which nothing is recalled (CTX-6)."""
+    given = settings.get("min_relevance")
+    return DEFAULT_MIN_RELEVANCE if given is None else checked_min_relevance(given)
+
+
+def history_tokens(settings: Mapping[str, object]) -> int:
+    """How many tokens of related history a context has at most, where the request sets neither a budget nor limits (CTX-8)."""
+    given = settings.get("history_tokens")
+    return given if isinstance(given, int) else DEFAULT_HISTORY_TOKENS
+
+
 def system_prompt(settings: Mapping[str, object]) -> str | None:
     """The template of the project's system prompt; None for the default."""
     given = settings.get("system_prompt")
@@ -53,6 +68,10 @@ def _check_pending_message_count(given: object, field: str) -> None:
     checked_limit(cast(int, given), field, MOST_PENDING_MESSAGES, lowest=1)
 
 
+def _check_history_tokens(given: object, field: str) -> None:
+    checked_limit(cast(int, given), field, HIGHEST_BUDGET)
+
+
 def _check_system_prompt(given: object, field: str) -> None:
     """None means the default prompt. An empty text is refused, because it could be taken for that."""
     if given is not None:
@@ -64,4 +83,6 @@ _CHECKS: Mapping[str, Callable[[object, str], object]] = {
     "context_sources": parse_sources,
     "pending_message_count": _check_pending_message_count,
     "system_prompt": _check_system_prompt,
+    "min_relevance": checked_min_relevance,
+    "history_tokens": _check_history_tokens,
 }

@@ -76,7 +76,9 @@ class EntityReader(DerivedReader, Protocol):
 class PoolIndex(Protocol):
     """An index bound to one pool, or to the entities of one project; it cannot answer from any other."""
 
-    def evidence(self, question: str) -> Evidence: ...
+    def evidence(self, question: str, asked_at: int) -> Evidence:
+        """The evidence for a question that is asked at this time, in microseconds since the epoch."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -17,6 +17,7 @@ from cloister.domain.identifiers import EntityId, MemoryId, ProjectId
 from cloister.domain.observation import StoredObservation
 from cloister.domain.scope import Reach
 from cloister.services.conversations.sessions import SessionFields
+from cloister.services.recall.build_context import ContextRequest
 from cloister.services.recall.search import HIGHEST_LIMIT, EntityHit, MemoryHit, SearchTarget
 from support.isolation.isolation_machine import (
     MOST_PROJECTS,
@@ -178,7 +179,7 @@ class DerivedMachine(IsolationMachine):
     ) -> None:
         super()._compare(services, home, asking, question, recent, reach)
         memories, entities = home.recallable_memories(asking), home.entities(asking.project, asking.user)
-        context = services.context.build(reach, asking.name, question=question)
+        context = services.context.build(reach, asking.name, ContextRequest(question=question))
         recalled = {stored.memory.content for stored in context.derived.memories}
         named = {entity.name for entity in context.derived.entities}
         assert recalled <= memories

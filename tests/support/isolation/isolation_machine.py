@@ -14,6 +14,7 @@ from cloister.domain.errors import CloisterError, Conflict, Forbidden, NotFound
 from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.scope import MemberVisibility, Reach
 from cloister.services.conversations.sessions import SessionFields
+from cloister.services.recall.build_context import ContextRequest
 from cloister.services.recall.search import HIGHEST_LIMIT, EpisodeHit, SearchTarget
 from support.isolation.oracle import Conversation, Said, Tenant
 
@@ -230,7 +231,7 @@ class IsolationMachine(RuleBasedStateMachine):
         }
         conversation = home.conversations.get(name)
         if conversation is None or conversation.project != project:
-            refused(NotFound, lambda: services.context.build(confined, name, question="roses"))
+            refused(NotFound, lambda: services.context.build(confined, name, ContextRequest(question="roses")))
             refused(NotFound, lambda: services.search.search(confined, "roses", SearchTarget(session=name), 10))
             refused(NotFound, lambda: services.record.messages(confined, name, self._drafts([ONE])))
             refused(NotFound, lambda: services.forgetting.session(confined, name))
@@ -247,7 +248,7 @@ class IsolationMachine(RuleBasedStateMachine):
         services, home = self._step(house, tenant)
         conversation = home.conversations.get(name)
         if conversation is None:
-            refused(NotFound, lambda: services.context.build(home.reach, name, question="roses"))
+            refused(NotFound, lambda: services.context.build(home.reach, name, ContextRequest(question="roses")))
         else:
             self._compare(services, home, conversation, self._question(pick), recent, home.reach)
 
@@ -305,7 +306,7 @@ class IsolationMachine(RuleBasedStateMachine):
         pool = {said.id: (one.name, said) for one, said in home.pool(asking)}
         expected = asking.recent(recent)
         context = services.context.build(
-            reach, asking.name, question=question, recent_limit=recent, semantic_limit=EVERYTHING
+            reach, asking.name, ContextRequest(question=question, recent_limit=recent, semantic_limit=EVERYTHING)
         )
         current = [item.message.id for item in context.current_conversation]
         relevant = [item.message.id for item in context.relevant_history]
@@ -314,7 +315,7 @@ class IsolationMachine(RuleBasedStateMachine):
         assert sorted(relevant) == sorted(spoken - set(expected))
         self._contents_are_true(home, context, asking, pool)
 
-        everything = services.context.build(reach, asking.name, question=question, sources=POOL_SOURCES)
+        everything = services.context.build(reach, asking.name, ContextRequest(question=question, sources=POOL_SOURCES))
         assert {item.message.id for item in everything.relevant_history} == set(pool)
         assert everything.current_conversation == ()
 

@@ -36,9 +36,9 @@ class _LeakyPool:
     honest: PoolIndex
     lies: list[int]
 
-    def evidence(self, question: str) -> Evidence:
+    def evidence(self, question: str, asked_at: int) -> Evidence:
         """Each lie as a user's and as an assistant's message, so that it is picked whatever is asked for."""
-        true = self.honest.evidence(question)
+        true = self.honest.evidence(question, asked_at)
         ids = np.array([*self.lies, *self.lies], np.int64)
         top = np.full(len(ids), 1_000, np.float32)
         roles = np.repeat(np.array([0, 1], np.int8), len(self.lies))
@@ -47,6 +47,7 @@ class _LeakyPool:
             return np.concatenate((top, column))
 
         return Evidence(
+            size=true.size,
             ids=np.concatenate((ids, true.ids)),
             session_ids=np.concatenate((ids >> 21, true.session_ids)),
             roles=np.concatenate((roles, true.roles)),
@@ -55,4 +56,5 @@ class _LeakyPool:
             author=above(true.author),
             date=above(true.date),
             session_prior=above(true.session_prior),
+            coverage=above(true.coverage),
         )

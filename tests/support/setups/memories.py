@@ -12,6 +12,7 @@ from cloister.domain.scope import MemberVisibility, Reach
 from cloister.index.interface import Index
 from cloister.models.interface import Extractor
 from cloister.services.conversations.sessions import SessionFields
+from cloister.services.recall.build_context import ContextRequest
 from cloister.services.recall.search import SearchTarget
 from support.databases.engines import Engine
 
@@ -94,7 +95,7 @@ class MemorySetup:
         return [stored.observation.content for stored in found]
 
     def context(self, name: str, question: str) -> Context:
-        return self.services.context.build(self.reach, name, question=question)
+        return self.services.context.build(self.reach, name, ContextRequest(question=question))
 
     def recalled(self, name: str, question: str) -> list[str]:
         return [stored.memory.content for stored in self.context(name, question).derived.memories]

@@ -14,8 +14,10 @@ _TIE = 10.0**-_DIGITS
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Evidence:
-    """The evidence for each candidate, as columns of equal length. `roles` are positions in `conversation.ROLES`."""
+    """The evidence for each candidate, as columns of equal length. `roles` are positions in `conversation.ROLES`; `size` is the
+    number of messages in the pool, of which the candidates may be only some."""
 
+    size: int
     ids: npt.NDArray[np.int64]
     session_ids: npt.NDArray[np.int64]
     roles: npt.NDArray[np.int8]
@@ -24,6 +26,8 @@ class Evidence:
     author: npt.NDArray[np.float32]
     date: npt.NDArray[np.float32]
     session_prior: npt.NDArray[np.float32]
+    coverage: npt.NDArray[np.float32]
+    """How much of the query's words a candidate has, from 0 to about 1; words that no message of the pool has count too."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -33,6 +37,7 @@ def no_evidence() -> Evidence:
     """The evidence of an empty pool."""
     nothing = np.empty(0, np.float32)
     return Evidence(
+        size=0,
         ids=np.empty(0, np.int64),
         session_ids=np.empty(0, np.int64),
         roles=np.empty(0, np.int8),
@@ -41,16 +46,17 @@ def no_evidence() -> Evidence:
         author=nothing,
         date=nothing,
         session_prior=nothing,
+        coverage=nothing,
     )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Weights:
-    """The weight of each kind of evidence. They were measured; the optimum is flat (docs/decisions)."""
+    """The weight of each kind of evidence. They were measured; the optimum is flat. `author` multiplies the rest."""
 
     lexical: float = 0.5
     semantic: float = 0.5
-    author: float = 0.3
+    author: float = 0.38
     date: float = 0.1
     session_prior: float = 0.1
     favour_author: bool = True
@@ -60,14 +66,14 @@ def rank(evidence: Evidence, weights: Weights | None = None) -> npt.NDArray[np.f
     """One score per candidate; higher is better."""
     by = weights or Weights()
     scores = np.float32(by.date) * evidence.date
-    if by.favour_author:
-        scores += np.float32(by.author) * evidence.author
     for column, weight in (
         (evidence.lexical, by.lexical),
         (evidence.semantic, by.semantic),
         (evidence.session_prior, by.session_prior),
     ):
         _add_scaled(scores, column, weight)
+    if by.favour_author:
+        scores *= 1 + np.float32(by.author) * evidence.author
     return scores
 
 

@@ -110,25 +110,28 @@ class PoolBlock:
             del self._last_rows[session]
         self._last_rows = {session: int(new_rows[row]) for session, row in self._last_rows.items()}
 
-    def evidence(self, query: str, embed_query: EmbedQuery) -> Evidence:
-        """The evidence for each message of the pool. The arrays do not change when the block does."""
+    def evidence(self, query: str, embed_query: EmbedQuery, asked_at: int = 0) -> Evidence:
+        """The evidence for each message of the pool. The arrays do not change when the block does. `asked_at` matters for relative
+        dates only."""
         asked = self._lexicon.ask(query)
-        question = parse_question(asked.text)
+        question = parse_question(asked.text, asked_at)
         vector = embed_query(asked.text, asked.weigh).astype(np.float16)
         products = self._products(vector)
-        lexical, prior = self._lexicon.score(asked)
+        words = self._lexicon.score(asked)
         semantic = self._windows.semantic(products())
         wanted = self._speakers.wanted(asked.words, question.wanted)
         nothing = np.zeros(len(self), np.float32)
         return Evidence(
+            size=len(self),
             ids=self._ids.live,
             session_ids=self._session_ids.live,
             roles=self._speakers.roles,
-            lexical=lexical,
+            lexical=words.lexical,
             semantic=semantic,
             author=nothing if wanted is None else wanted.astype(np.float32),
-            date=self._dates.nearness(question.dates) if question.dates else nothing,
-            session_prior=prior,
+            date=self._dates.nearness(question) if question.has_dates else nothing,
+            session_prior=words.session_prior,
+            coverage=words.coverage,
         )
 
     def _products(self, vector: npt.NDArray[np.float16]) -> Callable[[], npt.NDArray[np.float32]]:

@@ -3,14 +3,15 @@
 Days are UTC. Date words are derived from the day, never stored.
 """
 
-from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
+from cloister.domain.recall.named_dates import NamedDate
 from cloister.domain.recall.passage import MONTHS
-from cloister.domain.recall.question import NamedDate
+from cloister.domain.recall.question import Question
+from cloister.domain.recall.relative_dates import DaySpan
 from cloister.index import terms
 from cloister.index.exact.columns import Column
 
@@ -18,6 +19,7 @@ _MICROSECONDS_A_DAY = 86_400_000_000
 _MONTH_AFTER = 0.5
 _DAY_GIVEN = 0.6
 _DAYS_NEAR = 7
+_RECENT_DAYS = 30
 
 
 class Dates:
@@ -58,12 +60,24 @@ class Dates:
             return (span // 12 == number - 1970)[at]
         return self._days.live == (_first_days(span) + number - 1)[at]
 
-    def nearness(self, named: Sequence[NamedDate]) -> npt.NDArray[np.float32]:
-        """How near each row's date is to the nearest of the named dates, from 0 to 1."""
+    def nearness(self, question: Question) -> npt.NDArray[np.float32]:
+        """How near each row's date is to the nearest date of the question, from 0 to 1. Where it asks for what is recent and
+        names no date, rows count up to half of that, the newer they are, compared with the newest of the pool."""
         bonus = np.zeros(len(self._days.live), np.float32)
-        for one in named:
-            np.maximum(bonus, self._near(one), out=bonus)
+        for named in question.dates:
+            np.maximum(bonus, self._near(named), out=bonus)
+        for span in question.spans:
+            np.maximum(bonus, self._near_span(span), out=bonus)
+        if question.wants_recent and not question.dates and len(bonus):
+            age = self._days.live.max() - self._days.live
+            np.maximum(bonus, np.exp2(-1 - age / np.float32(_RECENT_DAYS)).astype(np.float32), out=bonus)
         return bonus
+
+    def _near_span(self, span: DaySpan) -> npt.NDArray[np.float32]:
+        """1 within the span, and less outside it, the farther the row is; the longer the span, the less exact it is."""
+        days = self._days.live
+        apart = np.maximum(span.first - days, 0) + np.maximum(days - span.last, 0)
+        return np.maximum(0, 1 - apart / (_DAYS_NEAR + span.last - span.first)).astype(np.float32)
 
     def _near(self, named: NamedDate) -> npt.NDArray[np.float32]:
         span, at = self._span()

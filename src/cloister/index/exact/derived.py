@@ -71,6 +71,8 @@ class _DerivedPartition:
         self._reader = reader
         self._embed_query = embed_query
 
-    def evidence(self, question: str) -> Evidence:
+    def evidence(self, question: str, asked_at: int) -> Evidence:
         block = self._blocks.block(self._reader)
-        return block.evidence(question, self._embed_query) if block is not None and len(block) else no_evidence()
+        if block is None or not len(block):
+            return no_evidence()
+        return block.evidence(question, self._embed_query, asked_at)

@@ -83,10 +83,10 @@ class _ExactPool:
         self._embed_query = embed_query
         self._index = index
 
-    def evidence(self, question: str) -> Evidence:
+    def evidence(self, question: str, asked_at: int) -> Evidence:
         with self._cached.lock:
             changed = self._cached.follow(self._pool)
-            evidence = self._cached.block.evidence(question, self._embed_query)
+            evidence = self._cached.block.evidence(question, self._embed_query, asked_at)
         if changed:
             self._index.make_room()
         return evidence

@@ -42,6 +42,15 @@ class Query:
         return bm25.weigh(words, known)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scores:
+    """Lexical scores of each message. `session_prior` and `coverage` leave out speakers' names."""
+
+    lexical: npt.NDArray[np.float32]
+    session_prior: npt.NDArray[np.float32]
+    coverage: npt.NDArray[np.float32]
+
+
 class Lexicon:
     def __init__(self, speakers: Speakers, dates: Dates, windows: Windows) -> None:
         self._speakers = speakers
@@ -113,24 +122,34 @@ class Lexicon:
         idf = bm25.idf(frequencies, len(self._lengths.live))
         return Query(text=query, words=words, terms=asked, located=located, idf=idf, derived=derived)
 
-    def score(self, asked: Query) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """BM25 of each message's window, and of its session (the latter without speakers' names)."""
+    def score(self, asked: Query) -> Scores:
+        """BM25 of each message's window and of its session, and the coverage of the query."""
         count, sessions = len(self._lengths.live), len(self._session_lengths.live)
         lexical, prior = np.zeros(count, np.float32), np.zeros(sessions, np.float32)
+        names = np.zeros(count, np.float32)
         chosen: list[int] = np.argsort(-asked.idf, kind="stable")[:_MOST_TERMS].tolist()
         at_once = max(1, _GRID // (count + 1))
         for begin in range(0, len(chosen), at_once):
             batch = chosen[begin : begin + at_once]
             found = asked.located.matches(batch)
             windows = self._in_windows(found, [asked.terms[at] for at in batch], asked.derived)
-            lexical += _bm25(windows, self._dampers, asked.idf[batch])
+            parts = bm25.saturated(windows, self._dampers, asked.idf[batch])
+            lexical += _summed(parts)
             named = np.array([self._speakers.is_name(asked.terms[at]) for at in batch])
+            if named.any():
+                names += _summed(parts[named])
             if not named.all():
                 in_sessions = self._in_sessions(found, len(batch))
                 session_idf = bm25.idf(np.count_nonzero(in_sessions, axis=1), sessions)
                 session_idf[named] = 0
-                prior += _bm25(in_sessions, self._session_dampers, session_idf)
-        return lexical, prior[self._slots.live]
+                prior += _summed(bm25.saturated(in_sessions, self._session_dampers, session_idf))
+        wanted = sum(
+            idf for term, idf in zip(asked.terms, asked.idf.tolist(), strict=True) if not self._speakers.is_name(term)
+        )
+        coverage = (
+            (lexical - names) * np.float32(1 / (bm25.HIGHEST * wanted)) if wanted else np.zeros(count, np.float32)
+        )
+        return Scores(lexical=lexical, session_prior=prior[self._slots.live], coverage=coverage)
 
     def _in_windows(
         self, found: Matches, batch: Sequence[int], derived: dict[int, npt.NDArray[np.intp]]
@@ -206,8 +225,6 @@ def _dampers(lengths: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     return bm25.dampers(lengths, float(lengths.mean()) if len(lengths) else 0.0)
 
 
-def _bm25(
-    counts: npt.NDArray[np.float32], dampers: npt.NDArray[np.float32], idf: npt.NDArray[np.float32]
-) -> npt.NDArray[np.float32]:
-    parts = bm25.saturated(counts, dampers, idf)
+def _summed(parts: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """The sum over the terms."""
     return parts[0] if len(parts) == 1 else parts.sum(axis=0)

@@ -17,7 +17,7 @@ from cloister.domain.identifiers import SEQUENCE_BITS
 from cloister.domain.recall.question import parse_question
 from cloister.domain.recall.ranking import Evidence, no_evidence
 from cloister.index import terms
-from cloister.index.bm25 import dampers, idf, saturated, weigh
+from cloister.index.bm25 import HIGHEST, dampers, idf, saturated, weigh
 from cloister.index.exact.block import EmbedQuery
 from cloister.index.exact.dates import Dates
 from cloister.index.exact.speakers import Speakers
@@ -81,13 +81,13 @@ class QdrantPool:
         self._pool = pool
         self._embed_query = embed_query
 
-    def evidence(self, question: str) -> Evidence:
+    def evidence(self, question: str, asked_at: int) -> Evidence:
         members = self._pool.members()
         if not members:
             return no_evidence()
         scope = _Scope(_is(TENANT, self._pool.tenant), _is_any(SESSION, members))
         search = _QuestionSearch(self._query, scope, self._embed_query, size=self._pool.size(), sessions=len(members))
-        return search.evidence(question)
+        return search.evidence(question, asked_at)
 
 
 class QdrantProject:
@@ -98,7 +98,7 @@ class QdrantProject:
         self._entities = entities
         self._embed_query = embed_query
 
-    def evidence(self, question: str) -> Evidence:
+    def evidence(self, question: str, asked_at: int) -> Evidence:
         size = 0 if self._entities.version() is None else self._entities.size()
         if not size:
             return no_evidence()
@@ -107,7 +107,9 @@ class QdrantProject:
             _is(PROJECT, self._entities.project),
             _is(USER_PART, user_part(self._entities.user)),
         )
-        return _QuestionSearch(self._query, scope, self._embed_query, size=size, sessions=size).evidence(question)
+        return _QuestionSearch(self._query, scope, self._embed_query, size=size, sessions=size).evidence(
+            question, asked_at
+        )
 
 
 class _QuestionSearch:
@@ -122,11 +124,11 @@ class _QuestionSearch:
         self._size = size
         self._sessions = sessions
 
-    def evidence(self, question: str) -> Evidence:
+    def evidence(self, question: str, asked_at: int) -> Evidence:
         asked = self._weigh(question)
         vector = self._embed_query(question, lambda words: weigh(words, asked.idf))
         found, lexical, semantic = self._candidates(asked, vector)
-        parsed = parse_question(question)
+        parsed = parse_question(question, asked_at)
         speakers = _speakers(found, asked.words)
         wanted = speakers.wanted(asked.words, parsed.wanted)
         dates = Dates()
@@ -134,14 +136,16 @@ class _QuestionSearch:
         session_ids = np.array([hit.session for hit in found], np.int64)
         nothing = np.zeros(len(found), np.float32)
         return Evidence(
+            size=self._size,
             ids=np.array([hit.id for hit in found], np.int64),
             session_ids=session_ids,
             roles=speakers.roles,
             lexical=lexical,
             semantic=semantic,
             author=nothing if wanted is None else wanted.astype(np.float32),
-            date=dates.nearness(parsed.dates) if parsed.dates else nothing,
+            date=dates.nearness(parsed) if parsed.has_dates else nothing,
             session_prior=_session_prior(session_ids, asked, self._sessions),
+            coverage=lexical * np.float32(1 / (HIGHEST * max(sum(asked.idf.values()), 1.0))),
         )
 
     def _weigh(self, question: str) -> _WeightedQuestion:

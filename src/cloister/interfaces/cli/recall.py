@@ -14,6 +14,19 @@ from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.shapes import Context, ContextItem, Hit, as_json
 from cloister.services.recall.search import KINDS, Kind
 
+MinRelevance = Annotated[
+    float | None,
+    typer.Option(
+        "--min-relevance", metavar="0..1", help="Leave out what is less relevant; 0 shows all (the project's)."
+    ),
+]
+AskedAt = Annotated[
+    str | None,
+    typer.Option(
+        "--asked-at", metavar="TIME", help='When the query is asked, in ISO 8601, for "last week" and such (now).'
+    ),
+]
+
 
 @with_library
 def context(
@@ -30,12 +43,22 @@ def context(
     semantic: Annotated[
         int | None, typer.Option("--semantic", metavar="N", help="The best N matches of each role (10).")
     ] = None,
+    min_relevance: MinRelevance = None,
+    asked_at: AskedAt = None,
 ) -> None:
     """Show the context for an assistant's next reply.
 
     That is the recent messages of the session, and what is related to them in the session's pool.
     """
-    found = memory.context(session_id, query, budget_tokens=budget, recent_limit=recent, semantic_limit=semantic)
+    found = memory.context(
+        session_id,
+        query,
+        budget_tokens=budget,
+        recent_limit=recent,
+        semantic_limit=semantic,
+        min_relevance=min_relevance,
+        asked_at=asked_at,
+    )
     session = memory.session(session_id)
     pool = ProjectNames(memory).phrase(session)
     answer(
@@ -62,6 +85,8 @@ def search(
         typer.Option("--kind", metavar="|".join(KINDS), help="Only of this kind; may be repeated (all kinds)."),
     ] = None,
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many hits, 1 to 200.")] = 10,
+    min_relevance: MinRelevance = None,
+    asked_at: AskedAt = None,
     data: Data = None,
     key: Key = None,
     tenant: Tenant = None,
@@ -70,8 +95,8 @@ def search(
     """Find the best episodes, memories and entities of one pool.
 
     The pool is that of --session, else that of --project: without it the default project, and `none` for no project. --user says
-    whose part to search if it is divided by user. There is no search across pools, and entities are found in projects only. A
-    score is relative to the best hit.
+    whose part to search if it is divided by user. There is no search across pools, and entities are found in projects only. The
+    number of a hit is its relevance, from 0 to 1.
     """
     if session is not None and (project or user):
         raise typer.BadParameter("--session names the pool already; leave out --project and --user.")
@@ -83,6 +108,8 @@ def search(
             user_id=user,
             kinds=cast(list[Kind] | None, kinds or None),
             limit=limit,
+            min_relevance=min_relevance,
+            asked_at=asked_at,
         )
     several = len({hit.user_id for hit in hits if hit.session_id}) > 1
     answer(as_json(hits), json, *(_found(hit, several) for hit in hits))
@@ -95,7 +122,7 @@ def _found(hit: Hit, several: bool) -> RenderableType:
     """A hit, with its user if the hits are of several users."""
     whence = (hit.session_id, speaker(hit.role, hit.author) or hit.kind) if hit.session_id else (hit.kind,)
     whence += (_user(hit.user_id),) if several and hit.session_id else ()
-    return quotation((*map(str, whence), minute(hit.created_at), f"{hit.score:.3f}", hit.id), hit.content)
+    return quotation((*map(str, whence), minute(hit.created_at), *_relevance(hit), hit.id), hit.content)
 
 
 def _part(name: str, whence: str, items: Sequence[ContextItem], user: str | None) -> list[RenderableType]:
@@ -138,11 +165,22 @@ def _quoted(item: ContextItem, user: str | None) -> RenderableType:
     about = [str(speaker(item.role, item.author)), *_other_user(item.user_id, user), minute(item.created_at)]
     if item.source != "session":
         about.append(item.session_id)
-    if item.score is not None:
-        about.append(f"{item.score:.3f}")
+    about += _relevance(item)
+    if item.is_excerpt:
+        about.append(f"excerpt of {item.id}")
     return quotation(about, item.content)
 
 
+def _relevance(found: ContextItem | Hit) -> list[str]:
+    """The relevance of what was searched for, and how often it was said if more than once."""
+    if found.relevance is None:
+        return []
+    said = [f"said {found.times_said} times"] if found.times_said > 1 else []
+    return [f"relevance {found.relevance:.2f}", *said]
+
+
 def _sum(found: Context) -> str:
-    left_out = [f"{number:,} of {part.replace('_', ' ')}" for part, number in found.omitted.items() if number]
+    """The size of a context, and what was left out and why."""
+    reasons = {"weak": "weak", "duplicate": "duplicate", "limit": "beyond the limit", "budget": "beyond the budget"}
+    left_out = [f"{found.omitted[reason]:,} {words}" for reason, words in reasons.items() if found.omitted[reason]]
     return f"{counted(found.tokens, 'token')}; left out: {', '.join(left_out) or 'nothing'}."

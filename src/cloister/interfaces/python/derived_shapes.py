@@ -1,11 +1,12 @@
 """The shapes of what is extracted from messages: memories, entities and observations."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from cloister.domain.entity import Entity as DomainEntity
 from cloister.domain.identifiers import format_entity_id, format_memory_id, format_message_id, format_observation_id
 from cloister.domain.memory import StoredMemory
 from cloister.domain.observation import StoredObservation
+from cloister.domain.recall.relevance import strength_of
 from cloister.domain.timestamps import iso
 from cloister.services.memories.extract import ExtractionCounts
 from cloister.services.memories.memories import MemoryAdditions
@@ -22,6 +23,14 @@ class Memory:
     importance: float | None
     source_message_ids: tuple[str, ...]
     created_at: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RecalledMemory(Memory):
+    """A memory in a context, with its `relevance` to the query and its `strength`, as in `ContextItem`."""
+
+    relevance: float
+    strength: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,6 +60,14 @@ class Entity:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class RecalledEntity(Entity):
+    """An entity in a context, with its `relevance` to the query and its `strength`, as in `ContextItem`."""
+
+    relevance: float
+    strength: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Observation:
     """A note that compresses older messages of a session. `created_at` is the time of the last of them, `user_id` the session's
     user."""
@@ -74,6 +91,14 @@ def memory_shape(stored: StoredMemory) -> Memory:
         source_message_ids=tuple(map(format_message_id, memory.sources)),
         created_at=iso(memory.created_at),
     )
+
+
+def recalled_memory_shape(stored: StoredMemory, relevance: float) -> RecalledMemory:
+    return RecalledMemory(**asdict(memory_shape(stored)), relevance=relevance, strength=strength_of(relevance))
+
+
+def recalled_entity_shape(entity: DomainEntity, relevance: float) -> RecalledEntity:
+    return RecalledEntity(**asdict(entity_shape(entity)), relevance=relevance, strength=strength_of(relevance))
 
 
 def appended_shape(appended: MemoryAdditions) -> Appended:

@@ -16,7 +16,9 @@ from cloister.domain.identifiers import (
     parse_observation_id,
     parse_project_id,
 )
+from cloister.domain.recall.relevance import checked_min_relevance
 from cloister.domain.text import checked_metadata, checked_name
+from cloister.domain.timestamps import parse_iso
 from cloister.interfaces.python.arguments import (
     NOT_GIVEN,
     checked_user,
@@ -216,12 +218,16 @@ class Cloister(OrganisationMethods):
         semantic_limit: int | None = None,
         budget_tokens: int | None = None,
         sources: Sequence[Mapping[str, object]] | None = None,
+        min_relevance: float | None = None,
+        asked_at: str | None = None,
     ) -> Context:
         """Build the context for the next reply: the session's recent messages, and what its pool knows about the query.
 
         Without `query` it is the user's last message. `recent_limit` and `semantic_limit` count messages of each role;
-        `budget_tokens` limits the whole. `sources` replaces the project's own: each has `role`, `method`, `limit` and
-        `conversation_scope`.
+        `budget_tokens` limits the whole, and is filled with what is related. `sources` replaces the project's own: each has `role`,
+        `method`, `limit` and `conversation_scope`. What is less relevant than `min_relevance` is left out: without it, less than
+        the project's setting; 0 leaves nothing out. `asked_at` (ISO 8601) is when the query is asked, by default now: "last week"
+        is relative to it.
         """
         request = ContextQuery(
             query=query,
@@ -229,6 +235,8 @@ class Cloister(OrganisationMethods):
             semantic_limit=semantic_limit,
             budget_tokens=budget_tokens,
             sources=None if sources is None else parse_sources(sources, "sources"),
+            min_relevance=None if min_relevance is None else checked_min_relevance(min_relevance),
+            asked_at=None if asked_at is None else parse_iso(asked_at, "asked_at"),
         )
         return self._backend.context(session_id, request)
 
@@ -241,12 +249,15 @@ class Cloister(OrganisationMethods):
         user_id: str | None = None,
         kinds: Sequence[Kind] | None = None,
         limit: int = 10,
+        min_relevance: float | None = None,
+        asked_at: str | None = None,
     ) -> list[Hit]:
         """Find the episodes, memories and entities of one pool that match best.
 
         The pool is that of `session_id`, else of `project_id`: without it the key's project, else the default project, with None no
         project. `user_id` says whose part to search where a pool is divided by user. `kinds` keeps only `episodes`, `memories` or
         `entities`; entities are found in projects only. The best `limit` hits are returned; there are no further pages.
+        `min_relevance` and `asked_at` are as in `context`.
         """
         request = SearchQuery(
             query=query,
@@ -255,6 +266,8 @@ class Cloister(OrganisationMethods):
             user_id=user_id,
             kinds=checked_kinds(kinds),
             limit=limit,
+            min_relevance=None if min_relevance is None else checked_min_relevance(min_relevance),
+            asked_at=None if asked_at is None else parse_iso(asked_at, "asked_at"),
         )
         return self._backend.search(request)
 

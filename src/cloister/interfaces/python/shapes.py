@@ -17,14 +17,15 @@ from cloister.domain.identifiers import (
     format_tenant_id,
     sequence_of,
 )
+from cloister.domain.recall.relevance import strength_of
 from cloister.domain.timestamps import iso
 from cloister.interfaces.python.derived_shapes import (
-    Entity,
-    Memory,
     Observation,
-    entity_shape,
-    memory_shape,
+    RecalledEntity,
+    RecalledMemory,
     observation_shape,
+    recalled_entity_shape,
+    recalled_memory_shape,
 )
 from cloister.services.conversations.forget import ForgottenCounts
 from cloister.services.recall.search import EntityHit, EpisodeHit, MemoryHit
@@ -132,7 +133,9 @@ class Episode:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ContextItem:
-    """A message in a context. `user_id` is the user of its session, `score` how well it matches the query."""
+    """A message in a context. `user_id` is the user of its session. A message that was searched for has a `score`, which orders the
+    messages, its `relevance` to the query from 0 to 1, which means the same in every pool, and a `strength`: `strong` from 0.5 on,
+    else `weak`. `times_said` counts the messages that say the same. `is_excerpt` marks a passage of a longer message."""
 
     id: str
     session_id: str
@@ -143,20 +146,24 @@ class ContextItem:
     created_at: str
     source: str
     score: float | None
+    relevance: float | None
+    strength: str | None
+    times_said: int
+    is_excerpt: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Context:
-    """The context for a reply. `memory_context` is the text of what was recalled, ready for a prompt; `omitted` counts what did not
-    fit into the budget."""
+    """The context for a reply. `memory_context` is the text of what was recalled, ready for a prompt. `omitted` counts what was
+    left out: `weak` messages, `duplicate` ones, what was beyond a `limit`, and what did not fit into the `budget`, also by part."""
 
     session_id: str
     project_id: str | None
     current_conversation: tuple[ContextItem, ...]
     relevant_history: tuple[ContextItem, ...]
     chat_history: tuple[ContextItem, ...]
-    memories: tuple[Memory, ...]
-    entities: tuple[Entity, ...]
+    memories: tuple[RecalledMemory, ...]
+    entities: tuple[RecalledEntity, ...]
     observations: tuple[Observation, ...]
     memory_context: str
     tokens: int
@@ -166,7 +173,8 @@ class Context:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hit:
     """A search result: an episode, shown by its best message, a memory, or an entity, which has no session. `user_id` is the user
-    of the session, or of the part of a project that an entity is in; `author` is that of the message."""
+    of the session, or of the part of a project that an entity is in; `author` is that of the message. `score` orders the hits;
+    `relevance` and `strength` are as in `ContextItem`."""
 
     kind: str
     id: str
@@ -176,6 +184,9 @@ class Hit:
     author: str | None
     content: str
     score: float
+    relevance: float
+    strength: str
+    times_said: int
     created_at: str
 
 
@@ -283,6 +294,7 @@ def episode_shape(episode: domain.Episode, session: str) -> Episode:
 
 
 def context_shape(context: domain_context.Context) -> Context:
+    derived = context.derived
     history = context.chat_history
     shaped = {item.message.id: _item_shape(item) for item in history}
 
@@ -295,9 +307,13 @@ def context_shape(context: domain_context.Context) -> Context:
         current_conversation=items(context.current_conversation),
         relevant_history=items(context.relevant_history),
         chat_history=items(history),
-        memories=tuple(map(memory_shape, context.derived.memories)),
-        entities=tuple(map(entity_shape, context.derived.entities)),
-        observations=tuple(map(observation_shape, context.derived.observations)),
+        memories=tuple(
+            recalled_memory_shape(stored, derived.memory_relevance[stored.memory.id]) for stored in derived.memories
+        ),
+        entities=tuple(
+            recalled_entity_shape(entity, derived.entity_relevance[entity.id]) for entity in derived.entities
+        ),
+        observations=tuple(map(observation_shape, derived.observations)),
         memory_context=context.memory_context,
         tokens=context.tokens,
         omitted=context.omitted,
@@ -325,6 +341,9 @@ def hit_shape(hit: DomainHit) -> Hit:
                 author=message.author,
                 content=message.content,
                 score=hit.score,
+                relevance=hit.relevance,
+                strength=strength_of(hit.relevance),
+                times_said=item.times,
                 created_at=iso(message.created_at),
             )
         case MemoryHit(stored=stored):
@@ -337,6 +356,9 @@ def hit_shape(hit: DomainHit) -> Hit:
                 author=None,
                 content=stored.memory.content,
                 score=hit.score,
+                relevance=hit.relevance,
+                strength=strength_of(hit.relevance),
+                times_said=1,
                 created_at=iso(stored.memory.created_at),
             )
         case EntityHit(entity=entity):
@@ -349,6 +371,9 @@ def hit_shape(hit: DomainHit) -> Hit:
                 author=None,
                 content=f"{entity.name}: {entity.notes}" if entity.notes else entity.name,
                 score=hit.score,
+                relevance=hit.relevance,
+                strength=strength_of(hit.relevance),
+                times_said=1,
                 created_at=iso(entity.created_at),
             )
 
@@ -365,4 +390,8 @@ def _item_shape(item: domain_context.Item) -> ContextItem:
         created_at=iso(message.created_at),
         source=item.source,
         score=item.score,
+        relevance=item.relevance,
+        strength=None if item.relevance is None else strength_of(item.relevance),
+        times_said=item.times,
+        is_excerpt=item.excerpt,
     )

@@ -23,7 +23,7 @@ from cloister.models.openai.endpoint import TooLongForTheModel
 from cloister.services.chat.reply_buffer import FinishedReply, ReplyBuffer
 from cloister.services.chat.turns import Turn, Turns
 from cloister.services.conversations.forget import Forgetting
-from cloister.services.recall.build_context import ContextBuilder
+from cloister.services.recall.build_context import ContextBuilder, ContextRequest
 
 CHECK_SECONDS = 1.5
 """How often a running turn, and the access of its followers, is checked again: a change takes effect within 2 s (ISO-12)."""
@@ -150,9 +150,10 @@ class Chat:
         asked = turn.question.content if turn.question.role == "user" else None
         name = turn.session.external_id
         try:
-            context = self._contexts.build(
-                turn.reach, name, question=asked, budget=budget, known=turn.known, bound_to=turn.scope
+            request = ContextRequest(
+                question=asked, budget=budget, budget_is_cap=True, known=turn.known, bound_to=turn.scope
             )
+            context = self._contexts.build(turn.reach, name, request)
         except NotFound as gone:
             raise TurnMoved(name) from gone
         known = {message.id for message in turn.messages}

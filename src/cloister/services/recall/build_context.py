@@ -1,30 +1,43 @@
 """Build a session's context: its recent messages, and what is recalled from its pool for the question."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 from cloister.domain.context import (
     HIGHEST_BUDGET,
+    WIDE_LIMIT,
     Context,
     Derived,
     Item,
+    Method,
     Source,
-    assemble,
     checked_limits,
     default_sources,
     with_limits,
 )
 from cloister.domain.conversation import Message, Project, Session
 from cloister.domain.errors import TurnMoved
-from cloister.domain.history import words_key
 from cloister.domain.identifiers import MessageId
 from cloister.domain.observation import StoredObservation
-from cloister.domain.project_settings import context_sources, observation_scope
+from cloister.domain.project_settings import (
+    NO_SETTINGS,
+    context_sources,
+    history_tokens,
+    min_relevance,
+    observation_scope,
+)
 from cloister.domain.prompts.recalled_text import shown_outside_session
+from cloister.domain.recall.assembly import Room, assemble
+from cloister.domain.recall.excerpt import best_passage
 from cloister.domain.recall.question import asked_part
+from cloister.domain.recall.relevance import checked_min_relevance
 from cloister.domain.scope import Reach, Scope
-from cloister.domain.text import checked_content, checked_limit
-from cloister.services.recall.recall import Pick, Recall
+from cloister.domain.text import CHARACTERS_A_TOKEN, checked_content, checked_limit
+from cloister.domain.timestamps import Clock
+from cloister.index import terms
+from cloister.services.recall.recall import Recall
+from cloister.services.recall.selection import Pick, Question, Recalled
 from cloister.services.recall.snapshot import read_snapshot
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.messages import MessageStore
@@ -36,69 +49,97 @@ from cloister.storage.stores.tenants import ProjectStore
 _MOST_MEMORIES = 10
 _MOST_ENTITIES = 10
 _MOST_OBSERVATIONS = 20
-_MOST_KNOWN = 100
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ContextRequest:
+    """What a context is built from. Without a question, the user's last message is the question; `asked_at` is when it is asked, by
+    default now. `sources` replace the project's own, and the limits replace those of the sources. A budget is filled with related
+    history unless it is only a cap. Messages whose words are `known` are not recalled, and others take their place."""
+
+    question: str | None = None
+    asked_at: int | None = None
+    min_relevance: float | None = None
+    sources: Sequence[Source] | None = None
+    recent_limit: int | None = None
+    semantic_limit: int | None = None
+    budget: int | None = None
+    budget_is_cap: bool = False
+    known: frozenset[str] = frozenset()
+    bound_to: Scope | None = None
+
+    @property
+    def fills_budget(self) -> bool:
+        return self.budget is not None and not self.budget_is_cap
+
+    def checked_limits(self) -> dict[Method, int]:
+        """Check the request, and return the limits that it sets for all its sources of a method."""
+        if self.question is not None:
+            checked_content(self.question, "query")
+        if self.budget is not None:
+            checked_limit(self.budget, "budget_tokens", HIGHEST_BUDGET)
+        if self.min_relevance is not None:
+            checked_min_relevance(self.min_relevance)
+        return checked_limits(self.recent_limit, self.semantic_limit)
 
 
 class ContextBuilder:
     """Each context is read from one snapshot."""
 
-    def __init__(self, database: Database, recall: Recall, generation: int) -> None:
+    def __init__(self, database: Database, recall: Recall, generation: int, clock: Clock) -> None:
         self._database = database
         self._recall = recall
         self._generation = generation
+        self._clock = clock
 
-    def build(
-        self,
-        reach: Reach,
-        external_id: str,
-        *,
-        question: str | None = None,
-        sources: Sequence[Source] | None = None,
-        recent_limit: int | None = None,
-        semantic_limit: int | None = None,
-        budget: int | None = None,
-        known: frozenset[str] = frozenset(),
-        bound_to: Scope | None = None,
-    ) -> Context:
-        """Without a question, the user's last message is the question. `sources` replace the project's own, and the limits replace
-        those of the sources. Messages whose words are `known` are not recalled, and others take their place. Raises `TurnMoved` if
-        the session no longer has the scope `bound_to` (ISO-12)."""
-        if question is not None:
-            checked_content(question, "query")
-        if budget is not None:
-            checked_limit(budget, "budget_tokens", HIGHEST_BUDGET)
-        limits = checked_limits(recent_limit, semantic_limit)
+    def build(self, reach: Reach, external_id: str, request: ContextRequest) -> Context:
+        """The context of a session. Raises `TurnMoved` if the session no longer has the scope `bound_to` (ISO-12)."""
+        limits = request.checked_limits()
 
         def work(transaction: Transaction) -> Context:
             session = SessionStore(transaction).get(external_id)
             project = None if session.project is None else ProjectStore(transaction).get(session.project)
-            if bound_to is not None and _scope(session, project) != bound_to:
+            scope = _scope(session, project)
+            if request.bound_to is not None and scope != request.bound_to:
                 raise TurnMoved(external_id)
-            chosen = with_limits(_sources_of(project) if sources is None else sources, limits)
-            asked = asked_part(question or _last_question(MessageStore(transaction), session) or "")
-            said, related = self._gather(transaction, session, project, asked, chosen, known)
+            question = self._question(transaction, session, project, request)
+            said, related, recalled = self._gather(
+                transaction, session, scope, question, _sources(project, request, limits)
+            )
             return assemble(
                 session=session.external_id,
                 project=session.project,
                 said=said,
                 related=related,
-                derived=self._derived(transaction, session, project, asked),
-                budget=budget,
+                derived=self._derived(transaction, session, scope, project, question),
+                room=_room(project, request, question),
+                left_out={"weak": recalled.weak, "duplicate": recalled.duplicate, "limit": recalled.limit},
                 user=session.user_id,
-                shared=session.scope(None if project is None else project.member_visibility).shared,
+                shared=scope.shared,
             )
 
         return read_snapshot(self._database, reach, work)
+
+    def _question(
+        self, transaction: Transaction, session: Session, project: Project | None, request: ContextRequest
+    ) -> Question:
+        settings = _settings(project)
+        text = request.question or _last_question(MessageStore(transaction), session) or ""
+        return Question(
+            text=asked_part(text),
+            asked_at=self._clock() if request.asked_at is None else request.asked_at,
+            floor=min_relevance(settings) if request.min_relevance is None else request.min_relevance,
+            known=request.known,
+        )
 
     def _gather(
         self,
         transaction: Transaction,
         session: Session,
-        project: Project | None,
-        question: str | None,
+        scope: Scope,
+        question: Question,
         sources: Sequence[Source],
-        known: frozenset[str],
-    ) -> tuple[list[Message], list[Item]]:
+    ) -> tuple[list[Message], list[Item], Recalled]:
         messages = MessageStore(transaction)
         said = [
             message
@@ -106,7 +147,6 @@ class ContextBuilder:
             if session.message_count and source.method == "recent" and source.conversation_scope == "current"
             for message in messages.recent(session.id, session.pool, source.role, source.limit)
         ]
-        scope = _scope(session, project)
         related = self._recent_in_pool(transaction, scope, sources)
         picks = [
             Pick(
@@ -117,30 +157,31 @@ class ContextBuilder:
             for source in sources
             if source.method == "semantic" and source.limit
         ]
-        if picks and question:
-            stored: set[MessageId] = {message.id for message in said}
-            found = self._recall.messages(transaction, scope, question, _wider(picks, known), without=stored)
-            related += _unknown(found, picks, known) if known else found
-        return said, related
+        if not picks or not question.text:
+            return said, related, Recalled()
+        stored: set[MessageId] = {message.id for message in said}
+        recalled = self._recall.messages(transaction, scope, question, picks, without=stored)
+        return said, [*related, *recalled.items], recalled
 
     def _derived(
-        self, transaction: Transaction, session: Session, project: Project | None, question: str | None
+        self, transaction: Transaction, session: Session, scope: Scope, project: Project | None, question: Question
     ) -> Derived:
         """Memories and entities for the question, and notes of the session, or of its user if the project says so (TAB-7). One
         query finds out which of these exist at all; the others are not searched."""
-        scope = _scope(session, project)
         of_user = project is not None and observation_scope(project.settings) == "user"
         user = session.user_id if of_user else None
         there = PoolStore(transaction, self._generation).derived(session.pool, session.id, session.project, user)
         memories = entities = ()
-        if question and there.memories:
+        if question.text and there.memories:
             memories = self._recall.memories(transaction, scope, question, _MOST_MEMORIES)
-        if question and there.entities:
+        if question.text and there.entities:
             entities = self._recall.entities(transaction, scope, question, _MOST_ENTITIES)
         return Derived(
-            memories=tuple(stored for stored, _ in memories),
-            entities=tuple(entity for entity, _ in entities),
+            memories=tuple(found.what for found in memories),
+            entities=tuple(found.what for found in entities),
             observations=_notes(transaction, session, user) if there.observations else (),
+            memory_relevance={found.what.memory.id: found.relevance for found in memories},
+            entity_relevance={found.what.id: found.relevance for found in entities},
         )
 
     def _recent_in_pool(self, transaction: Transaction, scope: Scope, sources: Sequence[Source]) -> list[Item]:
@@ -167,25 +208,32 @@ def _notes(transaction: Transaction, session: Session, user: str | None) -> tupl
     return tuple(observations.recent_of_user(user, session.pool, limit=_MOST_OBSERVATIONS))
 
 
-def _wider(picks: Sequence[Pick], known: frozenset[str]) -> Sequence[Pick]:
-    """The picks with higher limits, because all known messages may be among the best."""
-    more = min(len(known), _MOST_KNOWN)
-    return [replace(pick, limit=pick.limit + more) for pick in picks] if more else picks
-
-
-def _unknown(found: Sequence[Item], picks: Sequence[Pick], known: frozenset[str]) -> list[Item]:
-    """The items whose words are not known; for each pick at most its limit."""
-    new = [item for item in found if words_key(item.message.content) not in known]
-    kept: set[MessageId] = set()
-    for pick in picks:
-        kept.update([item.message.id for item in new if pick.takes(item.message)][: pick.limit])
-    return [item for item in new if item.message.id in kept]
-
-
 def _last_question(messages: MessageStore, session: Session) -> str | None:
     return next((message.content for message in messages.recent(session.id, session.pool, "user", 1)), None)
 
 
-def _sources_of(project: Project | None) -> Sequence[Source]:
+def _sources(project: Project | None, request: ContextRequest, limits: Mapping[Method, int]) -> Sequence[Source]:
+    """The sources of the request, else of the project, else the defaults, which are wider where a budget is to be filled."""
     own = None if project is None else context_sources(project.settings)
-    return default_sources() if own is None else own
+    if request.sources is not None or own is not None:
+        return with_limits(own or () if request.sources is None else request.sources, limits)
+    wide: dict[Method, int] = {"semantic": WIDE_LIMIT} if request.fills_budget else {}
+    return with_limits(default_sources(), {**wide, **limits})
+
+
+def _settings(project: Project | None) -> Mapping[str, object]:
+    return NO_SETTINGS if project is None else project.settings
+
+
+def _room(project: Project | None, request: ContextRequest, question: Question) -> Room:
+    """Without a budget to fill and without limits of its own, a request gets as much related history as the project's setting."""
+    if request.fills_budget:
+        return Room(budget=request.budget, shorten=partial(_excerpt, frozenset(terms.term_list(question.text))))
+    chooses = request.sources is not None or request.semantic_limit is not None
+    return Room(budget=request.budget, history=None if chooses else history_tokens(_settings(project)))
+
+
+def _excerpt(asked: frozenset[int], message: Message) -> Message:
+    passage = best_passage(message.content, asked, terms.term_list)
+    tokens = min(-(-len(passage) // CHARACTERS_A_TOKEN), message.tokens)
+    return message._replace(content=passage, tokens=tokens)

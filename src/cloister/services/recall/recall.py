@@ -5,25 +5,23 @@ The index names ids, and storage decides: an id that is not found under the same
 
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
-
-import numpy as np
-import numpy.typing as npt
+from functools import partial
+from typing import Generic, NamedTuple, TypeVar
 
 from cloister.domain.context import Item
-from cloister.domain.conversation import ROLES, Message, Role
 from cloister.domain.entity import Entity
-from cloister.domain.identifiers import MessageId, SessionId
+from cloister.domain.identifiers import MessageId
 from cloister.domain.memory import StoredMemory
 from cloister.domain.prompts.recalled_text import shown_outside_session
-from cloister.domain.recall.ranking import Evidence, Weights, best, rank
+from cloister.domain.recall.ranking import Weights, best, rank
+from cloister.domain.recall.relevance import matches, relevance
 from cloister.domain.scope import Scope
 from cloister.index.interface import Index, PoolIndex
+from cloister.services.recall.selection import Pick, Question, Recalled, Selection
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.entities import StoredEntities
 from cloister.storage.stores.memories import StoredMemories
-from cloister.storage.stores.pools import PoolStore
+from cloister.storage.stores.pools import PoolStore, StoredPool
 
 T = TypeVar("T")
 Id = TypeVar("Id", bound=int)
@@ -31,16 +29,12 @@ _DERIVED_WEIGHTS = Weights(author=0, date=0, session_prior=0, favour_author=Fals
 _DIGITS = 6
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Pick:
-    """How many of the best messages to take: of one role, of one session, or of all."""
+class Found(NamedTuple, Generic[T]):
+    """A memory or an entity that was recalled."""
 
-    limit: int
-    role: Role | None = None
-    session: SessionId | None = None
-
-    def takes(self, message: Message) -> bool:
-        return self.role in (None, message.role) and self.session in (None, message.session)
+    what: T
+    score: float
+    relevance: float
 
 
 class Recall:
@@ -56,57 +50,68 @@ class Recall:
         self,
         transaction: Transaction,
         scope: Scope,
-        question: str,
+        question: Question,
         picks: Sequence[Pick],
         without: Collection[MessageId] = (),
-    ) -> list[Item]:
+    ) -> Recalled:
         """The best messages of the scope's pool, best first."""
         rows = PoolStore(transaction, self._generation).rows(scope)
-        if rows is None:
-            return []
-        evidence = self._index.within(rows).evidence(question)
-        scores = rank(evidence)
-        chosen: dict[MessageId, float] = {}
-        for pick in picks:
-            positions = best(evidence, scores, pick.limit, where=_wanted(evidence, pick, without))
-            chosen.update(zip(evidence.ids[positions].tolist(), scores[positions].tolist(), strict=True))
-        found = self._read_back(rows.messages, list(chosen))
-        ordered = sorted(found, key=lambda message: (-chosen[message], message))
-        return [
-            Item(message, found[id].session, "semantic", round(chosen[id], _DIGITS), found[id].user)
-            for id in ordered
-            if (message := shown_outside_session(found[id].message)) is not None
-        ]
+        if rows is None or question.is_small_talk:
+            return Recalled()
+        evidence = self._index.within(rows).evidence(question.text, question.asked_at)
+        selection = Selection(evidence, rank(evidence), question, partial(self._items, rows))
+        return selection.select(picks, without)
 
     def memories(
-        self, transaction: Transaction, scope: Scope, question: str, limit: int
-    ) -> list[tuple[StoredMemory, float]]:
-        """The best memories of the scope's pool with their scores, best first."""
+        self, transaction: Transaction, scope: Scope, question: Question, limit: int
+    ) -> Sequence[Found[StoredMemory]]:
+        """The best memories of the scope's pool, best first."""
         pool = PoolStore(transaction, self._generation).rows(scope)
         if pool is None:
-            return []
+            return ()
         rows = StoredMemories(transaction, pool.pool, self._generation)
         return self._best(self._index.memories_within(rows), rows.found, question, limit)
 
-    def entities(self, transaction: Transaction, scope: Scope, question: str, limit: int) -> list[tuple[Entity, float]]:
-        """The best entities of the scope's project with their scores, best first: of a private project, those of the scope's user
-        (ISO-10); outside a project there are none (ISO-3)."""
+    def entities(
+        self, transaction: Transaction, scope: Scope, question: Question, limit: int
+    ) -> Sequence[Found[Entity]]:
+        """The best entities of the scope's project, best first: of a private project, those of the scope's user (ISO-10); outside a
+        project there are none (ISO-3)."""
         if scope.entities is None or not transaction.reach.covers(scope):
-            return []
+            return ()
         rows = StoredEntities(transaction, scope.entities, scope.pool.user, self._generation)
         return self._best(self._index.entities_within(rows), rows.found, question, limit)
 
     def _best(
-        self, index: PoolIndex, find: Callable[[Sequence[int]], Mapping[int, T]], question: str, limit: int
-    ) -> list[tuple[T, float]]:
-        if not limit:
-            return []
-        evidence = index.evidence(question)
-        scores = rank(evidence, _DERIVED_WEIGHTS)
-        positions = best(evidence, scores, limit)
-        chosen: dict[int, float] = dict(zip(evidence.ids[positions].tolist(), scores[positions].tolist(), strict=True))
-        found = self._read_back(find, list(chosen))
-        return [(found[id], round(score, _DIGITS)) for id, score in chosen.items() if id in found]
+        self, index: PoolIndex, find: Callable[[Sequence[int]], Mapping[int, T]], question: Question, limit: int
+    ) -> Sequence[Found[T]]:
+        if not limit or question.is_small_talk:
+            return ()
+        evidence = index.evidence(question.text, question.asked_at)
+        if not len(evidence):
+            return ()
+        scores, matched = rank(evidence, _DERIVED_WEIGHTS), matches(evidence)
+        highest = float(matched.max())
+        chosen = {
+            int(evidence.ids[at]): (float(scores[at]), found)
+            for at in best(evidence, scores, limit).tolist()
+            if (found := relevance(float(matched[at]), highest)) >= question.floor
+        }
+        there = self._read_back(find, list(chosen))
+        return [
+            Found(there[id], round(score, _DIGITS), round(found, _DIGITS))
+            for id, (score, found) in chosen.items()
+            if id in there
+        ]
+
+    def _items(self, rows: StoredPool, ids: Sequence[MessageId]) -> Mapping[MessageId, Item | None]:
+        """The messages of these ids as other sessions may see them; None for one without words of its own."""
+        return {
+            id: None
+            if (message := shown_outside_session(found.message)) is None
+            else Item(message, found.session, "semantic", user=found.user)
+            for id, found in self._read_back(rows.messages, ids).items()
+        }
 
     def _read_back(self, find: Callable[[Sequence[Id]], Mapping[Id, T]], ids: Sequence[Id]) -> Mapping[Id, T]:
         """The rows of these ids that storage finds in the scope."""
@@ -115,12 +120,3 @@ class Recall:
             with self._lock:
                 self.foreign_hits += len(ids) - len(found)
         return found
-
-
-def _wanted(evidence: Evidence, pick: Pick, without: Collection[MessageId]) -> npt.NDArray[np.bool_]:
-    wanted = np.ones(len(evidence.ids), np.bool_) if pick.role is None else evidence.roles == ROLES.index(pick.role)
-    if pick.session is not None:
-        wanted &= evidence.session_ids == pick.session
-    if without:
-        wanted &= ~np.isin(evidence.ids, np.fromiter(without, np.int64, len(without)))
-    return wanted

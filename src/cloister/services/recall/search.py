@@ -1,23 +1,27 @@
 """Search one pool: the episodes and memories in it, and the entities of its project, that match a query best.
 
-Each kind is ranked separately, by its own statistics. The kinds are merged by each hit's score relative to the best of its kind, so
-that no kind crowds out another because it is longer or more numerous; a kind that has few words of the query is weighted down.
+Each kind is ranked separately, by its own statistics. The kinds are merged by each hit's score relative to the best of its kind,
+times the relevance of that kind's best: so no kind crowds out another because it is longer or more numerous, and the score of the
+best hit says whether anything was found.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
+from cloister.domain import project_settings
 from cloister.domain.context import Item
 from cloister.domain.entity import Entity
 from cloister.domain.errors import Forbidden, InvalidRequest
 from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.memory import StoredMemory
 from cloister.domain.recall.question import asked_part
+from cloister.domain.recall.relevance import checked_min_relevance
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_content, checked_limit, checked_name
-from cloister.index import terms
-from cloister.services.recall.recall import Pick, Recall
+from cloister.domain.timestamps import Clock
+from cloister.services.recall.recall import Recall
+from cloister.services.recall.selection import Pick, Question
 from cloister.services.recall.snapshot import read_snapshot
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.sessions import SessionStore
@@ -29,10 +33,6 @@ HIGHEST_LIMIT = 200
 # An exchange is rarely found by more than two of its messages.
 _MESSAGES_AN_EPISODE = 3
 _DIGITS = 6
-# Only the beginning of a hit is compared: there may be hundreds of hits of 65,536 characters each.
-_LONGEST_COMPARED = 8_192
-# The weight of a kind if none of its hits has a word of the query.
-_UNRELATED = 0.2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,18 +51,21 @@ class EpisodeHit:
     episode: MessageId
     item: Item
     score: float
+    relevance: float
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MemoryHit:
     stored: StoredMemory
     score: float
+    relevance: float
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EntityHit:
     entity: Entity
     score: float
+    relevance: float
 
 
 Hit = EpisodeHit | MemoryHit | EntityHit
@@ -71,40 +74,59 @@ Hit = EpisodeHit | MemoryHit | EntityHit
 class Search:
     """Searches one target. There is no search across pools, and there are no entities outside a project (ISO-3)."""
 
-    def __init__(self, database: Database, recall: Recall) -> None:
+    def __init__(self, database: Database, recall: Recall, clock: Clock) -> None:
         self._database = database
         self._recall = recall
+        self._clock = clock
 
     def search(
-        self, reach: Reach, question: str, target: SearchTarget, limit: int, kinds: Sequence[str] | None = None
+        self,
+        reach: Reach,
+        question: str,
+        target: SearchTarget,
+        limit: int,
+        kinds: Sequence[str] | None = None,
+        *,
+        min_relevance: float | None = None,
+        asked_at: int | None = None,
     ) -> list[Hit]:
-        """The best hits of these kinds, or of all kinds, best first. Scores are relative to the best hit, which has 1."""
-        question = asked_part(checked_content(question, "query"))
+        """The best hits of these kinds, or of all kinds, best first. Without `min_relevance` the project's setting counts."""
+        text = asked_part(checked_content(question, "query"))
         checked_limit(limit, "limit", HIGHEST_LIMIT, lowest=1)
         wanted = checked_kinds(kinds)
+        if min_relevance is not None:
+            checked_min_relevance(min_relevance)
         if target.session is not None and (target.project is not None or target.user_id is not None):
             raise InvalidRequest("session_id", "already says which pool: leave out project_id and user_id.")
         if target.user_id is not None:
             checked_name(target.user_id, "user_id")
 
         def work(transaction: Transaction) -> list[Hit]:
-            scope = _scope(transaction, target)
-            found = [self._best(transaction, scope, question, kind, limit) for kind in wanted]
-            return _merged(question, found)[:limit]
+            scope, settings = _scope(transaction, target)
+            asked = Question(
+                text=text,
+                asked_at=self._clock() if asked_at is None else asked_at,
+                floor=project_settings.min_relevance(settings) if min_relevance is None else min_relevance,
+            )
+            return _merged([self._best(transaction, scope, asked, kind, limit) for kind in wanted])[:limit]
 
         return read_snapshot(self._database, reach, work)
 
-    def _best(self, transaction: Transaction, scope: Scope, question: str, kind: Kind, limit: int) -> Sequence[Hit]:
+    def _best(
+        self, transaction: Transaction, scope: Scope, question: Question, kind: Kind, limit: int
+    ) -> Sequence[Hit]:
         if kind == "memories":
             memories = self._recall.memories(transaction, scope, question, limit)
-            return [MemoryHit(stored=stored, score=score) for stored, score in memories]
+            return [MemoryHit(stored=what, score=score, relevance=found) for what, score, found in memories]
         if kind == "entities":
             entities = self._recall.entities(transaction, scope, question, limit)
-            return [EntityHit(entity=entity, score=score) for entity, score in entities]
+            return [EntityHit(entity=what, score=score, relevance=found) for what, score, found in entities]
         best: dict[MessageId, Hit] = {}
-        for item in self._recall.messages(transaction, scope, question, [Pick(limit=limit * _MESSAGES_AN_EPISODE)]):
+        picks = [Pick(limit=limit * _MESSAGES_AN_EPISODE)]
+        for item in self._recall.messages(transaction, scope, question, picks).items:
             episode = item.message.episode
-            best.setdefault(episode, EpisodeHit(episode=episode, item=item, score=item.score or 0.0))
+            hit = EpisodeHit(episode=episode, item=item, score=item.score or 0.0, relevance=item.relevance or 0.0)
+            best.setdefault(episode, hit)
         return list(best.values())[:limit]
 
 
@@ -120,53 +142,37 @@ def checked_kinds(given: Sequence[str] | None) -> tuple[Kind, ...]:
     return tuple(kind for kind in KINDS if kind in given)
 
 
-def _merged(question: str, kinds: Sequence[Sequence[Hit]]) -> list[Hit]:
+def _merged(kinds: Sequence[Sequence[Hit]]) -> list[Hit]:
     """All hits, best first; at equal scores in the order of the kinds."""
-    weights = [1.0] if len(kinds) == 1 else _weights(question, kinds)
-    highest = max((weight for weight, hits in zip(weights, kinds, strict=True) if hits), default=1.0)
     found = [
-        replace(hit, score=round(share * weight / highest, _DIGITS))
-        for weight, hits in zip(weights, kinds, strict=True)
-        for hit, share in _shares(hits)
+        replace(hit, score=round(hit.score * scale, _DIGITS))
+        for hits, scale in zip(kinds, map(_scale, kinds), strict=True)
+        for hit in hits
     ]
     return sorted(found, key=lambda hit: -hit.score)
 
 
-def _weights(question: str, kinds: Sequence[Sequence[Hit]]) -> list[float]:
-    """The weight of each kind, by the share of the query's terms in its hits."""
-    asked = set(terms.term_list(question))
-    return [_UNRELATED + (1 - _UNRELATED) * max((_covered(asked, hit) for hit in hits), default=0) for hits in kinds]
-
-
-def _shares(hits: Sequence[Hit]) -> list[tuple[Hit, float]]:
-    """Each hit with its score relative to the best of its kind."""
+def _scale(hits: Sequence[Hit]) -> float:
+    """What the scores of a kind are multiplied by, so that its best hit has the relevance of the most relevant one as its score."""
     highest = max((hit.score for hit in hits), default=0.0)
-    return [(hit, hit.score / highest if highest > 0 else 0.0) for hit in hits]
+    return max(hit.relevance for hit in hits) / highest if highest > 0 else 0.0
 
 
-def _covered(asked: set[int], hit: Hit) -> float:
-    """The share of the query's terms that a hit has."""
-    match hit:
-        case EpisodeHit(item=item):
-            text = item.message.content
-        case MemoryHit(stored=stored):
-            text = stored.memory.content
-        case EntityHit(entity=entity):
-            text = f"{entity.name} {entity.notes}"
-    return len(asked.intersection(terms.term_list(text[:_LONGEST_COMPARED]))) / len(asked) if asked else 0.0
-
-
-def _scope(transaction: Transaction, target: SearchTarget) -> Scope:
+def _scope(transaction: Transaction, target: SearchTarget) -> tuple[Scope, Mapping[str, object]]:
+    """The scope to search, and the settings of its project."""
     projects = ProjectStore(transaction)
     if target.session is not None:
         session = SessionStore(transaction).get(target.session)
-        return session.scope(None if session.project is None else projects.get(session.project).member_visibility)
+        if session.project is None:
+            return session.scope(None), project_settings.NO_SETTINGS
+        project = projects.get(session.project)
+        return session.scope(project.member_visibility), project.settings
     reach = transaction.reach
     user = reach.user_of(target.user_id)
-    project = target.project
-    if project is None and reach.confined_to is not None:
+    if target.project is None and reach.confined_to is not None:
         raise Forbidden("This key is confined to its project: it cannot search what is in no project.")
-    if project is None:
-        return Scope(tenant=reach.tenant, project=None, user=user)
-    visibility = projects.get(project).member_visibility
-    return Scope(tenant=reach.tenant, project=project, user=user, visibility=visibility)
+    if target.project is None:
+        return Scope(tenant=reach.tenant, project=None, user=user), project_settings.NO_SETTINGS
+    project = projects.get(target.project)
+    scope = Scope(tenant=reach.tenant, project=project.id, user=user, visibility=project.member_visibility)
+    return scope, project.settings

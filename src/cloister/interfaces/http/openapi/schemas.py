@@ -10,6 +10,7 @@ from cloister.domain.extraction import EntityType
 from cloister.domain.keys import LENGTH, PREFIX
 from cloister.domain.memory import MAX_MEMORY
 from cloister.domain.project_settings import MAX_SYSTEM_PROMPT, MOST_PENDING_MESSAGES
+from cloister.domain.recall.relevance import Strength
 from cloister.domain.scope import MemberVisibility
 from cloister.domain.text import MAX_CONTENT, MAX_NAME, MAX_TAGS, RESERVED_TAGS
 
@@ -45,6 +46,7 @@ PROJECT_OR_NONE: Schema = {"pattern": f"^none$|{PROJECT_ID['pattern']}"}
 API_KEY: Schema = {"pattern": f"^{PREFIX}[0-9A-Za-z]{{{LENGTH - len(PREFIX)}}}$"}
 CURSOR: Schema = {"pattern": "^[0-9A-Za-z_-]+$"}
 CONTEXT_LIMIT: Schema = {"minimum": 0, "maximum": HIGHEST_LIMIT}
+RELEVANCE: Schema = {"minimum": 0, "maximum": 1}
 BUDGET: Schema = {"minimum": 0, "maximum": HIGHEST_BUDGET}
 PENDING_MESSAGES: Schema = {"minimum": 1, "maximum": MOST_PENDING_MESSAGES}
 
@@ -90,7 +92,22 @@ ANSWERS: Mapping[str, Schema] = {
     "role": {"enum": [*ROLES]},
     "member_visibility": {"enum": [*get_args(MemberVisibility)]},
     "permissions": {"items": {"enum": [*PERMISSIONS]}},
-    "omitted": {"required": ["current_conversation", "relevant_history", "memories", "entities", "observations"]},
+    "omitted": {
+        "required": [
+            "current_conversation",
+            "relevant_history",
+            "memories",
+            "entities",
+            "observations",
+            "weak",
+            "duplicate",
+            "limit",
+            "budget",
+        ]
+    },
+    "relevance": {"type": "number", **RELEVANCE},
+    "strength": {"enum": [*get_args(Strength)]},
+    "times_said": {"minimum": 1},
     "Project.isolated": {"const": True},
     "Message.id": named("MessageId"),
     "Message.status": {"enum": [*STATUSES]},

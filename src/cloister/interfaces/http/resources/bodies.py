@@ -7,10 +7,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from cloister.domain.context import MOST_SOURCES, ConversationScope, Method
+from cloister.domain.context import DEFAULT_HISTORY_TOKENS, MOST_SOURCES, ConversationScope, Method
 from cloister.domain.conversation import Role
 from cloister.domain.memory import MAX_MEMORY
 from cloister.domain.project_settings import ObservationScope
+from cloister.domain.recall.relevance import DEFAULT_MIN_RELEVANCE
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.domain.text import MAX_METADATA, MAX_METADATA_DEPTH
 from cloister.interfaces.http.openapi import schemas
@@ -22,6 +23,10 @@ from cloister.services.recall.search import HIGHEST_LIMIT, Kind
 def _as_whole(given: object) -> object:
     """JSON has one kind of number: 20.0 is the integer 20."""
     return int(given) if isinstance(given, float) and given.is_integer() else given
+
+
+def _as_real(given: object) -> object:
+    return float(given) if isinstance(given, int) and not isinstance(given, bool) else given
 
 
 Whole = Annotated[int, BeforeValidator(_as_whole)]
@@ -45,6 +50,11 @@ Metadata = Annotated[
 ]
 DuplicateName = Annotated[bool, Field(description="Whether another project may have the same name.")]
 ContextLimit = Annotated[Whole, Field(json_schema_extra=schemas.CONTEXT_LIMIT)]
+Relevance = Annotated[float, BeforeValidator(_as_real), Field(json_schema_extra=schemas.RELEVANCE)]
+
+
+_MIN_RELEVANCE = "What is less relevant is left out; 0 leaves nothing out. Without it: the project's setting."
+_ASKED_AT = 'When the query is asked: "last week" is relative to it. Without it: now.'
 
 
 class Body(BaseModel):
@@ -112,6 +122,15 @@ class ProjectSettings(Body):
         default=None,
         description="The system prompt of the project's assistant: a template, in which `{MEMORY.CONTEXT}`, `{RELEVANT.HISTORY}`, "
         "`{ENTITIES}` and `{OBSERVATIONS}` are replaced by what was recalled. `null`: the default template.",
+    )
+    min_relevance: Relevance = Field(
+        default=DEFAULT_MIN_RELEVANCE,
+        description="What is less relevant to a query is not recalled, unless the request says otherwise; 0 recalls everything.",
+    )
+    history_tokens: Annotated[Whole, Field(json_schema_extra=schemas.BUDGET)] = Field(
+        default=DEFAULT_HISTORY_TOKENS,
+        description="The largest size of the related messages in a context, in tokens, where the request sets neither a budget nor "
+        "limits of its own.",
     )
 
 
@@ -225,12 +244,18 @@ class ContextRequest(Body):
         default=None, description="The limit of every recent source. Without it: 20 of each role."
     )
     semantic_limit: ContextLimit | None = Field(
-        default=None, description="The limit of every semantic source. Without it: 10 of each role."
+        default=None,
+        description="The limit of every semantic source. Without it: 10 of each role, or 100 with `budget_tokens`.",
     )
     budget_tokens: Annotated[Whole, Field(json_schema_extra=schemas.BUDGET)] | None = Field(
-        default=None, description="The largest size of the context, in tokens; the current conversation has priority."
+        default=None,
+        description="The largest size of the context, in tokens; the current conversation has priority, and related messages fill "
+        "the rest. In a small budget long messages come as excerpts. Without it, the project's `history_tokens` limits the "
+        "related messages, unless `semantic_limit` or `sources` is given.",
     )
     sources: Sources | None = Field(default=None, description="Sources that replace those of the project.")
+    min_relevance: Relevance | None = Field(default=None, description=_MIN_RELEVANCE)
+    asked_at: Time | None = Field(default=None, description=_ASKED_AT)
 
 
 class SearchRequest(Body):
@@ -254,3 +279,5 @@ class SearchRequest(Body):
         json_schema_extra={"minItems": 1},
     )
     limit: Whole = Field(default=10, json_schema_extra={"minimum": 1, "maximum": HIGHEST_LIMIT})
+    min_relevance: Relevance | None = Field(default=None, description=_MIN_RELEVANCE)
+    asked_at: Time | None = Field(default=None, description=_ASKED_AT)

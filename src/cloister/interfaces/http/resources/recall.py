@@ -5,11 +5,13 @@ from starlette.responses import Response
 
 from cloister.domain.context import Source, parse_sources
 from cloister.domain.identifiers import parse_project_id
+from cloister.domain.timestamps import checked_time, parse_iso
 from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, needs
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.resources import bodies
 from cloister.interfaces.http.resources.answers import HitList, answer
 from cloister.interfaces.python import shapes
+from cloister.services.recall.build_context import ContextRequest
 from cloister.services.recall.search import SearchTarget
 
 router = APIRouter(route_class=GuardedRoute, tags=["Recall"])
@@ -21,15 +23,16 @@ def build_context(body: bodies.ContextRequest, caller: Caller) -> Response:
     """Build the context of a reply: the recent messages of a session, messages of its pool that match the query, memories, entities
     of the project, and observations. Without `query`, the user's last message is the query. `memory_context` is the memories as
     text for a prompt: quoted, and marked as data and not as instructions."""
-    context = caller.services.context.build(
-        caller.reach,
-        body.session_id,
+    request = ContextRequest(
         question=body.query,
+        asked_at=_asked_at(body.asked_at),
+        min_relevance=body.min_relevance,
         sources=None if body.sources is None else _sources(body.sources),
         recent_limit=body.recent_limit,
         semantic_limit=body.semantic_limit,
         budget=body.budget_tokens,
     )
+    context = caller.services.context.build(caller.reach, body.session_id, request)
     return answer(shapes.context_shape(context))
 
 
@@ -37,8 +40,16 @@ def build_context(body: bodies.ContextRequest, caller: Caller) -> Response:
 @needs("read")
 def search(body: bodies.SearchRequest, caller: Caller) -> Response:
     """Find episodes, memories and entities: in the project of the request, with `session_id` in the scope of that session, with
-    `project_id` in that project, or with `null` in the shared pool. Scores are relative to the best hit, which has 1."""
-    hits = caller.services.search.search(caller.reach, body.query, _target(body, caller), body.limit, body.kinds)
+    `project_id` in that project, or with `null` in the shared pool. Hits below `min_relevance` are left out."""
+    hits = caller.services.search.search(
+        caller.reach,
+        body.query,
+        _target(body, caller),
+        body.limit,
+        body.kinds,
+        min_relevance=body.min_relevance,
+        asked_at=_asked_at(body.asked_at),
+    )
     return answer(HitList.model_construct(data=[shapes.hit_shape(hit) for hit in hits]))
 
 
@@ -47,6 +58,10 @@ def _target(body: bodies.SearchRequest, caller: CallerInfo) -> SearchTarget:
         return SearchTarget(project=caller.project(required=True), user_id=body.user_id)
     project = None if body.project_id is None else parse_project_id(body.project_id)
     return SearchTarget(session=body.session_id, project=project, user_id=body.user_id)
+
+
+def _asked_at(given: str | None) -> int | None:
+    return None if given is None else checked_time(parse_iso(given, "asked_at"), "asked_at")
 
 
 def _sources(given: list[bodies.ContextSource]) -> tuple[Source, ...]:

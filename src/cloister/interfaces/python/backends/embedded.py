@@ -17,6 +17,7 @@ from cloister.interfaces.python.pages import ListCursors, Page, PageRequest, for
 from cloister.services.conversations.sessions import SessionChange, SessionFields
 from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
+from cloister.services.recall.build_context import ContextRequest
 from cloister.services.recall.search import SearchTarget
 from cloister.services.tenancy.api_keys import KeyFields
 
@@ -109,22 +110,31 @@ class EmbeddedBackend:
         self.services.forgetting.message(self.reach, message)
 
     def context(self, session_id: str, query: ContextQuery) -> shapes.Context:
-        context = self.services.context.build(
-            self.reach,
-            session_id,
+        request = ContextRequest(
             question=query.query,
+            asked_at=query.asked_at,
+            min_relevance=query.min_relevance,
             sources=query.sources,
             recent_limit=query.recent_limit,
             semantic_limit=query.semantic_limit,
             budget=query.budget_tokens,
         )
+        context = self.services.context.build(self.reach, session_id, request)
         return shapes.context_shape(context)
 
     def search(self, query: SearchQuery) -> list[shapes.Hit]:
         is_of_session = query.session_id is not None and query.project is UNSPECIFIED
         project = None if is_of_session else self._resolved(query.project)
         target = SearchTarget(session=query.session_id, project=project, user_id=query.user_id)
-        hits = self.services.search.search(self.reach, query.query, target, query.limit, query.kinds)
+        hits = self.services.search.search(
+            self.reach,
+            query.query,
+            target,
+            query.limit,
+            query.kinds,
+            min_relevance=query.min_relevance,
+            asked_at=query.asked_at,
+        )
         return [shapes.hit_shape(hit) for hit in hits]
 
     def memories(self, session_id: str, page: PageRequest[MemoryId]) -> Page[derived_shapes.Memory]:

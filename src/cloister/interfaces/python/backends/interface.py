@@ -43,6 +43,8 @@ class ContextQuery:
     semantic_limit: int | None
     budget_tokens: int | None
     sources: Sequence[Source] | None
+    min_relevance: float | None
+    asked_at: int | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,6 +57,8 @@ class SearchQuery:
     user_id: str | None
     kinds: Sequence[Kind]
     limit: int
+    min_relevance: float | None
+    asked_at: int | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -121,14 +121,18 @@ class RemoteBackend:
 
     def context(self, session_id: str, query: ContextQuery) -> shapes.Context:
         _session(session_id)
-        body = {"session_id": session_id, **_given(**asdict(query))}
+        body = {"session_id": session_id, **_given(**asdict(query)), **_asked_at(query.asked_at)}
         return self.server.ask("/v1/context", body).one(shapes.Context)
 
     def search(self, query: SearchQuery) -> list[shapes.Hit]:
         """Where neither a session nor a project is named, it is the key's project, else the tenant's default project."""
         if query.session_id is not None:
             _session(query.session_id)
-        given = {**_given(session_id=query.session_id, user_id=query.user_id), **_project_field(query.project)}
+        given = {
+            **_given(session_id=query.session_id, user_id=query.user_id, min_relevance=query.min_relevance),
+            **_asked_at(query.asked_at),
+            **_project_field(query.project),
+        }
         body = {**given, "query": query.query, "kinds": query.kinds, "limit": query.limit}
         try:
             return self.server.ask("/v1/search", body).many(shapes.Hit)
@@ -254,6 +258,10 @@ def _refuse_over_http(command: str) -> NoReturn:
 def _given(**fields: object) -> dict[str, object]:
     """The fields that have a value; the others are not sent."""
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def _asked_at(moment: int | None) -> dict[str, object]:
+    return {} if moment is None else {"asked_at": iso(moment)}
 
 
 def _description(change: SessionChange) -> dict[str, object]:

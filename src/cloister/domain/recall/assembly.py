@@ -1,0 +1,150 @@
+"""Assemble a context: what of the conversation, the related history and the derived data fits (CTX-5, CTX-8)."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from cloister.domain.context import Context, Derived, Item
+from cloister.domain.conversation import Message
+from cloister.domain.identifiers import ProjectId
+from cloister.domain.text import CHARACTERS_A_TOKEN
+
+# A chat format adds a role and delimiters to each message.
+TOKENS_AROUND_A_MESSAGE = 4
+# Long messages count a little less than their score, because several short ones fit in their place.
+_LENGTH_POWER = 0.02
+# In a smaller budget than this, messages longer than this are shortened to an excerpt.
+SMALL_BUDGET = 1_000
+_LONG = 160
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Room:
+    """How many tokens a context may have, and how many of them its related history; None is no limit. `shorten` makes the excerpt
+    of a message that is too long for a small budget."""
+
+    budget: int | None = None
+    history: int | None = None
+    shorten: Callable[[Message], Message] | None = None
+
+
+def assemble(
+    *,
+    session: str,
+    project: ProjectId | None,
+    said: Iterable[Message],
+    related: Sequence[Item],
+    derived: Derived,
+    room: Room,
+    left_out: Mapping[str, int] | None = None,
+    user: str | None = None,
+    shared: bool = False,
+) -> Context:
+    """Assemble a context. The newest part of the conversation comes first; then related messages; then memories, entities and
+    observations with the tokens that are left. Whatever does not fit is counted in `omitted`, with what recall has left out."""
+    conversation = sorted({message.id: message for message in said}.values(), key=lambda message: message.id)
+    spoken = {message.id for message in conversation}
+    history = [item for item in _first_of_each(related) if item.message.id not in spoken]
+    kept = _newest_that_fit(conversation, room.budget)
+    left = None if room.budget is None else room.budget - sum(map(_cost, kept))
+    chosen = _fitting(history, _smaller(left, room.history), room.shorten)
+    left = None if left is None else left - sum(_cost(item.message) for item in chosen)
+    fitting, derived_tokens = _derived_that_fit(derived, left)
+    too_much = {
+        "current_conversation": len(conversation) - len(kept),
+        "relevant_history": len(history) - len(chosen),
+        "memories": len(derived.memories) - len(fitting.memories),
+        "entities": len(derived.entities) - len(fitting.entities),
+        "observations": len(derived.observations) - len(fitting.observations),
+    }
+    return Context(
+        session=session,
+        project=project,
+        current_conversation=tuple(Item(message, session, "session", user=user) for message in kept),
+        relevant_history=tuple(chosen),
+        derived=fitting,
+        tokens=sum(map(_cost, kept)) + sum(_cost(item.message) for item in chosen) + derived_tokens,
+        omitted={
+            **too_much,
+            "weak": 0,
+            "duplicate": 0,
+            "limit": 0,
+            **(left_out or {}),
+            "budget": sum(too_much.values()),
+        },
+        user=user,
+        shared=shared,
+    )
+
+
+def _fitting(ranked: Sequence[Item], tokens: int | None, shorten: Callable[[Message], Message] | None) -> list[Item]:
+    """The items that fit, in their order. They are tried by score and length; an item that is too long is skipped."""
+    if tokens is None:
+        return list(ranked)
+    if shorten is not None and tokens < SMALL_BUDGET:
+        ranked = [_shortened(item, shorten) for item in ranked]
+    chosen: set[int] = set()
+    for item in sorted(ranked, key=_packing_order):
+        if _cost(item.message) <= tokens:
+            tokens -= _cost(item.message)
+            chosen.add(item.message.id)
+    return [item for item in ranked if item.message.id in chosen]
+
+
+def _packing_order(item: Item) -> float:
+    """Items without a score, which are the most recent of the pool, come first."""
+    return -item.score / _cost(item.message) ** _LENGTH_POWER if item.score is not None else float("-inf")
+
+
+def _shortened(item: Item, shorten: Callable[[Message], Message]) -> Item:
+    return item._replace(message=shorten(item.message), excerpt=True) if item.message.tokens > _LONG else item
+
+
+def _smaller(one: int | None, other: int | None) -> int | None:
+    limits = [limit for limit in (one, other) if limit is not None]
+    return min(limits, default=None)
+
+
+def _cost(message: Message) -> int:
+    return message.tokens + TOKENS_AROUND_A_MESSAGE
+
+
+def _first_of_each(items: Sequence[Item]) -> Iterable[Item]:
+    first: dict[int, Item] = {}
+    for item in items:
+        first.setdefault(item.message.id, item)
+    return first.values()
+
+
+def _newest_that_fit(conversation: Sequence[Message], budget: int | None) -> Sequence[Message]:
+    """The longest uninterrupted end of the conversation that fits."""
+    if budget is None:
+        return conversation
+    start = len(conversation)
+    while start and (budget := budget - _cost(conversation[start - 1])) >= 0:
+        start -= 1
+    return conversation[start:]
+
+
+def _derived_that_fit(derived: Derived, budget: int | None) -> tuple[Derived, int]:
+    """The derived data that fits, each kind in its order, and its tokens."""
+    room = _Counter(budget)
+    memories = tuple(stored for stored in derived.memories if room.takes(stored.memory.content))
+    entities = tuple(entity for entity in derived.entities if room.takes(f"{entity.name} {entity.notes}"))
+    newest_first = [stored for stored in reversed(derived.observations) if room.takes(stored.observation.content)]
+    fitting = replace(derived, memories=memories, entities=entities, observations=tuple(reversed(newest_first)))
+    return fitting, room.taken
+
+
+class _Counter:
+    """Counts tokens against a budget; None is no limit."""
+
+    def __init__(self, budget: int | None) -> None:
+        self._budget = budget
+        self.taken = 0
+
+    def takes(self, text: str) -> bool:
+        tokens = -(-len(text) // CHARACTERS_A_TOKEN) + TOKENS_AROUND_A_MESSAGE
+        if self._budget is not None and self.taken + tokens > self._budget:
+            return False
+        self.taken += tokens
+        return True

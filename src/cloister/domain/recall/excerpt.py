@@ -1,0 +1,40 @@
+"""The best passage of a long message: the consecutive sentences that have the most words of the question (CTX-8)."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+
+from cloister.domain.patterns import linear
+from cloister.domain.text import CHARACTERS_A_TOKEN
+
+EXCERPT_TOKENS = 120
+_CUT = "…"
+# A sentence with the mark that ends it, or a line. A sentence that is longer is split.
+_SENTENCE = linear(r"[^.!?\n。！？]{1,400}[.!?。！？\n]{0,4}")
+Terms = Callable[[str], Collection[int]]
+
+
+def best_passage(text: str, asked: Collection[int], terms_of: Terms, tokens: int = EXCERPT_TOKENS) -> str:
+    """The passage of at most about so many tokens, with an ellipsis where the text goes on."""
+    longest = tokens * CHARACTERS_A_TOKEN
+    if len(text) <= longest:
+        return text
+    spans = [found.span() for found in _SENTENCE.finditer(text)] or [(0, len(text))]
+    first = _best_start(spans, [set(asked).intersection(terms_of(text[begin:end])) for begin, end in spans], longest)
+    begin = spans[first][0]
+    end = max((end for _, end in spans[first:] if end <= begin + longest), default=begin + longest)
+    return f"{_CUT if begin else ''}{text[begin:end].strip()}{_CUT if end < len(text.rstrip()) else ''}"
+
+
+def _best_start(spans: Sequence[tuple[int, int]], found: Sequence[set[int]], longest: int) -> int:
+    """The first sentence of the window that has the most different words of the question; the earliest of equals."""
+    start = best = most = 0
+    inside = Counter[int]()
+    for at, (_, end) in enumerate(spans):
+        inside.update(found[at])
+        while start < at and end - spans[start][0] > longest:
+            inside.subtract(found[start])
+            inside += Counter[int]()
+            start += 1
+        if len(inside) > most:
+            best, most = start, len(inside)
+    return best

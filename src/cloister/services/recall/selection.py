@@ -1,0 +1,200 @@
+"""Select the messages to recall from the evidence: the best of each pick, above the floor of relevance (CTX-6), each fact once
+(CTX-7).
+
+Texts are read only of candidates that can reach the floor. While duplicates leave places free, more candidates are read.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from cloister.domain.context import Item
+from cloister.domain.conversation import ROLES, Role
+from cloister.domain.history import words_key
+from cloister.domain.identifiers import MessageId, SessionId
+from cloister.domain.recall.ranking import Evidence, best
+from cloister.domain.recall.relevance import lowest_match, matches, relevance
+from cloister.domain.recall.small_talk import is_small_talk
+from cloister.services.recall.repetition import AskedWords, Said
+
+_DIGITS = 6
+_MOST_READ = 4_096
+# A question about the same subject comes after statements about it.
+_QUESTION_SHARE = 0.8
+# Messages that say nearly the same match nearly alike.
+_NEAR = 0.05
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pick:
+    """How many of the best messages to take: of one role, of one session, or of all."""
+
+    limit: int
+    role: Role | None = None
+    session: SessionId | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Question:
+    """What is asked, and when; messages below the floor are left out. `known` are texts that need not be recalled."""
+
+    text: str
+    asked_at: int
+    floor: float
+    known: frozenset[str] = frozenset()
+
+    @property
+    def is_small_talk(self) -> bool:
+        """Whether nothing is to be recalled. With a floor of 0 everything is."""
+        return self.floor > 0 and is_small_talk(self.text)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Recalled:
+    """The selected messages, best first, and how many others were left out: as weaker than the floor, as duplicates, and because of
+    the limit."""
+
+    items: Sequence[Item] = ()
+    weak: int = 0
+    duplicate: int = 0
+    limit: int = 0
+
+
+@dataclass(kw_only=True, slots=True)
+class _Statement:
+    """A message that takes a place, and the others that say the same."""
+
+    item: Item
+    said: Said
+    match: float
+    score: float
+    times: int = 1
+    newest: Item = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.newest = self.item
+
+    def add(self, item: Item) -> None:
+        self.times += 1
+        if (item.message.created_at, item.message.id) > (self.newest.message.created_at, self.newest.message.id):
+            self.newest = item
+
+
+class Selection:
+    """Selects for one question. `read` gives the messages of the pool by id, as other sessions may see them."""
+
+    def __init__(
+        self,
+        evidence: Evidence,
+        scores: npt.NDArray[np.float32],
+        question: Question,
+        read: Callable[[Sequence[MessageId]], Mapping[MessageId, Item | None]],
+    ) -> None:
+        self._evidence = evidence
+        self._scores = scores
+        self._question = question
+        self._read = read
+        self._asked = AskedWords(question.text)
+        self._matches = matches(evidence)
+        self._lowest = lowest_match(question.floor)
+        self._items: dict[MessageId, Item | None] = {}
+
+    def select(self, picks: Sequence[Pick], without: Collection[MessageId]) -> Recalled:
+        chosen = [self._pick(pick, self._mask(pick, without)) for pick in picks]
+        statements = {each.item.message.id: each for pick in chosen for each in pick.statements}
+        highest = max((each.match for each in statements.values()), default=0.0)
+        items: list[Item] = []
+        for each in sorted(statements.values(), key=lambda each: (-round(each.score, _DIGITS), each.item.message.id)):
+            found = relevance(each.match, highest)
+            if found >= self._question.floor:
+                items.append(
+                    each.newest._replace(
+                        score=round(each.score, _DIGITS), relevance=round(found, _DIGITS), times=each.times
+                    )
+                )
+        return Recalled(
+            items=items,
+            weak=sum(pick.weak for pick in chosen) + len(statements) - len(items),
+            duplicate=sum(pick.duplicate for pick in chosen),
+            limit=sum(pick.beyond for pick in chosen),
+        )
+
+    def _pick(self, pick: Pick, mask: npt.NDArray[np.bool_]) -> "_Picked":
+        """The statements of one pick. Reads more candidates while there are free places and candidates left."""
+        available = int(np.count_nonzero(mask))
+        count = pick.limit
+        while True:
+            positions: list[int] = best(self._evidence, self._scores, count, where=mask).tolist()
+            able = [at for at in positions if self._matches[at] >= self._lowest]
+            self._read_items(able)
+            picked = self._distinct(able)
+            picked.weak = min(len(positions) - len(able), pick.limit - len(picked.statements))
+            if len(picked.statements) + len(positions) - len(able) >= pick.limit or count >= min(available, _MOST_READ):
+                break
+            count = min(2 * count + 8, _MOST_READ)
+        del picked.statements[pick.limit :]
+        above = int(np.count_nonzero(self._matches[mask] >= self._lowest)) if available > count else len(able)
+        picked.beyond = max(above - len(able), 0)
+        return picked
+
+    def _read_items(self, positions: Sequence[int]) -> None:
+        ids = [MessageId(int(self._evidence.ids[at])) for at in positions]
+        unread = [id for id in ids if id not in self._items]
+        if unread:
+            found = self._read(unread)
+            self._items.update((id, found.get(id)) for id in unread)
+
+    def _distinct(self, positions: Sequence[int]) -> "_Picked":
+        picked = _Picked()
+        by_key: dict[object, _Statement] = {}
+        for at, item in self._present(positions):
+            said = Said(item.message, item.user)
+            if said.repeats(self._asked):
+                picked.duplicate += 1
+                continue
+            match, score = float(self._matches[at]), float(self._scores[at])
+            same = by_key.get(said.key) or _nearly(said, match, picked.statements)
+            if same is not None:
+                same.add(item)
+                picked.duplicate += 1
+                continue
+            if said.asks_about(self._asked):
+                score *= _QUESTION_SHARE
+            by_key[said.key] = statement = _Statement(item=item, said=said, match=match, score=score)
+            picked.statements.append(statement)
+        picked.statements.sort(key=lambda each: -each.score)
+        return picked
+
+    def _present(self, positions: Sequence[int]) -> Iterator[tuple[int, Item]]:
+        """The messages that were found, without those whose words are known."""
+        for at in positions:
+            item = self._items[MessageId(int(self._evidence.ids[at]))]
+            if item is not None and not (
+                self._question.known and words_key(item.message.content) in self._question.known
+            ):
+                yield at, item
+
+    def _mask(self, pick: Pick, without: Collection[MessageId]) -> npt.NDArray[np.bool_]:
+        evidence = self._evidence
+        mask = np.ones(len(evidence), np.bool_) if pick.role is None else evidence.roles == ROLES.index(pick.role)
+        if pick.session is not None:
+            mask &= evidence.session_ids == pick.session
+        if without:
+            mask &= ~np.isin(evidence.ids, np.fromiter(without, np.int64, len(without)))
+        return mask
+
+
+@dataclass(kw_only=True, slots=True)
+class _Picked:
+    statements: list[_Statement] = field(default_factory=list[_Statement])
+    weak: int = 0
+    duplicate: int = 0
+    beyond: int = 0
+
+
+def _nearly(said: Said, match: float, statements: Sequence[_Statement]) -> _Statement | None:
+    return next(
+        (each for each in statements if abs(each.match - match) <= _NEAR * match and said.is_nearly(each.said)), None
+    )

@@ -1,0 +1,192 @@
+"""What is selected from the evidence: above the floor (CTX-6), and each fact once (CTX-7)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cloister.domain.context import Item
+from cloister.domain.conversation import Message, Role
+from cloister.domain.identifiers import MessageId, SessionId
+from cloister.domain.recall.ranking import Evidence
+from cloister.services.recall.repetition import AskedWords, Said
+from cloister.services.recall.selection import Pick, Question, Recalled, Selection
+
+
+def message(id: int, content: str, role: Role = "user", author: str | None = None) -> Message:
+    made = MessageId(id)
+    return Message(made, SessionId(1), role, content, author, "completed", made, False, 5, {}, created_at=id)
+
+
+@dataclass
+class Pool:
+    """Messages with a score each; the match, in multiples of chance, is the score too unless it is given."""
+
+    said: list[tuple[str, float]]
+    match: list[float] = field(default_factory=list[float])
+    users: list[str] = field(default_factory=list[str])
+    read: list[int] = field(default_factory=list[int])
+
+    def select(self, question: str, limit: int = 10, floor: float = 0.2, without: Sequence[int] = ()) -> Recalled:
+        count = len(self.said)
+        nothing = np.zeros(count, np.float32)
+        # In a pool of one message the level of chance is 0.07.
+        evidence = Evidence(
+            size=1,
+            ids=np.arange(1, count + 1),
+            session_ids=np.ones(count, np.int64),
+            roles=np.zeros(count, np.int8),
+            lexical=nothing,
+            semantic=np.array(self.match or [score for _, score in self.said], np.float32) * np.float32(0.07),
+            author=nothing,
+            date=nothing,
+            session_prior=nothing,
+            coverage=nothing,
+        )
+        scores = np.array([score for _, score in self.said], np.float32)
+        asked = Question(text=question, asked_at=0, floor=floor)
+        picked = Selection(evidence, scores, asked, self._items)
+        return picked.select([Pick(limit=limit)], [MessageId(id) for id in without])
+
+    def _items(self, ids: Sequence[MessageId]) -> Mapping[MessageId, Item | None]:
+        self.read += ids
+        return {
+            id: Item(
+                message(id, self.said[id - 1][0]),
+                "s",
+                "semantic",
+                user=self.users[id - 1] if self.users else None,
+            )
+            for id in ids
+        }
+
+
+def contents(found: Recalled) -> list[str]:
+    return [item.message.content for item in found.items]
+
+
+def test_what_is_below_the_floor_is_counted_and_its_text_is_not_read() -> None:
+    pool = Pool([("The gate code is 4417.", 3.0), ("I like tea.", 0.1), ("It rains.", 0.0)])
+    found = pool.select("What is the gate code?")
+    assert contents(found) == ["The gate code is 4417."]
+    assert (found.weak, found.duplicate, found.limit) == (2, 0, 0)
+    assert pool.read == [1]
+
+
+def test_where_even_the_best_is_chance_nothing_is_recalled() -> None:
+    found = Pool([("I like tea.", 0.9), ("It rains.", 0.8)]).select("How do I fix a segfault?")
+    assert contents(found) == []
+    assert found.weak == 2
+
+
+def test_a_floor_of_0_recalls_everything_in_the_same_order() -> None:
+    pool = Pool([("one", 0.1), ("two", 2.0), ("three", 1.4)])
+    assert contents(pool.select("x", floor=0)) == ["two", "three", "one"]
+
+
+@given(
+    st.lists(st.floats(0, 4, width=32), min_size=1, max_size=12),
+    st.lists(st.floats(0, 4, width=32), min_size=12, max_size=12),
+)
+def test_the_floor_never_changes_the_order(scores: list[float], match: list[float]) -> None:
+    words = [
+        "alpha",
+        "bravo",
+        "charlie",
+        "delta",
+        "echo",
+        "foxtrot",
+        "golf",
+        "hotel",
+        "india",
+        "juliet",
+        "kilo",
+        "lima",
+    ]
+    pool = Pool(list(zip(words, scores, strict=False)), match=match[: len(scores)])
+    everything = contents(pool.select("zulu", floor=0))
+    kept = contents(pool.select("zulu", floor=0.2))
+    assert kept == [content for content in everything if content in kept]
+
+
+def test_the_same_words_take_one_place_the_newest_with_how_often_they_were_said() -> None:
+    said = [("I like  Tea!", 3.0), ("Well, I like the tea.", 2.9), ("I like tea", 2.8), ("I like coffee", 2.0)]
+    found = Pool(said).select("What do I drink?", limit=2)
+    assert [(item.message.id, item.times) for item in found.items] == [(3, 3), (4, 1)]
+    assert found.items[0].score == pytest.approx(3.0)
+    assert found.duplicate == 2
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("I like fish.", "I don't like fish."),
+        ("I told her", "she told me"),
+        ("The code is 4417.", "The code is 4418."),
+        ("Ana loves Ben.", "Ben loves Ana."),
+    ],
+)
+def test_other_statements_in_similar_words_are_kept(one: str, other: str) -> None:
+    assert len(Pool([(one, 3.0), (other, 2.9)]).select("What?").items) == 2
+
+
+def test_long_messages_that_differ_in_a_word_are_the_same_unless_it_is_a_number_or_a_negation() -> None:
+    text = "On the way home we bought bread milk eggs cheese apples pears plums grapes onions garlic rice and {} at the market"
+    said = [(text.format(last), 3.0) for last in ("beans", "peas", "12", "not")]
+    assert [item.times for item in Pool(said).select("What did we buy?").items] == [2, 1, 1]
+
+
+def test_two_people_who_say_the_same_say_two_things() -> None:
+    pool = Pool([("I am allergic to nuts.", 3.0), ("I am allergic to nuts.", 2.9)], users=["ana", "ben"])
+    assert [item.times for item in pool.select("Who is allergic?").items] == [1, 1]
+
+
+def test_fifty_times_the_question_leave_the_place_to_its_answer() -> None:
+    """CTX-7: as a user saw it."""
+    said = [("What is the gate code?", 3.0)] * 50 + [("The gate code is 4417.", 2.0)]
+    found = Pool(said).select("What's the gate code?", limit=1)
+    assert contents(found) == ["The gate code is 4417."]
+    assert found.duplicate == 50
+
+
+def test_a_question_about_the_same_comes_after_a_statement_about_it() -> None:
+    said = [("Does the gate code ever change on Sundays?", 3.0), ("The gate code is 4417.", 2.9)]
+    assert contents(Pool(said).select("What is the gate code?"))[0] == "The gate code is 4417."
+
+
+def test_messages_left_out_by_the_caller_decide_nothing() -> None:
+    pool = Pool([("the question itself", 9.0), ("I like tea.", 0.9)])
+    assert contents(pool.select("the question itself", without=[1])) == []
+
+
+def test_what_the_limit_cuts_off_is_counted() -> None:
+    words = ["alpha", "bravo", "charlie", "delta", "echo"]
+    found = Pool([(word, 3.0 - at / 10) for at, word in enumerate(words)]).select("zulu", limit=2)
+    assert contents(found) == ["alpha", "bravo"]
+    assert found.limit == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("What is it?", True),
+        ("tell me the gate code", True),
+        ("and the code", False),
+        ("I wonder. What is it?", False),
+        ("Is it 4417? It is.", False),
+        ("暗証番号は何ですか？", True),
+        ("What a day it was! We went home.", False),
+    ],
+)
+def test_a_question_is_one_sentence_that_asks(text: str, asks: bool) -> None:
+    assert Said(message(1, text), None).is_question is asks
+
+
+def test_a_question_that_says_more_than_the_question_is_no_repetition() -> None:
+    asked = AskedWords("What is the gate code?")
+    assert Said(message(1, "Please, what is the gate code"), None).repeats(asked)
+    assert not Said(message(1, "What is the gate code of the cabin in Bergen?"), None).repeats(asked)
+    assert not Said(message(1, "The gate code!"), None).repeats(asked)
