@@ -196,15 +196,17 @@ class Lexicon:
         ]
         repaired: dict[str, str] = {}
         for word in unknown[:_MOST_REPAIRS]:
-            proposed = _near_terms(word, read.language)
+            plain = word if read.language is terms.Language.ENGLISH else terms.without_marks(word)
+            proposed = _near_terms(plain, read.language)
             if not len(proposed):
                 continue
-            known = self._postings.locate(proposed).frequencies + self._speakers.frequencies(proposed)
+            named = self._speakers.frequencies(_near_terms(plain, terms.Language.ENGLISH))
+            known = self._postings.locate(proposed).frequencies + named
             if known.any():
-                repaired[word] = near_words(terms.without_marks(word))[int(known.argmax())]
+                repaired[word] = near_words(plain)[int(known.argmax())]
         if not repaired:
             return query
-        return _WORD.sub(lambda word: repaired.get(word.group().casefold(), word.group()), query)
+        return _WORD.sub(lambda word: repaired.get(word.group().lower(), word.group()), query)
 
     def measure(self) -> None:
         """Recompute the BM25 length terms, which change only when rows do."""
@@ -224,8 +226,6 @@ class Lexicon:
 
 @lru_cache(maxsize=1024)
 def _near_terms(word: str, language: terms.Language) -> npt.NDArray[np.uint32]:
-    if language is not terms.Language.ENGLISH:
-        word = terms.without_marks(word)
     return np.array(terms.terms_of(near_words(word), language), np.uint32)
 
 

@@ -111,8 +111,9 @@ class Speakers:
             return _NAMELESS
         slot = len(self._names)
         self._names.append(name)
-        self._sizes.append(len(terms.term_list(name)))
-        for word in terms.words(name):
+        words = terms.name_words(name)
+        self._sizes.append(sum(map(bool, map(terms.term, words))))
+        for word in words:
             if term := terms.term(word):
                 self._by_word.setdefault(word, set()).add(slot)
                 self._by_term.setdefault(term, set()).add(slot)

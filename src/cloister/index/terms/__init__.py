@@ -3,7 +3,7 @@
 from cloister.index.terms.encoding import LANGUAGE_TERMS, VERSION, encode, term, term_list, terms_of
 from cloister.index.terms.languages import OTHERS, STOP_WORDS, Language
 from cloister.index.terms.queries import QueryWords, read_query
-from cloister.index.terms.tokens import without_marks, words
+from cloister.index.terms.tokens import name_words, without_marks, words
 
 __all__ = [
     "LANGUAGE_TERMS",
@@ -13,6 +13,7 @@ __all__ = [
     "Language",
     "QueryWords",
     "encode",
+    "name_words",
     "read_query",
     "term",
     "term_list",

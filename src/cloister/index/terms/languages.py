@@ -49,23 +49,24 @@ STOP_WORDS: Mapping[Language, frozenset[str]] = {
 
 # Function words of other languages that are also English words or abbreviations: they say nothing about the language of a text.
 _ENGLISH_HOMOGRAPHS = (
-    "ad ai ali alla allen ante ate aura ben bent bin car col com comment con dado dan dice dies dis dit doe dont door "
-    "dove echt ella elle era eras esse even fait fare fast fez font fora gab gar ha halt han hat hay heel hem hen hun "
-    "im ins later logo mag mal man mas mee meme met mis mit nada nas nee net non nun ons op ora per plus poi pour pro "
-    "pure qua quest sag sage sea sean ser sera ses sim sin sob sola solo son sous soy state sur tal tale tales tan "
-    "tel tem tes toe ton tot tun tut van vas vers want war wat wer ze zo"
+    "ad ai ali alla allen ante ate aura ben bent bin car col com comment dado dan dice dies dis doe dont door dove "
+    "era eras esse even fare fast fez font fora gab ha halt han hat hay heel hen ins later logo mag man mas meme met "
+    "nas nee net non nun ons op ora per plus poi pour pro pure qua quest sag sage sea sean sera sim sin sob sola solo "
+    "son sous soy state tale tales tan tel toe ton tun tut van vas vers want war"
 )
-# Words that stand in names and titles in English texts too ("Los Angeles", "Der Spiegel", "La La Land"): a single one, or two, do
-# not tell the language of a text.
-_NAME_PARTICLES = (
-    "ab af al alle als au aux bei bien bis ce che chi ci da dal das de degli dei del dell della delle dem den der des "
-    "di die dos du ed el em en er es esa est esta este et eu fa fra gli ho il io ir ja je kan la las le lei les li lo "
-    "los ma mai mein mes mi mia mio mon na ne nell ni nos notre nu ob om os ou par para pas por que qui sa sai sans "
-    "se sei si sta su sue ta te ter ti todo tout tres tu tue um un una uno va vi von vor vos vous weil wo ya yo"
+# Words that occur in English texts now and then, most of them in names and titles ("Los Angeles", "Der Spiegel", "La La Land"): one
+# or two of them do not tell the language of a text.
+_WORDS_IN_NAMES = (
+    "ab af al alle als au aux bei bien bis ce che chi ci con da dal das de degli dei del dell della delle dem den der "
+    "des di die dit dos du echt ed el ella elle em en er es esa est esta este et eu fa fait fra gar gli hem ho hun il "
+    "im io ir ja je kan la las le lei les li lo los ma mai mal mee mein mes mi mia mio mis mit mon na nada ne nell ni "
+    "nos notre nu ob om os ou par para pas por que qui sa sai sans sao se sei ser ses si sta su sue sur são ta tal te "
+    "tem ter tes ti todo tot tout tres tu tue um un una uno va vi von vor vos vous wat weil wer wo ya yo ze zo"
 )
 
+_LETTERS = {"¿": (Language.SPANISH, 3), "¡": (Language.SPANISH, 3), "ß": (Language.GERMAN, 2)}
 _NO_CLUES = frozenset(_ENGLISH_HOMOGRAPHS.split())
-_WEAK_CLUES = frozenset(_NAME_PARTICLES.split())
+_WEAK_CLUES = frozenset(_WORDS_IN_NAMES.split())
 
 
 def language_of(pieces: Sequence[str]) -> Language:
@@ -81,7 +82,18 @@ def certain_language_of(query: str, spoken: Collection[Language]) -> Language | 
         found = _most(counted, among, least)
         if found is not Language.ENGLISH:
             return found
-    return Language.ENGLISH if counted & _FIELD else None
+    return Language.ENGLISH if counted & _FIELD else _by_stop_words(query, spoken)
+
+
+def _by_stop_words(query: str, spoken: Collection[Language]) -> Language | None:
+    """The spoken language of which a query has most stop words, also such as English has ("Was hat Anna ...?"), if two or more."""
+    asked = words(query[:_LONGEST_PIECE]) if spoken else []
+    most, found = max(1, sum(word in STOP_WORDS[Language.ENGLISH] for word in asked)), None
+    for language in spoken:
+        count = sum(word in STOP_WORDS[language] for word in asked)
+        if count > most:
+            most, found = count, language
+    return found
 
 
 def _most(counted: int, among: Collection[Language], least: int) -> Language:
@@ -110,9 +122,15 @@ class _Counts(dict[str, int]):
     def __init__(self) -> None:
         super().__init__()
         self._clues = _clues()
+        self._letters = {
+            letter: weight << (OTHERS.index(language) + 1) * _BITS for letter, (language, weight) in _LETTERS.items()
+        }
 
     def __missing__(self, piece: str) -> int:
-        found = sum(self._clues.get(word, 0) for word in words(piece[:_LONGEST_PIECE]))
+        beginning = piece[:_LONGEST_PIECE]
+        found = sum(self._clues.get(word, 0) for word in words(beginning))
+        if not beginning.isascii():
+            found += sum(clue for letter, clue in self._letters.items() if letter in beginning)
         if len(piece) <= _LONGEST_KEPT_PIECE:
             if len(self) >= _KEPT_PIECES:
                 self.clear()

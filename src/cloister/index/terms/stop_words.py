@@ -165,3 +165,8 @@ _RUSSIAN = (
     "этой этом этот эту"
 )
 RUSSIAN = frozenset(_RUSSIAN.split())
+
+IDEOGRAPHS = frozenset(
+    "的了是我你他她它们們这這那在就也不吗嗎呢吧啊还還个個很什么麼怎哪谁誰几幾为為因得与與把被让讓给給从從向样樣没沒啦呀嘛"
+)
+"""Chinese function words of one character. As part of a longer word they count."""
