@@ -136,7 +136,7 @@ def test_only_texts_in_other_languages_are_marked() -> None:
 
 def test_a_word_of_a_query_is_looked_up_in_each_language_of_the_pool() -> None:
     english = terms.read_query("What did Thomas say?", ())
-    assert english.terms == {"thomas": [terms.term("thomas")]}
+    assert english.terms == {"thomas": (terms.term("thomas"),)}
     assert english.is_english and not english.ambiguous
     mixed = terms.read_query("What did Thomas say?", [Language.GERMAN])
     assert mixed.terms == {"thomas": [terms.term("thomas"), terms.term("thomas", Language.GERMAN)]}

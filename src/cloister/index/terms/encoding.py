@@ -23,6 +23,8 @@ VERSION = 3
 _KEPT_WORDS = {Language.ENGLISH: 100_000}
 _KEPT_WORDS_OF_OTHERS = 25_000
 _LONGEST_KEPT_WORD = 40
+# The stemmers of some languages take quadratic time; that of English does not. The rest of a longer word is ignored.
+_LONGEST_STEMMED = 128
 
 
 def encode(text: str) -> bytes:
@@ -64,8 +66,8 @@ class _Terms(dict[str, int]):
 
     def __init__(self, language: Language) -> None:
         super().__init__()
-        self._stemmer = cast(_Stemmer, Stemmer.Stemmer(language.value, 0))  # pyright: ignore[reportUnknownMemberType]
-        self._has_accents = language is Language.ENGLISH
+        self._stemmer = cast(_Stemmer, Stemmer.Stemmer(language, 0))  # pyright: ignore[reportUnknownMemberType]
+        self._is_english = language is Language.ENGLISH
         self._stop_words = STOP_WORDS[language]
         self._most = _KEPT_WORDS.get(language, _KEPT_WORDS_OF_OTHERS)
         self._lock = threading.Lock()
@@ -79,11 +81,15 @@ class _Terms(dict[str, int]):
         return found
 
     def stems_to(self, unseen: list[str]) -> list[int]:
-        with self._lock:
-            stems = self._stemmer.stemWords(unseen)
-        if not self._has_accents:
-            stems = [without_marks(stem) for stem in stems]
+        if self._is_english:
+            stems = self._stemmed(unseen)
+        else:
+            stems = map(without_marks, self._stemmed([word[:_LONGEST_STEMMED] for word in unseen]))
         return [hashed or 1 for hashed in map(crc32, map(str.encode, stems))]
+
+    def _stemmed(self, unseen: Sequence[str]) -> list[str]:
+        with self._lock:
+            return self._stemmer.stemWords(unseen)
 
 
 class _Pieces(dict[str, bytes]):
@@ -105,7 +111,7 @@ class _Pieces(dict[str, bytes]):
 
 _TERMS = {language: _Terms(language) for language in Language}
 _PIECES = {language: _Pieces(language) for language in Language}
-LANGUAGE_TERMS = {language: crc32(f"language {language.value}".encode()) for language in OTHERS}
+LANGUAGE_TERMS = {language: crc32(f"language {language}".encode()) for language in OTHERS}
 """The term that marks a text in a language. It is no word's: no stem has a space."""
 _MARKS = {language: _swapped(array("I", [mark])).tobytes() for language, mark in LANGUAGE_TERMS.items()} | {
     Language.ENGLISH: b""

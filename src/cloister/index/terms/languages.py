@@ -5,7 +5,7 @@ list of numbers are treated as English. Scripts without spaces have no stems, so
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from enum import Enum
+from enum import StrEnum
 
 from cloister.index.terms import stop_words
 from cloister.index.terms.tokens import words
@@ -20,7 +20,7 @@ _BITS = 24
 _FIELD = (1 << _BITS) - 1
 
 
-class Language(Enum):
+class Language(StrEnum):
     """A language; the value is the name of its Snowball stemmer."""
 
     ENGLISH = "english"
@@ -78,16 +78,19 @@ def language_of(pieces: Sequence[str]) -> Language:
 def certain_language_of(query: str, spoken: Collection[Language]) -> Language | None:
     """The language of a query, or None where it is not certain. Less is needed for a language that is `spoken` in the pool."""
     counted = sum(map(_COUNTS.__getitem__, query.split(" ", _MOST_PIECES)[:_MOST_PIECES]))
-    for among, least in ((OTHERS, _CERTAIN), (spoken, _PERHAPS)):
-        found = _most(counted, among, least)
-        if found is not Language.ENGLISH:
-            return found
+    if counted > _FIELD:
+        for among, least in ((OTHERS, _CERTAIN), (spoken, _PERHAPS)):
+            found = _most(counted, among, least)
+            if found is not Language.ENGLISH:
+                return found
     return Language.ENGLISH if counted & _FIELD else _by_stop_words(query, spoken)
 
 
 def _by_stop_words(query: str, spoken: Collection[Language]) -> Language | None:
     """The spoken language of which a query has most stop words, also such as English has ("Was hat Anna ...?"), if two or more."""
-    asked = words(query[:_LONGEST_PIECE]) if spoken else []
+    if not spoken:
+        return None
+    asked = words(query[:_LONGEST_PIECE])
     most, found = max(1, sum(word in STOP_WORDS[Language.ENGLISH] for word in asked)), None
     for language in spoken:
         count = sum(word in STOP_WORDS[language] for word in asked)

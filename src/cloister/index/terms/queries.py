@@ -49,18 +49,16 @@ def read_query(text: str, spoken: Sequence[Language]) -> QueryWords:
     """Split a query; `spoken` are the languages of the pool besides English."""
     found = list(dict.fromkeys(words(text)))
     own = certain_language_of(text, spoken)
-    languages = list(dict.fromkeys([own or Language.ENGLISH, *spoken, Language.ENGLISH]))
+    language = own or Language.ENGLISH
+    if language is Language.ENGLISH and not spoken:
+        only = {word: (stem,) for word in found if (stem := term(word))}
+        return QueryWords(words=found, terms=only, doubtful=(), language=language, certain=own is not None)
+    languages = list(dict.fromkeys([language, *spoken, Language.ENGLISH]))
     stop_words = frozenset[str]() if own is None else STOP_WORDS[own]
     stems = {word: _stems(word, languages) for word in found if word not in stop_words}
     kept = {word: among for word, among in stems.items() if among}
     doubtful = [word for word in kept if own is None and any(word in STOP_WORDS[each] for each in languages)]
-    return QueryWords(
-        words=found,
-        terms=kept,
-        doubtful=doubtful,
-        language=own or Language.ENGLISH,
-        certain=own is not None,
-    )
+    return QueryWords(words=found, terms=kept, doubtful=doubtful, language=language, certain=own is not None)
 
 
 def _stems(word: str, languages: Sequence[Language]) -> Sequence[int]:

@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Iterator
 
+from cloister.domain.normalization import normalized
 from cloister.domain.patterns import anchored, linear
 from cloister.index.terms.stop_words import IDEOGRAPHS
 
@@ -37,7 +38,7 @@ def _any_words(text: str, *, ideographs: bool) -> Iterator[str]:
     if text.count(_LONGEST_EXPANSION) > _MOST_LONG_EXPANSIONS:
         text = text.replace(_LONGEST_EXPANSION, " ")
     most = _MOST_EXPANDED * len(text) + _ALWAYS_EXPANDED
-    for word in _ANY_WORD.findall(unicodedata.normalize("NFKC", text)[:most].lower()):
+    for word in _ANY_WORD.findall(normalized("NFKC", text)[:most].lower()):
         if not _IS_UNSPACED.match(word):
             yield word
             continue
@@ -53,5 +54,5 @@ def without_marks(word: str) -> str:
     """A word without its accents, umlauts and other marks: people leave them out."""
     if word.isascii():
         return word
-    decomposed = unicodedata.normalize("NFD", word.replace("œ", "oe").replace("ß", "ss"))
+    decomposed = normalized("NFD", word.replace("œ", "oe").replace("ß", "ss"))
     return "".join(letter for letter in decomposed if not unicodedata.combining(letter))
