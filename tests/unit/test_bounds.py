@@ -46,7 +46,7 @@ def test_iso_13_characters_that_become_many_do_not_make_a_text_longer_than_twice
 
 
 def test_the_terms_of_ordinary_text_are_not_cut() -> None:
-    assert terms.words("ﬃ ﬁne Ⅷ ㍿") == ["ffi", "fine", "viii", "株式", "式会", "会社"]
+    assert terms.words("ﬃ ﬁne Ⅷ ㍿") == ["ffi", "fine", "viii", "株式", "式会", "会社", *"株式会社"]
 
 
 def test_a_sentence_longer_than_people_write_gives_nothing_but_still_says_what_the_message_is() -> None:

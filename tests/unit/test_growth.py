@@ -27,6 +27,8 @@ from cloister.domain.prompts.outside_text import harmless
 from cloister.domain.prompts.recalled_text import own_words
 from cloister.domain.prompts.speaker import without_user
 from cloister.domain.recall.excerpt import best_passage
+from cloister.domain.recall.other_languages import asks_assistant
+from cloister.domain.recall.other_languages import named_dates as dates_in_other_languages
 from cloister.domain.recall.passage import Passage
 from cloister.domain.recall.question import asked_part, parse_question
 from cloister.domain.recall.small_talk import is_small_talk
@@ -188,6 +190,10 @@ FUNCTIONS: Mapping[str, Use] = {
     "notes of rules": lambda text: RULES.notes(said(text, 3)),
     "terms of a message": terms.encode,
     "words of a query": terms.words,
+    "terms of a query in a pool of many languages": lambda text: terms.read_query(text, terms.OTHERS),
+    "words without marks": terms.without_marks,
+    "dates in other languages": dates_in_other_languages,
+    "questions for the assistant in other languages": asks_assistant,
     "embedding of a message": lambda text: EMBEDDER.embed([Passage("", text)]),
     "embedding of a query": lambda text: EMBEDDER.embed_query(asked_part(text), lambda words: [1.0] * len(words)),
     "question": lambda text: parse_question(text, 0),
@@ -202,6 +208,32 @@ FUNCTIONS: Mapping[str, Use] = {
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_iso_13_no_function_takes_more_than_linear_time(name: str) -> None:
     refuse_fast_growth(FUNCTIONS[name], COMMON, MAX_CONTENT, name)
+
+
+LANGUAGES: list[Shape] = [
+    ("", unit, "")
+    for unit in (
+        "und ",
+        "ich",
+        "ü",
+        "u\u0308",
+        "ß ",
+        "¿",
+        "que ",
+        "не ",
+        "中",
+        "的",
+        "中a ",
+        "カ\u3099",
+        "\u1100\u1161",
+        "Ä\n",
+    )
+]
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if "terms" in name or "words" in name])
+def test_iso_13_texts_in_other_languages_take_no_more_than_linear_time(name: str) -> None:
+    refuse_fast_growth(FUNCTIONS[name], LANGUAGES, MAX_CONTENT, name)
 
 
 LONGEST_HOLD = 0.1

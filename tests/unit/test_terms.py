@@ -32,10 +32,26 @@ def test_text_without_words_has_no_terms(text: str) -> None:
     assert terms.encode(text) == b""
 
 
-def test_scripts_without_spaces_give_pairs_of_characters() -> None:
-    assert terms.words("東京都に行く") == ["東京", "京都", "都に", "に行", "行く"]
+def test_scripts_without_spaces_give_pairs_of_characters_and_ideographs() -> None:
+    assert terms.words("東京都に行く") == ["東京", "京都", "都に", "に行", "行く", "東", "京", "都", "行"]
+    assert terms.words("ひらがな") == ["ひら", "らが", "がな"]
     assert set(decoded("京都")) < set(decoded("東京都に行く"))
     assert terms.words("สวัสดี") == ["สว", "วั", "ัส", "สด", "ดี"]
+
+
+def test_a_word_of_one_ideograph_is_found_in_longer_texts() -> None:
+    assert terms.term("猫") in decoded("昨天我捡到一只小猫") and terms.words("猫") == ["猫"]
+    assert terms.term("犬") in decoded("犬を飼っています")
+
+
+def test_chinese_function_words_are_no_words_but_part_of_longer_ones() -> None:
+    assert terms.words("的") == terms.words("什么") == []
+    assert terms.words("目的") == ["目的", "目"]
+
+
+def test_the_ideographs_of_a_name_are_no_words_of_it() -> None:
+    assert terms.name_words("健太") == ["健太"]
+    assert terms.name_words("王小明 Ana") == ["王小", "小明", "ana"]
 
 
 def test_a_script_with_vowel_signs_keeps_its_words_whole() -> None:
@@ -43,7 +59,7 @@ def test_a_script_with_vowel_signs_keeps_its_words_whole() -> None:
 
 
 def test_scripts_may_be_mixed_in_one_text() -> None:
-    assert terms.words("iPhone14を買った café") == ["iphone14", "を買", "買っ", "った", "café"]
+    assert terms.words("iPhone14を買った café") == ["iphone14", "を買", "買っ", "った", "買", "café"]
 
 
 def test_composed_and_decomposed_letters_are_the_same() -> None:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from cloister.domain.conversation import stamps
 from cloister.domain.errors import InvalidRequest, TooLarge
 from cloister.domain.identifiers import MemoryId, MessageId, ProjectId, SessionId
+from cloister.domain.normalization import normalized
 from cloister.domain.patterns import linear
 from cloister.domain.prompts.outside_text import MARK, harmless, is_plain, marks, without_control_words
 from cloister.domain.text import checked_content
@@ -62,7 +63,7 @@ def normalised(content: str) -> str:
     """A memory's text as it is stored: NFC, one line, single spaces, no control characters."""
     if content.isascii() and content.isprintable():
         return " ".join(content.split())
-    return _SPACES.sub(" ", _UNPRINTABLE.sub("", unicodedata.normalize("NFC", content))).strip()
+    return _SPACES.sub(" ", _UNPRINTABLE.sub("", normalized("NFC", content))).strip()
 
 
 def checked_memory(content: str, field: str = "contents") -> str:
@@ -80,7 +81,7 @@ def same_as(content: str) -> bytes:
     """A digest that is equal for statements that differ only in case, spacing, punctuation or Unicode form (MEM-2). Punctuation
     counts in a statement that has nothing else."""
     stored = normalised(content)
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", stored).casefold())
+    folded = normalized("NFKC", normalized("NFKC", stored).casefold())
     kept = "".join(c if unicodedata.category(c)[0] in "LNMS" else " " for c in folded if not _is_invisible(c))
     words = " ".join(kept.split()) or stored
     return hashlib.sha256(words.encode()).digest()[:16]

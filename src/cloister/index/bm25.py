@@ -36,9 +36,13 @@ def saturated(
     return parts
 
 
-def weigh(words: Sequence[str], known: Mapping[int, float]) -> list[float]:
-    """The weight of each word: the mean idf of its terms. A stop word has no term and a fixed weight."""
-    return [_mean([known.get(term, 0.0) for term in terms.term_list(word)]) for word in words]
+def weigh(words: Sequence[str], stems: Mapping[str, Sequence[int]], known: Mapping[int, float]) -> list[float]:
+    """The weight of each word: the mean idf of its parts, by the known idf of their stems. A stop word has no stem and a fixed
+    weight."""
+    return [
+        _mean([max(known.get(stem, 0.0) for stem in stems[part]) for part in terms.words(word) if part in stems])
+        for word in words
+    ]
 
 
 def _mean(values: Sequence[float]) -> float:

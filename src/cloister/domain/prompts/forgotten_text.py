@@ -5,10 +5,10 @@ compared by their first letters and digits, without case and in one Unicode form
 in doubt a quotation goes. The work grows with the length of the quotation and no faster, however many texts are forgotten.
 """
 
-import unicodedata
 from collections.abc import Iterable
 
 from cloister.domain.memory import normalised, quoted_lines, split_recalled, with_recalled, without_note
+from cloister.domain.normalization import normalized
 from cloister.domain.patterns import anchored
 from cloister.domain.prompts.recalled_text import QUOTATION_FORGOTTEN, own_words
 
@@ -87,7 +87,7 @@ def _without_label(line: str) -> str:
 def _folded(text: str) -> str:
     if text.isascii():
         return text.lower().translate(_ASCII_REST)
-    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    plain = normalized("NFKC", normalized("NFKC", text).casefold())
     return "".join(c for c in plain if c.isalnum() and c not in _INVISIBLE_LETTERS)
 
 

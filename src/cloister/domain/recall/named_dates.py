@@ -20,6 +20,8 @@ _MONTH_NUMBERS = {name.lower(): number for number, name in enumerate(MONTHS, 1)}
     name[:3].lower(): number for number, name in enumerate(MONTHS, 1)
 }
 _MONTH_NUMBERS["sept"] = 9
+DATE_WORDS = frozenset(_MONTH_NUMBERS)
+"""The words of which a query has one, or a number, if it names a date."""
 _AMBIGUOUS = frozenset({"may", "march", "mar", "april", "june", "august", "jan", "jun", "sep", "dec"})
 _DATE_CUE = (
     r"in|on|of|since|by|until|till|during|before|after|from|to|between|around|and|or|"

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 from cloister.domain.patterns import DOTALL, IGNORECASE, VERBOSE, linear
-from cloister.domain.recall.named_dates import NamedDate, named_dates
-from cloister.domain.recall.relative_dates import DaySpan, relative_dates
+from cloister.domain.recall import other_languages
+from cloister.domain.recall.named_dates import DATE_WORDS, NamedDate, named_dates
+from cloister.domain.recall.relative_dates import RELATIVE_WORDS, DaySpan, relative_dates
 
 
 class Wanted(Enum):
@@ -35,6 +36,12 @@ class Question:
 
 
 _LONGEST_END = 2_048
+_WORD = linear(r"[^\W_]+")
+_ASSISTANT_WORDS = frozenset({"you", "your", "remind", "assistant"})
+_BOTH_WORDS = frozenset({"our", "we"})
+_RECENT_WORDS = frozenset(
+    {"lately", "recently", "recent", "latest", "newest", "nowadays", "days", "time", "now", "currently", "moment"}
+)
 _OF_BOTH = linear(
     r"\b(?:our|we|we've|we'd)\b.{0,40}\b(?:conversation|chat|discussion|talk|session|discuss|talked|spoke|chatted)",
     IGNORECASE | DOTALL,
@@ -75,17 +82,25 @@ def asked_part(query: str) -> str:
 
 
 def parse_question(query: str, asked_at: int) -> Question:
-    """Parse a query that is asked at this time, in microseconds since the epoch: "last week" is relative to it."""
+    """Parse a query that is asked at this time, in microseconds since the epoch: "last week" is relative to it. A pattern is
+    searched for only if the query has one of its words, because searching takes longer than looking up words."""
+    words = frozenset(_WORD.findall(query.lower()))
+    in_other_language = not query.isascii()
+    dates = named_dates(query) if words & DATE_WORDS or any(map(str.isdigit, words)) else ()
+    if in_other_language or words & other_languages.DATE_WORDS:
+        dates = (*dates, *other_languages.named_dates(query))
     return Question(
-        dates=named_dates(query),
-        spans=relative_dates(query, asked_at),
-        wants_recent=_RECENT.search(query) is not None,
-        wanted=_wanted(query),
+        dates=dates,
+        spans=relative_dates(query, asked_at) if words & RELATIVE_WORDS else (),
+        wants_recent=bool(words & _RECENT_WORDS) and _RECENT.search(query) is not None,
+        wanted=_wanted(query, words, in_other_language=in_other_language),
     )
 
 
-def _wanted(query: str) -> Wanted:
+def _wanted(query: str, words: frozenset[str], *, in_other_language: bool) -> Wanted:
     """The assistant only for what it said before: "can you" and "do you" ask for something new."""
-    if _BY_ASSISTANT.search(query) and not _BY_USER.search(query):
+    if words & _ASSISTANT_WORDS and _BY_ASSISTANT.search(query) and not _BY_USER.search(query):
         return Wanted.ASSISTANT
-    return Wanted.ANYONE if _OF_BOTH.search(query) else Wanted.USER
+    if (in_other_language or words & other_languages.ASSISTANT_WORDS) and other_languages.asks_assistant(query):
+        return Wanted.ASSISTANT
+    return Wanted.ANYONE if words & _BOTH_WORDS and _OF_BOTH.search(query) else Wanted.USER

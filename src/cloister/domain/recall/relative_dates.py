@@ -32,6 +32,16 @@ _HOLIDAYS: Mapping[str, tuple[int, int]] = {
 _AROUND_A_HOLIDAY = 5
 _BESIDE_A_HOLIDAY = 42
 _HOLIDAY = "|".join(_HOLIDAYS).replace(" ", r"\s+")
+RELATIVE_WORDS = frozenset(
+    {
+        *("yesterday", "today", "tonight", "night", "nights", "morning", "afternoon", "evening", "weekend"),
+        *(word for unit in _UNIT_DAYS for word in (unit, f"{unit}s")),
+        *_WEEKDAYS,
+        *_SEASONS,
+        *(word for holiday in _HOLIDAYS for word in holiday.split()),
+    }
+)
+"""The words of which a query has one if it names a relative date."""
 _PHRASE = linear(
     rf"""\b(?:
         (?P<before_yesterday>the\s+day\s+before\s+yesterday)

@@ -3,7 +3,7 @@
 The author's name and the date count as words of a message, though they are not part of its text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -31,6 +31,7 @@ class Query:
 
     text: str
     words: Sequence[str]
+    stems: Mapping[str, Sequence[int]]
     terms: Sequence[int]
     located: Locations
     idf: npt.NDArray[np.float32]
@@ -38,8 +39,7 @@ class Query:
 
     def weigh(self, words: Sequence[str]) -> list[float]:
         """The weight of words of the query in this pool, by their idf."""
-        known = dict(zip(self.terms, self.idf.tolist(), strict=True))
-        return bm25.weigh(words, known)
+        return bm25.weigh(words, self.stems, dict(zip(self.terms, self.idf.tolist(), strict=True)))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -106,12 +106,12 @@ class Lexicon:
         self.measure()
 
     def ask(self, query: str) -> Query:
-        words, asked, located = self._locate(query)
+        read, asked, located = self._locate(query)
         if not located.frequencies.all():
-            repaired = self._repair(query, words, dict(zip(asked, located.frequencies.tolist(), strict=True)))
+            repaired = self._repair(query, read, dict(zip(asked, located.frequencies.tolist(), strict=True)))
             if repaired != query:
                 query = repaired
-                words, asked, located = self._locate(query)
+                read, asked, located = self._locate(query)
         frequencies = located.frequencies.copy()
         derived: dict[int, npt.NDArray[np.intp]] = {}
         for at, term in enumerate(asked):
@@ -120,7 +120,15 @@ class Lexicon:
                 derived[term] = np.flatnonzero(mask)
                 frequencies[at] += len(derived[term]) - np.count_nonzero(mask[located.matches([at]).rows])
         idf = bm25.idf(frequencies, len(self._lengths.live))
-        return Query(text=query, words=words, terms=asked, located=located, idf=idf, derived=derived)
+        return Query(
+            text=query,
+            words=read.words,
+            stems=read.terms,
+            terms=asked,
+            located=located,
+            idf=idf,
+            derived=derived,
+        )
 
     def score(self, asked: Query) -> Scores:
         """BM25 of each message's window and of its session, and the coverage of the query."""
@@ -171,10 +179,26 @@ class Lexicon:
         shares = found.counts * self._shares.live[found.rows]
         return np.bincount(cells, shares, terms_asked * sessions).astype(np.float32).reshape(terms_asked, sessions)
 
-    def _locate(self, query: str) -> tuple[Sequence[str], Sequence[int], Locations]:
-        words = list(dict.fromkeys(terms.words(query)))
-        asked = list(dict.fromkeys(term for word in words if (term := terms.term(word))))
-        return words, asked, self._postings.locate(asked)
+    def _locate(self, query: str) -> tuple[terms.QueryWords, Sequence[int], Locations]:
+        read = terms.read_query(query, self._languages())
+        if read.ambiguous:
+            possible = list(read.distinct())
+            located = self._postings.locate(possible)
+            known = {
+                term
+                for term, frequency in zip(possible, located.frequencies.tolist(), strict=True)
+                if frequency or self._derived(term) is not None
+            }
+            read = read.limited_to(known)
+        asked = list(read.distinct())
+        return read, asked, self._postings.locate(asked)
+
+    def _languages(self) -> Sequence[terms.Language]:
+        """The languages of the pool's messages besides English."""
+        if self._spoken is None:
+            marks = self._postings.locate(list(terms.LANGUAGE_TERMS.values())).frequencies.tolist()
+            self._spoken = [language for language, found in zip(terms.LANGUAGE_TERMS, marks, strict=True) if found]
+        return self._spoken
 
     def _derived(self, term: int) -> npt.NDArray[np.bool_] | None:
         by_name, by_date = self._speakers.with_term(term), self._dates.with_term(term)
@@ -182,27 +206,30 @@ class Lexicon:
             return by_date if by_name is None else by_name
         return by_name | by_date
 
-    def _repair(self, query: str, words: Sequence[str], frequencies: dict[int, int]) -> str:
+    def _repair(self, query: str, read: terms.QueryWords, frequencies: dict[int, int]) -> str:
         """The query with each word unknown to the pool replaced by the pool's most frequent word at edit distance one."""
         unknown = [
             word
-            for word in words
-            if not frequencies.get(terms.term(word), 1) and self._derived(terms.term(word)) is None
+            for word, stems in read.terms.items()
+            if not any(frequencies[stem] or self._derived(stem) is not None for stem in stems)
         ]
         repaired: dict[str, str] = {}
         for word in unknown[:_MOST_REPAIRS]:
-            proposed = _near_terms(word)
+            plain = word if read.language is terms.Language.ENGLISH else terms.without_marks(word)
+            proposed = _near_terms(plain, read.language)
             if not len(proposed):
                 continue
-            known = self._postings.locate(proposed).frequencies + self._speakers.frequencies(proposed)
+            named = self._speakers.frequencies(_near_terms(plain, terms.Language.ENGLISH))
+            known = self._postings.locate(proposed).frequencies + named
             if known.any():
-                repaired[word] = near_words(word)[int(known.argmax())]
+                repaired[word] = near_words(plain)[int(known.argmax())]
         if not repaired:
             return query
-        return _WORD.sub(lambda word: repaired.get(word.group().casefold(), word.group()), query)
+        return _WORD.sub(lambda word: repaired.get(word.group().lower(), word.group()), query)
 
     def measure(self) -> None:
         """Recompute the BM25 length terms, which change only when rows do."""
+        self._spoken: Sequence[terms.Language] | None = None
         self._dampers = _dampers(self._full_lengths.live + self._windows.borrowed_lengths)
         self._session_dampers = _dampers(self._session_lengths.live)
 
@@ -217,8 +244,8 @@ class Lexicon:
 
 
 @lru_cache(maxsize=1024)
-def _near_terms(word: str) -> npt.NDArray[np.uint32]:
-    return np.array(terms.terms_of(near_words(word)), np.uint32)
+def _near_terms(word: str, language: terms.Language) -> npt.NDArray[np.uint32]:
+    return np.array(terms.terms_of(near_words(word), language), np.uint32)
 
 
 def _dampers(lengths: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

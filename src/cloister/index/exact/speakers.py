@@ -28,6 +28,7 @@ class Speakers:
         self._slot_of: dict[str | None, int] = {None: _NAMELESS}
         self._by_word: dict[str, set[int]] = {}
         self._by_term: dict[int, set[int]] = {}
+        self._name_terms: set[int] = set()
         self._by_role: dict[Wanted, npt.NDArray[np.bool_] | None] = {}
 
     @property
@@ -67,7 +68,8 @@ class Speakers:
         return np.where(nameless, np.float32(_ASSISTANT_SHARE), np.float32(1))
 
     def is_name(self, term: int) -> bool:
-        return term in self._by_term
+        """Whether a term is of a name's word, in any language: a text in German has it under its German stem."""
+        return term in self._name_terms
 
     def with_term(self, term: int) -> npt.NDArray[np.bool_] | None:
         """The rows whose author's name has a term, or None if no name has it."""
@@ -109,11 +111,13 @@ class Speakers:
             return _NAMELESS
         slot = len(self._names)
         self._names.append(name)
-        self._sizes.append(len(terms.term_list(name)))
-        for word in terms.words(name):
+        words = terms.name_words(name)
+        self._sizes.append(sum(map(bool, map(terms.term, words))))
+        for word in words:
             if term := terms.term(word):
                 self._by_word.setdefault(word, set()).add(slot)
                 self._by_term.setdefault(term, set()).add(slot)
+                self._name_terms.update(terms.term(word, language) for language in terms.Language)
         return slot
 
 

@@ -152,7 +152,7 @@ def _derived_terms(point: Point) -> list[int]:
 
 
 def author_terms(author: str | None) -> list[int]:
-    return terms.term_list(speaker_name(author) or "")
+    return [term for word in terms.name_words(speaker_name(author) or "") if (term := terms.term(word))]
 
 
 def _own(stored: npt.NDArray[np.uint32], derived: Sequence[int]) -> Sparse:

@@ -3,7 +3,8 @@
 Every request has the filter of its scope. For a pool that is the tenant and the sessions that storage has in the pool at this
 snapshot, so Qdrant need not be updated when a session moves or is removed; for entities it is the tenant, the project and the
 user's part of it. Differences to the exact index: only candidates are compared; BM25 uses a fixed average length; the session
-prior omits dates and words that many messages have; misspelt words are not repaired.
+prior omits dates and words that many messages have; misspelt words are not repaired; the words of a query that is certainly in
+English are looked up under their English stems only.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -68,6 +69,7 @@ class _WeightedQuestion:
     """A question's words, the idf of its terms in the scope, and the points that match a term, unless they are too many."""
 
     words: Sequence[str]
+    stems: Mapping[str, Sequence[int]]
     idf: Mapping[int, float]
     known: Sequence[int]
     matches: Mapping[int, Sequence[Hit]]
@@ -126,7 +128,7 @@ class _QuestionSearch:
 
     def evidence(self, question: str, asked_at: int) -> Evidence:
         asked = self._weigh(question)
-        vector = self._embed_query(question, lambda words: weigh(words, asked.idf))
+        vector = self._embed_query(question, lambda words: weigh(words, asked.stems, asked.idf))
         found, lexical, semantic = self._candidates(asked, vector)
         parsed = parse_question(question, asked_at)
         speakers = _speakers(found, asked.words)
@@ -150,17 +152,25 @@ class _QuestionSearch:
 
     def _weigh(self, question: str) -> _WeightedQuestion:
         """Queries each term alone: a point's own terms have weight 1, so the score of a match is the term's idf in the scope."""
-        words = list(dict.fromkeys(terms.words(question)))
-        by_length = sorted((word for word in words if terms.term(word)), key=len, reverse=True)
-        wanted = list(dict.fromkeys(terms.term(word) for word in by_length))[:_MOST_TERMS]
+        read = terms.read_query(question, ())
+        if not read.is_english:
+            read = terms.read_query(question, self._languages())
+        by_length = sorted(read.terms, key=len, reverse=True)
+        wanted = list(dict.fromkeys(stem for word in by_length for stem in read.terms[word]))[:_MOST_TERMS]
         matches = dict(zip(wanted, self._answers([self._scope.with_term(term) for term in wanted]), strict=True))
         unheard = float(idf(np.zeros(1, np.int64), self._size)[0])
         return _WeightedQuestion(
-            words=words,
+            words=read.words,
+            stems=read.limited_to({term for term, hits in matches.items() if hits}).terms,
             idf={term: hits[0].score if hits else unheard for term, hits in matches.items()},
             known=[term for term, hits in matches.items() if hits],
             matches={term: hits for term, hits in matches.items() if 0 < len(hits) < _MOST_MATCHES},
         )
+
+    def _languages(self) -> list[terms.Language]:
+        """The languages of the scope's texts besides English."""
+        answers = self._answers([self._scope.with_term(mark, 1) for mark in terms.LANGUAGE_TERMS.values()])
+        return [language for language, hits in zip(terms.LANGUAGE_TERMS, answers, strict=True) if hits]
 
     def _candidates(
         self, asked: _WeightedQuestion, vector: npt.NDArray[np.float32]
@@ -193,14 +203,14 @@ class _Scope:
             raise ValueError("a scope as wide as its tenant")
         self._walls = [tenant, *inner]
 
-    def with_term(self, term: int) -> models.QueryRequest:
+    def with_term(self, term: int, limit: int = _MOST_MATCHES) -> models.QueryRequest:
         walls = models.Filter(must=self._walls)
         return models.QueryRequest(
             query=models.SparseVector(indices=[term], values=[1.0]),
             using=OWN_WORDS,
             filter=walls,
             params=models.SearchParams(idf=models.IdfCorpusParams(corpus=walls)),
-            limit=_MOST_MATCHES,
+            limit=limit,
             with_payload=_ANSWERED,
         )
 

@@ -1,0 +1,42 @@
+"""English sentences, and the CRC-32 of their terms as they were before other languages were supported (commit e98d166).
+
+They have names, loanwords, and words that are function words in other languages.
+"""
+
+ENGLISH_SENTENCES: dict[str, int] = {
+    "I don't want to die in a van with my son.": 0x2DCACE31,
+    "The war ended, and the man put on his hat.": 0x77D88C63,
+    "Die Hard is on tonight": 0xA533BDCF,
+    "We met at the door and went even later than before.": 0x47C274C6,
+    "My car is fast, plus the fare was fair.": 0x039EB574,
+    "Where did Vincent van Gogh paint the night sky?": 0x6DD9FD56,
+    "Los Angeles, Las Vegas and El Paso": 0x53ADE99B,
+    "She read Der Spiegel in the Los Angeles airport.": 0x64382B67,
+    "We saw La La Land and Les Misérables last week.": 0x5B151D25,
+    "Zoë ordered a jalapeño quesadilla at the café.": 0x1C53023E,
+    "Müller scored twice for Bayern": 0xC5A7ACC2,
+    "São Paulo is larger than Rio de Janeiro.": 0x32332732,
+    'Jean-Luc said "c\'est la vie" and left.': 0x85B60F78,
+    "Send me the CV of Maria de la Cruz": 0x68506304,
+    "My fiancé's résumé is on the desk.": 0x5263DA86,
+    'What does "Schadenfreude" mean in English?': 0xBFCB76D4,
+    "He is an MIT graduate who works in AI for a non-profit.": 0x159FB430,
+    "Can you comment on the state of the art?": 0xF7FD83FE,
+    "im so tired, dont wait for me": 0xD15598C4,
+    "Dan has two sons: Ben and Allen.": 0xA3CD23DC,
+    "The dice fell on the floor; the quest was over.": 0xA751744B,
+    "I sage the turkey and pour the sauce on pure rice": 0x6212C7F7,
+    "Mia and Ella wore the same dress.": 0x60682AE7,
+    "A tan line and a ton of fun in the sea": 0xE33C6758,
+    "Ten kind men bent over the old bin": 0xFBF7116D,
+    "Logo design, net income, per diem": 0x4E7CF703,
+    "No more, no less": 0x082CECAF,
+    "Okay": 0x00000000,
+    "8 May 2023": 0x163CE5C4,
+    "Running runners ran quickly through the generously lit nations": 0x461E8D3D,
+    "Please remind me of the doctor's appointment on 2024-03-15 at 15:30.": 0x671BC493,
+    "Soy sauce, solo trip, era of change, sin tax": 0xD96216A4,
+    "The gate code is 4471#, don't tell anyone!": 0x9B84BCE6,
+    "http://example.org/path?query=value&other=1": 0x06A4CDA9,
+    'def main(): return print("hello world")': 0x72475719,
+}
