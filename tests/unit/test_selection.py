@@ -33,14 +33,14 @@ class Pool:
     def select(self, question: str, limit: int = 10, floor: float = 0.2, without: Sequence[int] = ()) -> Recalled:
         count = len(self.said)
         nothing = np.zeros(count, np.float32)
-        # In a pool of one message the level of chance is 0.07.
+        # In a pool of one message the level of chance is 0.15.
         evidence = Evidence(
             size=1,
             ids=np.arange(1, count + 1),
             session_ids=np.ones(count, np.int64),
             roles=np.zeros(count, np.int8),
             lexical=nothing,
-            semantic=np.array(self.match or [score for _, score in self.said], np.float32) * np.float32(0.07),
+            semantic=np.array(self.match or [score for _, score in self.said], np.float32) * np.float32(0.15),
             author=nothing,
             date=nothing,
             session_prior=nothing,
@@ -150,6 +150,23 @@ def test_fifty_times_the_question_leave_the_place_to_its_answer() -> None:
     found = Pool(said).select("What's the gate code?", limit=1)
     assert contents(found) == ["The gate code is 4417."]
     assert found.duplicate == 50
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "unknown"),
+    [
+        ("I don't know the gate code.", "What is the gate code?", True),
+        ("I'm sorry, I don't have any information about your gate code.", "What is the gate code?", True),
+        ("I cannot tell you the gate code, sorry!", "What is the gate code?", True),
+        ("The gate code is 4417.", "What is the gate code?", False),
+        ("I don't know the gate code, but the door code is 4417.", "What is the gate code?", False),
+        ("I don't like fish.", "Do I like fish?", False),
+        ("I don't know German.", "Do I know German?", False),
+        ("Nobody told me.", "What is the gate code?", True),
+    ],
+)
+def test_who_does_not_know_says_nothing(text: str, question: str, unknown: bool) -> None:
+    assert Said(message(1, text, "assistant"), None).does_not_know(AskedWords(question)) is unknown
 
 
 def test_a_question_about_the_same_comes_after_a_statement_about_it() -> None:

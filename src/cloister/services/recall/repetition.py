@@ -1,11 +1,11 @@
-"""Recognises messages that say the same again, and messages that only repeat the question (CTX-7).
+"""Recognises messages that say the same again, and messages that only repeat the question or do not know its answer (CTX-7).
 
 Two messages say the same if they have the same words in the same order, apart from case, punctuation, endings and words of
 politeness; long ones also if they differ in a word of ten. Messages of different speakers never say the same.
 """
 
 from collections.abc import Hashable
-from functools import cached_property
+from functools import cache, cached_property
 
 from cloister.domain.conversation import Message
 from cloister.domain.patterns import IGNORECASE, linear
@@ -30,9 +30,19 @@ _ASKS = linear(
     r"has|have|had|should|shall|may|any)\b|(?:tell|remind|show|give)\s+me\b)",
     IGNORECASE,
 )
+_UNKNOWING = """
+know known sure sorry apologize apologise idea unfortunately afraid information info remember recall find found see access tell told
+provide provided mention mentioned share shared answer help assist context detail details memory record records conversation
+previous previously personal currently available unable able let
+"""
 _QUESTION_MARKS = ("?", "？", "؟")
 _SENTENCE_ENDS = (". ", "! ", "。", "！")
 _CLOSING = "\"'”’)»] "
+
+
+@cache
+def _unknowing_terms() -> frozenset[int]:
+    return frozenset(terms.term_list(_UNKNOWING))
 
 
 class Said:
@@ -77,6 +87,16 @@ class Said:
             and bool(self._terms)
             and self._terms <= question.terms
             and (len(self._terms) >= _SAME_QUESTION * len(question.terms))
+        )
+
+    def does_not_know(self, question: "AskedWords") -> bool:
+        """Whether the message only says that the answer is not known: "I'm sorry, I don't know the gate code." """
+        more = self._terms - question.terms
+        return (
+            bool(more)
+            and len(self._text) <= _LONGEST_QUESTION
+            and more <= _unknowing_terms()
+            and not _NEGATIONS.isdisjoint(self._words)
         )
 
     def asks_about(self, question: "AskedWords") -> bool:

@@ -151,7 +151,7 @@ class Selection:
         by_key: dict[object, _Statement] = {}
         for at, item in self._present(positions):
             said = Said(item.message, item.user)
-            if said.repeats(self._asked):
+            if said.repeats(self._asked) or said.does_not_know(self._asked):
                 picked.duplicate += 1
                 continue
             match, score = float(self._matches[at]), float(self._scores[at])
