@@ -140,5 +140,5 @@ def _date(match: Match[str]) -> NamedDate:
     return NamedDate(year=year, month=month, day=day if possible else None)
 
 
-def _number(written: str) -> int:
-    return _NUMBERS.get(written.lower()) or int(written)
+def _number(numeral: str) -> int:
+    return _NUMBERS.get(numeral.lower()) or int(numeral)
