@@ -11,6 +11,8 @@ from cloister.index import terms
 _K1 = 1.5
 _B = 0.75
 _STOP_WORD_WEIGHT = 0.5
+HIGHEST = _K1 + 1
+"""The limit of a term's BM25 for an idf of one."""
 
 
 def idf(frequencies: npt.NDArray[np.integer], total: int) -> npt.NDArray[np.float32]:
@@ -30,7 +32,7 @@ def saturated(
     """BM25 of each term (row, weighted by its idf) in each text (column), to be summed over the terms."""
     parts = counts + damped
     np.divide(counts, parts, out=parts)
-    parts *= (weights * np.float32(_K1 + 1))[:, None]
+    parts *= (weights * np.float32(HIGHEST))[:, None]
     return parts
 
 

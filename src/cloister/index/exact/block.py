@@ -41,10 +41,13 @@ class PoolBlock:
         return len(self._ids.live)
 
     @property
-    def sessions(self) -> dict[int, int]:
-        """The id of the last message of each session in the block."""
-        ids = self._ids.live
-        return {session: int(ids[row]) for session, row in self._last_rows.items()}
+    def sessions(self) -> set[int]:
+        return set(self._last_rows)
+
+    def last_message(self, session: int) -> int:
+        """The id of the last message of a session in the block, or 0."""
+        row = self._last_rows.get(session)
+        return 0 if row is None else int(self._ids.live[row])
 
     @property
     def nbytes(self) -> int:
@@ -116,7 +119,7 @@ class PoolBlock:
         question = parse_question(asked.text)
         vector = embed_query(asked.text, asked.weigh).astype(np.float16)
         products = self._products(vector)
-        lexical, prior = self._lexicon.score(asked)
+        words = self._lexicon.score(asked)
         semantic = self._windows.semantic(products())
         wanted = self._speakers.wanted(asked.words, question.wanted)
         nothing = np.zeros(len(self), np.float32)
@@ -124,11 +127,12 @@ class PoolBlock:
             ids=self._ids.live,
             session_ids=self._session_ids.live,
             roles=self._speakers.roles,
-            lexical=lexical,
+            lexical=words.lexical,
             semantic=semantic,
             author=nothing if wanted is None else wanted.astype(np.float32),
             date=self._dates.nearness(question.dates) if question.dates else nothing,
-            session_prior=prior,
+            session_prior=words.session_prior,
+            coverage=words.coverage,
         )
 
     def _products(self, vector: npt.NDArray[np.float16]) -> Callable[[], npt.NDArray[np.float32]]:

@@ -5,49 +5,37 @@ The author's name and the date count as words of a message, though they are not 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from cloister.domain.patterns import linear
-from cloister.index import bm25, terms
+from cloister.index import bm25
 from cloister.index.exact.columns import Column
 from cloister.index.exact.dates import Dates
-from cloister.index.exact.postings import Locations, Matches, Postings
+from cloister.index.exact.postings import Matches, Postings
+from cloister.index.exact.query import Query, QueryReader
 from cloister.index.exact.speakers import Speakers
 from cloister.index.exact.windows import Windows
-from cloister.index.spelling import near_words
 
 _MOST_TERMS = 64
-_MOST_REPAIRS = 4
 _GRID = 65_536
-_WORD = linear(r"[^\W_]+")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Query:
-    """A query in terms of this pool. `derived` has, by term, the rows whose author or date has it."""
+class Scores:
+    """Lexical scores of each message. `session_prior` and `coverage` leave out speakers' names."""
 
-    text: str
-    words: Sequence[str]
-    terms: Sequence[int]
-    located: Locations
-    idf: npt.NDArray[np.float32]
-    derived: dict[int, npt.NDArray[np.intp]]
-
-    def weigh(self, words: Sequence[str]) -> list[float]:
-        """The weight of words of the query in this pool, by their idf."""
-        known = dict(zip(self.terms, self.idf.tolist(), strict=True))
-        return bm25.weigh(words, known)
+    lexical: npt.NDArray[np.float32]
+    session_prior: npt.NDArray[np.float32]
+    coverage: npt.NDArray[np.float32]
 
 
 class Lexicon:
     def __init__(self, speakers: Speakers, dates: Dates, windows: Windows) -> None:
         self._speakers = speakers
-        self._dates = dates
         self._windows = windows
         self._postings = Postings()
+        self._reader = QueryReader(self._postings, speakers, dates)
         self._lengths = Column(np.float32)
         self._full_lengths = Column(np.float32)
         self._slots = Column(np.intp)
@@ -97,40 +85,36 @@ class Lexicon:
         self.measure()
 
     def ask(self, query: str) -> Query:
-        words, asked, located = self._locate(query)
-        if not located.frequencies.all():
-            repaired = self._repair(query, words, dict(zip(asked, located.frequencies.tolist(), strict=True)))
-            if repaired != query:
-                query = repaired
-                words, asked, located = self._locate(query)
-        frequencies = located.frequencies.copy()
-        derived: dict[int, npt.NDArray[np.intp]] = {}
-        for at, term in enumerate(asked):
-            mask = self._derived(term)
-            if mask is not None:
-                derived[term] = np.flatnonzero(mask)
-                frequencies[at] += len(derived[term]) - np.count_nonzero(mask[located.matches([at]).rows])
-        idf = bm25.idf(frequencies, len(self._lengths.live))
-        return Query(text=query, words=words, terms=asked, located=located, idf=idf, derived=derived)
+        return self._reader.read(query, len(self._lengths.live))
 
-    def score(self, asked: Query) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """BM25 of each message's window, and of its session (the latter without speakers' names)."""
+    def score(self, asked: Query) -> Scores:
+        """BM25 of each message's window and of its session, and the coverage of the query."""
         count, sessions = len(self._lengths.live), len(self._session_lengths.live)
         lexical, prior = np.zeros(count, np.float32), np.zeros(sessions, np.float32)
+        names = np.zeros(count, np.float32)
         chosen: list[int] = np.argsort(-asked.idf, kind="stable")[:_MOST_TERMS].tolist()
         at_once = max(1, _GRID // (count + 1))
         for begin in range(0, len(chosen), at_once):
             batch = chosen[begin : begin + at_once]
             found = asked.located.matches(batch)
             windows = self._in_windows(found, [asked.terms[at] for at in batch], asked.derived)
-            lexical += _bm25(windows, self._dampers, asked.idf[batch])
+            parts = bm25.saturated(windows, self._dampers, asked.idf[batch])
+            lexical += _summed(parts)
             named = np.array([self._speakers.is_name(asked.terms[at]) for at in batch])
+            if named.any():
+                names += _summed(parts[named])
             if not named.all():
                 in_sessions = self._in_sessions(found, len(batch))
                 session_idf = bm25.idf(np.count_nonzero(in_sessions, axis=1), sessions)
                 session_idf[named] = 0
-                prior += _bm25(in_sessions, self._session_dampers, session_idf)
-        return lexical, prior[self._slots.live]
+                prior += _summed(bm25.saturated(in_sessions, self._session_dampers, session_idf))
+        wanted = sum(
+            idf for term, idf in zip(asked.terms, asked.idf.tolist(), strict=True) if not self._speakers.is_name(term)
+        )
+        coverage = (
+            (lexical - names) * np.float32(1 / (bm25.HIGHEST * wanted)) if wanted else np.zeros(count, np.float32)
+        )
+        return Scores(lexical=lexical, session_prior=prior[self._slots.live], coverage=coverage)
 
     def _in_windows(
         self, found: Matches, batch: Sequence[int], derived: dict[int, npt.NDArray[np.intp]]
@@ -152,36 +136,6 @@ class Lexicon:
         shares = found.counts * self._shares.live[found.rows]
         return np.bincount(cells, shares, terms_asked * sessions).astype(np.float32).reshape(terms_asked, sessions)
 
-    def _locate(self, query: str) -> tuple[Sequence[str], Sequence[int], Locations]:
-        words = list(dict.fromkeys(terms.words(query)))
-        asked = list(dict.fromkeys(term for word in words if (term := terms.term(word))))
-        return words, asked, self._postings.locate(asked)
-
-    def _derived(self, term: int) -> npt.NDArray[np.bool_] | None:
-        by_name, by_date = self._speakers.with_term(term), self._dates.with_term(term)
-        if by_name is None or by_date is None:
-            return by_date if by_name is None else by_name
-        return by_name | by_date
-
-    def _repair(self, query: str, words: Sequence[str], frequencies: dict[int, int]) -> str:
-        """The query with each word unknown to the pool replaced by the pool's most frequent word at edit distance one."""
-        unknown = [
-            word
-            for word in words
-            if not frequencies.get(terms.term(word), 1) and self._derived(terms.term(word)) is None
-        ]
-        repaired: dict[str, str] = {}
-        for word in unknown[:_MOST_REPAIRS]:
-            proposed = _near_terms(word)
-            if not len(proposed):
-                continue
-            known = self._postings.locate(proposed).frequencies + self._speakers.frequencies(proposed)
-            if known.any():
-                repaired[word] = near_words(word)[int(known.argmax())]
-        if not repaired:
-            return query
-        return _WORD.sub(lambda word: repaired.get(word.group().casefold(), word.group()), query)
-
     def measure(self) -> None:
         """Recompute the BM25 length terms, which change only when rows do."""
         self._dampers = _dampers(self._full_lengths.live + self._windows.borrowed_lengths)
@@ -197,17 +151,10 @@ class Lexicon:
         np.add.at(self._session_lengths.live, slots[inverse], self._lengths.live[begin:] * shares)
 
 
-@lru_cache(maxsize=1024)
-def _near_terms(word: str) -> npt.NDArray[np.uint32]:
-    return np.array(terms.terms_of(near_words(word)), np.uint32)
-
-
 def _dampers(lengths: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     return bm25.dampers(lengths, float(lengths.mean()) if len(lengths) else 0.0)
 
 
-def _bm25(
-    counts: npt.NDArray[np.float32], dampers: npt.NDArray[np.float32], idf: npt.NDArray[np.float32]
-) -> npt.NDArray[np.float32]:
-    parts = bm25.saturated(counts, dampers, idf)
+def _summed(parts: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """The sum over the terms."""
     return parts[0] if len(parts) == 1 else parts.sum(axis=0)

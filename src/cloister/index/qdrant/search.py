@@ -13,15 +13,15 @@ import numpy as np
 import numpy.typing as npt
 from qdrant_client import models
 
-from cloister.domain.identifiers import SEQUENCE_BITS
+from cloister.domain.identifiers import SEQUENCE_BITS, SessionId
 from cloister.domain.recall.question import parse_question
 from cloister.domain.recall.ranking import Evidence, no_evidence
 from cloister.index import terms
-from cloister.index.bm25 import dampers, idf, saturated, weigh
+from cloister.index.bm25 import HIGHEST, dampers, idf, saturated, weigh
 from cloister.index.exact.block import EmbedQuery
 from cloister.index.exact.dates import Dates
 from cloister.index.exact.speakers import Speakers
-from cloister.index.interface import EntityReader, PoolReader
+from cloister.index.interface import DEPTH, EntityReader, PoolReader
 from cloister.index.qdrant.points import (
     AUTHOR,
     CREATED_AT,
@@ -81,7 +81,7 @@ class QdrantPool:
         self._pool = pool
         self._embed_query = embed_query
 
-    def evidence(self, question: str) -> Evidence:
+    def evidence(self, question: str, depth: int = DEPTH, session: SessionId | None = None) -> Evidence:
         members = self._pool.members()
         if not members:
             return no_evidence()
@@ -98,7 +98,7 @@ class QdrantProject:
         self._entities = entities
         self._embed_query = embed_query
 
-    def evidence(self, question: str) -> Evidence:
+    def evidence(self, question: str, depth: int = DEPTH, session: SessionId | None = None) -> Evidence:
         size = 0 if self._entities.version() is None else self._entities.size()
         if not size:
             return no_evidence()
@@ -142,6 +142,7 @@ class _QuestionSearch:
             author=nothing if wanted is None else wanted.astype(np.float32),
             date=dates.nearness(parsed.dates) if parsed.dates else nothing,
             session_prior=_session_prior(session_ids, asked, self._sessions),
+            coverage=lexical * np.float32(1 / (HIGHEST * max(sum(asked.idf.values()), 1.0))),
         )
 
     def _weigh(self, question: str) -> _WeightedQuestion:

@@ -64,7 +64,9 @@ class Recall:
         rows = PoolStore(transaction, self._generation).rows(scope)
         if rows is None:
             return []
-        evidence = self._index.within(rows).evidence(question)
+        depth = max((pick.limit for pick in picks), default=0) + len(without)
+        session = next((pick.session for pick in picks if pick.session is not None), None)
+        evidence = self._index.within(rows).evidence(question, depth, session)
         scores = rank(evidence)
         chosen: dict[MessageId, float] = {}
         for pick in picks:
@@ -101,7 +103,7 @@ class Recall:
     ) -> list[tuple[T, float]]:
         if not limit:
             return []
-        evidence = index.evidence(question)
+        evidence = index.evidence(question, limit)
         scores = rank(evidence, _DERIVED_WEIGHTS)
         positions = best(evidence, scores, limit)
         chosen: dict[int, float] = dict(zip(evidence.ids[positions].tolist(), scores[positions].tolist(), strict=True))
