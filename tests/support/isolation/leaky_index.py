@@ -57,4 +57,5 @@ class _LeakyPool:
             date=above(true.date),
             coverage=above(true.coverage),
             session_prior=above(true.session_prior),
+            bounds=true.bounds,
         )

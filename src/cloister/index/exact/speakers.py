@@ -84,7 +84,8 @@ class Speakers:
         names: list[str | None] = [*self._names, None]
         self.__init__()
         used, positions = np.unique(slots, return_inverse=True)
-        new_slots = [_NO_SLOT if slot == _NO_SLOT else self._slot(names[slot]) for slot in used.tolist()]
+        known: list[int] = used.tolist()
+        new_slots = [_NO_SLOT if slot == _NO_SLOT else self._slot(names[slot]) for slot in known]
         self._slots.extend(len(rows))[:] = np.array(new_slots, np.int32)[positions]
         self._roles.extend(len(rows))[:] = roles
         present = self._slots.live[self._slots.live != _NO_SLOT]

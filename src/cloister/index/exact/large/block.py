@@ -28,7 +28,7 @@ from cloister.index.exact.windows import SEMANTIC_REACH, row_products
 FetchVectors = Callable[[Sequence[int]], Mapping[int, bytes]]
 
 # New terms are sorted into a segment of the postings whenever there are so many.
-_SETTLED_AT = 4_000_000
+_SETTLED_AT = 6_000_000
 # Rows are compacted when so many times the removed rows, or the broken links, exceed the live ones.
 _COMPACTED_AT = 4
 
@@ -191,7 +191,7 @@ class LargeBlock:
             date=self._dates.nearness(question.dates) if question.dates else None,
             session=None if session is None else self._lexicon.slot_of(session),
         )
-        semantic = self._windowed(scanned())
+        semantic = scanned()
         selected, extremes = candidates.select(semantic, depth)
         rows = np.union1d(selected, extremes)
         estimated = self._scores_of(rows, partial(self._codes.fine_products, coded))
@@ -200,21 +200,17 @@ class LargeBlock:
         return candidates.evidence(rows, exact, (float(exact.min()), float(exact.max())))
 
     def _scan(self, query: CodedQuery) -> Floats:
-        """Estimated products of all rows."""
-        products = np.empty(len(self._ids.live), np.float32)
-        for begin in range(0, len(products), CHUNK):
+        """Estimated scores of all windows."""
+        count = len(self._ids.live)
+        products, scores = np.empty(count, np.float32), np.empty(count, np.float32)
+        for begin in range(0, count, CHUNK):
             products[begin : begin + CHUNK] = self._codes.coarse_products(query, begin, begin + CHUNK)
-        return products
-
-    def _windowed(self, products: Floats) -> Floats:
-        """The scores of all windows."""
-        scores = np.empty(len(products), np.float32)
-        for begin in range(0, len(products), CHUNK):
-            end, first = min(begin + CHUNK, len(products)), max(begin - SEMANTIC_REACH, 0)
+        for begin in range(0, count, CHUNK):
+            end, first = min(begin + CHUNK, count), max(begin - SEMANTIC_REACH, 0)
             scores[begin:end] = self._chains.windowed(products[first : end + SEMANTIC_REACH], begin, end, first)
-        across = self._chains.broken_windows()
-        if len(across):
-            scores[across] = self._scores_of(across, products.take)
+        ragged = self._chains.ragged_rows()
+        if len(ragged):
+            scores[ragged] = self._scores_of(ragged, products.take)
         return scores
 
     def _scores_of(self, rows: npt.NDArray[np.intp], products_of: Callable[[npt.NDArray[np.intp]], Floats]) -> Floats:

@@ -4,7 +4,7 @@ Rows are selected by the same ranking that orders the answer, for each role and 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +13,9 @@ from cloister.domain.conversation import ROLES
 from cloister.domain.identifiers import SEQUENCE_BITS
 from cloister.domain.recall.ranking import Bounds, Evidence, rank
 from cloister.index.exact.large.lexicon import Scores
-from cloister.index.exact.large.selection import BestOfRoles, best_positions
+from cloister.index.exact.large.selection import Best, BestOfRoles, best_positions
 
-CHUNK = 16_384
+CHUNK = 32_768
 """So many rows are scored at once that their numbers stay in the CPU cache."""
 # Candidates of each role beyond those asked for, and how many times as many are estimated from both bits.
 _MARGIN = 60
@@ -40,7 +40,6 @@ class Candidates:
     author: npt.NDArray[np.bool_] | None
     date: Floats | None
     session: int | None
-    _nothing: Floats = field(default_factory=lambda: np.zeros(CHUNK, np.float32))
 
     def select(self, semantic: Floats, depth: int) -> tuple[Positions, Positions]:
         """The best rows by estimated scores, and the rows of extreme semantic scores."""
@@ -48,9 +47,9 @@ class Candidates:
         extremes = self._extremes(semantic)
         bounds = _range(semantic[extremes])
         best = BestOfRoles(self.ids, self.roles, len(ROLES), count)
+        estimate = _Estimate(self, bounds)
         for begin in range(0, len(semantic), CHUNK):
-            rows = slice(begin, min(begin + CHUNK, len(semantic)))
-            best.add(begin, rank(self.evidence(rows, semantic[rows], bounds)))
+            best.add(begin, estimate.scores(slice(begin, min(begin + CHUNK, len(semantic))), semantic))
         found = list(best.rows())
         if self.session is not None:
             rows = np.flatnonzero(self.slots == self.session)
@@ -71,18 +70,20 @@ class Candidates:
 
     def _extremes(self, semantic: Floats) -> Positions:
         """The live rows of the highest and of the lowest semantic scores."""
-        roles = np.where(self.alive, np.int8(0), np.int8(-1))
-        ends = [BestOfRoles(self.ids, roles, 1, _EXTREMES) for _ in range(2)]
+        ends = [Best(self.ids, _EXTREMES) for _ in range(2)]
         for begin in range(0, len(semantic), CHUNK):
             part = semantic[begin : begin + CHUNK]
             for best, scores in zip(ends, (part, -part), strict=True):
-                best.add(begin, scores)
-        return _union([rows for best in ends for rows in best.rows()])
+                near = np.flatnonzero(scores >= best.lowest)
+                near = near[self.alive[begin + near]]
+                if len(near):
+                    best.add(near + begin, scores[near])
+        return _union([best.rows() for best in ends])
 
-    def evidence(self, rows: Positions | slice, semantic: Floats, bounds: Range) -> Evidence:
+    def evidence(self, rows: Positions, semantic: Floats, bounds: Range) -> Evidence:
         """The evidence for rows of these semantic scores, which lie within `bounds` in the whole pool."""
         ids = self.ids[rows]
-        nothing = self._nothing[: len(ids)] if len(ids) <= CHUNK else np.zeros(len(ids), np.float32)
+        nothing = np.zeros(len(ids), np.float32)
         return Evidence(
             ids=ids,
             session_ids=ids >> SEQUENCE_BITS,
@@ -92,9 +93,60 @@ class Candidates:
             author=nothing if self.author is None else self.author[rows].astype(np.float32),
             date=nothing if self.date is None else self.date[rows],
             session_prior=self.words.prior[self.slots[rows]],
-            coverage=nothing if isinstance(rows, slice) else self.words.coverage(rows),
-            bounds=Bounds(lexical=self.words.lexical_bounds, semantic=bounds, session_prior=self.words.prior_bounds),
+            coverage=self.words.coverage(rows),
+            bounds=self._bounds(bounds),
         )
+
+    def made_up_scores(self, columns: Floats, semantic: Range, *, author: bool) -> list[float]:
+        """The scores of made-up rows, given as lexical score, semantic score, session prior and date."""
+        nothing = np.zeros(len(columns), np.int64)
+        evidence = Evidence(
+            ids=nothing,
+            session_ids=nothing,
+            roles=nothing.astype(np.int8),
+            lexical=columns[:, 0],
+            semantic=columns[:, 1],
+            session_prior=columns[:, 2],
+            date=columns[:, 3],
+            author=np.full(len(columns), author, np.float32),
+            coverage=nothing.astype(np.float32),
+            bounds=self._bounds(semantic),
+        )
+        return rank(evidence).tolist()
+
+    def _bounds(self, semantic: Range) -> Bounds:
+        return Bounds(lexical=self.words.lexical_bounds, semantic=semantic, session_prior=self.words.prior_bounds)
+
+
+class _Estimate:
+    """Ranks many rows at once. For rows without a wanted author `rank` is a sum of multiples of the columns, and a wanted author
+    multiplies this sum or adds to it. The numbers are found by ranking a few made-up rows."""
+
+    def __init__(self, pool: Candidates, semantic: Range) -> None:
+        ends = [pool.words.lexical_bounds[1], semantic[1], pool.words.prior_bounds[1], 1.0]
+        steps = np.array([end or 1.0 for end in ends], np.float32)
+        columns = np.concatenate((np.zeros((1, 4)), np.diag(steps), steps[None])).astype(np.float32)
+        none, lexical, near, prior, date, every = pool.made_up_scores(columns, semantic, author=False)
+        without, *_, wanted = pool.made_up_scores(columns, semantic, author=True)
+        multiples = (np.array([lexical, near, prior, date]) - none) / steps
+        self._pool = pool
+        self._lexical, self._semantic, prior_multiple, self._date = multiples.astype(np.float32)
+        self._prior = none + prior_multiple * pool.words.prior
+        factor = (wanted - without) / (every - none) if every != none else 1.0
+        self._factor, self._bonus = np.float32(factor - 1), np.float32(without - factor * none)
+
+    def scores(self, rows: slice, semantic: Floats) -> Floats:
+        pool = self._pool
+        found = semantic[rows] * self._semantic
+        found += pool.words.lexical[rows] * self._lexical
+        found += self._prior.take(pool.slots[rows])
+        if pool.date is not None:
+            found += pool.date[rows] * self._date
+        if pool.author is not None:
+            author = pool.author[rows].astype(np.float32)
+            found *= 1 + self._factor * author
+            found += self._bonus * author
+        return found
 
 
 def _range(values: Floats) -> Range:

@@ -1,8 +1,11 @@
 """The order of messages in the sessions of a large pool: the row before and after each row, and what a window needs of them.
 
-Row 0 is no message: it stands for a missing row, so that no pointer has to be tested. Most sessions lie in adjacent rows; links
-between rows that are not adjacent (`broken`) are those of sessions that grew after others were added.
+Row 0 is no message: it stands for a missing row, so that no pointer has to be tested. Most sessions lie in adjacent rows, where
+the row at a distance is found by arithmetic, many times faster than by pointers. Links between rows that are not adjacent are
+broken: those of sessions that grew after others were added. Rows near a broken link are `ragged`, and use the pointers.
 """
+
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -27,14 +30,18 @@ class Chains:
         self._lent = Column(np.float32)
         self._norms = Column(np.float32)
         self._borrowed = Column(np.float32)
+        self._room_before = Column(np.uint8)
+        self._room_after = Column(np.uint8)
+        self._ragged = Column(np.bool_)
         for column in self._columns:
             column.extend(1)[:] = 0
         self._norms.live[:] = 1
-        self._broken = np.empty(0, np.int32)
+        self._broken: int = 0
 
     @property
-    def _columns(self) -> list[Column[np.int32] | Column[np.float32]]:
-        return [self._previous, self._following, self._lengths, self._lent, self._norms, self._borrowed]
+    def _columns(self) -> "list[Column[np.int32] | Column[np.float32] | Column[np.uint8] | Column[np.bool_]]":
+        floats = (self._lengths, self._lent, self._norms, self._borrowed)
+        return [self._previous, self._following, *floats, self._room_before, self._room_after, self._ragged]
 
     @property
     def nbytes(self) -> int:
@@ -43,7 +50,7 @@ class Chains:
     @property
     def broken(self) -> int:
         """The number of links between rows that are not adjacent."""
-        return len(self._broken)
+        return self._broken
 
     @property
     def borrowed_lengths(self) -> Floats:
@@ -78,7 +85,10 @@ class Chains:
         self._following.extend(len(rows))[:] = NONE
         linked = np.flatnonzero(previous != NONE)
         self._following.live[previous[linked]] = rows[linked]
-        self._broken = np.concatenate((self._broken, rows[linked][previous[linked] != rows[linked] - 1]))
+        for column in (self._room_before, self._room_after, self._ragged):
+            column.extend(len(rows))[:] = 0
+        self._find_room(begin)
+        self._find_ragged(rows)
         self._lengths.extend(len(rows))[:] = sizes
         self._lent.extend(len(rows))[:] = lent_shares(sizes)
         self._norms.extend(len(rows))[:] = windows.norms[len(tails) :]
@@ -98,51 +108,59 @@ class Chains:
             column.keep(rows)
         for column in (self._previous, self._following):
             column.live[:] = new_rows[column.live]
-        previous = self._previous.live
-        self._broken = np.flatnonzero((previous != NONE) & (previous != np.arange(-1, len(previous) - 1))).astype(
-            np.int32
-        )
+        self._ragged.live[:] = False
+        self._broken = 0
+        if len(rows) > 1:
+            self._find_room(1)
+            self._find_ragged(np.arange(1, len(rows), dtype=np.int32))
 
-    def spread(self, into: Floats, rows: npt.NDArray[np.intp], counts: Floats) -> list[npt.NDArray[np.integer]]:
-        """Add the counts of distinct rows, and their weighted counts for adjacent rows. Returns the rows that were added to; the
-        number at row 0 means nothing afterwards."""
+    def spread(self, into: Floats, rows: npt.NDArray[np.intp], counts: Floats) -> list[npt.NDArray[np.intp]]:
+        """Add the counts of distinct rows, and their weighted counts for adjacent rows. `into` has `WINDOW_REACH` more cells than
+        there are rows. Returns the cells that were added to; row 0 and the additional cells mean nothing."""
         into[rows] += counts
+        touched = [rows]
         lending = counts * self._lent.live[rows]
-        touched: list[npt.NDArray[np.integer]] = [rows]
-        for pair in zip(self.before(rows, WINDOW_REACH), self.after(rows, WINDOW_REACH), strict=True):
+        if self._broken:
+            ragged = self._ragged.live[rows]
+            touched += self._spread_ragged(into, rows[ragged], lending[ragged])
+            rows, lending = rows[~ragged], lending[~ragged]
+        rooms = (self._room_before.live[rows], -1), (self._room_after.live[rows], 1)
+        for distance in range(1, WINDOW_REACH + 1):
             lending *= np.float32(DECAY)
-            for cells in pair:
-                into[cells] += lending
+            for room, direction in rooms:
+                cells = rows + direction * distance
+                np.add.at(into, cells, lending * (room >= distance))
+                touched.append(cells)
+        return touched
+
+    def _spread_ragged(self, into: Floats, rows: npt.NDArray[np.intp], lending: Floats) -> list[npt.NDArray[np.intp]]:
+        touched: list[npt.NDArray[np.intp]] = []
+        for pair in zip(self.before(rows, WINDOW_REACH), self.after(rows, WINDOW_REACH), strict=True):
+            lending = lending * np.float32(DECAY)
+            for pointers in pair:
+                cells = pointers.astype(np.intp)
+                np.add.at(into, cells, lending)
                 touched.append(cells)
         return touched
 
     def windowed(self, products: Floats, begin: int, end: int, first: int) -> Floats:
         """Scores of the windows of rows from `begin` to `end`, from the products of single rows from `first` on, which reach at
-        least two rows further on both sides, as far as there are so many. Broken links are left out (see `broken_windows`)."""
+        least two rows further on both sides, as far as there are so many. Those of ragged rows are wrong."""
         last = first + len(products)
-        joined = self._previous.live[first:last] == np.arange(first - 1, last - 1, dtype=np.int32)
-        joined[0] = False
+        room = self._room_before.live[first:last]
         lent = products * self._lent.live[first:last]
         total = products.copy()
-        link = joined[1:]
-        total[1:] += np.float32(DECAY) * (lent[:-1] * link)
-        total[:-1] += np.float32(DECAY) * (lent[1:] * link)
-        if len(products) > 2:
-            link = link[1:] & link[:-1]
-            total[2:] += np.float32(DECAY**2) * (lent[:-2] * link)
-            total[:-2] += np.float32(DECAY**2) * (lent[2:] * link)
+        for distance in range(1, SEMANTIC_REACH + 1):
+            if len(products) > distance:
+                linked = (room[distance:] >= distance) * np.float32(DECAY**distance)
+                total[distance:] += lent[:-distance] * linked
+                total[:-distance] += lent[distance:] * linked
         total = total[begin - first : end - first]
         total /= self._norms.live[begin:end]
         return total
 
-    def broken_windows(self) -> npt.NDArray[np.intp]:
-        """The rows whose windows extend across broken links."""
-        later = self._broken
-        if not len(later):
-            return np.empty(0, np.intp)
-        rows = [later, *self.after(later, SEMANTIC_REACH - 1), *self.before(later, SEMANTIC_REACH)]
-        found = np.unique(np.concatenate(rows)).astype(np.intp)
-        return found[found != NONE]
+    def ragged_rows(self) -> npt.NDArray[np.intp]:
+        return np.flatnonzero(self._ragged.live) if self._broken else np.empty(0, np.intp)
 
     def window_rows(self, rows: npt.NDArray[np.intp]) -> list[npt.NDArray[np.integer]]:
         """The rows of the windows of some rows: themselves, then those at each distance before and after."""
@@ -168,6 +186,33 @@ class Chains:
         windows = Windows()
         windows.extend(local, np.concatenate((self._lengths.live[tails], sizes)), vectors)
         return windows
+
+    def _find_room(self, begin: int) -> None:
+        """Count, for rows from `begin` on and shortly before, how many adjacent rows on both sides are of the same session."""
+        first = max(begin - WINDOW_REACH, 1)
+        previous = self._previous.live[first:]
+        joined = (previous != NONE) & (previous == np.arange(first - 1, first - 1 + len(previous)))
+        before, after = np.zeros(len(joined), np.uint8), np.zeros(len(joined), np.uint8)
+        linked = joined.astype(np.uint8)
+        for distance in range(1, min(WINDOW_REACH, len(joined)) + 1):
+            before += linked
+            after[:-distance] += linked[distance:]
+            linked[1:] = linked[:-1] & joined[1:]
+            linked[0] = 0
+        self._room_before.live[begin:] = before[begin - first :]
+        self._room_after.live[first:] = after
+
+    def _find_ragged(self, rows: Pointers) -> None:
+        """Mark the new rows that are near a broken link, and the rows near a link that they break."""
+        chain = [rows, *self.before(rows, WINDOW_REACH)]
+        for at, (later, earlier) in enumerate(pairwise(chain)):
+            broken = np.flatnonzero((earlier != NONE) & (earlier != later - 1))
+            self._ragged.live[rows[broken]] = True
+            if not at:
+                self._broken += broken.size
+                for near in chain[1:]:
+                    self._ragged.live[near[broken]] = True
+        self._ragged.live[NONE] = False
 
     def _near_ends(self, previous: Pointers, begin: int, reach: int) -> Pointers:
         """The earlier rows at most `reach` before a new row."""

@@ -66,9 +66,11 @@ class Codes:
     def fine_products(self, query: "CodedQuery", rows: npt.NDArray[np.intp]) -> npt.NDArray[np.float32]:
         """Better estimates for some rows, from both bits."""
         signs, large = self._signs.live[rows], self._large.live[rows]
-        by_sign = 2 * query.dots(signs) - np.float32(query.total)
-        by_size = 2 * query.dots(signs & large) - query.dots(large)
-        products = np.float32(self._unit * _SMALL) * by_sign + np.float32(self._unit * (_LARGE - _SMALL)) * by_size
+        products = np.float32(2 * self._unit * _SMALL) * query.dots(signs)
+        products -= np.float32(self._unit * _SMALL * query.total)
+        large_products = np.float32(2) * query.dots(signs & large)
+        large_products -= query.dots(large)
+        products += np.float32(self._unit * (_LARGE - _SMALL)) * large_products
         products[self._missing.live[rows]] = 0
         return products
 

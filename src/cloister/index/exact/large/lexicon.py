@@ -16,12 +16,14 @@ from cloister.index.exact.large.chains import Chains, Floats
 from cloister.index.exact.postings import Postings
 from cloister.index.exact.query import Alive, Query, QueryReader
 from cloister.index.exact.speakers import Speakers
+from cloister.index.interface import WINDOW_REACH
 
 _MOST_TERMS = 64
 # Lengths are summed as integers, so that the sum does not depend on the order in which rows came and went.
 _FIXED_POINT = 2**16
-# A term of more rows than one in so many is scored for all rows: that is faster than picking them out.
-_DENSE_SHARE = 48
+# A term that touches more than one row in so many is scored for all rows: that is faster than picking them out.
+_DENSE_SHARE = 8
+_CHUNK = 32_768
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,6 +59,7 @@ class LargeLexicon:
         self._sessions = 0
         self._count = 0
         self._total = 0
+        self._dampers: Floats | None = None
 
     @property
     def slots(self) -> npt.NDArray[np.int32]:
@@ -100,6 +103,7 @@ class LargeLexicon:
         """Add the window lengths of rows to the average, or take them out of it with the sign -1."""
         lengths = self._full_lengths.live[rows] + self._chains.borrowed_lengths[rows]
         self._count += sign * len(lengths)
+        self._dampers = None
         self._total += sign * int(np.rint(lengths.astype(np.float64) * _FIXED_POINT).astype(np.int64).sum())
 
     def remove(self, rows: npt.NDArray[np.intp], sessions: Sequence[int]) -> None:
@@ -114,6 +118,7 @@ class LargeLexicon:
 
     def keep(self, rows: npt.NDArray[np.intp], new_rows: npt.NDArray[np.int32]) -> None:
         """Keep `rows`, which are row 0 and whole sessions; `new_rows` is the new number of each old row, or -1."""
+        self._dampers = None
         self._postings.renumber(new_rows)
         self._full_lengths.keep(rows)
         slots = np.flatnonzero(self._session_alive.live)
@@ -131,8 +136,8 @@ class LargeLexicon:
 
     def score(self, asked: Query) -> Scores:
         count, sessions = len(self._slots.live), len(self._session_lengths.live)
-        average = self._total / _FIXED_POINT / self._count if self._count else 0.0
-        lexical, scratch = np.zeros(count, np.float32), np.zeros(count, np.float32)
+        dampers = self._window_dampers()
+        lexical, scratch = np.zeros(count + WINDOW_REACH, np.float32), np.zeros(count + WINDOW_REACH, np.float32)
         prior = np.zeros(sessions, np.float32)
         names: Floats | None = None
         session_average = float(self._session_lengths.live.sum(dtype=np.float64)) / max(self._sessions, 1)
@@ -143,17 +148,18 @@ class LargeLexicon:
             found = asked.located.matches([at])
             named = self._speakers.is_name(term)
             if named and names is None:
-                names = np.zeros(count, np.float32)
+                names = np.zeros(len(lexical), np.float32)
             into = [lexical] if not named or names is None else [lexical, names]
-            self._add_windows(into, scratch, found.rows, found.counts, asked.derived.get(term), weight, average)
+            self._add_windows(into, scratch, found.rows, found.counts, asked.derived.get(term), weight, dampers)
             if not named and len(found.rows):
                 shares = found.counts * self._speakers.shares_of(found.rows)
-                counts = np.bincount(self._slots.live[found.rows], shares, sessions).astype(np.float32)
+                counts = np.bincount(self._slots.live.take(found.rows), shares, sessions).astype(np.float32)
                 idf = bm25.idf(np.count_nonzero(counts, keepdims=True), self._sessions)
                 prior += bm25.saturated(counts[None], session_dampers, idf)[0]
         wanted = sum(
             idf for term, idf in zip(asked.terms, asked.idf.tolist(), strict=True) if not self._speakers.is_name(term)
         )
+        lexical = lexical[:count]
         return Scores(
             lexical=lexical,
             names=names,
@@ -171,34 +177,38 @@ class LargeLexicon:
         counts: Floats,
         derived: npt.NDArray[np.intp] | None,
         weight: Floats,
-        average: float,
+        dampers: Floats,
     ) -> None:
-        """Add the BM25 of one term in each window. `scratch` is zero before and after, except at row 0."""
-        touched: list[npt.NDArray[np.integer]] = self._chains.spread(scratch, rows, counts) if len(rows) else []
+        """Add the BM25 of one term in each window. `scratch` is zero before and after."""
+        touched = self._chains.spread(scratch, rows, counts) if len(rows) else []
         if derived is not None:
             scratch[derived] += 1
             touched.append(derived)
+        count = len(self._slots.live)
         scratch[0] = 0
-        if sum(map(len, touched)) * _DENSE_SHARE // 7 > len(scratch):
-            for begin in range(0, len(scratch), _CHUNK):
-                cells = slice(begin, begin + _CHUNK)
-                parts = bm25.saturated(scratch[cells][None], self._dampers(cells, average), weight)[0]
+        scratch[count:] = 0
+        if sum(map(len, touched)) * _DENSE_SHARE > count:
+            for begin in range(0, count, _CHUNK):
+                cells = slice(begin, min(begin + _CHUNK, count))
+                parts = bm25.saturated(scratch[cells][None], dampers[cells], weight)[0]
                 for column in into:
                     column[cells] += parts
             scratch[:] = 0
             return
-        for cells in touched:
+        for near in touched:
+            cells = near[near < count]
             # A row may be in several of these arrays, or several times in one. It is added the first time, and is zero afterwards.
-            parts = bm25.saturated(scratch[cells][None], self._dampers(cells, average), weight)[0]
+            parts = bm25.saturated(scratch[cells][None], dampers[cells], weight)[0]
             for column in into:
                 column[cells] += parts
             scratch[cells] = 0
 
-    def _dampers(self, rows: npt.NDArray[np.integer] | slice, average: float) -> Floats:
-        return bm25.dampers(self._full_lengths.live[rows] + self._chains.borrowed_lengths[rows], average)
-
-
-_CHUNK = 32_768
+    def _window_dampers(self) -> Floats:
+        """The BM25 length term of each row, which changes only when rows do."""
+        if self._dampers is None:
+            average = self._total / _FIXED_POINT / self._count if self._count else 0.0
+            self._dampers = bm25.dampers(self._full_lengths.live + self._chains.borrowed_lengths, average)
+        return self._dampers
 
 
 def _removed_key(slot: int) -> int:

@@ -20,6 +20,33 @@ def best_positions(scores: Floats, ids: Ids, count: int) -> npt.NDArray[np.intp]
     return kept
 
 
+class Best:
+    """The `count` best rows. A row whose score is below `lowest` cannot be among them."""
+
+    def __init__(self, ids: Ids, count: int) -> None:
+        self._ids = ids
+        self._count = count
+        self._rows = np.empty(0, np.intp)
+        self._scores = np.empty(0, np.float32)
+        self.lowest = np.float32(-np.inf)
+
+    def add(self, rows: npt.NDArray[np.intp], scores: Floats) -> None:
+        self._rows = np.concatenate((self._rows, rows))
+        self._scores = np.concatenate((self._scores, scores))
+        if len(self._rows) > _PRUNED_AT * self._count:
+            self._prune()
+            self.lowest = self._scores.min()
+
+    def rows(self) -> npt.NDArray[np.intp]:
+        """The best rows, in no particular order."""
+        self._prune()
+        return self._rows
+
+    def _prune(self) -> None:
+        kept = best_positions(self._scores, self._ids[self._rows], self._count)
+        self._rows, self._scores = self._rows[kept], self._scores[kept]
+
+
 class BestOfRoles:
     """The `count` best rows of each role. Roles are codes from 0 on; rows of the role -1 are not selected."""
 
@@ -27,7 +54,7 @@ class BestOfRoles:
         self._ids = ids
         self._roles = roles
         self._count = count
-        self._best = [_Best(ids, count) for _ in range(kinds)]
+        self._best = [Best(ids, count) for _ in range(kinds)]
         self._lowest = np.array([-np.inf] * kinds + [np.inf], np.float32)
 
     def add(self, begin: int, scores: Floats) -> None:
@@ -40,33 +67,8 @@ class BestOfRoles:
         for role, best in enumerate(self._best):
             chosen = near[found == role]
             if len(chosen):
-                self._lowest[role] = best.add(chosen + begin, scores[chosen])
+                best.add(chosen + begin, scores[chosen])
+                self._lowest[role] = best.lowest
 
     def rows(self) -> Sequence[npt.NDArray[np.intp]]:
         return [best.rows() for best in self._best]
-
-
-class _Best:
-    def __init__(self, ids: Ids, count: int) -> None:
-        self._ids = ids
-        self._count = count
-        self._rows = np.empty(0, np.intp)
-        self._scores = np.empty(0, np.float32)
-        self._lowest = np.float32(-np.inf)
-
-    def add(self, rows: npt.NDArray[np.intp], scores: Floats) -> np.float32:
-        """Returns the score below which a row cannot be among the best."""
-        self._rows = np.concatenate((self._rows, rows))
-        self._scores = np.concatenate((self._scores, scores))
-        if len(self._rows) > _PRUNED_AT * self._count:
-            self._prune()
-            self._lowest = self._scores.min()
-        return self._lowest
-
-    def rows(self) -> npt.NDArray[np.intp]:
-        self._prune()
-        return self._rows
-
-    def _prune(self) -> None:
-        kept = best_positions(self._scores, self._ids[self._rows], self._count)
-        self._rows, self._scores = self._rows[kept], self._scores[kept]
