@@ -32,6 +32,9 @@ _SETTLED_AT = 6_000_000
 # Rows are compacted when so many times the removed rows, or the broken links, exceed the live ones.
 _COMPACTED_AT = 4
 
+# From so many rows on, words are scored while another thread scans the codes.
+_THREADED = 200_000
+
 
 class LargeBlock:
     def __init__(self, dimension: int) -> None:
@@ -180,7 +183,8 @@ class LargeBlock:
         question = parse_question(asked.text)
         vector = embed_query(asked.text, asked.weigh)
         coded = CodedQuery(vector)
-        scanned = start_in_thread(partial(self._scan, coded))
+        scan = partial(self._scan, coded)
+        scanned = start_in_thread(scan) if self._live >= _THREADED else scan
         candidates = Candidates(
             ids=self._ids.live,
             alive=self._alive.live,
@@ -195,7 +199,7 @@ class LargeBlock:
         selected, extremes = candidates.select(semantic, depth)
         rows = np.union1d(selected, extremes)
         estimated = self._scores_of(rows, partial(self._codes.fine_products, coded))
-        rows = candidates.narrow(rows, extremes, estimated, depth)
+        rows = candidates.narrow(rows, extremes, estimated, depth, self._codes.doubt)
         exact = self._scores_of(rows, partial(self._stored_products, vector.astype(np.float16), fetch))
         return candidates.evidence(rows, exact, (float(exact.min()), float(exact.max())))
 

@@ -17,11 +17,13 @@ from cloister.index.exact.large.selection import Best, BestOfRoles, best_positio
 
 CHUNK = 32_768
 """So many rows are scored at once that their numbers stay in the CPU cache."""
-# Candidates of each role beyond those asked for, and how many times as many are estimated from both bits.
-_MARGIN = 60
-_ESTIMATED = 16
-# The highest and lowest windows by the estimate, among which the true highest and lowest are.
-_EXTREMES = 12
+# How many rows of each role are estimated better, and how many candidates at most there are, for a depth of 0 and for each further
+# one asked for (measured by `benchmarks/stages.py`).
+_ESTIMATED, _ESTIMATED_EACH = 300, 8
+_MOST, _MOST_EACH = 40, 2
+# The highest and lowest windows by the first estimate, and by the second, among which the true highest and lowest are looked for.
+_EXTREMES = 128
+_NARROW_EXTREMES = 12
 
 Floats = npt.NDArray[np.float32]
 Positions = npt.NDArray[np.intp]
@@ -43,7 +45,7 @@ class Candidates:
 
     def select(self, semantic: Floats, depth: int) -> tuple[Positions, Positions]:
         """The best rows by estimated scores, and the rows of extreme semantic scores."""
-        count = _ESTIMATED * (depth + _MARGIN)
+        count = _ESTIMATED + _ESTIMATED_EACH * depth
         extremes = self._extremes(semantic)
         bounds = _range(semantic[extremes])
         best = BestOfRoles(self.ids, self.roles, len(ROLES), count)
@@ -57,16 +59,27 @@ class Candidates:
             found.append(rows[best_positions(scores, self.ids[rows], count)])
         return _union(found), extremes
 
-    def narrow(self, rows: Positions, extremes: Positions, semantic: Floats, depth: int) -> Positions:
-        """The best of these sorted rows by better estimates of their semantic scores, and the extremes, which are among them."""
-        bounds = _range(semantic[np.searchsorted(rows, extremes)])
+    def narrow(self, rows: Positions, extremes: Positions, semantic: Floats, depth: int, doubt: float) -> Positions:
+        """The best of these sorted rows by better estimates of their semantic scores, which may be wrong by `doubt`; and the
+        furthest of the extremes, which are among them."""
+        ends = semantic[np.searchsorted(rows, extremes)]
+        bounds = _range(ends)
         scores = rank(self.evidence(rows, semantic, bounds))
-        roles = self.roles[rows]
-        groups = [np.flatnonzero(roles == role) for role in range(len(ROLES))]
+        doubt = _Estimate(self, bounds).most_by(doubt)
+        groups = [self.roles[rows] == role for role in range(len(ROLES))]
         if self.session is not None:
-            groups.append(np.flatnonzero(self.slots[rows] == self.session))
-        found = [rows[of[best_positions(scores[of], self.ids[rows[of]], depth + _MARGIN)]] for of in groups]
-        return _union([*found, extremes])
+            groups.append(self.slots[rows] == self.session)
+        found = [rows[self._near_best(rows, scores, np.flatnonzero(group), depth, doubt)] for group in groups]
+        ids = self.ids[extremes]
+        furthest = [extremes[best_positions(by, ids, _NARROW_EXTREMES)] for by in (ends, -ends)]
+        return _union([*found, *furthest])
+
+    def _near_best(self, rows: Positions, scores: Floats, among: Positions, depth: int, doubt: float) -> Positions:
+        """Of some positions those that may be among the `depth` best, if scores are wrong by `doubt`."""
+        if 0 < depth < len(among):
+            lowest = np.partition(scores[among], -depth)[-depth] - np.float32(doubt)
+            among = among[scores[among] >= lowest]
+        return among[best_positions(scores[among], self.ids[rows[among]], _MOST + _MOST_EACH * depth)]
 
     def _extremes(self, semantic: Floats) -> Positions:
         """The live rows of the highest and of the lowest semantic scores."""
@@ -134,6 +147,10 @@ class _Estimate:
         self._prior = none + prior_multiple * pool.words.prior
         factor = (wanted - without) / (every - none) if every != none else 1.0
         self._factor, self._bonus = np.float32(factor - 1), np.float32(without - factor * none)
+
+    def most_by(self, difference: float) -> float:
+        """How much a difference of semantic scores can change a score."""
+        return abs(difference * float(self._semantic) * max(1.0, 1.0 + float(self._factor)))
 
     def scores(self, rows: slice, semantic: Floats) -> Floats:
         pool = self._pool

@@ -17,6 +17,8 @@ _THRESHOLD = 0.9816
 # The values that each bit stands for, divided by how much of a product they keep, so that estimates are right on average.
 _SMALL, _LARGE = 0.4528 / 0.8825, 1.510 / 0.8825
 _SIGN_ALONE = math.sqrt(math.pi / 2)
+# A fine estimate of a product is wrong by 0.365 / √dimension, one standard deviation; the sum of a window by 0.7 of that.
+_WINDOW_DOUBT = 5 * 0.7 * 0.365
 _MAGNITUDE = 0x7FFF
 _QUERY_BITS = 4
 
@@ -30,6 +32,11 @@ class Codes:
         self._large = Column(np.uint8, width)
         self._missing = Column(np.bool_)
         self._any_missing = False
+
+    @property
+    def doubt(self) -> float:
+        """By how much a window's fine estimate may be wrong: five standard deviations of its error."""
+        return _WINDOW_DOUBT * self._unit
 
     @property
     def nbytes(self) -> int:
