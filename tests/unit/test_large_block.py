@@ -73,8 +73,10 @@ def test_a_block_grown_and_shrunk_step_by_step_equals_one_built_at_once(
 ) -> None:
     """Compacted never, sometimes, or after every change; scanned in chunks of a few rows."""
     monkeypatch.setattr(large_block, "_COMPACTED_AT", compacted_at)
-    monkeypatch.setattr(large_block, "CHUNK", 5)
-    monkeypatch.setattr(candidates, "CHUNK", 7)
+    monkeypatch.setattr(large_block, "KEPT_VECTORS", seed % 2 * 40)
+    monkeypatch.setattr(large_block, "_THREADED", seed % 4 * 20)
+    monkeypatch.setattr(candidates, "_FIRST_CHUNK", 2)
+    monkeypatch.setattr(candidates, "_CHUNK", 7)
     monkeypatch.setattr(lexicon, "_CHUNK", 4)
     monkeypatch.setattr(lexicon, "_DENSE_SHARE", seed % 3)
     rng = random.Random(seed)
@@ -107,7 +109,9 @@ def test_a_block_grown_and_shrunk_step_by_step_equals_one_built_at_once(
         assert_as_scanned(block, stored, query)
 
 
-def test_the_best_of_each_role_are_those_of_a_full_scan() -> None:
+@pytest.mark.parametrize("kept_vectors", [0, 10_000])
+def test_the_best_of_each_role_are_those_of_a_full_scan(kept_vectors: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(large_block, "KEPT_VECTORS", kept_vectors)
     stored = [row for session in range(1, 40) for row in conversation(session, 50, session)]
     stored += [message(session, 60, "violin lesson", role="assistant") for session in range(1, 40)]
     stored.sort()
@@ -136,7 +140,11 @@ def test_candidates_of_a_session_are_found_though_others_are_better() -> None:
     assert np.count_nonzero(block.evidence("violin", embed_query, fetch, 5, session=98).session_ids == 98) == 0
 
 
-def test_messages_without_a_vector_and_equal_messages_are_answered() -> None:
+@pytest.mark.parametrize("kept_vectors", [0, 10_000])
+def test_messages_without_a_vector_and_equal_messages_are_answered(
+    kept_vectors: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(large_block, "KEPT_VECTORS", kept_vectors)
     stored = [message(session, at, "same words", embedded=False) for session in range(1, 6) for at in range(400)]
     found = asked(large_of(stored), stored, "same words", depth=3)
     assert not found.semantic.any()
@@ -153,14 +161,15 @@ def test_an_empty_block_answers_nothing() -> None:
     assert_as_scanned(block, stored, QUERY)
 
 
-def test_a_vector_that_storage_no_longer_has_counts_as_missing() -> None:
+def test_a_vector_that_storage_no_longer_has_counts_as_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(large_block, "KEPT_VECTORS", 0)
     stored = conversation(1, 30, 1)
     found = large_of(stored).evidence("violin", embed_query, lambda ids: {}, 5)
     assert not found.semantic.any()
 
 
-def test_memory_does_not_include_vectors() -> None:
+def test_above_a_size_memory_does_not_include_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
     stored = conversation(1, 100, 1)
-    assert large_of(stored).nbytes > 0
-    wide = LargeBlock(256)
-    assert wide.nbytes < 512
+    kept = large_of(stored).nbytes
+    monkeypatch.setattr(large_block, "KEPT_VECTORS", 50)
+    assert kept - large_of(stored).nbytes == (len(stored) + 1) * DIMENSION * 2

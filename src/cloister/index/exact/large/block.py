@@ -2,7 +2,8 @@
 
 A query is answered in three steps. Words are scored exactly, wherever they occur. Vectors are estimated from the signs of all rows,
 then from both bits for the best rows by the estimated score. For the best of these the stored vectors are read, and their evidence
-is exact. Statistics are of all live rows of the pool; a removed session is only marked, and the rows are compacted later.
+is exact. A pool of moderate size keeps its vectors, and needs no second estimate. Statistics are of all live rows of the pool; a
+removed session is only marked, and the rows are compacted later.
 All methods need exclusive access. Row 0 is no message (see `chains.py`).
 """
 
@@ -18,7 +19,7 @@ from cloister.index.exact.background import start_in_thread
 from cloister.index.exact.block import EmbedQuery
 from cloister.index.exact.columns import Column, Rows, fill_vectors
 from cloister.index.exact.dates import Dates
-from cloister.index.exact.large.candidates import CHUNK, Candidates
+from cloister.index.exact.large.candidates import Candidates, chunks
 from cloister.index.exact.large.chains import NONE, Chains, Floats, Pointers
 from cloister.index.exact.large.codes import CodedQuery, Codes
 from cloister.index.exact.large.lexicon import LargeLexicon
@@ -32,8 +33,10 @@ _SETTLED_AT = 6_000_000
 # Rows are compacted when so many times the removed rows, or the broken links, exceed the live ones.
 _COMPACTED_AT = 4
 
+KEPT_VECTORS = 131_072
+"""Up to so many rows the vectors are kept in memory too: reading them would take longer than everything else."""
 # From so many rows on, words are scored while another thread scans the codes.
-_THREADED = 200_000
+_THREADED = 65_536
 
 
 class LargeBlock:
@@ -42,6 +45,7 @@ class LargeBlock:
         self._ids = Column(np.int64)
         self._alive = Column(np.bool_)
         self._codes = Codes(dimension)
+        self._vectors: Column[np.float16] | None = Column(np.float16, dimension)
         self._speakers = Speakers()
         self._dates = Dates()
         self._chains = Chains()
@@ -53,7 +57,7 @@ class LargeBlock:
     def _add_row_zero(self) -> None:
         self._ids.extend(1)[:] = 0
         self._alive.extend(1)[:] = False
-        self._codes.extend(np.zeros((1, self._dimension), np.float16))
+        self._extend_vectors(np.zeros((1, self._dimension), np.float16))
         self._speakers.extend([None], [0])
         self._speakers.remove(np.zeros(1, np.intp))
         self._dates.extend(np.zeros(1, np.int64))
@@ -76,11 +80,16 @@ class LargeBlock:
     @property
     def _parts(
         self,
-    ) -> Sequence[Column[np.int64] | Column[np.bool_] | Codes | Speakers | Dates | Chains | LargeLexicon]:
-        return (self._ids, self._alive, self._codes, self._speakers, self._dates, self._chains, self._lexicon)
+    ) -> Sequence[
+        Column[np.int64] | Column[np.bool_] | Column[np.float16] | Codes | Speakers | Dates | Chains | LargeLexicon
+    ]:
+        vectors = () if self._vectors is None else (self._vectors,)
+        return (self._ids, self._alive, self._codes, *vectors, self._speakers, self._dates, self._chains, self._lexicon)
 
     def reserve(self, count: int) -> None:
         """Allocate for `count` messages in total, so that a block filled in batches is not copied as it grows."""
+        if count > KEPT_VECTORS:
+            self._vectors = None
         for part in self._parts:
             part.reserve(count + 1)
 
@@ -110,10 +119,13 @@ class LargeBlock:
         tails = self._chains.tails(previous[previous < begin])
         vectors = np.zeros((len(tails) + len(rows), self._dimension), np.float16)
         fill_vectors(vectors[len(tails) :], rows.vectors)
-        last.copy_into(vectors[: len(tails)], tails, self._ids.live[tails], fetch)
+        if self._vectors is None:
+            last.copy_into(vectors[: len(tails)], tails, self._ids.live[tails], fetch)
+        else:
+            vectors[: len(tails)] = self._vectors.live[tails]
         self._ids.extend(len(rows))[:] = rows.ids
         self._alive.extend(len(rows))[:] = True
-        self._codes.extend(vectors[len(tails) :])
+        self._extend_vectors(vectors[len(tails) :])
         extra = self._speakers.extend(rows.authors, rows.roles)
         extra += self._dates.extend(np.array(rows.created_at, np.int64))
         sizes = np.fromiter(map(len, rows.terms), np.int64, len(rows)) // 4
@@ -125,6 +137,13 @@ class LargeBlock:
         self._lexicon.count(slice(begin, None))
         self._live += len(rows)
         return _Batch(begin, vectors[len(tails) :])
+
+    def _extend_vectors(self, vectors: npt.NDArray[np.float16]) -> None:
+        self._codes.extend(vectors)
+        if self._vectors is not None:
+            self._vectors.extend(len(vectors))[:] = vectors
+            if len(self._vectors.live) > KEPT_VECTORS:
+                self._vectors = None
 
     def _chain(self, begin: int, sessions: npt.NDArray[np.int64]) -> Pointers:
         """The preceding row in the same session for each new row, or `NONE`."""
@@ -168,6 +187,8 @@ class LargeBlock:
         kept = np.concatenate(([NONE], kept))
         for part in (self._ids, self._alive, self._codes, self._speakers, self._dates):
             part.keep(kept)
+        if self._vectors is not None:
+            self._vectors.keep(kept)
         self._chains.keep(kept, new_rows)
         self._lexicon.keep(kept, new_rows)
         self._last_rows = {session: int(new_rows[row]) for session, row in self._last_rows.items()}
@@ -196,10 +217,11 @@ class LargeBlock:
             session=None if session is None else self._lexicon.slot_of(session),
         )
         semantic = scanned()
-        selected, extremes = candidates.select(semantic, depth)
+        selected, extremes = candidates.select(semantic, depth, narrowed=self._vectors is None)
         rows = np.union1d(selected, extremes)
-        estimated = self._scores_of(rows, partial(self._codes.fine_products, coded))
-        rows = candidates.narrow(rows, extremes, estimated, depth, self._codes.doubt)
+        if self._vectors is None:
+            estimated = self._scores_of(rows, partial(self._codes.fine_products, coded))
+            rows = candidates.narrow(rows, extremes, estimated, depth, self._codes.doubt)
         exact = self._scores_of(rows, partial(self._stored_products, vector.astype(np.float16), fetch))
         return candidates.evidence(rows, exact, (float(exact.min()), float(exact.max())))
 
@@ -207,10 +229,10 @@ class LargeBlock:
         """Estimated scores of all windows."""
         count = len(self._ids.live)
         products, scores = np.empty(count, np.float32), np.empty(count, np.float32)
-        for begin in range(0, count, CHUNK):
-            products[begin : begin + CHUNK] = self._codes.coarse_products(query, begin, begin + CHUNK)
-        for begin in range(0, count, CHUNK):
-            end, first = min(begin + CHUNK, count), max(begin - SEMANTIC_REACH, 0)
+        for begin, end in chunks(count):
+            products[begin:end] = self._codes.coarse_products(query, begin, end)
+        for begin, end in chunks(count):
+            first = max(begin - SEMANTIC_REACH, 0)
             scores[begin:end] = self._chains.windowed(products[first : end + SEMANTIC_REACH], begin, end, first)
         ragged = self._chains.ragged_rows()
         if len(ragged):
@@ -221,16 +243,17 @@ class LargeBlock:
         """The scores of the windows of some rows, given how to get the products of rows."""
         window_rows = self._chains.window_rows(rows)
         needed, at = np.unique(np.concatenate(window_rows).astype(np.intp), return_inverse=True)
-        products = products_of(needed)
-        products[needed == NONE] = 0
+        first = int(needed[0] == NONE)
+        products = np.zeros(len(needed), np.float32)
+        products[first:] = products_of(needed[first:])
         return self._chains.scores(window_rows, products[at].reshape(len(window_rows), len(rows)))
 
     def _stored_products(
         self, vector: npt.NDArray[np.float16], fetch: FetchVectors, rows: npt.NDArray[np.intp]
     ) -> Floats:
-        vectors = np.zeros((len(rows), self._dimension), np.float16)
-        _fetch_into(vectors, self._ids.live[rows], fetch)
-        return row_products(vectors, vector)
+        if self._vectors is not None:
+            return row_products(self._vectors.live[rows], vector)
+        return row_products(_fetched(self._ids.live[rows], self._dimension, fetch), vector)
 
 
 class _Batch:
@@ -247,16 +270,15 @@ class _Batch:
         here = (rows >= self._begin) & (self._begin != NONE)
         vectors[here] = self._vectors[rows[here] - self._begin]
         if not here.all():
-            stored = np.zeros((np.count_nonzero(~here), vectors.shape[1]), np.float16)
-            _fetch_into(stored, ids[~here], fetch)
-            vectors[~here] = stored
+            vectors[~here] = _fetched(ids[~here], vectors.shape[1], fetch)
 
 
-def _fetch_into(vectors: npt.NDArray[np.float16], ids: npt.NDArray[np.int64], fetch: FetchVectors) -> None:
-    """Fill a matrix of zeros with stored vectors; a message without one keeps zeros."""
+def _fetched(ids: npt.NDArray[np.int64], dimension: int, fetch: FetchVectors) -> npt.NDArray[np.float16]:
+    """The stored vectors of messages; zeros for a message without one."""
     wanted: list[int] = ids.tolist()
-    found = fetch([id for id in wanted if id])
+    found = fetch(wanted)
     if len(found) == len(wanted):
-        fill_vectors(vectors, [b"".join(map(found.__getitem__, wanted))])
-    else:
-        fill_vectors(vectors, [found.get(id) for id in wanted])
+        return np.frombuffer(b"".join(map(found.__getitem__, wanted)), "<f2").reshape(-1, dimension)
+    vectors = np.zeros((len(wanted), dimension), np.float16)
+    fill_vectors(vectors, [found.get(id) for id in wanted])
+    return vectors

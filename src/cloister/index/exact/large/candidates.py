@@ -3,7 +3,7 @@
 Rows are selected by the same ranking that orders the answer, for each role and for a session, because the caller picks by these.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,14 +15,16 @@ from cloister.domain.recall.ranking import Bounds, Evidence, rank
 from cloister.index.exact.large.lexicon import Scores
 from cloister.index.exact.large.selection import Best, BestOfRoles, best_positions
 
-CHUNK = 32_768
-"""So many rows are scored at once that their numbers stay in the CPU cache."""
+# So many rows are scored at once that their numbers stay in the CPU cache; at first fewer, to find the scores that matter cheaply.
+_FIRST_CHUNK, _CHUNK = 4_096, 32_768
 # How many rows of each role are estimated better, and how many candidates at most there are, for a depth of 0 and for each further
-# one asked for (measured by `benchmarks/stages.py`).
+# one asked for (measured by `benchmarks/stages.py`). The numbers "once" are for pools that keep their vectors.
 _ESTIMATED, _ESTIMATED_EACH = 300, 8
+_ESTIMATED_ONCE, _ESTIMATED_ONCE_EACH = 100, 5
 _MOST, _MOST_EACH = 40, 2
 # The highest and lowest windows by the first estimate, and by the second, among which the true highest and lowest are looked for.
 _EXTREMES = 128
+_EXTREMES_ONCE = 48
 _NARROW_EXTREMES = 12
 
 Floats = npt.NDArray[np.float32]
@@ -43,15 +45,15 @@ class Candidates:
     date: Floats | None
     session: int | None
 
-    def select(self, semantic: Floats, depth: int) -> tuple[Positions, Positions]:
-        """The best rows by estimated scores, and the rows of extreme semantic scores."""
-        count = _ESTIMATED + _ESTIMATED_EACH * depth
-        extremes = self._extremes(semantic)
+    def select(self, semantic: Floats, depth: int, *, narrowed: bool) -> tuple[Positions, Positions]:
+        """The best rows by estimated scores, and the rows of extreme semantic scores: more if `narrow` follows."""
+        count = _ESTIMATED + _ESTIMATED_EACH * depth if narrowed else _ESTIMATED_ONCE + _ESTIMATED_ONCE_EACH * depth
+        extremes = self._extremes(semantic, _EXTREMES if narrowed else _EXTREMES_ONCE)
         bounds = _range(semantic[extremes])
         best = BestOfRoles(self.ids, self.roles, len(ROLES), count)
         estimate = _Estimate(self, bounds)
-        for begin in range(0, len(semantic), CHUNK):
-            best.add(begin, estimate.scores(slice(begin, min(begin + CHUNK, len(semantic))), semantic))
+        for begin, end in chunks(len(semantic)):
+            best.add(begin, estimate.scores(slice(begin, end), semantic))
         found = list(best.rows())
         if self.session is not None:
             rows = np.flatnonzero(self.slots == self.session)
@@ -81,11 +83,11 @@ class Candidates:
             among = among[scores[among] >= lowest]
         return among[best_positions(scores[among], self.ids[rows[among]], _MOST + _MOST_EACH * depth)]
 
-    def _extremes(self, semantic: Floats) -> Positions:
+    def _extremes(self, semantic: Floats, count: int) -> Positions:
         """The live rows of the highest and of the lowest semantic scores."""
-        ends = [Best(self.ids, _EXTREMES) for _ in range(2)]
-        for begin in range(0, len(semantic), CHUNK):
-            part = semantic[begin : begin + CHUNK]
+        ends = [Best(self.ids, count) for _ in range(2)]
+        for begin, end in chunks(len(semantic)):
+            part = semantic[begin:end]
             for best, scores in zip(ends, (part, -part), strict=True):
                 near = np.flatnonzero(scores >= best.lowest)
                 near = near[self.alive[begin + near]]
@@ -164,6 +166,15 @@ class _Estimate:
             found *= 1 + self._factor * author
             found += self._bonus * author
         return found
+
+
+def chunks(count: int) -> Iterator[tuple[int, int]]:
+    """The begin and end of parts of `count` rows."""
+    begin, size = 0, _FIRST_CHUNK
+    while begin < count:
+        end = min(begin + size, count)
+        yield begin, end
+        begin, size = end, min(2 * size, _CHUNK)
 
 
 def _range(values: Floats) -> Range:
