@@ -7,7 +7,7 @@ removed session is only marked, and the rows are compacted later.
 All methods need exclusive access. Row 0 is no message (see `chains.py`).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -204,7 +204,9 @@ class LargeBlock:
         question = parse_question(asked.text)
         vector = embed_query(asked.text, asked.weigh)
         coded = CodedQuery(vector)
-        scan = partial(self._scan, coded)
+        semantic = np.empty(len(self._ids.live), np.float32)
+        # Two threads take parts from one list iterator, which is atomic: this one after it has scored the words.
+        scan = partial(self._scan, coded, iter(list(chunks(len(semantic)))), semantic)
         scanned = start_in_thread(scan) if self._live >= _THREADED else scan
         candidates = Candidates(
             ids=self._ids.live,
@@ -216,7 +218,9 @@ class LargeBlock:
             date=self._dates.nearness(question.dates) if question.dates else None,
             session=None if session is None else self._lexicon.slot_of(session),
         )
-        semantic = scanned()
+        scan()
+        scanned()
+        self._mend(coded, semantic)
         selected, extremes = candidates.select(semantic, depth, narrowed=self._vectors is None)
         rows = np.union1d(selected, extremes)
         if self._vectors is None:
@@ -225,19 +229,18 @@ class LargeBlock:
         exact = self._scores_of(rows, partial(self._stored_products, vector.astype(np.float16), fetch))
         return candidates.evidence(rows, exact, (float(exact.min()), float(exact.max())))
 
-    def _scan(self, query: CodedQuery) -> Floats:
-        """Estimated scores of all windows."""
-        count = len(self._ids.live)
-        products, scores = np.empty(count, np.float32), np.empty(count, np.float32)
-        for begin, end in chunks(count):
-            products[begin:end] = self._codes.coarse_products(query, begin, end)
-        for begin, end in chunks(count):
+    def _scan(self, query: CodedQuery, parts: Iterator[tuple[int, int]], into: Floats) -> None:
+        """Estimate the scores of the windows of the parts that are left."""
+        for begin, end in parts:
             first = max(begin - SEMANTIC_REACH, 0)
-            scores[begin:end] = self._chains.windowed(products[first : end + SEMANTIC_REACH], begin, end, first)
+            products = self._codes.coarse_products(query, slice(first, end + SEMANTIC_REACH))
+            into[begin:end] = self._chains.windowed(products, begin, end, first)
+
+    def _mend(self, query: CodedQuery, scores: Floats) -> None:
+        """Estimate the scores of windows that extend across rows which are not adjacent."""
         ragged = self._chains.ragged_rows()
         if len(ragged):
-            scores[ragged] = self._scores_of(ragged, products.take)
-        return scores
+            scores[ragged] = self._scores_of(ragged, partial(self._codes.coarse_products, query))
 
     def _scores_of(self, rows: npt.NDArray[np.intp], products_of: Callable[[npt.NDArray[np.intp]], Floats]) -> Floats:
         """The scores of the windows of some rows, given how to get the products of rows."""

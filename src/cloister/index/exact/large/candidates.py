@@ -24,7 +24,7 @@ _ESTIMATED_ONCE, _ESTIMATED_ONCE_EACH = 100, 5
 _MOST, _MOST_EACH = 40, 2
 # The highest and lowest windows by the first estimate, and by the second, among which the true highest and lowest are looked for.
 _EXTREMES = 128
-_EXTREMES_ONCE = 48
+_EXTREMES_ONCE = 160
 _NARROW_EXTREMES = 12
 
 Floats = npt.NDArray[np.float32]

@@ -61,13 +61,13 @@ class Codes:
             column.keep(rows)
         self._any_missing = bool(self._missing.live.any())
 
-    def coarse_products(self, query: "CodedQuery", begin: int, end: int) -> npt.NDArray[np.float32]:
-        """Estimates for a range of rows, from their signs."""
-        products = query.dots(self._signs.live[begin:end])
+    def coarse_products(self, query: "CodedQuery", rows: npt.NDArray[np.intp] | slice) -> npt.NDArray[np.float32]:
+        """Estimates for some rows, from their signs."""
+        products = query.dots(self._signs.live[rows])
         products *= np.float32(2 * _SIGN_ALONE * self._unit)
         products -= np.float32(query.total * _SIGN_ALONE * self._unit)
         if self._any_missing:
-            products[self._missing.live[begin:end]] = 0
+            products[self._missing.live[rows]] = 0
         return products
 
     def fine_products(self, query: "CodedQuery", rows: npt.NDArray[np.intp]) -> npt.NDArray[np.float32]:
