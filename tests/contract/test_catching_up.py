@@ -11,12 +11,14 @@ from cloister.domain.conversation import Draft
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import PoolId, ProjectId
 from cloister.domain.scope import PoolKey, Reach
+from cloister.index.exact.index import LARGE
+from cloister.index.exact.large import block as large_block
 from cloister.services.conversations import move
 from cloister.services.conversations import sessions as keep_sessions
 from cloister.services.conversations.sessions import SessionFields
 from cloister.services.recall.build_context import ContextRequest
 from cloister.storage.stores.pools import PoolStore
-from support.databases.engines import Engine
+from support.databases.engines import Engine, exact_index
 
 PATIENCE = 0.2
 
@@ -24,8 +26,8 @@ PATIENCE = 0.2
 class Scene:
     """One tenant, the session that asks and the one that changes, seen by a Cloister other than the one that writes."""
 
-    def __init__(self, engine: Engine) -> None:
-        self.writer, self.reader = engine.services(), engine.services()
+    def __init__(self, engine: Engine, large: int = LARGE) -> None:
+        self.writer, self.reader = engine.services(), engine.services(index=exact_index(large=large))
         self.reach = Reach(tenant=self.writer.projects.create_tenant("Scene")[0])
         self.garden = self.writer.projects.create_project(self.reach, "Garden").id
         for name in ("asking", "changing"):
@@ -50,9 +52,11 @@ class Scene:
         return sorted(item.message.content for item in context.relevant_history)
 
 
-@pytest.fixture
-def scene(engine: Engine) -> Scene:
-    return Scene(engine)
+@pytest.fixture(params=["full scan", "two stages"])
+def scene(engine: Engine, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Scene:
+    """The reader's index scans small pools in full, or treats every pool as a large one."""
+    monkeypatch.setattr(large_block, "KEPT_VECTORS", 0)
+    return Scene(engine, 1 if request.param == "two stages" else LARGE)
 
 
 def test_a_session_that_left_was_cleared_and_came_back_is_known_as_it_is_now(scene: Scene) -> None:

@@ -85,6 +85,9 @@ ONE_POOL: dict[str, Callable[[StoredPool, Home], Any]] = {
     "StoredPool.changes": lambda rows, h: [session for session, _ in rows.changes(-1)] == [h.first.session],
     "StoredPool.all_rows": lambda rows, h: [row[0] for row in rows.all_rows()] == h.first.messages,
     "StoredPool.session_rows": lambda rows, h: rows.session_rows(h.second.session, 0) == [],
+    "StoredPool.vectors": lambda rows, h: (
+        list(rows.vectors([*h.first.messages, *h.second.messages])) == h.first.messages
+    ),
     "StoredPool.messages": lambda rows, h: (
         list(rows.messages([*h.first.messages, *h.second.messages])) == h.first.messages
     ),

@@ -1,5 +1,9 @@
 """The index: bound to one pool, whatever was asked of the others before (ISO-4)."""
 
+import pytest
+
+from cloister.index.exact.index import LARGE
+from cloister.index.exact.large import block as large_block
 from cloister.index.interface import Index, PoolIndex
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.entities import StoredEntities
@@ -31,9 +35,14 @@ def test_an_index_has_no_method_that_changes_it() -> None:
     assert public_methods(PoolIndex) == {"evidence"}
 
 
-def test_the_index_of_a_pool_answers_with_that_pool_alone(world: World) -> None:
-    """ISO-4: the same index serves both tenants; storage, not the index, decides what either still holds."""
-    index = exact_index()
+@pytest.mark.parametrize("large", [1, LARGE])
+def test_the_index_of_a_pool_answers_with_that_pool_alone(
+    world: World, large: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ISO-4: the same index serves both tenants; storage, not the index, decides what either still holds. With `large` as 1, it
+    reads the vectors of candidates from storage."""
+    monkeypatch.setattr(large_block, "KEPT_VECTORS", 0)
+    index = exact_index(large=large)
     for home in (world.theirs, world.ours, world.theirs):
         assert evidence_ids(world, index, home) == home.first.messages
         assert derived_ids(world, index, home) == ([home.first.memory], [home.second.entity])
@@ -43,9 +52,10 @@ def test_the_index_of_a_pool_answers_with_that_pool_alone(world: World) -> None:
         assert derived_ids(world, index, home) == ([home.first.memory], [home.second.entity])
 
 
-def test_the_statistics_of_a_pool_are_its_own(world: World) -> None:
+@pytest.mark.parametrize("large", [1, LARGE])
+def test_the_statistics_of_a_pool_are_its_own(world: World, large: int) -> None:
     """ISO-4: how rare a word is elsewhere does not show in a score."""
-    index = exact_index()
+    index = exact_index(large=large)
 
     def scores() -> list[float]:
         with world.database.read(world.ours.reach) as transaction:

@@ -211,6 +211,7 @@ CASES: dict[str, Case] = {
     "StoredPool.changes": Case(act=lambda t, h: pool_rows(t, h).changes(-1), nothing=[]),
     "StoredPool.all_rows": Case(act=lambda t, h: list(pool_rows(t, h).all_rows()), nothing=[]),
     "StoredPool.session_rows": Case(act=lambda t, h: pool_rows(t, h).session_rows(h.first.session, 0), nothing=[]),
+    "StoredPool.vectors": Case(act=lambda t, h: pool_rows(t, h).vectors(h.first.messages), nothing={}),
     "StoredPool.messages": Case(act=lambda t, h: pool_rows(t, h).messages(h.first.messages), nothing={}),
     "StoredPool.recent": Case(act=lambda t, h: pool_rows(t, h).recent("user", 100), nothing=[]),
     "IndexStore.members": Case(act=lambda t, h: index_rows(t).members(h.first.pool), nothing=[]),

@@ -5,59 +5,26 @@ import random
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import cast
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
-from cloister.domain.conversation import ROLES
-from cloister.domain.recall.ranking import Evidence, best, rank
+from cloister.domain.recall.ranking import best, rank
 from cloister.index import terms
 from cloister.index.exact import block
 from cloister.index.exact.background import start_in_thread
 from cloister.index.exact.block import PoolBlock
-from cloister.index.exact.columns import Rows
-
-DIMENSION = 16
-DAY = 86_400_000_000
-MAY_8_2023 = 19_485 * DAY
-StoredRow = tuple[int, int, int, str | None, int, bytes | None, bytes]
-WORDS = ["garden", "violin", "mountain", "recipe", "doctor", "puppy", "sunrise", "painting", "lantern", "train"]
-
-
-def embed_query(text: str, weigh: object) -> npt.NDArray[np.float32]:
-    vector = np.random.default_rng(len(text)).normal(size=DIMENSION).astype(np.float32)
-    return vector / np.float32(np.linalg.norm(vector))
-
-
-def message(
-    session: int,
-    sequence: int,
-    text: str,
-    author: str | None = None,
-    *,
-    role: str = "user",
-    created_at: int = MAY_8_2023,
-    embedded: bool = True,
-) -> StoredRow:
-    number = session << 21 | sequence
-    vector = np.random.default_rng(number).normal(size=DIMENSION)
-    stored = (vector / np.linalg.norm(vector)).astype(np.float16).tobytes() if embedded else None
-    return number, session, ROLES.index(role), author, created_at, stored, terms.encode(text)
-
-
-def rows_of(stored: Sequence[StoredRow]) -> Rows:
-    ids, session_ids, roles, authors, created_at, vectors, texts = list(zip(*stored, strict=True)) or [()] * 7
-    return Rows(
-        ids=ids,
-        session_ids=session_ids,
-        roles=roles,
-        authors=authors,
-        created_at=created_at,
-        vectors=vectors,
-        terms=texts,
-    )
+from support.samples.index_rows import (
+    DAY,
+    DIMENSION,
+    MAY_8_2023,
+    StoredRow,
+    conversation,
+    embed_query,
+    ids_by,
+    message,
+    rows_of,
+)
 
 
 def block_of(*batches: Sequence[StoredRow]) -> PoolBlock:
@@ -65,24 +32,6 @@ def block_of(*batches: Sequence[StoredRow]) -> PoolBlock:
     for batch in batches:
         block.append([rows_of(batch)])
     return block
-
-
-def ids_by(evidence: Evidence, column: npt.NDArray[np.float32]) -> dict[int, float]:
-    return dict(zip(evidence.ids.tolist(), cast(list[float], column.tolist()), strict=True))
-
-
-def conversation(session: int, count: int, seed: int) -> list[StoredRow]:
-    rng = random.Random(seed)
-    return [
-        message(
-            session,
-            at,
-            " ".join(rng.choices(WORDS, k=rng.choice([0, 3, 8, 30]))),
-            rng.choice(["Ana", "Bo"]),
-            embedded=rng.random() > 0.1,
-        )
-        for at in range(count)
-    ]
 
 
 def terms_held(stored: bytes) -> list[int]:
@@ -167,7 +116,8 @@ def test_a_block_grown_and_shrunk_step_by_step_equals_one_built_at_once(seed: in
             waiting[gone] = []
     if stored:
         assert_as_slow(block, stored, QUERY)
-    assert block.sessions == {row[1]: row[0] for row in sorted(stored)}
+    assert block.sessions == {row[1] for row in stored}
+    assert all(block.last_message(row[1]) >= row[0] for row in stored)
     once = block_of(sorted(stored)).evidence(QUERY, embed_query)
     grown = block.evidence(QUERY, embed_query)
     assert ids_by(grown, rank(grown)) == pytest.approx(ids_by(once, rank(once)), abs=1e-4)

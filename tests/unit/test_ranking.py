@@ -1,11 +1,12 @@
 """Evidence → scores → order."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from cloister.domain.recall.ranking import Evidence, Weights, best, rank
+from cloister.domain.recall.ranking import Bounds, Evidence, Weights, best, rank
 
 
 def evidence(
@@ -77,3 +78,16 @@ def test_a_limit_beyond_the_evidence_gives_all_of_it() -> None:
 def test_no_evidence_ranks_to_nothing() -> None:
     found = evidence(ids=[])
     assert best(found, rank(found), 5).tolist() == []
+
+
+def test_with_the_bounds_of_the_pool_a_part_of_it_scores_as_in_the_whole() -> None:
+    whole = evidence(
+        ids=[1, 2, 3, 4],
+        lexical=[0, 2, 8, 4],
+        semantic=[-0.5, 0.1, 0.3, 0.5],
+        author=[0, 1, 1, 0],
+        session_prior=[0, 1, 3, 3],
+    )
+    bounds = Bounds(lexical=(0, 8), semantic=(-0.5, 0.5), session_prior=(0, 3))
+    part = evidence(ids=[2, 4], lexical=[2, 4], semantic=[0.1, 0.5], author=[1, 0], session_prior=[1, 3])
+    assert rank(replace(part, bounds=bounds)).tolist() == pytest.approx(rank(whole)[[1, 3]].tolist())

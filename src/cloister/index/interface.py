@@ -15,6 +15,10 @@ WINDOW_REACH = 3
 """How many messages before and after a message, in its session, contribute to its score."""
 
 
+DEPTH = 100
+"""How many candidates of each role are returned unless the caller says otherwise."""
+
+
 class SnapshotTooOld(Exception):
     """The index has a later state of the pool than the reader's snapshot: retry with a new snapshot."""
 
@@ -39,6 +43,8 @@ class PoolReader(Protocol):
     def all_rows(self) -> Iterator[Row]: ...
 
     def session_rows(self, session: SessionId, after: int) -> list[Row]: ...
+
+    def vectors(self, ids: Sequence[int]) -> dict[int, bytes]: ...
 
 
 class DerivedReader(Protocol):
@@ -76,8 +82,9 @@ class EntityReader(DerivedReader, Protocol):
 class PoolIndex(Protocol):
     """An index bound to one pool, or to the entities of one project; it cannot answer from any other."""
 
-    def evidence(self, question: str, asked_at: int) -> Evidence:
-        """The evidence for a question that is asked at this time, in microseconds since the epoch."""
+    def evidence(self, question: str, asked_at: int, depth: int = DEPTH, session: SessionId | None = None) -> Evidence:
+        """Evidence for a question that is asked at this time, in microseconds since the epoch: for at least the `depth` best rows
+        of each role, and of a session if one is given, as far as there are so many. An index may return more rows, or all."""
         ...
 
 

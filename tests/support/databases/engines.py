@@ -16,7 +16,7 @@ from cloister.bootstrap import Services, wire
 from cloister.domain.errors import CloisterError
 from cloister.domain.timestamps import Clock, now
 from cloister.domain.usage import Limits
-from cloister.index.exact.index import ExactIndex
+from cloister.index.exact.index import LARGE, ExactIndex
 from cloister.index.interface import Index
 from cloister.models.interface import ChatModel, Extractor
 from cloister.models.static.embedder import StaticEmbedder
@@ -124,8 +124,9 @@ def at_once(work: Callable[[int], T], threads: int = 8) -> list[T]:
         return [each.result() for each in [running.submit(run, number) for number in range(threads)]]
 
 
-def exact_index(megabytes: int = 64) -> ExactIndex:
-    return ExactIndex(EMBEDDER.embed_query, EMBEDDER.dimension, megabytes * 1_000_000)
+def exact_index(megabytes: int = 64, large: int = LARGE) -> ExactIndex:
+    """`large` is the number of messages from which a pool is answered in two stages."""
+    return ExactIndex(EMBEDDER.embed_query, EMBEDDER.dimension, megabytes * 1_000_000, large)
 
 
 @contextmanager

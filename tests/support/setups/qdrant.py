@@ -108,6 +108,9 @@ class Reader:
     def session_rows(self, session: SessionId, after: int) -> list[Row]:
         return []
 
+    def vectors(self, ids: Sequence[int]) -> dict[int, bytes]:
+        return {}
+
 
 @contextmanager
 def open_house(kind: str, path: Path) -> Generator[QdrantSetup]:

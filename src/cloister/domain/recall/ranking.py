@@ -1,6 +1,7 @@
 """Combines the evidence for each candidate of a query into one score and order. Pure arithmetic: no text, no scope, no storage.
 
-The candidates may be a whole pool or those an index returned; min-max scaling is over the given candidates.
+The candidates may be a whole pool or those an index returned. Min-max scaling is over the given candidates, or between the bounds
+of the whole pool where an index gives them, so that a candidate's score does not depend on which others are candidates.
 """
 
 from dataclasses import dataclass
@@ -10,6 +11,15 @@ import numpy.typing as npt
 
 _DIGITS = 6
 _TIE = 10.0**-_DIGITS
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bounds:
+    """The lowest and highest value of each scaled column in the whole pool."""
+
+    lexical: tuple[float, float]
+    semantic: tuple[float, float]
+    session_prior: tuple[float, float]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,6 +38,8 @@ class Evidence:
     session_prior: npt.NDArray[np.float32]
     coverage: npt.NDArray[np.float32]
     """How much of the query's words a candidate has, from 0 to about 1; words that no message of the pool has count too."""
+    bounds: Bounds | None = None
+    """Given if the candidates are only a part of the pool."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -66,12 +78,13 @@ def rank(evidence: Evidence, weights: Weights | None = None) -> npt.NDArray[np.f
     """One score per candidate; higher is better."""
     by = weights or Weights()
     scores = np.float32(by.date) * evidence.date
-    for column, weight in (
-        (evidence.lexical, by.lexical),
-        (evidence.semantic, by.semantic),
-        (evidence.session_prior, by.session_prior),
+    bounds = evidence.bounds
+    for column, weight, limits in (
+        (evidence.lexical, by.lexical, bounds and bounds.lexical),
+        (evidence.semantic, by.semantic, bounds and bounds.semantic),
+        (evidence.session_prior, by.session_prior, bounds and bounds.session_prior),
     ):
-        _add_scaled(scores, column, weight)
+        _add_scaled(scores, column, weight, limits)
     if by.favour_author:
         scores *= 1 + np.float32(by.author) * evidence.author
     return scores
@@ -95,11 +108,16 @@ def best(
     return near[order[:limit]]
 
 
-def _add_scaled(scores: npt.NDArray[np.float32], column: npt.NDArray[np.float32], weight: float) -> None:
+def _add_scaled(
+    scores: npt.NDArray[np.float32],
+    column: npt.NDArray[np.float32],
+    weight: float,
+    bounds: tuple[float, float] | None,
+) -> None:
     """Add `weight` times the column scaled to 0…1; a constant column, as of a single candidate, is clipped instead of scaled."""
     if not len(column):
         return
-    low, high = float(column.min()), float(column.max())
+    low, high = bounds or (float(column.min()), float(column.max()))
     if high - low > 1e-9:
         scores += (column - np.float32(low)) * np.float32(weight / (high - low))
     else:

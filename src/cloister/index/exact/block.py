@@ -41,10 +41,13 @@ class PoolBlock:
         return len(self._ids.live)
 
     @property
-    def sessions(self) -> dict[int, int]:
-        """The id of the last message of each session in the block."""
-        ids = self._ids.live
-        return {session: int(ids[row]) for session, row in self._last_rows.items()}
+    def sessions(self) -> set[int]:
+        return set(self._last_rows)
+
+    def last_message(self, session: int) -> int:
+        """The id of the last message of a session in the block, or 0."""
+        row = self._last_rows.get(session)
+        return 0 if row is None else int(self._ids.live[row])
 
     @property
     def nbytes(self) -> int:

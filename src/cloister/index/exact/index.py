@@ -1,4 +1,5 @@
-"""The exact index: each pool in use is cached as a block in memory, made only of that pool's rows and scanned in full.
+"""The exact index: each pool in use is cached as a block in memory, made only of that pool's rows. Small pools are scanned in
+full; large ones in two stages, which read the vectors of candidates from storage.
 
 Index rows in the database are authoritative; a block is brought up to date by comparing pool versions, whichever process wrote
 the rows. Blocks share nothing, and the least recently used are evicted above a byte limit.
@@ -13,7 +14,9 @@ from cloister.domain.recall.ranking import Evidence
 from cloister.index.exact.block import EmbedQuery, PoolBlock
 from cloister.index.exact.columns import rows_of
 from cloister.index.exact.derived import DerivedBlocks
+from cloister.index.exact.large.block import LargeBlock
 from cloister.index.interface import (
+    DEPTH,
     DerivedReader,
     EntityReader,
     PoolIndex,
@@ -24,12 +27,16 @@ from cloister.index.interface import (
 
 # So many rows still fit into the CPU cache when they are copied into columns.
 _CHUNK = 4_000
+LARGE = 32_768
+"""The number of messages from which a pool is answered in two stages: below it a full scan is about as fast."""
 
 
 class ExactIndex:
     """Cached blocks by pool. It reads committed rows itself, so the next question already finds them."""
 
-    def __init__(self, embed_query: EmbedQuery, dimension: int, byte_limit: int) -> None:
+    def __init__(self, embed_query: EmbedQuery, dimension: int, byte_limit: int, large: int = LARGE) -> None:
+        """Pools of at least `large` messages are answered in two stages, all others by a full scan."""
+        self._large = large
         self._embed_query = embed_query
         self._dimension = dimension
         self._byte_limit = byte_limit
@@ -69,7 +76,7 @@ class ExactIndex:
         with self._lock:
             cached = self._blocks.get(key)
             if cached is None:
-                cached = self._blocks[key] = _CachedBlock(self._dimension)
+                cached = self._blocks[key] = _CachedBlock(self._dimension, self._large)
             self._blocks.move_to_end(key)
             return cached
 
@@ -83,27 +90,42 @@ class _ExactPool:
         self._embed_query = embed_query
         self._index = index
 
-    def evidence(self, question: str, asked_at: int) -> Evidence:
+    def evidence(self, question: str, asked_at: int, depth: int = DEPTH, session: SessionId | None = None) -> Evidence:
         with self._cached.lock:
             changed = self._cached.follow(self._pool)
-            evidence = self._cached.block.evidence(question, self._embed_query, asked_at)
+            evidence = self._cached.evidence(question, asked_at, self._embed_query, self._pool, depth, session)
         if changed:
             self._index.make_room()
         return evidence
 
 
 class _CachedBlock:
-    """A block and the version of the pool that it was built from."""
+    """A block and the version of the pool that it was built from. A pool becomes a large block when it has grown to `large` rows,
+    and a small one again when it has shrunk to half of that."""
 
-    def __init__(self, dimension: int) -> None:
+    def __init__(self, dimension: int, large: int) -> None:
         self.lock = threading.Lock()
         self._dimension = dimension
+        self._large = large
         self._empty()
 
     def _empty(self) -> None:
-        self.block = PoolBlock(self._dimension)
+        self._block: PoolBlock | LargeBlock = PoolBlock(self._dimension)
         self.nbytes = 0
         self._version: int | None = None
+
+    def evidence(
+        self,
+        question: str,
+        asked_at: int,
+        embed_query: EmbedQuery,
+        pool: PoolReader,
+        depth: int,
+        session: SessionId | None,
+    ) -> Evidence:
+        if isinstance(self._block, LargeBlock):
+            return self._block.evidence(question, embed_query, pool.vectors, depth, session, asked_at)
+        return self._block.evidence(question, embed_query, asked_at)
 
     def follow(self, pool: PoolReader) -> bool:
         """Update the block to the reader's snapshot; returns whether anything changed. A failure half-way empties the block."""
@@ -114,25 +136,39 @@ class _CachedBlock:
             raise SnapshotTooOld
         try:
             if self._version is None:
-                self.block.reserve(pool.size())
-                self._append(pool.all_rows())
+                self._load(pool, pool.size() >= self._large)
             else:
                 self._catch_up(pool, self._version, removed_version)
+            if self._outgrown():
+                self._load(pool, len(self._block) >= self._large)
         except BaseException:  # a block that was changed by half would give wrong answers
             self._empty()
             raise
         self._version = version
-        self.nbytes = self.block.nbytes
+        self.nbytes = self._block.nbytes
         return True
 
+    def _outgrown(self) -> bool:
+        if isinstance(self._block, LargeBlock):
+            return 2 * len(self._block) < self._large
+        return len(self._block) >= self._large
+
+    def _load(self, pool: PoolReader, large: bool) -> None:
+        self._block = LargeBlock(self._dimension) if large else PoolBlock(self._dimension)
+        self._block.reserve(pool.size())
+        self._append(pool, pool.all_rows())
+
     def _catch_up(self, pool: PoolReader, version: int, removed_version: int) -> None:
-        cached = self.block.sessions
-        gone = set(cached).difference(pool.members()) if removed_version > version else set[int]()
+        gone = self._block.sessions.difference(pool.members()) if removed_version > version else set[int]()
         changes = pool.changes(version)
         rebuilt = {session for session, rebuilt_version in changes if rebuilt_version > version}
-        after = {session: 0 if session in rebuilt else cached.get(session, 0) for session, _ in changes}
-        self.block.drop(gone | rebuilt)
-        self._append(row for session in after for row in pool.session_rows(SessionId(session), after[session]))
+        after = {session: 0 if session in rebuilt else self._block.last_message(session) for session, _ in changes}
+        self._block.drop(gone | rebuilt)
+        self._append(pool, (row for session in after for row in pool.session_rows(SessionId(session), after[session])))
 
-    def _append(self, rows: Iterable[Row]) -> None:
-        self.block.append(rows_of(rows, _CHUNK))
+    def _append(self, pool: PoolReader, rows: Iterable[Row]) -> None:
+        batches = rows_of(rows, _CHUNK)
+        if isinstance(self._block, LargeBlock):
+            self._block.append(batches, pool.vectors)
+        else:
+            self._block.append(batches)

@@ -3,43 +3,22 @@
 The author's name and the date count as words of a message, though they are not part of its text.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from cloister.domain.patterns import linear
-from cloister.index import bm25, terms
+from cloister.index import bm25
 from cloister.index.exact.columns import Column
 from cloister.index.exact.dates import Dates
-from cloister.index.exact.postings import Locations, Matches, Postings
+from cloister.index.exact.postings import Matches, Postings
+from cloister.index.exact.query import Query, QueryReader
 from cloister.index.exact.speakers import Speakers
 from cloister.index.exact.windows import Windows
-from cloister.index.spelling import near_words
 
 _MOST_TERMS = 64
-_MOST_REPAIRS = 4
 _GRID = 65_536
-_WORD = linear(r"[^\W_]+")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Query:
-    """A query in terms of this pool. `derived` has, by term, the rows whose author or date has it."""
-
-    text: str
-    words: Sequence[str]
-    stems: Mapping[str, Sequence[int]]
-    terms: Sequence[int]
-    located: Locations
-    idf: npt.NDArray[np.float32]
-    derived: dict[int, npt.NDArray[np.intp]]
-
-    def weigh(self, words: Sequence[str]) -> list[float]:
-        """The weight of words of the query in this pool, by their idf."""
-        return bm25.weigh(words, self.stems, dict(zip(self.terms, self.idf.tolist(), strict=True)))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,9 +33,9 @@ class Scores:
 class Lexicon:
     def __init__(self, speakers: Speakers, dates: Dates, windows: Windows) -> None:
         self._speakers = speakers
-        self._dates = dates
         self._windows = windows
         self._postings = Postings()
+        self._reader = QueryReader(self._postings, speakers, dates)
         self._lengths = Column(np.float32)
         self._full_lengths = Column(np.float32)
         self._slots = Column(np.intp)
@@ -106,29 +85,7 @@ class Lexicon:
         self.measure()
 
     def ask(self, query: str) -> Query:
-        read, asked, located = self._locate(query)
-        if not located.frequencies.all():
-            repaired = self._repair(query, read, dict(zip(asked, located.frequencies.tolist(), strict=True)))
-            if repaired != query:
-                query = repaired
-                read, asked, located = self._locate(query)
-        frequencies = located.frequencies.copy()
-        derived: dict[int, npt.NDArray[np.intp]] = {}
-        for at, term in enumerate(asked):
-            mask = self._derived(term)
-            if mask is not None:
-                derived[term] = np.flatnonzero(mask)
-                frequencies[at] += len(derived[term]) - np.count_nonzero(mask[located.matches([at]).rows])
-        idf = bm25.idf(frequencies, len(self._lengths.live))
-        return Query(
-            text=query,
-            words=read.words,
-            stems=read.terms,
-            terms=asked,
-            located=located,
-            idf=idf,
-            derived=derived,
-        )
+        return self._reader.read(query, len(self._lengths.live))
 
     def score(self, asked: Query) -> Scores:
         """BM25 of each message's window and of its session, and the coverage of the query."""
@@ -179,57 +136,8 @@ class Lexicon:
         shares = found.counts * self._shares.live[found.rows]
         return np.bincount(cells, shares, terms_asked * sessions).astype(np.float32).reshape(terms_asked, sessions)
 
-    def _locate(self, query: str) -> tuple[terms.QueryWords, Sequence[int], Locations]:
-        read = terms.read_query(query, self._languages())
-        if read.ambiguous:
-            possible = list(read.distinct())
-            located = self._postings.locate(possible)
-            known = {
-                term
-                for term, frequency in zip(possible, located.frequencies.tolist(), strict=True)
-                if frequency or self._derived(term) is not None
-            }
-            read = read.limited_to(known)
-        asked = list(read.distinct())
-        return read, asked, self._postings.locate(asked)
-
-    def _languages(self) -> Sequence[terms.Language]:
-        """The languages of the pool's messages besides English."""
-        if self._spoken is None:
-            marks = self._postings.locate(list(terms.LANGUAGE_TERMS.values())).frequencies.tolist()
-            self._spoken = [language for language, found in zip(terms.LANGUAGE_TERMS, marks, strict=True) if found]
-        return self._spoken
-
-    def _derived(self, term: int) -> npt.NDArray[np.bool_] | None:
-        by_name, by_date = self._speakers.with_term(term), self._dates.with_term(term)
-        if by_name is None or by_date is None:
-            return by_date if by_name is None else by_name
-        return by_name | by_date
-
-    def _repair(self, query: str, read: terms.QueryWords, frequencies: dict[int, int]) -> str:
-        """The query with each word unknown to the pool replaced by the pool's most frequent word at edit distance one."""
-        unknown = [
-            word
-            for word, stems in read.terms.items()
-            if not any(frequencies[stem] or self._derived(stem) is not None for stem in stems)
-        ]
-        repaired: dict[str, str] = {}
-        for word in unknown[:_MOST_REPAIRS]:
-            plain = word if read.language is terms.Language.ENGLISH else terms.without_marks(word)
-            proposed = _near_terms(plain, read.language)
-            if not len(proposed):
-                continue
-            named = self._speakers.frequencies(_near_terms(plain, terms.Language.ENGLISH))
-            known = self._postings.locate(proposed).frequencies + named
-            if known.any():
-                repaired[word] = near_words(plain)[int(known.argmax())]
-        if not repaired:
-            return query
-        return _WORD.sub(lambda word: repaired.get(word.group().lower(), word.group()), query)
-
     def measure(self) -> None:
         """Recompute the BM25 length terms, which change only when rows do."""
-        self._spoken: Sequence[terms.Language] | None = None
         self._dampers = _dampers(self._full_lengths.live + self._windows.borrowed_lengths)
         self._session_dampers = _dampers(self._session_lengths.live)
 
@@ -241,11 +149,6 @@ class Lexicon:
         shares = self._shares.extend(len(session_ids))
         shares[:] = self._speakers.shares(begin)
         np.add.at(self._session_lengths.live, slots[inverse], self._lengths.live[begin:] * shares)
-
-
-@lru_cache(maxsize=1024)
-def _near_terms(word: str, language: terms.Language) -> npt.NDArray[np.uint32]:
-    return np.array(terms.terms_of(near_words(word), language), np.uint32)
 
 
 def _dampers(lengths: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

@@ -1,7 +1,8 @@
 """The inverted index of one pool: which messages have which term, and how often. In memory and exact.
 
 It consists of sorted segments of decreasing size, as a log-structured merge tree does: an append adds a small segment, and
-segments of similar size are merged, so that a term is found by a few binary searches.
+segments of similar size are merged, so that a term is found by a few binary searches. Very large segments are not merged: copying
+them would cost more than another binary search.
 """
 
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 _MERGE_RATIO = 4
+_MOST_MERGED = 4_000_000
 _MOST_COUNTED = 255
 _NO_ROWS = np.empty(0, np.int32)
 _NO_COUNTS = np.empty(0, np.uint8)
@@ -45,11 +47,25 @@ class _Segment:
         begins = self.starts[at]
         return begins, np.where(self.terms[at] == terms, self.starts[at + 1], begins)
 
+    def count(
+        self, begins: npt.NDArray[np.int64], ends: npt.NDArray[np.int64], alive: npt.NDArray[np.bool_]
+    ) -> npt.NDArray[np.int64]:
+        """The number of live rows of each range."""
+        found = np.zeros(len(begins), np.int64)
+        for at in np.flatnonzero(ends > begins).tolist():
+            found[at] = np.count_nonzero(alive[self.rows[begins[at] : ends[at]]])
+        return found
+
 
 class Postings:
     def __init__(self) -> None:
         self._segments: tuple[_Segment, ...] = ()
         self._gathered: list[tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64], int]] = []
+
+    @property
+    def segments(self) -> "tuple[_Segment, ...]":
+        """The segments; another object whenever they change."""
+        return self._segments
 
     @property
     def nbytes(self) -> int:
@@ -61,30 +77,34 @@ class Postings:
 
     def settle(self) -> None:
         """Turn all gathered rows into one segment: sorting once is cheaper than merging often."""
-        keys = _keys(self._gathered)
-        self._gathered.clear()
+        gathered, self._gathered = self._gathered, []
+        keys = _keys(gathered)
         if not len(keys):
             return
         segments = [*self._segments, _segment(keys)]
-        while len(segments) > 1 and len(segments[-1].rows) * _MERGE_RATIO >= len(segments[-2].rows):
+        while len(segments) > 1 and _worth_merging(len(segments[-2].rows), len(segments[-1].rows)):
             newer, older = segments.pop(), segments.pop()
             segments.append(_merged(older, newer))
         self._segments = tuple(segments)
 
-    def renumber(self, new_rows: npt.NDArray[np.int64]) -> None:
-        """Give row `i` the number `new_rows[i]`, which keeps the order; remove it if that is negative."""
+    def renumber(self, new_rows: npt.NDArray[np.int32] | npt.NDArray[np.int64]) -> None:
+        """Give row `i` the number `new_rows[i]`, or remove it if that is negative."""
         renumbered = (_renumbered(segment, new_rows) for segment in self._segments)
         self._segments = tuple(segment for segment in renumbered if len(segment.rows))
 
-    def locate(self, terms: Sequence[int] | npt.NDArray[np.uint32]) -> "Locations":
+    def locate(
+        self, terms: Sequence[int] | npt.NDArray[np.uint32], alive: npt.NDArray[np.bool_] | None = None
+    ) -> "Locations":
+        """Where terms are found; with `alive`, only in the rows that it selects."""
         asked = np.asarray(terms, np.uint32)
         ranges = [(segment, *segment.find(asked)) for segment in self._segments]
         frequencies = np.zeros(len(asked), np.int64)
-        for _, begins, ends in ranges:
-            frequencies += ends - begins
+        for segment, begins, ends in ranges:
+            frequencies += ends - begins if alive is None else segment.count(begins, ends, alive)
         return Locations(
             frequencies=frequencies,
             ranges=[(segment, begins.tolist(), ends.tolist()) for segment, begins, ends in ranges],
+            alive=alive,
         )
 
 
@@ -94,6 +114,7 @@ class Locations:
 
     frequencies: npt.NDArray[np.int64]
     ranges: Sequence[tuple[_Segment, list[int], list[int]]]
+    alive: npt.NDArray[np.bool_] | None
 
     def matches(self, positions: Sequence[int]) -> Matches:
         """The occurrences of some of the terms, given by their positions in the list located."""
@@ -109,11 +130,19 @@ class Locations:
                     counts.append(segment.counts[begin:end])
                     terms.append(at)
                     sizes.append(end - begin)
-        return Matches(
+        found = Matches(
             terms=np.repeat(np.array(terms, np.intp), sizes),
             rows=np.concatenate(rows, dtype=np.intp),
             counts=np.concatenate(counts, dtype=np.float32),
         )
+        if self.alive is None:
+            return found
+        kept = np.flatnonzero(self.alive[found.rows])
+        return Matches(terms=found.terms[kept], rows=found.rows[kept], counts=found.counts[kept])
+
+
+def _worth_merging(older: int, newer: int) -> bool:
+    return newer * _MERGE_RATIO >= older and older + newer <= _MOST_MERGED
 
 
 def _keys(gathered: Sequence[tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64], int]]) -> npt.NDArray[np.uint64]:
@@ -166,7 +195,7 @@ def _merged(older: _Segment, newer: _Segment) -> _Segment:
     return _Segment(terms=terms, starts=starts, rows=rows, counts=counts)
 
 
-def _renumbered(segment: _Segment, new_rows: npt.NDArray[np.int64]) -> _Segment:
+def _renumbered(segment: _Segment, new_rows: npt.NDArray[np.int32] | npt.NDArray[np.int64]) -> _Segment:
     rows = new_rows[segment.rows]
     kept = rows >= 0
     kept_before = np.concatenate(([0], np.cumsum(kept)))[segment.starts]

@@ -4,6 +4,7 @@ An author without a name of their own ("user", "assistant", none) is slot 0.
 """
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,10 @@ from cloister.domain.recall.question import Wanted
 from cloister.index import terms
 from cloister.index.exact.columns import Column
 
+Key = TypeVar("Key", int, str)
 _NAMELESS = 0
+# The slot and role of a removed row. As an index it means the last element, so arrays indexed by slots have a spare one at the end.
+_NO_SLOT = -1
 _ASSISTANT_SHARE = 0.2
 _USER, _ASSISTANT = ROLES.index("user"), ROLES.index("assistant")
 
@@ -25,6 +29,8 @@ class Speakers:
         self._roles = Column(np.int8)
         self._names: list[str | None] = [None]
         self._sizes = [0]
+        self._uses = np.zeros(1, np.int64)
+        self._removed = 0
         self._slot_of: dict[str | None, int] = {None: _NAMELESS}
         self._by_word: dict[str, set[int]] = {}
         self._by_term: dict[int, set[int]] = {}
@@ -46,26 +52,55 @@ class Speakers:
     def extend(self, authors: Sequence[str | None], roles: Sequence[int]) -> npt.NDArray[np.float32]:
         """Add rows; returns the number of name words of each."""
         for author in set(authors):
-            if author not in self._slot_of:
-                self._slot_of[author] = self._add(speaker_name(author))
+            self._slot(author)
         slots = self._slots.extend(len(authors))
         slots[:] = list(map(self._slot_of.__getitem__, authors))
         self._roles.extend(len(roles))[:] = roles
         self._by_role.clear()
+        uses = np.bincount(slots, minlength=len(self._names))
+        uses[: len(self._uses)] += self._uses
+        self._uses = uses
         return np.array(self._sizes, np.float32)[slots]
+
+    def remove(self, rows: npt.NDArray[np.intp]) -> None:
+        """Remove the authors and roles of rows, and the names that no longer occur. The other rows keep their numbers."""
+        slots = self._slots.live[rows]
+        self._uses -= np.bincount(slots, minlength=len(self._names))
+        self._slots.live[rows] = _NO_SLOT
+        self._roles.live[rows] = _NO_SLOT
+        self._removed += len(rows)
+        self._by_role.clear()
+        unused = {slot for slot in np.unique(slots).tolist() if slot != _NAMELESS and not self._uses[slot]}
+        if not unused:
+            return
+        self._slot_of = {author: slot for author, slot in self._slot_of.items() if slot not in unused}
+        for slot in unused:
+            self._names[slot] = None
+        self._by_word = _without(self._by_word, unused)
+        self._by_term = _without(self._by_term, unused)
+        self._name_terms = {terms.term(word, language) for word in self._by_word for language in terms.Language}
 
     def keep(self, rows: npt.NDArray[np.intp]) -> None:
         """Keep these rows, and only the names that still occur."""
-        slots: list[int] = self._slots.live[rows].tolist()
-        roles: list[int] = self._roles.live[rows].tolist()
-        names = self._names
+        slots, roles = self._slots.live[rows], self._roles.live[rows]
+        names: list[str | None] = [*self._names, None]
         self.__init__()
-        self.extend([names[slot] for slot in slots], roles)
+        used, positions = np.unique(slots, return_inverse=True)
+        known: list[int] = used.tolist()
+        new_slots = [_NO_SLOT if slot == _NO_SLOT else self._slot(names[slot]) for slot in known]
+        self._slots.extend(len(rows))[:] = np.array(new_slots, np.int32)[positions]
+        self._roles.extend(len(rows))[:] = roles
+        present = self._slots.live[self._slots.live != _NO_SLOT]
+        self._removed = len(rows) - len(present)
+        self._uses = np.bincount(present, minlength=len(self._names))
 
     def shares(self, begin: int) -> npt.NDArray[np.float32]:
         """The weight of each row from `begin` on in its session: nameless assistants write much and count little."""
-        nameless = (self._roles.live[begin:] == _ASSISTANT) & (self._slots.live[begin:] == _NAMELESS)
-        return np.where(nameless, np.float32(_ASSISTANT_SHARE), np.float32(1))
+        return _shares(self._roles.live[begin:], self._slots.live[begin:])
+
+    def shares_of(self, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.float32]:
+        """The same for some rows."""
+        return _shares(self._roles.live[rows], self._slots.live[rows])
 
     def is_name(self, term: int) -> bool:
         """Whether a term is of a name's word, in any language: a text in German has it under its German stem."""
@@ -87,24 +122,33 @@ class Speakers:
         """The rows of the authors that a query names, else of the role it asks for; None if that is all or none."""
         named = set[int]().union(*(self._by_word[word] for word in words if word in self._by_word))
         if named:
-            return _some(self._of(named))
+            return self._some(self._of(named))
         if wanted not in self._by_role:
-            self._by_role[wanted] = _some(self._of_role(wanted))
+            self._by_role[wanted] = self._some(self._of_role(wanted))
         return self._by_role[wanted]
+
+    def _some(self, rows: npt.NDArray[np.bool_] | None) -> npt.NDArray[np.bool_] | None:
+        """The mask, or None if it selects all rows or none."""
+        return rows if rows is not None and 0 < np.count_nonzero(rows) < len(rows) - self._removed else None
 
     def _of_role(self, wanted: Wanted) -> npt.NDArray[np.bool_] | None:
         assistants = self._roles.live == _ASSISTANT
         nameless = assistants & (self._slots.live == _NAMELESS)
-        if wanted is Wanted.ANYONE or 2 * int(nameless.sum()) <= int(assistants.sum()):
+        if wanted is Wanted.ANYONE or 2 * np.count_nonzero(nameless) <= np.count_nonzero(assistants):
             return None
         return nameless if wanted is Wanted.ASSISTANT else self._roles.live == _USER
 
     def _of(self, slots: set[int]) -> npt.NDArray[np.bool_]:
         if len(slots) == 1:
             return self._slots.live == next(iter(slots))
-        chosen = np.zeros(len(self._names), np.bool_)
+        chosen = np.zeros(len(self._names) + 1, np.bool_)
         chosen[list(slots)] = True
         return chosen[self._slots.live]
+
+    def _slot(self, author: str | None) -> int:
+        if author not in self._slot_of:
+            self._slot_of[author] = self._add(speaker_name(author))
+        return self._slot_of[author]
 
     def _add(self, name: str | None) -> int:
         if name is None:
@@ -121,6 +165,9 @@ class Speakers:
         return slot
 
 
-def _some(rows: npt.NDArray[np.bool_] | None) -> npt.NDArray[np.bool_] | None:
-    """The mask, or None if it selects all rows or none."""
-    return rows if rows is not None and rows.any() and not rows.all() else None
+def _without(named: dict[Key, set[int]], slots: set[int]) -> dict[Key, set[int]]:
+    return {key: left for key, found in named.items() if (left := found - slots)}
+
+
+def _shares(roles: npt.NDArray[np.int8], slots: npt.NDArray[np.int32]) -> npt.NDArray[np.float32]:
+    return np.where((roles == _ASSISTANT) & (slots == _NAMELESS), np.float32(_ASSISTANT_SHARE), np.float32(1))

@@ -14,7 +14,7 @@ from cloister.index.exact.columns import Column
 from cloister.index.interface import WINDOW_REACH
 
 SEMANTIC_REACH = 2
-_DECAY = 0.5
+DECAY = 0.5
 _FULL_WORDS = 12
 
 NONE = -1
@@ -48,6 +48,11 @@ class Windows:
         """The number of words, weighted, that each message gets from the others in its window."""
         return self._borrowed.live
 
+    @property
+    def norms(self) -> npt.NDArray[np.float32]:
+        """The norm of each window's summed vector."""
+        return self._norms.live
+
     def adjacent_rows(self, distance: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         return self._before[distance - 1].live, self._after[distance - 1].live
 
@@ -66,7 +71,7 @@ class Windows:
         rows = np.arange(begin, len(lengths), dtype=np.intp)
         for column in self._after:
             column.extend(len(rows))[:] = NONE
-        self._lent.extend(len(rows))[:] = np.minimum(1, _FULL_WORDS / np.maximum(lengths[begin:], 1))
+        self._lent.extend(len(rows))[:] = lent_shares(lengths[begin:])
         self._borrowed.extend(len(rows))
         self._norms.extend(len(rows))
         self._link(rows, previous)
@@ -89,7 +94,7 @@ class Windows:
         total = scores.copy()
         for distance in range(1, SEMANTIC_REACH + 1):
             before, after = self.adjacent_rows(distance)
-            total += np.float32(_DECAY**distance) * (lent.take(before, mode="wrap") + lent.take(after, mode="wrap"))
+            total += np.float32(DECAY**distance) * (lent.take(before, mode="wrap") + lent.take(after, mode="wrap"))
         total /= self._norms.live
         return total
 
@@ -108,7 +113,7 @@ class Windows:
         into[rows if lines is None else lines + rows] += counts
         lending = counts * self.lent[rows]
         for distance in range(1, WINDOW_REACH + 1):
-            lending *= np.float32(_DECAY)
+            lending *= np.float32(DECAY)
             for pointers in self.adjacent_rows(distance):
                 cells = pointers[rows]
                 into[cells if lines is None else lines + cells] += lending
@@ -144,7 +149,7 @@ class Windows:
         borrowed = np.zeros(len(rows), np.float32)
         for distance in range(1, WINDOW_REACH + 1):
             for pointers in self.adjacent_rows(distance):
-                borrowed += np.float32(_DECAY**distance) * self._lent_words(pointers[rows], lengths)
+                borrowed += np.float32(DECAY**distance) * self._lent_words(pointers[rows], lengths)
         self._borrowed.live[rows] = borrowed
         self._norms.live[rows] = self._window_norms(rows)
 
@@ -158,7 +163,7 @@ class Windows:
             before, after = self.adjacent_rows(distance)
             members |= {-distance: before[rows], distance: after[rows]}
         shares = {
-            offset: np.where(row == NONE, np.float32(0), np.float32(_DECAY ** abs(offset)) * self.lent[row])
+            offset: np.where(row == NONE, np.float32(0), np.float32(DECAY ** abs(offset)) * self.lent[row])
             for offset, row in members.items()
         } | {0: np.ones(len(rows), np.float32)}
         squares = np.zeros(len(rows), np.float32)
@@ -168,6 +173,11 @@ class Windows:
             product = self._products[later - earlier].live[members[later]]
             squares += 2 * shares[earlier] * shares[later] * product
         return np.sqrt(np.maximum(squares, 1e-6))
+
+
+def lent_shares(lengths: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """The weight of messages in the windows of others, by their numbers of words."""
+    return np.minimum(1, _FULL_WORDS / np.maximum(lengths, 1))
 
 
 def row_products(left: npt.NDArray[np.float16], right: npt.NDArray[np.float16]) -> npt.NDArray[np.float32]:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from qdrant_client import models
 
-from cloister.domain.identifiers import SEQUENCE_BITS
+from cloister.domain.identifiers import SEQUENCE_BITS, SessionId
 from cloister.domain.recall.question import parse_question
 from cloister.domain.recall.ranking import Evidence, no_evidence
 from cloister.index import terms
@@ -22,7 +22,7 @@ from cloister.index.bm25 import HIGHEST, dampers, idf, saturated, weigh
 from cloister.index.exact.block import EmbedQuery
 from cloister.index.exact.dates import Dates
 from cloister.index.exact.speakers import Speakers
-from cloister.index.interface import EntityReader, PoolReader
+from cloister.index.interface import DEPTH, EntityReader, PoolReader
 from cloister.index.qdrant.points import (
     AUTHOR,
     CREATED_AT,
@@ -83,7 +83,7 @@ class QdrantPool:
         self._pool = pool
         self._embed_query = embed_query
 
-    def evidence(self, question: str, asked_at: int) -> Evidence:
+    def evidence(self, question: str, asked_at: int, depth: int = DEPTH, session: SessionId | None = None) -> Evidence:
         members = self._pool.members()
         if not members:
             return no_evidence()
@@ -100,7 +100,7 @@ class QdrantProject:
         self._entities = entities
         self._embed_query = embed_query
 
-    def evidence(self, question: str, asked_at: int) -> Evidence:
+    def evidence(self, question: str, asked_at: int, depth: int = DEPTH, session: SessionId | None = None) -> Evidence:
         size = 0 if self._entities.version() is None else self._entities.size()
         if not size:
             return no_evidence()

@@ -10,7 +10,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from cloister.domain.context import Item
 from cloister.domain.entity import Entity
-from cloister.domain.identifiers import MessageId
+from cloister.domain.identifiers import MessageId, SessionId
 from cloister.domain.memory import StoredMemory
 from cloister.domain.prompts.recalled_text import shown_outside_session
 from cloister.domain.recall.ranking import Weights, best, rank
@@ -27,6 +27,10 @@ T = TypeVar("T")
 Id = TypeVar("Id", bound=int)
 _DERIVED_WEIGHTS = Weights(author=0, date=0, session_prior=0, favour_author=False)
 _DIGITS = 6
+
+
+# An index of candidates answers for so many more than are picked, so that others can take the places of duplicates.
+_SPARE = 64
 
 
 class Found(NamedTuple, Generic[T]):
@@ -58,7 +62,9 @@ class Recall:
         rows = PoolStore(transaction, self._generation).rows(scope)
         if rows is None or question.is_small_talk:
             return Recalled()
-        evidence = self._index.within(rows).evidence(question.text, question.asked_at)
+        evidence = self._index.within(rows).evidence(
+            question.text, question.asked_at, _depth(picks, without), _session(picks)
+        )
         selection = Selection(evidence, rank(evidence), question, partial(self._items, rows))
         return selection.select(picks, without)
 
@@ -87,7 +93,7 @@ class Recall:
     ) -> Sequence[Found[T]]:
         if not limit or question.is_small_talk:
             return ()
-        evidence = index.evidence(question.text, question.asked_at)
+        evidence = index.evidence(question.text, question.asked_at, limit)
         if not len(evidence):
             return ()
         scores, matched = rank(evidence, _DERIVED_WEIGHTS), matches(evidence)
@@ -120,3 +126,11 @@ class Recall:
             with self._lock:
                 self.foreign_hits += len(ids) - len(found)
         return found
+
+
+def _depth(picks: Sequence[Pick], without: Collection[MessageId]) -> int:
+    return max((pick.limit for pick in picks), default=0) + len(without) + _SPARE
+
+
+def _session(picks: Sequence[Pick]) -> SessionId | None:
+    return next((pick.session for pick in picks if pick.session is not None), None)

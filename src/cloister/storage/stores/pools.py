@@ -138,6 +138,14 @@ class StoredPool:
             "session_rows", pool_id=self.pool, session_id=session, after=after, generation=self._generation
         )
 
+    def vectors(self, ids: Sequence[int]) -> dict[int, bytes]:
+        """The vectors of the messages with these ids that are in this pool now; other ids, and messages without one, are left
+        out."""
+        rows = self._transaction.rows(
+            "pool_vectors", pool_id=self.pool, message_ids=integers(ids), generation=self._generation
+        )
+        return dict(cast(list[tuple[int, bytes]], rows))
+
     def messages(self, ids: Sequence[MessageId]) -> dict[MessageId, PoolMessage]:
         """The messages with these ids that are in this pool now; other ids are left out."""
         rows = self._transaction.rows("pool_messages", pool_id=self.pool, message_ids=integers(ids))

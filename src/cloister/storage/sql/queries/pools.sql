@@ -84,6 +84,15 @@ WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND s.session_id = :sess
     AND m.generation = :generation AND m.status = 'completed' AND (m.vector IS NULL OR length(m.vector) > 0)
 ORDER BY m.message_id
 
+-- name: pool_vectors
+-- The vectors of messages by id, for candidates of an index: only those that are in this pool now.
+SELECT m.message_id, m.vector
+FROM json_each(CAST(:message_ids AS TEXT)) AS named
+CROSS JOIN message AS m
+CROSS JOIN session AS s
+WHERE m.message_id = named.value AND m.tenant_id = :tenant_id AND m.generation = :generation AND length(m.vector) > 0
+    AND s.session_id = m.session_id AND s.tenant_id = m.tenant_id AND s.pool_id = :pool_id
+
 -- name: pool_messages
 -- By id, for ids that an index returned: only those that are in this pool now.
 SELECT {pool_message_columns}
