@@ -4,7 +4,8 @@
 
 FILE (.json or .json.gz) has the shape of `docs/benchmarks.md`. Each conversation becomes a project with a pool of its own; every
 question is asked from an empty session of that project. R@k is the mean share of a question's evidence among the first k; questions
-of the category `adversarial` are reported apart and count in no total.
+of the category `adversarial` are reported apart and count in no total. The embedder is that of the environment: see
+`CLOISTER_EMBEDDER`.
 """
 
 import argparse
@@ -69,6 +70,7 @@ def ask_all(memory: Cloister, conversation: dict[str, Any], level: str) -> Itera
         memory.create_session(name, project_id=project)
         sessions[name] = str(session["id"])
         turns |= fill(memory, name, session)
+    memory.reindex()  # with an additional embedder, its vectors
     asker = f"{conversation['id']}/questions"
     memory.create_session(asker, project_id=project)
     for question in conversation["questions"]:

@@ -17,6 +17,8 @@ from cloister.domain.patterns import anchored, linear
 
 VERSION = 2
 """Raise it when the same message would give other terms; `cloister reindex` then derives them again."""
+BYTES = 4
+"""The length of one encoded term."""
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003ffff"

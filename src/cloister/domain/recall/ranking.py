@@ -14,7 +14,8 @@ _TIE = 10.0**-_DIGITS
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Evidence:
-    """The evidence for each candidate, as columns of equal length. `roles` are positions in `conversation.ROLES`."""
+    """The evidence for each candidate, as columns of equal length. `roles` are positions in `conversation.ROLES`. `second` is the
+    similarity by an additional embedder, NaN where a message has no vector of it; None without such an embedder."""
 
     ids: npt.NDArray[np.int64]
     session_ids: npt.NDArray[np.int64]
@@ -24,6 +25,7 @@ class Evidence:
     author: npt.NDArray[np.float32]
     date: npt.NDArray[np.float32]
     session_prior: npt.NDArray[np.float32]
+    second: npt.NDArray[np.float32] | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -54,6 +56,8 @@ class Weights:
     date: float = 0.1
     session_prior: float = 0.1
     favour_author: bool = True
+    second_share: float = 0.5
+    """The share of an additional embedder in the semantic evidence."""
 
 
 def rank(evidence: Evidence, weights: Weights | None = None) -> npt.NDArray[np.float32]:
@@ -64,11 +68,24 @@ def rank(evidence: Evidence, weights: Weights | None = None) -> npt.NDArray[np.f
         scores += np.float32(by.author) * evidence.author
     for column, weight in (
         (evidence.lexical, by.lexical),
-        (evidence.semantic, by.semantic),
+        (blended_semantic(evidence, by.second_share), by.semantic),
         (evidence.session_prior, by.session_prior),
     ):
         _add_scaled(scores, column, weight)
     return scores
+
+
+def blended_semantic(evidence: Evidence, share: float) -> npt.NDArray[np.float32]:
+    """The semantic evidence of both embedders; where a message has no vector of the additional one, the table's stands for both."""
+    if evidence.second is None:
+        return evidence.semantic
+    known = np.flatnonzero(~np.isnan(evidence.second))
+    blended = np.zeros(len(evidence), np.float32)
+    _add_scaled(blended, evidence.semantic, 1)
+    second = np.zeros(len(known), np.float32)
+    _add_scaled(second, evidence.second[known], 1)
+    blended[known] += np.float32(share) * (second - blended[known])
+    return blended
 
 
 def best(

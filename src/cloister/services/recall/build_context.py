@@ -24,6 +24,7 @@ from cloister.domain.prompts.recalled_text import shown_outside_session
 from cloister.domain.recall.question import asked_part
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_content, checked_limit
+from cloister.services.recall.additional import QueryVector
 from cloister.services.recall.recall import Pick, Recall
 from cloister.services.recall.snapshot import read_snapshot
 from cloister.storage.interface import Database, Transaction
@@ -68,6 +69,7 @@ class ContextBuilder:
         if budget is not None:
             checked_limit(budget, "budget_tokens", HIGHEST_BUDGET)
         limits = checked_limits(recent_limit, semantic_limit)
+        vector = None if semantic_limit == 0 else self._query_vector(reach, external_id, question)
 
         def work(transaction: Transaction) -> Context:
             session = SessionStore(transaction).get(external_id)
@@ -76,7 +78,7 @@ class ContextBuilder:
                 raise TurnMoved(external_id)
             chosen = with_limits(_sources_of(project) if sources is None else sources, limits)
             asked = asked_part(question or _last_question(MessageStore(transaction), session) or "")
-            said, related = self._gather(transaction, session, project, asked, chosen, known)
+            said, related = self._gather(transaction, session, project, asked, chosen, known, vector)
             return assemble(
                 session=session.external_id,
                 project=session.project,
@@ -90,6 +92,16 @@ class ContextBuilder:
 
         return read_snapshot(self._database, reach, work)
 
+    def _query_vector(self, reach: Reach, external_id: str, question: str | None) -> QueryVector | None:
+        """The vector of the question, or of the last one in the session, made before the snapshot."""
+        if self._recall.additional is None:
+            return None
+        if not question:
+            with self._database.read(reach) as transaction:
+                session = SessionStore(transaction).get(external_id)
+                question = _last_question(MessageStore(transaction), session)
+        return self._recall.query_vector(reach, asked_part(question)) if question else None
+
     def _gather(
         self,
         transaction: Transaction,
@@ -98,6 +110,7 @@ class ContextBuilder:
         question: str | None,
         sources: Sequence[Source],
         known: frozenset[str],
+        vector: QueryVector | None,
     ) -> tuple[list[Message], list[Item]]:
         messages = MessageStore(transaction)
         said = [
@@ -119,7 +132,9 @@ class ContextBuilder:
         ]
         if picks and question:
             stored: set[MessageId] = {message.id for message in said}
-            found = self._recall.messages(transaction, scope, question, _wider(picks, known), without=stored)
+            found = self._recall.messages(
+                transaction, scope, question, _wider(picks, known), without=stored, vector=vector
+            )
             related += _unknown(found, picks, known) if known else found
         return said, related
 

@@ -5,7 +5,7 @@ The index names ids, and storage decides: an id that is not found under the same
 
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -18,8 +18,9 @@ from cloister.domain.identifiers import MessageId, SessionId
 from cloister.domain.memory import StoredMemory
 from cloister.domain.prompts.recalled_text import shown_outside_session
 from cloister.domain.recall.ranking import Evidence, Weights, best, rank
-from cloister.domain.scope import Scope
+from cloister.domain.scope import Reach, Scope
 from cloister.index.interface import Index, PoolIndex
+from cloister.services.recall.additional import AdditionalRecall, QueryVector
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.entities import StoredEntities
 from cloister.storage.stores.memories import StoredMemories
@@ -46,11 +47,17 @@ class Pick:
 class Recall:
     """`foreign_hits` counts the ids that an index returned and storage did not find in the scope. It is zero if all is well."""
 
-    def __init__(self, index: Index, generation: int) -> None:
+    def __init__(self, index: Index, generation: int, additional: AdditionalRecall | None = None) -> None:
         self._index = index
         self._generation = generation
+        self.additional = additional
         self._lock = threading.Lock()
         self.foreign_hits = 0
+
+    def query_vector(self, reach: Reach, question: str) -> QueryVector | None:
+        """The question's vector by the additional embedder, if there is one and it answers. Call it before the snapshot is taken:
+        the embedder may take a second."""
+        return None if self.additional is None else self.additional.query_vector(reach, question)
 
     def messages(
         self,
@@ -59,12 +66,16 @@ class Recall:
         question: str,
         picks: Sequence[Pick],
         without: Collection[MessageId] = (),
+        vector: QueryVector | None = None,
     ) -> list[Item]:
-        """The best messages of the scope's pool, best first."""
+        """The best messages of the scope's pool, best first. `vector` is the question's; see `query_vector`."""
         rows = PoolStore(transaction, self._generation).rows(scope)
         if rows is None:
             return []
         evidence = self._index.within(rows).evidence(question)
+        if vector is not None and vector.question == question and self.additional is not None:
+            second = self.additional.similarities(transaction, rows.pool, evidence.ids, vector)
+            evidence = replace(evidence, second=second)
         scores = rank(evidence)
         chosen: dict[MessageId, float] = {}
         for pick in picks:

@@ -17,6 +17,7 @@ from cloister.domain.recall.question import asked_part
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_content, checked_limit, checked_name
 from cloister.index import terms
+from cloister.services.recall.additional import QueryVector
 from cloister.services.recall.recall import Pick, Recall
 from cloister.services.recall.snapshot import read_snapshot
 from cloister.storage.interface import Database, Transaction
@@ -87,14 +88,24 @@ class Search:
         if target.user_id is not None:
             checked_name(target.user_id, "user_id")
 
+        vector = self._recall.query_vector(reach, question) if "episodes" in wanted else None
+
         def work(transaction: Transaction) -> list[Hit]:
             scope = _scope(transaction, target)
-            found = [self._best(transaction, scope, question, kind, limit) for kind in wanted]
+            found = [self._best(transaction, scope, question, kind, limit, vector) for kind in wanted]
             return _merged(question, found)[:limit]
 
         return read_snapshot(self._database, reach, work)
 
-    def _best(self, transaction: Transaction, scope: Scope, question: str, kind: Kind, limit: int) -> Sequence[Hit]:
+    def _best(
+        self,
+        transaction: Transaction,
+        scope: Scope,
+        question: str,
+        kind: Kind,
+        limit: int,
+        vector: QueryVector | None,
+    ) -> Sequence[Hit]:
         if kind == "memories":
             memories = self._recall.memories(transaction, scope, question, limit)
             return [MemoryHit(stored=stored, score=score) for stored, score in memories]
@@ -102,7 +113,8 @@ class Search:
             entities = self._recall.entities(transaction, scope, question, limit)
             return [EntityHit(entity=entity, score=score) for entity, score in entities]
         best: dict[MessageId, Hit] = {}
-        for item in self._recall.messages(transaction, scope, question, [Pick(limit=limit * _MESSAGES_AN_EPISODE)]):
+        picks = [Pick(limit=limit * _MESSAGES_AN_EPISODE)]
+        for item in self._recall.messages(transaction, scope, question, picks, vector=vector):
             episode = item.message.episode
             best.setdefault(episode, EpisodeHit(episode=episode, item=item, score=item.score or 0.0))
         return list(best.values())[:limit]
