@@ -34,6 +34,7 @@ TABLES = (
     "pool",
     "session",
     "message",
+    "message_vector",
     "idempotency",
     "index_removal",
     "api_key",
