@@ -281,9 +281,7 @@ def test_a_vector_cannot_belong_to_another_tenant_than_its_message(
         "UPDATE message_vector SET message_id = %(message)s, model_id = 2 WHERE tenant_id = %(ours)s",
     ):
         with pytest.raises((errors.ForeignKeyViolation, errors.CheckViolation)):
-            owner.execute(
-                statement, {"ours": ours.tenant, "theirs": theirs.tenant, "message": theirs.message}
-            )
+            owner.execute(statement, {"ours": ours.tenant, "theirs": theirs.tenant, "message": theirs.message})
 
 
 @pytest.mark.parametrize("table", TENANT_TABLES)

@@ -113,7 +113,9 @@ class _Graph:
 
     def linear(self, value: str, name: str) -> str:
         weight = self._store(f"{name}.transposed", self.weights[f"{name}.weight"].T)
-        return self.add("Add", self.add("MatMul", value, weight), self._store(f"{name}.bias", self.weights[f"{name}.bias"]))
+        return self.add(
+            "Add", self.add("MatMul", value, weight), self._store(f"{name}.bias", self.weights[f"{name}.bias"])
+        )
 
     def normal(self, value: str, name: str) -> str:
         weight, bias = (self._store(f"{name}.{part}", self.weights[f"{name}.{part}"]) for part in ("weight", "bias"))

@@ -56,7 +56,7 @@ class Weights:
     date: float = 0.1
     session_prior: float = 0.1
     favour_author: bool = True
-    second_share: float = 0.5
+    second_share: float = 0.4
     """The share of an additional embedder in the semantic evidence."""
 
 
