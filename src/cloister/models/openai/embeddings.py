@@ -80,9 +80,10 @@ class OpenAiEmbedder:
     def _embed(self, texts: Sequence[str]) -> list[UnitVector | None]:
         """Embed one batch; if it is refused, its halves, and then each text in shorter parts."""
         found = self._asked(texts)
-        if found is None:
-            self._probe()
-        if found is not None and (None not in found or len(texts) == 1):
+        if found is not None and all(vector is not None for vector in found):
+            return found
+        self._probe()
+        if found is not None and len(texts) == 1:
             return found
         if len(texts) > 1:
             middle = len(texts) // 2
