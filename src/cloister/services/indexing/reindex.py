@@ -28,11 +28,12 @@ _NO_GENERATION = -1
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class IndexCounts:
-    """How many rows were rebuilt, or are stale."""
+    """How many rows were rebuilt, or are stale; `vectors` are messages that got a vector of the additional embedder."""
 
     messages: int = 0
     memories: int = 0
     entities: int = 0
+    vectors: int = 0
 
     @property
     def total(self) -> int:
@@ -72,16 +73,19 @@ class Reindexer:
             self._vectors.start_over()
         total = (self._stored() if everything else self.stale()).total
         rebuilt: dict[_Kind, int] = {"messages": 0, "memories": 0, "entities": 0}
+        total += 0 if self._vectors is None else self._vectors.waiting()
         progress(0, total)
         for kind, count in self._steps(everything):
             rebuilt[kind] += count
             done = sum(rebuilt.values())
             progress(done, max(done, total))
         self._queue.drain()
-        if self._vectors is not None:
-            self._vectors.drain()
-            self._vectors.remove_unused(at_once=True)
-        return IndexCounts(**rebuilt)
+        if self._vectors is None:
+            return IndexCounts(**rebuilt)
+        done = sum(rebuilt.values())
+        vectors = self._vectors.drain(report=lambda embedded: progress(done + embedded, max(done + embedded, total)))
+        self._vectors.remove_unused(at_once=True)
+        return IndexCounts(**rebuilt, vectors=vectors)
 
     def _stored(self) -> IndexCounts:
         messages = cast(int, self._database.maintenance.rows("totals")[0][3])

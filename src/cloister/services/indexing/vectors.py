@@ -56,9 +56,11 @@ class VectorQueue:
         """How many messages have no vector yet. Deleted ones may be counted until their pool is looked at."""
         return cast(int, self._database.maintenance.rows("count_unembedded", model_id=self.model)[0][0])
 
-    def drain(self, stopped: Callable[[], bool] = lambda: False) -> int:
-        """Embed all messages without a vector, or until stopped, a batch of each pool in turn; returns how many. Raises
-        `ModelUnavailable` if the embedder fails: what is embedded by then stays."""
+    def drain(
+        self, stopped: Callable[[], bool] = lambda: False, report: Callable[[int], object] = lambda done: None
+    ) -> int:
+        """Embed all messages without a vector, or until stopped, a batch of each pool in turn; returns how many, and reports it
+        after each batch. Raises `ModelUnavailable` if the embedder fails: what is embedded by then stays."""
         self._model.note_use()
         done, again = 0, True
         while again:
@@ -68,6 +70,7 @@ class VectorQueue:
                     return done
                 count = self._embed_some(reach, pool)
                 done += count or 0
+                report(done)
                 again = again or count is not None
         return done
 
