@@ -112,6 +112,19 @@ def test_a_directory_that_is_none_is_refused_with_what_belongs_there(tmp_path: P
         read_directory(tiny)
 
 
+def test_a_text_at_which_the_model_fails_does_not_stop_the_others(tiny: Path) -> None:
+    """The tokenizer knows a word for which the model has no row."""
+    tokenizer = json.loads((tiny / "tokenizer.json").read_text())
+    tokenizer["model"]["vocab"]["poison"] = len(WORDS) + 7
+    (tiny / "tokenizer.json").write_text(json.dumps(tokenizer))
+    found = opened(tiny).embed(["the gate", "poison", "bees"])
+    assert [vector is None for vector in found] == [False, True, False]
+    tokenizer["model"]["vocab"]["memory"] = len(WORDS) + 8
+    (tiny / "tokenizer.json").write_text(json.dumps(tokenizer))
+    with pytest.raises(ModelUnavailable, match="cannot be run"):
+        opened(tiny).embed(["poison"])
+
+
 @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])
 def test_damaged_files_are_told_when_they_are_loaded(tiny: Path, name: str) -> None:
     (tiny / name).write_bytes(b"damaged")

@@ -19,6 +19,7 @@ _LONGEST_TEXT = 32_000
 _MOST_TEXTS = 16
 _MOST_TOKENS = 2_048
 _MOST_THREADS = 4
+_PROBE = "memory"
 
 
 class OnnxEmbedder:
@@ -41,7 +42,7 @@ class OnnxEmbedder:
         while order:
             count = max(1, min(_MOST_TEXTS, _MOST_TOKENS // max(1, len(encoded[order[-1]].ids))))
             batch, order = order[-count:], order[:-count]
-            for at, vector in zip(batch, model.run([encoded[at] for at in batch]), strict=True):
+            for at, vector in zip(batch, _run_or_skip(model, [encoded[at] for at in batch]), strict=True):
                 found[at] = vector
         return found
 
@@ -61,6 +62,17 @@ class OnnxEmbedder:
             if self._loaded is None:
                 self._loaded = _Model(self._directory)
             return self._loaded
+
+
+def _run_or_skip(model: "_Model", encoded: Sequence[Encoding]) -> list[UnitVector | None]:
+    """Run a batch; if it fails, each text alone. None for a text at which the model fails, unless it fails at a plain word too."""
+    try:
+        return model.run(encoded)
+    except ModelUnavailable:
+        model.run(model.encode([_PROBE]))
+        if len(encoded) == 1:
+            return [None]
+        return [vector for one in encoded for vector in _run_or_skip(model, [one])]
 
 
 def require_onnxruntime() -> None:
