@@ -6,6 +6,7 @@ FILE (.json or .json.gz) has the shape of `docs/benchmarks.md`. Each conversatio
 question is asked from an empty session of that project. R@k is the mean share of a question's evidence among the first k; questions
 of the category `adversarial` are reported apart and count in no total. The floor of relevance is off unless `--min-relevance` sets
 one. With `--budgets`, the share of the evidence inside a context of so many tokens is reported too, with default limits and floor.
+The embedder is that of the environment: see `CLOISTER_EMBEDDER`.
 """
 
 import argparse
@@ -82,6 +83,7 @@ def ask_all(memory: Cloister, conversation: dict[str, Any], way: Way) -> Iterato
         memory.create_session(name, project_id=project)
         sessions[name] = str(session["id"])
         turns |= fill(memory, name, session)
+    memory.reindex()  # with an additional embedder, its vectors
     asker = f"{conversation['id']}/questions"
     memory.create_session(asker, project_id=project)
     for question in conversation["questions"]:

@@ -204,12 +204,12 @@ class _BothPools:
         self._indexes = indexes
         self._pool = pool
 
-    def evidence(self, question: str, depth: int = DEPTH, session: SessionId | None = None) -> Evidence:
+    def evidence(self, question: str, asked_at: int, depth: int = DEPTH, session: SessionId | None = None) -> Evidence:
         found: list[Evidence] = []
         indexes = (self._indexes.full, self._indexes.staged)
         for index, taken in zip(indexes, self._indexes.agreement.milliseconds, strict=True):
             began = time.perf_counter()
-            found.append(index.within(self._pool).evidence(question, depth, session))
+            found.append(index.within(self._pool).evidence(question, asked_at, depth, session))
             taken.append((time.perf_counter() - began) * 1_000)
         self._indexes.agreement.add(*found)
         return found[1]

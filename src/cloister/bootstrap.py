@@ -10,8 +10,9 @@ from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock, now
 from cloister.domain.usage import Limits
 from cloister.index.exact.index import ExactIndex
+from cloister.index.exact.second_vectors import SecondVectors
 from cloister.index.interface import ExternalIndex, Index
-from cloister.models.interface import ChatModel, Embedder, Extractor
+from cloister.models.interface import AdditionalEmbedder, ChatModel, Embedder, Extractor
 from cloister.models.recall_only import RecallOnly
 from cloister.models.rules.extractor import Rules
 from cloister.models.static.embedder import StaticEmbedder
@@ -29,14 +30,17 @@ from cloister.services.indexing.indexer import Indexer
 from cloister.services.indexing.memories import MemoryIndexing
 from cloister.services.indexing.queue import IndexQueue
 from cloister.services.indexing.reindex import Reindexer
+from cloister.services.indexing.vectors import VectorQueue
 from cloister.services.lease import Leases
 from cloister.services.memories.claims import Claims
 from cloister.services.memories.entities import Entities
 from cloister.services.memories.extract import Extraction
 from cloister.services.memories.memories import Memories
 from cloister.services.memories.observations import Observations
+from cloister.services.recall.additional import AdditionalRecall
 from cloister.services.recall.build_context import ContextBuilder
 from cloister.services.recall.embed import TextEmbedder
+from cloister.services.recall.query_vectors import QueryVectors
 from cloister.services.recall.recall import Recall
 from cloister.services.recall.search import Search
 from cloister.services.tenancy.api_keys import ApiKeys
@@ -45,7 +49,7 @@ from cloister.services.tenancy.projects import Projects
 from cloister.services.tenancy.tenants import Tenants
 from cloister.services.tenancy.visibility import VisibilityChange
 from cloister.services.wakeup import WakeUp
-from cloister.settings import CONTEXT_TOKENS, Settings
+from cloister.settings import CONTEXT_TOKENS, EmbedderSettings, Settings
 from cloister.storage.interface import Database
 from cloister.storage.sqlite.database import open_sqlite
 from cloister.storage.stores.tenants import TenantStore
@@ -85,11 +89,16 @@ class Services:
     events: EventBus
     extractor: Extractor
     idempotency_expiry: IdempotencyExpiry
+    vectors: VectorQueue | None = None
+    """The queue of the additional embedder, if there is one."""
+    additional_embedder: AdditionalEmbedder | None = None
     immediate: bool
     """Whether a message can be recalled as soon as it is committed, without draining the queue."""
 
     def close(self) -> None:
         self.extractor.close()
+        if self.additional_embedder is not None:
+            self.additional_embedder.close()
         self.index.close()
         self.database.close()
 
@@ -114,6 +123,8 @@ def build_services(
             lease_seconds=settings.lease_seconds,
             chat_model=_open_chat_model(settings),
             context_tokens=settings.context_tokens,
+            additional_embedder=_open_additional_embedder(settings.embedder),
+            pool_cache_megabytes=settings.pool_cache_megabytes,
         )
     except CloisterError:
         database.close()
@@ -131,6 +142,8 @@ def wire(
     lease_seconds: float = LEASE_SECONDS,
     chat_model: ChatModel | None = None,
     context_tokens: int = CONTEXT_TOKENS,
+    additional_embedder: AdditionalEmbedder | None = None,
+    pool_cache_megabytes: int = 256,
 ) -> Services:
     """Wire the services from parts that are already open. `limits` apply to tenants without limits of their own."""
     limits = limits or Limits()
@@ -140,7 +153,12 @@ def wire(
     claims, events = Claims(database, clock, leases), EventBus(database, clock)
     indexer = Indexer(database, embedder, has_external_index=external is not None)
     generation = indexer.generation
-    recall = Recall(index, generation)
+    vectors = additional = None
+    if additional_embedder is not None:
+        vectors = VectorQueue(database, additional_embedder, leases, clock)
+        matrices = SecondVectors(pool_cache_megabytes * 1_000_000)
+        additional = AdditionalRecall(QueryVectors(additional_embedder), matrices, vectors.model)
+    recall = Recall(index, generation, additional)
     memory_indexing = MemoryIndexing(database, indexer, clock)
     entity_indexing = EntityIndexing(database, external, indexer, clock)
     queue = IndexQueue(database, external, indexer, memory_indexing, entity_indexing, clock)
@@ -148,7 +166,7 @@ def wire(
     entities = Entities(database, entity_indexing, clock)
     visibility = VisibilityChange(entity_indexing, generation, clock)
     projects = Projects(database, generation, clock, limits, events, visibility)
-    reindexer = Reindexer(database, indexer, memory_indexing, entity_indexing, queue, clock)
+    reindexer = Reindexer(database, indexer, memory_indexing, entity_indexing, queue, clock, vectors)
     sessions = Sessions(database, generation, clock, limits, events)
     recorder = Recorder(database, indexer, clock, limits, wake_up, events)
     contexts = ContextBuilder(database, recall, generation, clock)
@@ -169,7 +187,9 @@ def wire(
         tenants=Tenants(database, external, forgetting, access, generation, clock, events),
         queue=queue,
         reindex=reindexer,
-        health=Health(database, queue, reindexer, claims, clock, embedder=embedder.name, extractor=extractor.name),
+        health=Health(
+            database, queue, reindexer, claims, clock, vectors, embedder=embedder.name, extractor=extractor.name
+        ),
         api_keys=access,
         memories=memories,
         entities=entities,
@@ -185,6 +205,8 @@ def wire(
         extractor=extractor,
         idempotency_expiry=IdempotencyExpiry(database, clock),
         immediate=embedder.immediate and external is None,
+        vectors=vectors,
+        additional_embedder=additional_embedder,
     )
 
 
@@ -218,6 +240,28 @@ def _open_index(settings: Settings, embedder: Embedder) -> Index:
 
         return open_qdrant(settings.qdrant_url, settings.qdrant_key, embedder)
     return ExactIndex(embedder.embed_query, embedder.dimension, settings.pool_cache_megabytes * 1_000_000)
+
+
+def _open_additional_embedder(settings: EmbedderSettings) -> AdditionalEmbedder | None:
+    """None for the table alone. Whether an endpoint can be reached is found out at the first request, not here."""
+    if settings.kind == "openai":
+        from cloister.models.openai.embeddings import OpenAiEmbedder
+        from cloister.models.openai.endpoint import Endpoint, SettingNames
+
+        names = SettingNames(url="CLOISTER_EMBEDDER_URL", key="CLOISTER_EMBEDDER_KEY", model="CLOISTER_EMBEDDER_MODEL")
+        return OpenAiEmbedder(
+            Endpoint(url=settings.url, model=settings.model, key=settings.key, settings=names),
+            prefix=settings.prefix,
+            query_prefix=settings.query_prefix,
+        )
+    if settings.kind == "onnx":
+        from cloister.models.onnx.directory import read_directory
+        from cloister.models.onnx.embedder import OnnxEmbedder, require_onnxruntime
+
+        require_onnxruntime()
+        directory = read_directory(Path(settings.path).expanduser())
+        return OnnxEmbedder(directory, prefix=settings.prefix, query_prefix=settings.query_prefix)
+    return None
 
 
 def _open_chat_model(settings: Settings) -> ChatModel:

@@ -12,7 +12,9 @@ from cloister.domain.lease import LEASE_SECONDS
 from cloister.domain.usage import Limits
 
 IndexKind = Literal["exact", "qdrant"]
+EmbedderKind = Literal["table", "openai", "onnx"]
 CONTEXT_TOKENS = 16_000
+_LONGEST_TEXT = 500
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,6 +38,7 @@ class Settings:
     model_url: str | None = None
     model_key: str | None = field(default=None, repr=False)
     model_name: str | None = None
+    embedder: "EmbedderSettings" = field(default_factory=lambda: EmbedderSettings())
     worker: bool = True
     worker_threads: int = 1
     lease_seconds: int = LEASE_SECONDS
@@ -44,6 +47,19 @@ class Settings:
     @property
     def postgres(self) -> bool:
         return self.data.startswith(("postgresql://", "postgres://"))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EmbedderSettings:
+    """The additional embedder: `table` for none, `openai` with a `url` and a `model`, or `onnx` with a `path`."""
+
+    kind: EmbedderKind = "table"
+    url: str = ""
+    key: str | None = field(default=None, repr=False)
+    model: str = ""
+    path: str = ""
+    prefix: str = ""
+    query_prefix: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,6 +94,13 @@ VARIABLES: Mapping[str, str] = {
     "CLOISTER_MODEL_URL": "OpenAI-compatible endpoint of a model, usually ending in /v1 (default: none, rules are used)",
     "CLOISTER_MODEL_KEY": "API key of that endpoint (default: none)",
     "CLOISTER_MODEL_NAME": "model to ask there (default: the only one it has)",
+    "CLOISTER_EMBEDDER": "embedder used besides the built-in table: table (default, no other), openai or onnx",
+    "CLOISTER_EMBEDDER_URL": "OpenAI-compatible endpoint of the embedder, when it is openai, usually ending in /v1",
+    "CLOISTER_EMBEDDER_KEY": "API key of that endpoint (default: none)",
+    "CLOISTER_EMBEDDER_MODEL": "model to ask there; its vectors are stored under this name",
+    "CLOISTER_EMBEDDER_PATH": "directory with model.onnx and tokenizer.json, when the embedder is onnx",
+    "CLOISTER_EMBEDDER_PREFIX": "text put before each message that is embedded, for models that need it (default: none)",
+    "CLOISTER_EMBEDDER_QUERY_PREFIX": "text put before each question that is embedded (default: none)",
     "CLOISTER_WORKER": "whether `serve` works off both queues too: on (default), or off where `cloister worker` does",
     "CLOISTER_WORKER_THREADS": "sessions that one process extracts at once (default: 4 with a model, 1 without)",
     "CLOISTER_WORKER_LEASE": "seconds after which a session that a process held when it died is free again (default: 60)",
@@ -96,7 +119,7 @@ def read_settings(
     index = env.get("CLOISTER_INDEX", "exact")
     if index not in get_args(IndexKind):
         raise InvalidRequest("CLOISTER_INDEX", f"must be exact or qdrant, not {index!r}.")
-    model_url = _model_url(env)
+    model_url = _endpoint_url(env, "CLOISTER_MODEL_URL")
     return Settings(
         data=_checked_data(str(data if data is not None else env.get("CLOISTER_DATA") or _default_directory(env))),
         tenant=(env.get("CLOISTER_TENANT") or None) if tenant is None else tenant,
@@ -117,8 +140,9 @@ def read_settings(
         connections_per_peer=_whole_number(env, "CLOISTER_MAX_CONNECTIONS", 1_024),
         allowed_hosts=_hosts(env),
         model_url=model_url,
-        model_key=_model_key(env),
+        model_key=_endpoint_key(env, "CLOISTER_MODEL_KEY"),
         model_name=(env.get("CLOISTER_MODEL_NAME") or "").strip() or None,
+        embedder=_embedder(env),
         worker=_on(env, "CLOISTER_WORKER"),
         worker_threads=_whole_number(env, "CLOISTER_WORKER_THREADS", 4 if model_url else 1, lowest=1, highest=256),
         lease_seconds=_whole_number(
@@ -167,8 +191,35 @@ def _checked_address(address: str) -> str:
     return f"{parts.scheme}:{address.partition(':')[2].rstrip('/')}"
 
 
-def _model_url(env: Mapping[str, str]) -> str | None:
-    given = (env.get("CLOISTER_MODEL_URL") or "").strip()
+def _embedder(env: Mapping[str, str]) -> EmbedderSettings:
+    kind = (env.get("CLOISTER_EMBEDDER") or "table").strip().lower()
+    if kind not in get_args(EmbedderKind):
+        raise InvalidRequest("CLOISTER_EMBEDDER", f"must be table, openai or onnx, not {kind!r}.")
+    found = EmbedderSettings(
+        kind=cast(EmbedderKind, kind),
+        url=_endpoint_url(env, "CLOISTER_EMBEDDER_URL") or "",
+        key=_endpoint_key(env, "CLOISTER_EMBEDDER_KEY"),
+        model=_short_text(env, "CLOISTER_EMBEDDER_MODEL").strip(),
+        path=(env.get("CLOISTER_EMBEDDER_PATH") or "").strip(),
+        prefix=_short_text(env, "CLOISTER_EMBEDDER_PREFIX"),
+        query_prefix=_short_text(env, "CLOISTER_EMBEDDER_QUERY_PREFIX"),
+    )
+    needed = {"table": (), "openai": ("url", "model"), "onnx": ("path",)}[found.kind]
+    for name in needed:
+        if not getattr(found, name):
+            raise InvalidRequest(f"CLOISTER_EMBEDDER_{name.upper()}", f"must be set when CLOISTER_EMBEDDER is {kind}.")
+    return found
+
+
+def _short_text(env: Mapping[str, str], name: str) -> str:
+    given = env.get(name) or ""
+    if len(given) > _LONGEST_TEXT or not given.isprintable():
+        raise InvalidRequest(name, f"must be one line of at most {_LONGEST_TEXT} characters.")
+    return given
+
+
+def _endpoint_url(env: Mapping[str, str], name: str) -> str | None:
+    given = (env.get(name) or "").strip()
     if not given:
         return None
     try:
@@ -176,15 +227,13 @@ def _model_url(env: Mapping[str, str]) -> str | None:
             return _checked_address(given)
     except InvalidRequest:
         pass  # refused below, with the name of this setting
-    raise InvalidRequest(
-        "CLOISTER_MODEL_URL", "must be an http:// or https:// address alone, such as http://127.0.0.1:11434/v1."
-    )
+    raise InvalidRequest(name, "must be an http:// or https:// address alone, such as http://127.0.0.1:11434/v1.")
 
 
-def _model_key(env: Mapping[str, str]) -> str | None:
-    given = (env.get("CLOISTER_MODEL_KEY") or "").strip()
+def _endpoint_key(env: Mapping[str, str], name: str) -> str | None:
+    given = (env.get(name) or "").strip()
     if not (given.isascii() and given.isprintable()):
-        raise InvalidRequest("CLOISTER_MODEL_KEY", "must be one line of ASCII characters.")
+        raise InvalidRequest(name, "must be one line of ASCII characters.")
     return given or None
 
 

@@ -10,10 +10,12 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import TypeVar
 
 from cloister.bootstrap import Services
 from cloister.domain.errors import CloisterError, ModelUnavailable
+from cloister.services.indexing.vectors import VectorQueue
 from cloister.services.memories.extract import Outcome
 
 LOGGER = logging.getLogger("cloister.worker")
@@ -23,6 +25,9 @@ _EXPIRY_SECONDS = 600.0
 # Between a notification and the query for due sessions, so that a burst of replies causes one query.
 _BATCH_SECONDS = 0.05
 _ERROR_PAUSE_SECONDS = 5.0
+_LONGEST_PAUSE_SECONDS = 60.0
+# The pause after a poll of the additional embedder's queue, in times of what the poll took.
+_POLLS_APART = 20
 _GRACE_SECONDS = 5.0
 _NOTICE_SECONDS = 0.2
 
@@ -33,7 +38,7 @@ _T = TypeVar("_T")
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WorkerCounts:
     """What a worker did: sessions by result (`succeeded`, `failed`, `lost`), and the messages and memories of these; `indexed`
-    counts messages, memories and entities."""
+    counts messages, memories and entities, `embedded` the messages that got a vector of the additional embedder."""
 
     succeeded: int
     failed: int
@@ -41,6 +46,7 @@ class WorkerCounts:
     checked_messages: int
     memories: int
     indexed: int
+    embedded: int
 
 
 class Worker:
@@ -67,13 +73,15 @@ class Worker:
     def done(self) -> WorkerCounts:
         with self._lock:
             done = dict(self._done)
-        fields = ("succeeded", "failed", "lost", "checked_messages", "memories", "indexed")
+        fields = ("succeeded", "failed", "lost", "checked_messages", "memories", "indexed", "embedded")
         return WorkerCounts(**{field: done.get(field, 0) for field in fields})
 
     def start(self) -> None:
         """Work until stopped."""
         self._start_thread("look", self._poll_due)
         self._start_thread("index", self._keep_indexing)
+        if self._services.vectors is not None:
+            self._start_thread("embed", partial(self._keep_embedding, self._services.vectors))
         for number in range(self._at_once):
             self._start_thread(f"extract-{number}", self._keep_extracting)
 
@@ -82,6 +90,8 @@ class Worker:
         index is raised."""
         self._start_thread("index", lambda: self._once(self._index))
         self._start_thread("expire", lambda: self._once(self._services.idempotency_expiry.drop))
+        if self._services.vectors is not None:
+            self._start_thread("embed", lambda: self._once(self._embed))
         for number in range(self._at_once):
             self._start_thread(f"extract-{number}", lambda: self._once(self._until_nothing_is_due))
         for thread in self._threads:
@@ -136,6 +146,33 @@ class Worker:
             self._with_recovery(self._index, on_error=None)
             if self._stopping.wait(None if self._services.immediate else _INDEX_SECONDS):
                 return
+
+    def _keep_embedding(self, vectors: VectorQueue) -> None:
+        """Make the vectors of the additional embedder, a batch at a time. While it fails, the pauses grow; a poll that takes long,
+        because there are very many pools, is followed by a longer pause too."""
+        failures = 0
+        while not self._stopping.is_set():
+            began = time.monotonic()
+            try:
+                self._embed()
+                vectors.remove_unused()
+                failures = 0
+                pause = max(_INDEX_SECONDS, _POLLS_APART * (time.monotonic() - began))
+            except ModelUnavailable as error:
+                failures += 1
+                pause = min(_LONGEST_PAUSE_SECONDS, 2.0 ** (failures - 1))
+                _log(logging.WARNING, "embedding", problem=str(error), retry_seconds=pause)
+            except Exception as error:  # noqa: BLE001 - logged; only `stop` may end a worker
+                pause = _ERROR_PAUSE_SECONDS
+                if not self._stopping.is_set():
+                    _log(logging.ERROR, "worker trouble", error, problem=_problem(error))
+            self._stopping.wait(min(pause, _LONGEST_PAUSE_SECONDS))
+
+    def _embed(self) -> None:
+        if self._services.vectors is not None:
+            embedded = self._services.vectors.drain(self._stopping.is_set)
+            with self._lock:
+                self._done["embedded"] += embedded
 
     def _until_nothing_is_due(self) -> None:
         while not self._stopping.is_set() and self._extract_next() is not None:

@@ -22,6 +22,8 @@ MAY_USE_MAINTENANCE = {
     "services.health",
     "services.tenancy.idempotency_expiry",
     "services.indexing.queue",
+    "services.indexing.vectors",
+    "services.indexing.embedding_model",
     "services.indexing.indexer",
     "services.indexing.reindex",
     "services.tenancy.tenants",
@@ -76,7 +78,7 @@ OF_TENANTS = [query for query in QUERIES if query.name not in MAINTENANCE]
 
 def test_the_schema_is_the_one_this_test_believes_in() -> None:
     assert set(TABLES) == TENANTS, "the tables that isolation tests watch are those of tenants"
-    assert set(SCHEMA) - TENANTS == {"generation"}
+    assert set(SCHEMA) - TENANTS == {"generation", "embedding_model"}
     assert MAINTENANCE and len(OF_TENANTS) > 60
 
 
@@ -115,7 +117,7 @@ def test_what_can_be_confined_to_a_project_can_be_bound_to_a_user() -> None:
 
 
 # What belongs to a session is found through it, and is where it is; what mentions an entity is where the entity is.
-OF_A_SESSION = {"message", "memory", "memory_source", "mention", "observation"}
+OF_A_SESSION = {"message", "message_vector", "memory", "memory_source", "mention", "observation"}
 
 
 @pytest.mark.parametrize(

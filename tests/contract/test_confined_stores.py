@@ -21,9 +21,20 @@ from cloister.storage.stores.pools import StoredPool
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
 from cloister.storage.stores.turns import TurnStore
+from cloister.storage.stores.vectors import PoolVectors, VectorStore
 from support.isolation.derived_index_cases import WAITING
 from support.isolation.erasure_cases import ERASING_CASES
-from support.isolation.twin_tenants import GARDEN, GENERATION, MOMENT, Case, Home, World, methods_of_stores, pools
+from support.isolation.twin_tenants import (
+    GARDEN,
+    GENERATION,
+    MODEL,
+    MOMENT,
+    Case,
+    Home,
+    World,
+    methods_of_stores,
+    pools,
+)
 
 CONFINED: dict[str, Case] = {
     "ProjectStore.find": Case(act=lambda t, h: ProjectStore(t).find(h.cellar), nothing=None),
@@ -96,6 +107,14 @@ ONE_POOL: dict[str, Callable[[StoredPool, Home], Any]] = {
 # The same for what derives: of one pool the memories, of one project, or a user's part of it, the entities.
 ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
     "StoredMemories.all_rows": lambda t, h: [row[0] for row in garden_memories(t, h).all_rows()] == [h.first.memory],
+    "PoolVectors.members": lambda t, h: garden_vectors(t, h).members() == [h.first.session],
+    "PoolVectors.rebuilt": lambda t, h: garden_vectors(t, h).rebuilt(-1) == [h.first.session],
+    "PoolVectors.extended": lambda t, h: garden_vectors(t, h).extended(0) == [h.first.session],
+    "PoolVectors.all_rows": lambda t, h: [row[0] for row in garden_vectors(t, h).all_rows()] == h.first.messages[:1],
+    "PoolVectors.session_rows": lambda t, h: garden_vectors(t, h).session_rows(h.second.session, 0) == [],
+    "VectorStore.sessions_to_embed": lambda t, h: (
+        [session for session, _ in VectorStore(t, MODEL).sessions_to_embed(h.first.pool, -1)] == [h.first.session]
+    ),
     "StoredMemories.found": lambda t, h: (
         list(garden_memories(t, h).found([place.memory for place in h.places])) == [h.first.memory]
     ),
@@ -180,6 +199,13 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
 # These take the integer id of a session, project or pool that the caller found under its own reach, or name the tenant's own;
 # keys and usage are the whole tenant's, and their services refuse a confined caller.
 BY_FOUND_ID = {
+    "VectorStore.claim",
+    "VectorStore.release",
+    "VectorStore.waiting",
+    "VectorStore.add",
+    "VectorStore.remove_others",
+    "VectorStore.remove_all",
+    "PoolVectors.state",
     "TenantStore.exists",
     "TenantStore.name",
     "TenantStore.add",
@@ -327,6 +353,10 @@ def waiting_entity(transaction: Transaction, home: Home) -> ProjectId:
     for place in (home.first, home.second):
         EntityStore(transaction).set_index(place.entity, WAITING)
     return GARDEN
+
+
+def garden_vectors(transaction: Transaction, home: Home) -> PoolVectors:
+    return PoolVectors(transaction, home.first.pool, MODEL)
 
 
 def garden_memories(transaction: Transaction, home: Home) -> StoredMemories:

@@ -160,14 +160,15 @@ def test_a_tenant_that_lost_its_keys_gets_an_admin_key(house: MemorySetup) -> No
 
 
 def test_every_table_of_tenants_is_erased() -> None:
-    """A new table belongs in `erasing.sql`. Messages go session by session; what an outside index has yet to remove, later."""
+    """A new table belongs in `erasing.sql`. Messages go session by session, and vectors with their messages; what an outside
+    index has yet to remove, later."""
     touched = {
         table
         for name, text in read_queries(".sql")
         if name.startswith(("erase_", "blank_sessions", "delete_messages"))
         for table in re.findall(r"^(?:DELETE FROM|UPDATE) (\w+)", text, re.MULTILINE)
     }
-    assert touched | {"index_removal"} == set(TABLES)
+    assert touched | {"index_removal", "message_vector"} == set(TABLES)
 
 
 def erase_with(house: MemorySetup, tenant: TenantId, meanwhile: Callable[[], object]) -> list[BaseException]:

@@ -25,6 +25,7 @@ TENANT_TABLES = (
     "memory_source",
     "mention",
     "message",
+    "message_vector",
     "observation",
     "pool",
     "project",
@@ -40,7 +41,7 @@ LEAVES = (
     "index_removal",
     "memory_source",
     "mention",
-    "message",
+    "message_vector",
     "observation",
     "session_past",
     "tenant_usage",
@@ -121,6 +122,13 @@ def row_for(tenant: int, table: str) -> sql.Composed:
             "tokens": 1,
             "metadata": "{}",
             "content": "x",
+        },
+        "message_vector": {
+            "tenant_id": tenant,
+            "session_id": 7,
+            "message_id": 7 << 21,
+            "model_id": 1,
+            "vector": b"",
         },
         "idempotency": {
             "tenant_id": tenant,
@@ -252,6 +260,28 @@ def test_a_delete_that_forgets_its_tenant_removes_only_its_own(
     tenant_connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
     left = owner.execute(sql.SQL("SELECT tenant_id FROM {}").format(sql.Identifier(table))).fetchall()
     assert left == [(theirs.tenant,)]
+
+
+def test_a_delete_of_messages_that_forgets_its_tenant_takes_only_its_own_vectors(
+    tenant_connection: Connection, owner: Connection, ours: Household, theirs: Household
+) -> None:
+    """The cascade bypasses row-level security, and still removes nothing but what belongs to the deleted messages."""
+    enter(tenant_connection, ours)
+    tenant_connection.execute("DELETE FROM message")
+    for table in ("message", "message_vector"):
+        left = owner.execute(sql.SQL("SELECT tenant_id FROM {}").format(sql.Identifier(table))).fetchall()
+        assert left == [(theirs.tenant,)]
+
+
+def test_a_vector_cannot_belong_to_another_tenant_than_its_message(
+    owner: Connection, ours: Household, theirs: Household
+) -> None:
+    for statement in (
+        "UPDATE message_vector SET tenant_id = %(theirs)s WHERE tenant_id = %(ours)s",
+        "UPDATE message_vector SET message_id = %(message)s, model_id = 2 WHERE tenant_id = %(ours)s",
+    ):
+        with pytest.raises((errors.ForeignKeyViolation, errors.CheckViolation)):
+            owner.execute(statement, {"ours": ours.tenant, "theirs": theirs.tenant, "message": theirs.message})
 
 
 @pytest.mark.parametrize("table", TENANT_TABLES)

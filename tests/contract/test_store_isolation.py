@@ -53,6 +53,7 @@ from support.isolation.twin_tenants import (
     pools,
     settle_home,
 )
+from support.isolation.vector_cases import VECTOR_CASES
 
 
 def fresh(home: Home) -> SessionId:
@@ -270,6 +271,7 @@ CASES: dict[str, Case] = {
     **TURN_CASES,
     **IDEMPOTENCY_CASES,
     **ERASING_CASES,
+    **VECTOR_CASES,
 }
 
 

@@ -237,6 +237,7 @@ def test_reindexing_says_how_much_it_rebuilt(shell: CommandLine) -> None:
         "messages": 1,
         "memories": 0,
         "entities": 0,
+        "vectors": 0,
     }
 
 

@@ -80,7 +80,7 @@ def test_memories_and_entities_that_recall_does_not_know_yet_are_warned_about(sh
     assert "1 memory, 1 entity indexed by another embedder or tokeniser" in shown
     assert shell.run("reindex").stdout == "Rebuilt the index of 1 memory, 1 entity.\n"
     assert shell.run("reindex").stdout == "The index was up to date.\n"
-    everything = {"reindexed": 3, "messages": 1, "memories": 1, "entities": 1}
+    everything = {"reindexed": 3, "messages": 1, "memories": 1, "entities": 1, "vectors": 0}
     assert shell.json("reindex", "--everything") == everything
     assert set(states(shell.json("doctor")).values()) == {"ok"}
 

@@ -27,7 +27,7 @@ from typer.testing import CliRunner
 
 from cloister.interfaces.cli.main import app
 from cloister.settings import VARIABLES
-from support.servers.fake_endpoint import completed, fake_endpoint
+from support.servers.fake_endpoint import Answer, completed, fake_endpoint
 from support.servers.http_server import ServerProcess, postgres_address
 from support.waiting import eventually
 
@@ -241,6 +241,16 @@ def test_every_command_of_the_workers_page_prints_what_it_shows(reader: Reader) 
     reader.read((HOW_TO / "workers.md").read_text("utf-8"))
 
 
+def test_every_command_of_the_embedders_page_prints_what_it_shows(reader: Reader) -> None:
+    """The embedder stands behind another address here."""
+    vector = {"index": 0, "embedding": [0.6, 0.8]}
+    with fake_endpoint() as model:
+        model.answers(Answer(body=json.dumps({"data": [vector]}).encode()))
+        reader.model = model.url
+        reader.read((HOW_TO / "embedders.md").read_text("utf-8"))
+        assert [asked.body["input"] for asked in model.asked] == [["We had trout from the lake for dinner."]]
+
+
 @pytest.mark.parametrize("page", sorted(HOW_TO.glob("*.md")), ids=lambda page: page.name)
 def test_every_block_of_a_page_is_run_or_known_to_be_only_shown(page: Path) -> None:
     run = {
@@ -254,6 +264,7 @@ def test_every_block_of_a_page_is_run_or_known_to_be_only_shown(page: Path) -> N
         "erase.md": {"console"},
         "memories.md": {"console"},
         "workers.md": {"console"},
+        "embedders.md": {"console"},
     }
     # What installs and configures a whole machine. Its variables, its commands and its backup are looked at below.
     only_shown = {"deploy.md": {"console", "ini", "nginx"}, "workers.md": {"ini"}}

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from cloister.models.openai import answers
-from support.servers.model_server import model_server, the_model_server
+from support.servers.model_server import embedding_server, model_server, the_embedding_server, the_model_server
 
-__all__ = ["at_least_one", "model_server", "the_model_server"]
+__all__ = ["at_least_one", "embedding_server", "model_server", "the_embedding_server", "the_model_server"]
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Relevance: a number that means the same in every pool (CTX-6)."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -49,6 +50,17 @@ def test_no_message_is_more_relevant_than_the_best_of_the_pool_allows() -> None:
 def test_the_same_match_means_less_in_a_larger_pool() -> None:
     small, large = (float(matches(evidence(size, [0.4], [0.1]))[0]) for size in (10, 100_000))
     assert small > large > 0
+
+
+def test_an_additional_embedder_counts_from_what_is_usual_in_the_pool() -> None:
+    """Some models give 0.7 to any two texts."""
+    plain = evidence(4, [0.1, 0.1, 0.1, 0.1], [0.0] * 4)
+    nan = float("nan")
+    for usual in (0.05, 0.7):
+        found = matches(replace(plain, second=np.array([0.95, usual, usual, nan], np.float32)))
+        assert found[0] > 4 * found[1]
+        assert found[1] == found[3] == matches(plain)[1]
+    assert matches(replace(plain, second=np.full(4, nan, np.float32))).tolist() == matches(plain).tolist()
 
 
 def test_the_pool_of_one_message_and_the_empty_pool_have_a_level_too() -> None:

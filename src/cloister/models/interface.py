@@ -42,6 +42,27 @@ class Embedder(Protocol):
         ...
 
 
+class AdditionalEmbedder(Protocol):
+    """A slow model whose vectors are used besides those of the `Embedder`. Thread-safe. Raises `ModelUnavailable` if it cannot."""
+
+    @property
+    def name(self) -> str:
+        """The model as it is recorded with its vectors; vectors of different names are never compared."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> list[npt.NDArray[np.float32] | None]:
+        """One vector of unit length for each text; None for a text that the model refuses, however often it is asked."""
+        ...
+
+    def embed_query(self, text: str) -> npt.NDArray[np.float32]:
+        """The vector of a question, of unit length, or an error within about a second: a person is waiting."""
+        ...
+
+    def close(self) -> None:
+        """Close its connections."""
+        ...
+
+
 class Extractor(Protocol):
     """Extracts memories from messages (MEM-5), by a model or by rules. Raises `ModelUnavailable` if it cannot."""
 

@@ -6,6 +6,7 @@ from typing import cast
 from cloister.domain.timestamps import Clock
 from cloister.services.indexing.queue import IndexQueue
 from cloister.services.indexing.reindex import IndexCounts, Reindexer
+from cloister.services.indexing.vectors import VectorQueue
 from cloister.services.memories.claims import Claims
 from cloister.storage.interface import Database
 
@@ -15,7 +16,8 @@ class HealthReport:
     """`waiting` counts messages, memories and entities in the index queue, and removals; `stale` those indexed by another embedder
     or tokeniser. `due` sessions wait for extraction, the longest for `due_seconds`; `failing` ones could not be extracted and will
     be retried, most of them for `failing_because`. `excess_rights` are rights that the database's login does not need; `remains`
-    says what the engine's files may still contain of forgotten data."""
+    says what the engine's files may still contain of forgotten data. `unembedded` messages have no vector of the additional
+    embedder yet; `embedder_problem` says why that embedder cannot be used now."""
 
     engine: str
     embedder: str
@@ -34,6 +36,9 @@ class HealthReport:
     due_seconds: int
     failing: int
     failing_because: str | None
+    additional_embedder: str | None = None
+    unembedded: int = 0
+    embedder_problem: str | None = None
 
 
 class Health:
@@ -46,6 +51,7 @@ class Health:
         reindexer: Reindexer,
         claims: Claims,
         clock: Clock,
+        vectors: VectorQueue | None = None,
         *,
         embedder: str,
         extractor: str,
@@ -55,6 +61,7 @@ class Health:
         self._reindexer = reindexer
         self._claims = claims
         self._clock = clock
+        self._vectors = vectors
         self._embedder = embedder
         self._extractor = extractor
 
@@ -83,6 +90,9 @@ class Health:
             due_seconds=self._longest_wait(),
             failing=self._claims.failing(),
             failing_because=self._usual_error(),
+            additional_embedder=None if self._vectors is None else self._vectors.name,
+            unembedded=0 if self._vectors is None else self._vectors.waiting(),
+            embedder_problem=None if self._vectors is None else self._vectors.check(),
         )
 
     def _longest_wait(self) -> int:

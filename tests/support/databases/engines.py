@@ -18,7 +18,7 @@ from cloister.domain.timestamps import Clock, now
 from cloister.domain.usage import Limits
 from cloister.index.exact.index import LARGE, ExactIndex
 from cloister.index.interface import Index
-from cloister.models.interface import ChatModel, Extractor
+from cloister.models.interface import AdditionalEmbedder, ChatModel, Extractor
 from cloister.models.static.embedder import StaticEmbedder
 from cloister.storage.interface import Database
 from cloister.storage.postgres.database import open_postgres
@@ -34,6 +34,7 @@ TABLES = (
     "pool",
     "session",
     "message",
+    "message_vector",
     "idempotency",
     "index_removal",
     "api_key",
@@ -73,6 +74,7 @@ class Engine:
         limits: Limits | None = None,
         extractor: Extractor | None = None,
         chat_model: ChatModel | None = None,
+        additional_embedder: AdditionalEmbedder | None = None,
     ) -> Services:
         """A whole Cloister of its own over the same data."""
         services = wire(
@@ -83,6 +85,7 @@ class Engine:
             limits=limits,
             extractor=extractor,
             chat_model=chat_model,
+            additional_embedder=additional_embedder,
         )
         self.closing.callback(services.index.close)
         self.closing.callback(services.extractor.close)

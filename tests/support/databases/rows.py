@@ -53,7 +53,15 @@ def new_household() -> Household:
 def settle(database: Database, external_id: str = "first") -> Household:
     """Write a new tenant with one of everything. Two of them may give their sessions the same external id."""
     household = new_household()
-    database.write(household.reach, lambda transaction: insert_household(transaction, household, external_id))
+    database.maintenance.write("insert_embedding_model", name="model", now=MOMENT)
+
+    def work(transaction: Transaction) -> None:
+        insert_household(transaction, household, external_id)
+        transaction.execute(
+            "insert_vector", session_id=household.session, message_id=household.message, model_id=1, vector=b"\x00\x3c"
+        )
+
+    database.write(household.reach, work)
     return household
 
 

@@ -49,6 +49,7 @@ from cloister.storage.stores.sessions import LockedSession, NewSession, SessionS
 from cloister.storage.stores.tenants import ProjectStore, TenantStore
 from cloister.storage.stores.turns import TurnStore
 from cloister.storage.stores.usage import UsageStore
+from cloister.storage.stores.vectors import PoolVectors, VectorStore
 from support.databases.engines import Engine
 
 STORES = (
@@ -74,10 +75,14 @@ STORES = (
     EntityIndexStore,
     UserErasureStore,
     TenantErasureStore,
+    VectorStore,
+    PoolVectors,
 )
 MOMENT = 1_700_000_000_000_000
 GENERATION = 1
 CLAIM = 77
+MODEL = 1
+VECTOR = b"\x00\x3c\x00\x00"
 # Both tenants have a project of this very id.
 GARDEN = ProjectId(101)
 WORDS = "The roses need water."
@@ -206,6 +211,7 @@ def foreign(answer: object, home: Home) -> set[int]:
 
 def settle_home(database: Database) -> Home:
     tenant, cellar = new_tenant_id(), new_project_id()
+    database.maintenance.write("insert_embedding_model", name="model", now=MOMENT)
     return database.write(Reach(tenant=tenant), lambda transaction: _settle(transaction, tenant, cellar))
 
 
@@ -261,6 +267,7 @@ def _place(transaction: Transaction, name: str, project: ProjectId | None, visib
         observation=new_observation_id(),
     )
     _derive(transaction, place)
+    VectorStore(transaction, MODEL).add({session: [(asked.id, VECTOR)]})
     return place
 
 

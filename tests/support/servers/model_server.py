@@ -42,8 +42,9 @@ class ModelServer:
 
     model = MODEL
 
-    def __init__(self, weights: Path) -> None:
+    def __init__(self, weights: Path, *, embeds: bool = False) -> None:
         self._weights = weights
+        self._embeds = embeds
         self._port = _free_port()
         self._process: subprocess.Popen[bytes] | None = None
         self._http = httpx2.Client(timeout=_SECONDS, verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
@@ -58,7 +59,7 @@ class ModelServer:
         """Start it where it does not run, and wait until it can answer."""
         if self.running:
             return
-        command = [sys.executable, __file__, str(self._weights), str(self._port)]
+        command = [sys.executable, __file__, str(self._weights), str(self._port), "embeds" if self._embeds else "talks"]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE)
         deadline = time.monotonic() + _SECONDS
         while not self._healthy():
@@ -118,8 +119,18 @@ def weights() -> Path:
 @pytest.fixture(scope="session")
 def the_model_server() -> Generator[ModelServer]:
     """A missing wheel skips at a desk and fails in CI."""
+    yield from _one_server(embeds=False)
+
+
+@pytest.fixture(scope="session")
+def the_embedding_server() -> Generator[ModelServer]:
+    """The same model as an embedder: llama.cpp does either the one or the other."""
+    yield from _one_server(embeds=True)
+
+
+def _one_server(*, embeds: bool) -> Generator[ModelServer]:
     try:
-        server = ModelServer(weights())
+        server = ModelServer(weights(), embeds=embeds)
     except FileNotFoundError as error:
         if os.environ.get("CI"):
             pytest.fail(f"CI needs a real model server: {error}")
@@ -137,12 +148,19 @@ def model_server(the_model_server: ModelServer) -> ModelServer:
     return the_model_server
 
 
+@pytest.fixture
+def embedding_server(the_embedding_server: ModelServer) -> ModelServer:
+    """Running, whatever the test before did to it."""
+    the_embedding_server.start()
+    return the_embedding_server
+
+
 def _free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as free:
         return free.getsockname()[1]
 
 
-def _serve(model: str, port: str) -> None:
+def _serve(model: str, port: str, purpose: str) -> None:
     """One thread: two of them wait for each other whenever something else runs on the machine, and are seven times slower."""
     llama: Any = import_module("xllamacpp")
     params = llama.CommonParams()
@@ -158,6 +176,9 @@ def _serve(model: str, port: str) -> None:
     params.cpuparams_batch.n_threads = 1
     params.sampling.penalty_repeat = 1.3  # without it, a model this small goes in circles until its limit
     params.warmup = False
+    if purpose == "embeds":
+        params.embedding = True
+        params.pooling_type = llama.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
     params.verbosity = -1
     server = llama.Server(params)
     sys.stdin.buffer.read()  # ends when whoever started this ends

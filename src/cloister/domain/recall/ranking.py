@@ -40,6 +40,8 @@ class Evidence:
     """How much of the query's words a candidate has, from 0 to about 1; words that no message of the pool has count too."""
     bounds: Bounds | None = None
     """Given if the candidates are only a part of the pool."""
+    second: npt.NDArray[np.float32] | None = None
+    """The similarity by an additional embedder, NaN where a message has no vector of it; None without such an embedder."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -72,6 +74,8 @@ class Weights:
     date: float = 0.1
     session_prior: float = 0.1
     favour_author: bool = True
+    second_share: float = 0.4
+    """The share of an additional embedder in the semantic evidence."""
 
 
 def rank(evidence: Evidence, weights: Weights | None = None) -> npt.NDArray[np.float32]:
@@ -79,15 +83,29 @@ def rank(evidence: Evidence, weights: Weights | None = None) -> npt.NDArray[np.f
     by = weights or Weights()
     scores = np.float32(by.date) * evidence.date
     bounds = evidence.bounds
+    semantic_limits = bounds.semantic if bounds and evidence.second is None else None
     for column, weight, limits in (
         (evidence.lexical, by.lexical, bounds and bounds.lexical),
-        (evidence.semantic, by.semantic, bounds and bounds.semantic),
+        (blended_semantic(evidence, by.second_share), by.semantic, semantic_limits),
         (evidence.session_prior, by.session_prior, bounds and bounds.session_prior),
     ):
         _add_scaled(scores, column, weight, limits)
     if by.favour_author:
         scores *= 1 + np.float32(by.author) * evidence.author
     return scores
+
+
+def blended_semantic(evidence: Evidence, share: float) -> npt.NDArray[np.float32]:
+    """The semantic evidence of both embedders; where a message has no vector of the additional one, the table's stands for both."""
+    if evidence.second is None:
+        return evidence.semantic
+    known = np.flatnonzero(~np.isnan(evidence.second))
+    blended = np.zeros(len(evidence), np.float32)
+    _add_scaled(blended, evidence.semantic, 1, evidence.bounds and evidence.bounds.semantic)
+    second = np.zeros(len(known), np.float32)
+    _add_scaled(second, evidence.second[known], 1, None)
+    blended[known] += np.float32(share) * (second - blended[known])
+    return blended
 
 
 def best(

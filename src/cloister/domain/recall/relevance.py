@@ -36,7 +36,18 @@ def matches(evidence: Evidence) -> npt.NDArray[np.float32]:
     """How well each candidate matches the question, compared with chance in a pool of this size: about 1 is chance."""
     level = max(_LEVEL + _LEVEL_PER_LOG * math.log(max(evidence.size, 1)), _LOWEST_LEVEL)
     coverage = np.multiply(evidence.coverage, _COVERAGE_WEIGHT / level, dtype=np.float32)
-    return np.add(coverage, np.multiply(evidence.semantic, 1 / level, dtype=np.float32), dtype=np.float32)
+    return np.add(coverage, np.multiply(_semantic(evidence), 1 / level, dtype=np.float32), dtype=np.float32)
+
+
+def _semantic(evidence: Evidence) -> npt.NDArray[np.float32]:
+    """The cosine, or where an additional embedder says more, its similarity: from 0, which is the median of the pool, because models
+    differ in that, to 1."""
+    second = evidence.second
+    if second is None or not np.isfinite(second).any():
+        return evidence.semantic
+    typical = np.float32(np.nanmedian(second))
+    above = np.nan_to_num((second - typical) / max(1 - typical, np.float32(1e-3)), nan=0.0)
+    return np.maximum(evidence.semantic, above.astype(np.float32))
 
 
 def relevance(match: float, best: float) -> float:

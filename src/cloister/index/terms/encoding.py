@@ -19,6 +19,8 @@ from cloister.index.terms.tokens import without_marks, words
 
 VERSION = 3
 """Raise it when the same message would give other terms; `cloister reindex` then derives them again."""
+BYTES = 4
+"""The length of one encoded term."""
 
 _KEPT_WORDS = {Language.ENGLISH: 100_000}
 _KEPT_WORDS_OF_OTHERS = 25_000

@@ -87,6 +87,7 @@ def _examine(settings: Settings) -> Iterator[Check]:
         return
     yield from _database(health)
     yield from _index(health)
+    yield from _additional_embedder(health)
     yield from _extraction(health)
 
 
@@ -155,6 +156,25 @@ def _index(health: HealthReport) -> Iterator[Check]:
             yield Check("warn", name, finding, "Run: cloister reindex")
         else:
             yield Check("ok", name, finding)
+
+
+def _additional_embedder(health: HealthReport) -> Iterator[Check]:
+    if health.additional_embedder is None:
+        return
+    if health.embedder_problem is None:
+        yield Check("ok", "additional", health.additional_embedder)
+    else:
+        advice = (
+            "Recall goes on with the built-in table alone. New messages are embedded when the embedder answers again."
+        )
+        yield Check("warn", "additional", health.embedder_problem, advice)
+    finding = f"{counted(health.unembedded, 'message')} without a vector of it yet"
+    if health.unembedded:
+        yield Check(
+            "warn", "vectors", finding, "`cloister serve` and `cloister worker` make them; or run: cloister reindex"
+        )
+    else:
+        yield Check("ok", "vectors", finding)
 
 
 def _extraction(health: HealthReport) -> Iterator[Check]:

@@ -35,6 +35,8 @@ def reindex(
             everything=everything, progress=lambda done, total: bar.update(task, completed=done, total=total)
         )
     sentence = f"Rebuilt the index of {index_counts(rebuilt)}." if rebuilt.total else "The index was up to date."
+    if rebuilt.vectors:
+        sentence += f" Embedded {counted(rebuilt.vectors, 'message')}."
     answer({"reindexed": rebuilt.total, **asdict(rebuilt)}, json, sentence)
 
 

@@ -109,6 +109,8 @@ def _summary(done: WorkerCounts, let_go: int) -> str:
         sentences.append(f"{counted(done.failed, 'session')} failed, and will be tried again.")
     if let_go:
         sentences.append(f"Let go of {counted(let_go, 'session')} for another worker.")
+    if done.embedded:
+        sentences.append(f"Embedded {counted(done.embedded, 'message')}.")
     if done.indexed:
         sentences.append(f"Indexed {counted(done.indexed, 'text')}.")
     return " ".join(sentences)

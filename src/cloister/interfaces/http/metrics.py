@@ -56,6 +56,7 @@ class _ServiceMetrics(Collector):
         waiting = GaugeMetricFamily("cloister_index_waiting", "Messages that no index knows yet.")
         waiting.add_metric([], self._services.queue.waiting())
         yield waiting
+        yield from self._embedding()
         extractions = CounterMetricFamily(
             "cloister_extractions", "Extractions that ended in this process, by how they ended.", labels=["result"]
         )
@@ -73,3 +74,29 @@ class _ServiceMetrics(Collector):
             gauge = GaugeMetricFamily(f"cloister_extraction_{name}", help_text)
             gauge.add_metric([], number)
             yield gauge
+
+    def _embedding(self) -> Iterator[Metric]:
+        """Of the additional embedder, if there is one."""
+        vectors, additional = self._services.vectors, self._services.recall.additional
+        if vectors is None or additional is None:
+            return
+        waiting = GaugeMetricFamily(
+            "cloister_embedding_waiting", "Messages without a vector of the additional embedder."
+        )
+        waiting.add_metric([], vectors.waiting())
+        yield waiting
+        for name, help_text, number in (
+            ("messages", "Messages that this process embedded with the additional embedder.", vectors.embedded),
+            ("failures", "Failures of the additional embedder at messages; they are tried again.", vectors.failures),
+        ):
+            counter = CounterMetricFamily(f"cloister_embedding_{name}", help_text)
+            counter.add_metric([], number)
+            yield counter
+        questions = CounterMetricFamily(
+            "cloister_embedding_questions",
+            "Questions by what the additional embedder did; failed and skipped ones were answered by the table alone.",
+            labels=["result"],
+        )
+        for result in ("embedded", "cached", "failed", "skipped"):
+            questions.add_metric([result], additional.outcomes[result])
+        yield questions

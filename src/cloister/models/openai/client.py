@@ -1,8 +1,9 @@
-"""The HTTP client of one OpenAI-compatible API, for chat and for extraction: it sends, retries, and parses replies.
+"""The HTTP client of one OpenAI-compatible API, for chat, extraction and embeddings: it sends, retries, and parses replies.
 
 Requests go to the configured URL only, with the configured key and no other credentials: redirects are not followed. Proxies of
-the environment are used. Replies are always streamed, because only then does a server notice that the connection was closed, and
-stop generating. Nothing is logged, and no error contains the conversation, nor has one that does as its cause or context.
+the environment are used. Replies of chat models are always streamed, because only then does a server notice that the connection
+was closed, and stop generating. Nothing is logged, and no error contains the conversation, nor has one that does as its cause or
+context.
 """
 
 import asyncio
@@ -10,7 +11,7 @@ import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack, aclosing
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import httpx2
 from anyio.from_thread import start_blocking_portal
@@ -73,11 +74,24 @@ class ModelClient:
                 async for piece in pieces:
                     yield piece
         except CallFailed as failed:
-            raise self._explained(failed) from failed.failure.cause
+            raise self.explained(failed) from failed.failure.cause
 
     async def ask(self, build: BuildBody) -> Reply:
         """Return the whole reply. Raises `ModelUnavailable`, or `TooLongForTheModel`."""
         return await self._send(build, self._reply)
+
+    async def embed(self, texts: Sequence[str]) -> Any:
+        """Return the JSON answer of `/embeddings`, None if it is not JSON. Raises `CallFailed`, or `ModelUnavailable`."""
+        model = self.model or await self._only_model()
+        body = json.dumps({"model": model, "input": texts}, ensure_ascii=False).encode("utf-8", "replace")
+        return await self._retried(partial(self._embeddings, body))
+
+    async def _embeddings(self, body: bytes) -> Any:
+        async with aclosing(await self._open("POST", "/embeddings", body)) as response:
+            try:
+                return parse_json(await _body(response, _LONGEST_STREAM))
+            except httpx2.RequestError as error:
+                raise CallFailed(connection_failure(error, answering=True)) from None
 
     async def _reply(self, body: bytes) -> Reply:
         text: list[str] = []
@@ -104,17 +118,17 @@ class ModelClient:
                 if failure.too_long:
                     raise TooLongForTheModel from None
                 if failure.rejected is None or build([*rejected, failure.rejected]) == fields:
-                    raise self._explained(failed) from failure.cause
+                    raise self.explained(failed) from failure.cause
                 self._rejected = (*rejected, failure.rejected)
 
     async def _only_model(self) -> str:
         try:
             names = await self._retried(self._model_names)
         except CallFailed as failed:
-            raise self._explained(failed) from failed.failure.cause
+            raise self.explained(failed) from failed.failure.cause
         if len(names) != 1:
             raise ModelUnavailable(
-                f"The model's server has {len(names)} models: set CLOISTER_MODEL_NAME to one of them."
+                f"The model's server has {len(names)} models: set {self._endpoint.settings.model} to one of them."
             )
         self.model = names[0]
         return self.model
@@ -127,7 +141,7 @@ class ModelClient:
             except httpx2.RequestError as error:
                 raise CallFailed(connection_failure(error, answering=True)) from None
             except (KeyError, TypeError):
-                raise not_an_endpoint() from None
+                raise not_an_endpoint(self._endpoint.settings) from None
 
     async def _open(self, method: str, path: str, body: bytes | None = None) -> httpx2.Response:
         """Return the response, which the caller closes, once its headers are there. Raises `CallFailed`."""
@@ -166,12 +180,14 @@ class ModelClient:
                 await self._endpoint.sleep(max(failure.wait or 0.0, usual))
             attempt += 1
 
-    def _explained(self, failed: CallFailed) -> ModelUnavailable:
+    def explained(self, failed: CallFailed, seconds: float | None = None) -> ModelUnavailable:
+        """The error for users; `seconds` is the timeout, if it was not the endpoint's."""
         return failed.failure.explained(
-            self.model or "of CLOISTER_MODEL_URL",
+            self.model or f"of {self._endpoint.settings.url}",
             tries=failed.tries,
-            seconds=self._endpoint.seconds,
+            seconds=self._endpoint.seconds if seconds is None else seconds,
             has_key=self._endpoint.key is not None,
+            names=self._endpoint.settings,
         )
 
 

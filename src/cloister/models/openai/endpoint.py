@@ -7,6 +7,15 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class SettingNames:
+    """The settings that an error tells users to check."""
+
+    url: str = "CLOISTER_MODEL_URL"
+    key: str = "CLOISTER_MODEL_KEY"
+    model: str = "CLOISTER_MODEL_NAME"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Endpoint:
     """The base URL of an OpenAI-compatible API, usually ending in `/v1`. Without a `model`, the server's only one is used.
 
@@ -21,6 +30,7 @@ class Endpoint:
     tries: int = 3
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
     draw: Callable[[], float] = random.random
+    settings: SettingNames = SettingNames()
 
 
 class TooLongForTheModel(Exception):

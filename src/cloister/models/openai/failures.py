@@ -14,6 +14,7 @@ import httpx2
 
 from cloister.domain.errors import ModelUnavailable
 from cloister.domain.patterns import IGNORECASE, anchored
+from cloister.models.openai.endpoint import SettingNames
 
 LONGEST_WAIT = 60.0
 _ERROR_CODE = anchored(r"[a-z][a-z0-9_.-]{0,63}", IGNORECASE)
@@ -71,43 +72,43 @@ class Failure:
             return False
         return self.status in (408, 409, 425, 429) or self.status >= 500
 
-    def explained(self, model: str, *, tries: int, seconds: float, has_key: bool) -> ModelUnavailable:
+    def explained(
+        self, model: str, *, tries: int, seconds: float, has_key: bool, names: SettingNames
+    ) -> ModelUnavailable:
         """Make the error for users. It does not contain the URL, which not every user of the service may know."""
-        return ModelUnavailable(f"The model ({model}) {self._problem(tries, seconds, has_key)}")
+        return ModelUnavailable(f"The model ({model}) {self._problem(tries, seconds, has_key, names)}")
 
-    def _problem(self, tries: int, seconds: float, has_key: bool) -> str:
+    def _problem(self, tries: int, seconds: float, has_key: bool, names: SettingNames) -> str:
         often = f" ({tries} tries)" if tries > 1 else ""
         if self.timed_out:
             return f"did not answer within {seconds:g} s{often}: it is overloaded, or too large for its machine."
         if self.broken:
             return f"broke off in the middle of its answer{often}: look into the log of its server."
         if self.status is None:
-            return f"cannot be reached{often}: start it, or check CLOISTER_MODEL_URL."
+            return f"cannot be reached{often}: start it, or check {names.url}."
         if self.status in (401, 403):
-            return f"{'refused the key: check' if has_key else 'asks for a key: set'} CLOISTER_MODEL_KEY."
+            return f"{'refused the key: check' if has_key else 'asks for a key: set'} {names.key}."
         if self.status == 404:
-            return (
-                "is not known there: check CLOISTER_MODEL_NAME, and CLOISTER_MODEL_URL, which usually ends in /v1"
-                " (HTTP 404)."
-            )
+            return f"is not known there: check {names.model}, and {names.url}, which usually ends in /v1 (HTTP 404)."
         if self.status == 429 and self.code == "insufficient_quota":
-            return "has no quota left: check the account that CLOISTER_MODEL_KEY belongs to."
+            return f"has no quota left: check the account that {names.key} belongs to."
         if self.status == 429:
             asked = f" for {self.wait:.0f} s" if self.wait else ""
             return f"takes no more requests{asked}{often}: try again later, or have its limit raised."
         if 300 <= self.status < 400:
-            return "has moved: set CLOISTER_MODEL_URL to its new address; what was said is not sent after it."
+            return f"has moved: set {names.url} to its new address; what was said is not sent after it."
         why = f"HTTP {self.status}" if self.code is None else f"HTTP {self.status}, {self.code}"
         if self.status == 503:
             return f"is not ready{often}: it is still being loaded, or overloaded; try again in a moment ({why})."
         if self.status >= 500:
             return f"failed{often}: look into the log of its server ({why})."
-        return f"refused the request: check that CLOISTER_MODEL_URL is an OpenAI-compatible endpoint ({why})."
+        return f"refused the request: check that {names.url} is an OpenAI-compatible endpoint ({why})."
 
 
-def not_an_endpoint() -> ModelUnavailable:
+def not_an_endpoint(names: SettingNames | None = None) -> ModelUnavailable:
+    url = (names or SettingNames()).url
     return ModelUnavailable(
-        "What answers there is no OpenAI-compatible endpoint: check CLOISTER_MODEL_URL, which usually ends in /v1."
+        f"What answers there is no OpenAI-compatible endpoint: check {url}, which usually ends in /v1."
     )
 
 

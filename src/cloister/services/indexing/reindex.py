@@ -15,6 +15,7 @@ from cloister.services.indexing.entities import EntityIndexing
 from cloister.services.indexing.indexer import Indexer
 from cloister.services.indexing.memories import MemoryIndexing
 from cloister.services.indexing.queue import IndexQueue
+from cloister.services.indexing.vectors import VectorQueue
 from cloister.storage.interface import Database
 from cloister.storage.stores.index_rows import IndexStore, Words
 
@@ -27,11 +28,12 @@ _NO_GENERATION = -1
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class IndexCounts:
-    """How many rows were rebuilt, or are stale."""
+    """How many rows were rebuilt, or are stale; `vectors` are messages that got a vector of the additional embedder."""
 
     messages: int = 0
     memories: int = 0
     entities: int = 0
+    vectors: int = 0
 
     @property
     def total(self) -> int:
@@ -49,6 +51,7 @@ class Reindexer:
         entities: EntityIndexing,
         queue: IndexQueue,
         clock: Clock,
+        vectors: VectorQueue | None = None,
     ) -> None:
         self._database = database
         self._indexer = indexer
@@ -56,6 +59,7 @@ class Reindexer:
         self._entities = entities
         self._queue = queue
         self._clock = clock
+        self._vectors = vectors
 
     def stale(self) -> IndexCounts:
         """The number of rows of other generations."""
@@ -63,16 +67,25 @@ class Reindexer:
         return self._with_derived(cast(int, messages[0][0]), self._indexer.generation)
 
     def run(self, *, everything: bool = False, progress: Progress = lambda done, total: None) -> IndexCounts:
-        """Rebuild the rows of other generations, or all rows."""
+        """Rebuild the rows of other generations, or all rows, and then embed what has no vector of the additional embedder. Raises
+        `ModelUnavailable` if that fails; the rows are rebuilt by then."""
+        if everything and self._vectors is not None:
+            self._vectors.start_over()
         total = (self._stored() if everything else self.stale()).total
         rebuilt: dict[_Kind, int] = {"messages": 0, "memories": 0, "entities": 0}
+        total += 0 if self._vectors is None else self._vectors.waiting()
         progress(0, total)
         for kind, count in self._steps(everything):
             rebuilt[kind] += count
             done = sum(rebuilt.values())
             progress(done, max(done, total))
         self._queue.drain()
-        return IndexCounts(**rebuilt)
+        if self._vectors is None:
+            return IndexCounts(**rebuilt)
+        done = sum(rebuilt.values())
+        vectors = self._vectors.drain(report=lambda embedded: progress(done + embedded, max(done + embedded, total)))
+        self._vectors.remove_unused(at_once=True)
+        return IndexCounts(**rebuilt, vectors=vectors)
 
     def _stored(self) -> IndexCounts:
         messages = cast(int, self._database.maintenance.rows("totals")[0][3])

@@ -36,6 +36,7 @@ from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import CHARACTERS_A_TOKEN, checked_content, checked_limit
 from cloister.domain.timestamps import Clock
 from cloister.index import terms
+from cloister.services.recall.additional import QueryVector
 from cloister.services.recall.recall import Recall
 from cloister.services.recall.selection import Pick, Question, Recalled
 from cloister.services.recall.snapshot import read_snapshot
@@ -95,6 +96,7 @@ class ContextBuilder:
     def build(self, reach: Reach, external_id: str, request: ContextRequest) -> Context:
         """The context of a session. Raises `TurnMoved` if the session no longer has the scope `bound_to` (ISO-12)."""
         limits = request.checked_limits()
+        vector = None if request.semantic_limit == 0 else self._query_vector(reach, external_id, request.question)
 
         def work(transaction: Transaction) -> Context:
             session = SessionStore(transaction).get(external_id)
@@ -102,7 +104,7 @@ class ContextBuilder:
             scope = _scope(session, project)
             if request.bound_to is not None and scope != request.bound_to:
                 raise TurnMoved(external_id)
-            question = self._question(transaction, session, project, request)
+            question = self._question(transaction, session, project, request, vector)
             said, related, recalled = self._gather(
                 transaction, session, scope, question, _sources(project, request, limits)
             )
@@ -121,7 +123,12 @@ class ContextBuilder:
         return read_snapshot(self._database, reach, work)
 
     def _question(
-        self, transaction: Transaction, session: Session, project: Project | None, request: ContextRequest
+        self,
+        transaction: Transaction,
+        session: Session,
+        project: Project | None,
+        request: ContextRequest,
+        vector: QueryVector | None,
     ) -> Question:
         settings = _settings(project)
         text = request.question or _last_question(MessageStore(transaction), session) or ""
@@ -130,7 +137,18 @@ class ContextBuilder:
             asked_at=self._clock() if request.asked_at is None else request.asked_at,
             floor=min_relevance(settings) if request.min_relevance is None else request.min_relevance,
             known=request.known,
+            vector=vector,
         )
+
+    def _query_vector(self, reach: Reach, external_id: str, question: str | None) -> QueryVector | None:
+        """The vector of the question, or of the last one in the session, made before the snapshot."""
+        if self._recall.additional is None:
+            return None
+        if not question:
+            with self._database.read(reach) as transaction:
+                session = SessionStore(transaction).get(external_id)
+                question = _last_question(MessageStore(transaction), session)
+        return self._recall.query_vector(reach, asked_part(question)) if question else None
 
     def _gather(
         self,

@@ -5,6 +5,7 @@ The index names ids, and storage decides: an id that is not found under the same
 
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
@@ -15,8 +16,9 @@ from cloister.domain.memory import StoredMemory
 from cloister.domain.prompts.recalled_text import shown_outside_session
 from cloister.domain.recall.ranking import Weights, best, rank
 from cloister.domain.recall.relevance import matches, relevance
-from cloister.domain.scope import Scope
+from cloister.domain.scope import Reach, Scope
 from cloister.index.interface import Index, PoolIndex
+from cloister.services.recall.additional import AdditionalRecall, QueryVector
 from cloister.services.recall.selection import Pick, Question, Recalled, Selection
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.entities import StoredEntities
@@ -44,11 +46,17 @@ class Found(NamedTuple, Generic[T]):
 class Recall:
     """`foreign_hits` counts the ids that an index returned and storage did not find in the scope. It is zero if all is well."""
 
-    def __init__(self, index: Index, generation: int) -> None:
+    def __init__(self, index: Index, generation: int, additional: AdditionalRecall | None = None) -> None:
         self._index = index
         self._generation = generation
+        self.additional = additional
         self._lock = threading.Lock()
         self.foreign_hits = 0
+
+    def query_vector(self, reach: Reach, question: str) -> QueryVector | None:
+        """The question's vector by the additional embedder, if there is one and it answers. Call it before the snapshot is taken:
+        the embedder may take a second."""
+        return None if self.additional is None else self.additional.query_vector(reach, question)
 
     def messages(
         self,
@@ -65,6 +73,10 @@ class Recall:
         evidence = self._index.within(rows).evidence(
             question.text, question.asked_at, _depth(picks, without), _session(picks)
         )
+        vector = question.vector
+        if vector is not None and vector.question == question.text and self.additional is not None:
+            second = self.additional.similarities(transaction, rows.pool, evidence.ids, vector)
+            evidence = replace(evidence, second=second)
         selection = Selection(evidence, rank(evidence), question, partial(self._items, rows))
         return selection.select(picks, without)
 

@@ -101,11 +101,14 @@ class Search:
         if target.user_id is not None:
             checked_name(target.user_id, "user_id")
 
+        vector = self._recall.query_vector(reach, text) if "episodes" in wanted else None
+
         def work(transaction: Transaction) -> list[Hit]:
             scope, settings = _scope(transaction, target)
             asked = Question(
                 text=text,
                 asked_at=self._clock() if asked_at is None else asked_at,
+                vector=vector,
                 floor=project_settings.min_relevance(settings) if min_relevance is None else min_relevance,
             )
             return _merged([self._best(transaction, scope, asked, kind, limit) for kind in wanted])[:limit]

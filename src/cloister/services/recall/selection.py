@@ -17,6 +17,7 @@ from cloister.domain.identifiers import MessageId, SessionId
 from cloister.domain.recall.ranking import Evidence, best
 from cloister.domain.recall.relevance import lowest_match, matches, relevance
 from cloister.domain.recall.small_talk import is_small_talk
+from cloister.services.recall.additional import QueryVector
 from cloister.services.recall.repetition import AskedWords, Said
 
 _DIGITS = 6
@@ -38,12 +39,14 @@ class Pick:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Question:
-    """What is asked, and when; messages below the floor are left out. `known` are texts that need not be recalled."""
+    """What is asked, and when; messages below the floor are left out. `known` are texts that need not be recalled.
+    `vector` is that of an additional embedder."""
 
     text: str
     asked_at: int
     floor: float
     known: frozenset[str] = frozenset()
+    vector: QueryVector | None = None
 
     @property
     def is_small_talk(self) -> bool:

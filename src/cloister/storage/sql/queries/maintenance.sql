@@ -130,3 +130,51 @@ LIMIT :limit
 SELECT tenant_id FROM tenant AS t
 WHERE EXISTS (SELECT 1 FROM idempotency AS i WHERE i.tenant_id = t.tenant_id AND i.expires_at <= :now)
 ORDER BY tenant_id
+
+-- name: embedding_model
+SELECT model_id, dimension FROM embedding_model WHERE name = :name
+
+-- name: insert_embedding_model
+INSERT INTO embedding_model (model_id, name, dimension, used_at)
+SELECT coalesce(max(model_id), 0) + 1, :name, 0, :now FROM embedding_model WHERE 1 = 1
+ON CONFLICT DO NOTHING
+
+-- name: set_embedding_dimension
+-- By the first vector; :known is 0 then.
+UPDATE embedding_model SET dimension = :dimension WHERE model_id = :model_id AND dimension = :known
+
+-- name: note_embedding_model_use
+UPDATE embedding_model SET used_at = :now WHERE model_id = :model_id
+
+-- name: unused_embedding_models
+SELECT model_id FROM embedding_model WHERE model_id <> :model_id AND used_at < :before ORDER BY model_id
+
+-- name: delete_embedding_models
+-- Those that no process has used lately, and that have no vectors left.
+DELETE FROM embedding_model
+WHERE model_id <> :model_id AND used_at < :before
+    AND NOT EXISTS (SELECT 1 FROM message_vector AS v WHERE v.model_id = embedding_model.model_id)
+
+-- name: pools_to_embed
+-- The pools with changes that the model has not seen, after a pool.
+SELECT tenant_id, pool_id FROM pool
+WHERE pool_id > :after AND version > 0
+    AND (embedded_model_id IS DISTINCT FROM CAST(:model_id AS BIGINT) OR embedded_version < version)
+ORDER BY pool_id
+LIMIT :limit
+
+-- name: pools
+SELECT tenant_id, pool_id FROM pool WHERE pool_id > :after ORDER BY pool_id LIMIT :limit
+
+-- name: count_unembedded
+-- How many messages of changed sessions come behind the last one with a vector, by their numbers: deleted ones count too, until the
+-- pool is looked at.
+SELECT CAST(coalesce(sum((s.session_id << 21) + s.next_sequence - 1 - coalesce((
+    SELECT max(v.message_id) FROM message_vector AS v
+    WHERE v.message_id > s.session_id << 21 AND v.message_id <= (s.session_id << 21) + 2097151 AND v.model_id = :model_id
+), s.session_id << 21)), 0) AS BIGINT)
+FROM pool AS p
+CROSS JOIN session AS s
+WHERE (p.embedded_model_id IS DISTINCT FROM CAST(:model_id AS BIGINT) OR p.embedded_version < p.version)
+    AND s.tenant_id = p.tenant_id AND s.pool_id = p.pool_id
+    AND s.changed_version > CASE WHEN p.embedded_model_id = :model_id THEN p.embedded_version ELSE -1 END
