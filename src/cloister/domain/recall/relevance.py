@@ -40,8 +40,8 @@ def matches(evidence: Evidence) -> npt.NDArray[np.float32]:
 
 
 def _semantic(evidence: Evidence) -> npt.NDArray[np.float32]:
-    """The cosine, or where an additional embedder says more, its similarity: from 0, which is the median of the pool, because models
-    differ in that, to 1."""
+    """The cosine, or where an additional embedder says more, its similarity: from 0, which is the median of the pool, because
+    models differ in that, to 1."""
     second = evidence.second
     if second is None or not np.isfinite(second).any():
         return evidence.semantic
