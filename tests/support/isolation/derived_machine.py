@@ -179,7 +179,7 @@ class DerivedMachine(IsolationMachine):
     ) -> None:
         super()._compare(services, home, asking, question, recent, reach)
         memories, entities = home.recallable_memories(asking), home.entities(asking.project, asking.user)
-        context = services.context.build(reach, asking.name, ContextRequest(question=question))
+        context = services.context.build(reach, asking.name, ContextRequest(question=question, min_relevance=0))
         recalled = {stored.memory.content for stored in context.derived.memories}
         named = {entity.name for entity in context.derived.entities}
         assert recalled <= memories
@@ -220,7 +220,7 @@ class DerivedMachine(IsolationMachine):
     ) -> None:
         kinds = ["memories", "entities"]
         for place in (SearchTarget(session=asking.name), SearchTarget(project=asking.project, user_id=asking.user)):
-            hits = services.search.search(reach, question, place, HIGHEST_LIMIT, kinds)
+            hits = services.search.search(reach, question, place, HIGHEST_LIMIT, kinds, min_relevance=0)
             memories = {hit.stored.memory.content for hit in hits if isinstance(hit, MemoryHit)}
             entities = {hit.entity.name for hit in hits if isinstance(hit, EntityHit)}
             assert (memories, entities) == expected

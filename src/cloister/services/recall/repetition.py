@@ -1,7 +1,8 @@
 """Recognises messages that say the same again, and messages that only repeat the question (CTX-7).
 
 Two messages say the same if they have the same words in the same order, apart from case, punctuation, endings and words of
-politeness; long ones also if they differ in a word of ten. Messages of different speakers never say the same.
+politeness; long ones also if they differ in a word of ten. Messages of different speakers never say the same. Words of one letter
+or digit count, though the index does not have them: "Team A" is not "Team B".
 """
 
 from collections.abc import Hashable
@@ -33,6 +34,7 @@ _ASKS = linear(
 _QUESTION_MARKS = ("?", "？", "؟")
 _SENTENCE_ENDS = (". ", "! ", "。", "！")
 _CLOSING = "\"'”’)»] "
+_PUNCTUATION = ".,;:!?…\"'`()[]{}<>«»“”„‘’*_~。！？、，؟"
 
 
 class Said:
@@ -49,13 +51,17 @@ class Said:
         return (self._speaker, kept or self._text)
 
     def is_nearly(self, other: "Said") -> bool:
-        """Whether two long messages of one speaker differ in few words. Other numbers or negations are another statement."""
+        """Whether two long messages of one speaker differ in few words. Other numbers, names or negations are another statement."""
         if self._speaker != other._speaker or min(len(self._set), len(other._set)) < _LONG:
             return False
         different = self._set ^ other._set
         if len(different) > (1 - _SAME_SHARE) * (len(self._set) + len(other._set)):
             return False
-        return not any(word in _NEGATIONS or any(map(str.isdigit, word)) for word in different)
+        if different & (self._capitalised | other._capitalised) or not _NEGATIONS.isdisjoint(
+            terms.words(" ".join(different))
+        ):
+            return False
+        return not any(len(word) == 1 or any(map(str.isdigit, word)) for word in different)
 
     @cached_property
     def is_question(self) -> bool:
@@ -84,8 +90,16 @@ class Said:
         return self.is_question and 2 * len(self._terms & question.terms) >= max(len(self._terms), 1)
 
     @cached_property
+    def _written(self) -> list[str]:
+        return [word for piece in self._text.split() if (word := piece.strip(_PUNCTUATION))]
+
+    @cached_property
     def _words(self) -> list[str]:
-        return terms.words(self._text)
+        return [word.lower() for word in self._written]
+
+    @cached_property
+    def _capitalised(self) -> frozenset[str]:
+        return frozenset(word.lower() for word in self._written if word[0].isupper())
 
     @cached_property
     def _set(self) -> frozenset[str]:
