@@ -91,17 +91,17 @@ def is_small_talk(query: str) -> bool:
     text = unicodedata.normalize("NFKC", query)
     if _UNSPACED_TEXT.search(text):
         return "".join(_WORD.findall(text)) in _WHOLE
-    written = _WORD.findall(text.translate(_APOSTROPHES))
-    return len(written) <= _MOST_WORDS and _consists_of_phrases(written)
+    original = _WORD.findall(text.translate(_APOSTROPHES))
+    return len(original) <= _MOST_WORDS and _consists_of_phrases(original)
 
 
-def _consists_of_phrases(written: list[str]) -> bool:
-    words = [word.casefold() for word in written]
+def _consists_of_phrases(original: list[str]) -> bool:
+    words = [word.casefold() for word in original]
     at = 0
     may_name = False
     while at < len(words):
         length = _phrase_at(words, at)
-        if not length and not (may_name and written[at][0].isupper()):
+        if not length and not (may_name and original[at][0].isupper()):
             return False
         may_name = bool(length) and tuple(words[at : at + length]) in _MAY_ADDRESS
         at += length or 1

@@ -90,16 +90,16 @@ class Said:
         return self.is_question and 2 * len(self._terms & question.terms) >= max(len(self._terms), 1)
 
     @cached_property
-    def _written(self) -> list[str]:
+    def _original(self) -> list[str]:
         return [word for piece in self._text.split() if (word := piece.strip(_PUNCTUATION))]
 
     @cached_property
     def _words(self) -> list[str]:
-        return [word.lower() for word in self._written]
+        return [word.lower() for word in self._original]
 
     @cached_property
     def _capitalised(self) -> frozenset[str]:
-        return frozenset(word.lower() for word in self._written if word[0].isupper())
+        return frozenset(word.lower() for word in self._original if word[0].isupper())
 
     @cached_property
     def _set(self) -> frozenset[str]:
