@@ -156,6 +156,13 @@ def test_fifty_times_the_question_leave_the_place_to_its_answer() -> None:
     assert found.duplicate == 50
 
 
+def test_a_query_that_is_no_question_finds_the_questions_with_its_words() -> None:
+    """Who looks for "ladder" looks for what was asked about it, too."""
+    said = [("And the ladder?", 3.0), ("Where is the ladder?", 2.9)]
+    assert contents(Pool(said).select("ladder")) == [content for content, _ in said]
+    assert contents(Pool(said).select("Where's the ladder?")) == []
+
+
 def test_a_question_about_the_same_comes_after_a_statement_about_it() -> None:
     said = [("Does the gate code ever change on Sundays?", 3.0), ("The gate code is 4417.", 2.9)]
     assert contents(Pool(said).select("What is the gate code?"))[0] == "The gate code is 4417."

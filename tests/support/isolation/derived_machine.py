@@ -64,7 +64,12 @@ class DerivedMachine(IsolationMachine):
     def _plant(self, services: Services, home: Tenant, conversation: Conversation, facts: int) -> None:
         sentences = [f"My brother Xandor{next(self.markers)} works at Zentrix." for _ in range(facts)]
         made = [Draft(role="user", content=content) for content in sentences]
-        self._say(services, home, conversation, [*made, Draft(role="assistant", content="I see.")])
+        self._say(
+            services,
+            home,
+            conversation,
+            [*made, Draft(role="assistant", content=f"I see, marker{next(self.markers)}.")],
+        )
 
     @rule(house=house_numbers, tenant=tenant_numbers, name=names, facts=st.integers(1, 4))
     def plant(self, house: int, tenant: int, name: str, facts: int) -> None:

@@ -65,21 +65,15 @@ class Said:
 
     @cached_property
     def is_question(self) -> bool:
-        """Whether the message only asks: one sentence that ends with a question mark or begins as a question does."""
-        text = self._text.strip()
-        if len(text) > _LONGEST_QUESTION or "\n" in text:
-            return False
-        end = text.rstrip(_CLOSING)
-        if any(mark in end[:-1] for mark in _SENTENCE_ENDS):
-            return False
-        if end.endswith(_QUESTION_MARKS):
-            return True
-        return _ASKS.match(text) is not None and not any(mark in end for mark in _QUESTION_MARKS)
+        """Whether the message only asks."""
+        return _is_question(self._text)
 
     def repeats(self, question: "AskedWords") -> bool:
-        """Whether the message only asks the same again, and says nothing that the question does not say."""
+        """Whether the message only asks the same again, and says nothing that the question does not say. A query that is no
+        question, but some words to find, is not asked again by a message with these words."""
         return (
-            self.is_question
+            question.is_question
+            and self.is_question
             and bool(self._terms)
             and self._terms <= question.terms
             and (len(self._terms) >= _SAME_QUESTION * len(question.terms))
@@ -111,7 +105,21 @@ class Said:
 
 
 class AskedWords:
-    """The terms of the question."""
+    """The terms of the query, and whether it is a question."""
 
     def __init__(self, question: str) -> None:
         self.terms = frozenset(terms.term_list(question))
+        self.is_question = _is_question(question)
+
+
+def _is_question(text: str) -> bool:
+    """Whether a text is one sentence that ends with a question mark or begins as a question does."""
+    text = text.strip()
+    if len(text) > _LONGEST_QUESTION or "\n" in text:
+        return False
+    end = text.rstrip(_CLOSING)
+    if any(mark in end[:-1] for mark in _SENTENCE_ENDS):
+        return False
+    if end.endswith(_QUESTION_MARKS):
+        return True
+    return _ASKS.match(text) is not None and not any(mark in end for mark in _QUESTION_MARKS)
