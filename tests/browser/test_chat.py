@@ -111,7 +111,7 @@ def test_what_was_recalled_is_told_with_where_when_how_near_and_why(desk: Desk) 
     drawer = tab.page.get_by_role("complementary", name="Recalled")
     item = drawer.get_by_role("listitem").filter(has_text="4417").first
     expect(item).to_contain_text("The gate · you ·")
-    expect(item).to_contain_text("score ")
+    expect(item).to_contain_text("Strong match")
     expect(item).to_contain_text("Allowed in because its conversation is in Garden, as this one is.")
     expect(drawer).not_to_contain_text("9999")
     tab.page.reload()

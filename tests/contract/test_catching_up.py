@@ -32,7 +32,7 @@ class Scene:
         self.garden = self.writer.projects.create_project(self.reach, "Garden").id
         for name in ("asking", "changing"):
             self.create(name)
-        self.say("asking", "What of the roses?")
+        self.say("asking", "I ask about the roses.")
 
     def create(self, name: str, project: ProjectId | None = None) -> None:
         self.writer.sessions.create(self.reach, SessionFields(external_id=name, project=project))
@@ -47,7 +47,9 @@ class Scene:
     def recalled(self, name: str = "asking", services: Services | None = None) -> list[str]:
         """What the pool of a session holds besides its own words, as the reader finds it."""
         asked = services or self.reader
-        context = asked.context.build(self.reach, name, ContextRequest(question="roses", semantic_limit=1_000))
+        context = asked.context.build(
+            self.reach, name, ContextRequest(question="roses", semantic_limit=1_000, min_relevance=0)
+        )
         assert asked.recall.foreign_hits == 0, "the index still knows what is gone"
         return sorted(item.message.content for item in context.relevant_history)
 
@@ -134,14 +136,16 @@ def test_a_session_made_for_a_project_is_never_in_the_shared_pool(scene: Scene) 
     scene.create("gardener", scene.garden)
     scene.say("gardener", "secret of the garden")
     assert scene.recalled() == []
-    assert scene.recalled("changing") == ["What of the roses?"]
+    assert scene.recalled("changing") == ["I ask about the roses."]
 
 
 def test_what_one_session_said_is_not_shown_as_said_in_another(scene: Scene) -> None:
     """CTX-4."""
     scene.say("changing", "Hello session 2")
-    context = scene.reader.context.build(scene.reach, "asking", ContextRequest(question="What did I say?"))
-    assert [item.message.content for item in context.current_conversation] == ["What of the roses?"]
+    context = scene.reader.context.build(
+        scene.reach, "asking", ContextRequest(question="What did I say?", min_relevance=0)
+    )
+    assert [item.message.content for item in context.current_conversation] == ["I ask about the roses."]
     assert [item.message.content for item in context.relevant_history] == ["Hello session 2"]
 
 

@@ -81,8 +81,9 @@ def town(engine: Engine) -> Town:
 def asked(town: Town, name: str) -> tuple[set[int], set[int]]:
     """The memories and entities that a context or a search of the first tenant's session shows."""
     reach = town.reaches[0]
-    derived = town.services.context.build(reach, name, ContextRequest(question="Who plays the cello?")).derived
-    hits = town.services.search.search(reach, "Who plays the cello?", SearchTarget(session=name), 200)
+    request = ContextRequest(question="Who plays the cello?", min_relevance=0)
+    derived = town.services.context.build(reach, name, request).derived
+    hits = town.services.search.search(reach, "Who plays the cello?", SearchTarget(session=name), 200, min_relevance=0)
     memories = {hit.stored.memory.id for hit in hits if isinstance(hit, MemoryHit)}
     entities = {hit.entity.id for hit in hits if isinstance(hit, EntityHit)}
     return (

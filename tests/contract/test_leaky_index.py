@@ -68,9 +68,9 @@ def asked(town: Town, name: str) -> tuple[list[int], list[int]]:
     """The ids that a context and a search of the first tenant's session show."""
     reach = town.reaches[0]
     context = town.services.context.build(
-        reach, name, ContextRequest(question="roses water", recent_limit=0, semantic_limit=1_000)
+        reach, name, ContextRequest(question="roses water", recent_limit=0, semantic_limit=1_000, min_relevance=0)
     )
-    found = town.services.search.search(reach, "roses water", SearchTarget(session=name), 200)
+    found = town.services.search.search(reach, "roses water", SearchTarget(session=name), 200, min_relevance=0)
     hits = [hit for hit in found if isinstance(hit, EpisodeHit)]
     return (
         sorted(item.message.id for item in context.relevant_history),
@@ -128,7 +128,9 @@ def test_a_lie_about_the_sessions_own_role_or_session_does_not_change_what_is_re
     """ISO-4: roles, sessions and content come from storage, not from the index."""
     own = town.said[0, "garden"]
     town.index.lies[:] = own
-    context = town.services.context.build(town.reaches[0], "garden", ContextRequest(question="roses", recent_limit=0))
+    context = town.services.context.build(
+        town.reaches[0], "garden", ContextRequest(question="roses water", recent_limit=0, min_relevance=0)
+    )
     assert sorted(item.message.id for item in context.relevant_history) == own
     assert {item.message.role for item in context.relevant_history} == {"user", "assistant"}
     assert {item.session for item in context.relevant_history} == {"garden"}

@@ -58,9 +58,11 @@ class Home:
     def seen(self, project: ProjectId, user: str | None) -> dict[str, set[str]]:
         """By kind, whose words a session of this user is given, and what a search of theirs finds."""
         context = self.services.context.build(
-            self.reach, f"asked by {user}", ContextRequest(question="Who plays the cello, Anna?")
+            self.reach, f"asked by {user}", ContextRequest(question="Who plays the cello, Anna?", min_relevance=0)
         )
-        hits = self.services.search.search(self.reach, "cello Anna", SearchTarget(project=project, user_id=user), 50)
+        hits = self.services.search.search(
+            self.reach, "cello Anna", SearchTarget(project=project, user_id=user), 50, min_relevance=0
+        )
         return {
             "messages": {item.session for item in context.relevant_history},
             "memories": {stored.session for stored in context.derived.memories},

@@ -7,7 +7,7 @@ from cloister.domain.conversation import ROLES, Draft, Role
 from cloister.domain.memory import quoted
 from cloister.domain.prompts.recalled_text import NOTHING_RECALLED, RECALL_ONLY
 from cloister.services.recall.build_context import ContextRequest
-from cloister.services.recall.search import SearchTarget
+from cloister.services.recall.search import EpisodeHit, SearchTarget
 from support.databases.engines import Engine
 from support.setups.memories import MemorySetup, settle_house
 
@@ -75,7 +75,7 @@ def test_ctx_5_what_is_not_shown_of_a_message_takes_nothing_of_the_budget(house:
     house.session("a")
     house.session("b")
     long = quoted([f"{SECRET} {'It is long. ' * 300}"])
-    house.say("a", "What is the launch code?", reply=f"I will not say the launch code.\n{long}")
+    house.say("a", "I ask for the launch code.", reply=f"I will not say the launch code.\n{long}")
     found = house.services.context.build(house.reach, "b", ContextRequest(question="launch code", budget=200))
     assert "I will not say the launch code." in [item.message.content for item in found.relevant_history]
     assert not any(found.omitted.values())
@@ -98,8 +98,10 @@ def test_a_kind_without_any_of_the_words_does_not_stand_before_one_that_has_them
     house.say("a", "Tell me a joke.", "And another one.")
     house.services.memories.add(house.reach, "a", ["Marta likes purple foxes."])
     place = SearchTarget(project=garden)
-    hits = house.services.search.search(house.reach, "purple foxes", place, 10)
-    assert (type(hits[0]).__name__, hits[0].score) == ("MemoryHit", 1.0)
-    assert all(hit.score < 0.5 for hit in hits[1:])
+    hits = house.services.search.search(house.reach, "purple foxes", place, 10, min_relevance=0)
+    assert {type(hit).__name__ for hit in hits} == {"MemoryHit", "EpisodeHit"}
+    assert (type(hits[0]).__name__, hits[0].score) == ("MemoryHit", hits[0].relevance)
+    assert hits[0].relevance > 0.5 and all(hit.score < 0.5 for hit in hits[1:])
     assert len(house.services.search.search(house.reach, "purple foxes", place, 1)) == 1
-    assert house.services.search.search(house.reach, "another joke", place, 10)[0].score == 1.0
+    best = house.services.search.search(house.reach, "another joke", place, 10)[0]
+    assert isinstance(best, EpisodeHit) and best.score == best.relevance > 0.5

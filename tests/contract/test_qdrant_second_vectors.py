@@ -39,6 +39,8 @@ def test_candidates_of_qdrant_have_the_similarities_of_the_additional_embedder(k
                 found = services.recall.additional.similarities(transaction, rows.pool, ids, vector)
             assert found is not None and len(found) == 2
             assert (np.nanmax(found) > 0.8) == (project == ours)
-            hits = services.search.search(reach, "quimble", SearchTarget(project=project), 9, ["episodes"])
+            hits = services.search.search(
+                reach, "quimble", SearchTarget(project=project), 9, ["episodes"], min_relevance=0
+            )
             contents = {hit.item.message.content for hit in hits if isinstance(hit, EpisodeHit)}
             assert contents and contents <= {"The weather is fine.", SECRET if project == ours else "Nothing is here."}

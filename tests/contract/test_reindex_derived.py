@@ -55,7 +55,7 @@ def derived(house: MemorySetup, name: str) -> Derived:
     """The memories and entities that a session's context shows; a search shows the same."""
     found = house.context(name, QUESTION).derived
     memories, entities = [stored.memory.id for stored in found.memories], [entity.id for entity in found.entities]
-    hits = house.services.search.search(house.reach, QUESTION, SearchTarget(session=name), 50)
+    hits = house.services.search.search(house.reach, QUESTION, SearchTarget(session=name), 50, min_relevance=0)
     assert sorted(hit.stored.memory.id for hit in hits if isinstance(hit, MemoryHit)) == sorted(memories)
     assert sorted(hit.entity.id for hit in hits if isinstance(hit, EntityHit)) == sorted(entities)
     return memories, entities

@@ -201,7 +201,7 @@ def test_a_fact_takes_one_place_among_the_best_however_often_it_was_said(house: 
     context = house.context("asker", "Who is allergic to nuts?")
     assert context.omitted["memories"] == 0
     place = SearchTarget(project=project, user_id="ann")
-    hits = house.services.search.search(house.reach, "allergic to nuts", place, 13, kinds=["memories"])
+    hits = house.services.search.search(house.reach, "allergic to nuts", place, 13, kinds=["memories"], min_relevance=0)
     found = [hit.stored.memory.content for hit in hits if isinstance(hit, MemoryHit)]
     assert len(found) == 13 and found.count(FACT) == 1
     pages = [house.services.memories.of_user(house.reach, "ann", limit=5)]

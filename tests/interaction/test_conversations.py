@@ -19,7 +19,7 @@ def test_what_was_said_in_another_session_is_not_in_the_current_conversation(mem
     memory.record("one", "user", "Hello session 1")
     memory.record("two", "user", "Hello session 2")
     memory.record("one", "user", "What did I say?")
-    context = memory.context("one")
+    context = memory.context("one", min_relevance=0)
     assert contents(context.current_conversation) == ["Hello session 1", "What did I say?"]
     assert {item.source for item in context.current_conversation} == {"session"}
     assert contents(context.relevant_history) == ["Hello session 2"]
@@ -51,11 +51,13 @@ def test_a_budget_is_kept_current_conversation_first_and_what_is_left_out_is_sai
         memory.record("past", "user", f"The tide table number {number} hangs in the kitchen.")
         memory.record("now", "user", f"Message {number} of this talk.")
     whole = memory.context("now", "tide table")
-    assert set(whole.omitted.values()) == {0}
+    assert {reason: number for reason, number in whole.omitted.items() if number} == {"limit": 10}
     half = memory.context("now", "tide table", budget_tokens=whole.tokens // 2)
     assert half.tokens <= whole.tokens // 2
     assert contents(half.current_conversation)[-1] == "Message 19 of this talk."
-    assert sum(half.omitted.values()) == 30 - len(half.chat_history)
+    # A budget is filled with more than ten of a role: all forty messages are candidates.
+    assert half.omitted["budget"] == 40 - len(half.chat_history)
+    assert half.omitted["current_conversation"] + half.omitted["relevant_history"] == half.omitted["budget"]
     nothing = memory.context("now", "tide table", budget_tokens=0)
     assert nothing.chat_history == ()
     with pytest.raises(InvalidRequest, match="budget_tokens"):
@@ -233,7 +235,8 @@ def test_a_message_is_forgotten_alone(memory: Cloister) -> None:
     memory.record("s", "user", "The tea is green.", author="Ann")
     memory.forget_message(first.id)
     assert [(message.content, message.author) for message in memory.messages("s")] == [("The tea is green.", "Ann")]
-    assert [hit.content for hit in memory.search("pin 4417")] == ["The tea is green."]
+    assert [hit.content for hit in memory.search("pin 4417", min_relevance=0)] == ["The tea is green."]
+    assert memory.search("pin 4417") == []
     with pytest.raises(NotFound, match=first.id):
         memory.forget_message(first.id)
 

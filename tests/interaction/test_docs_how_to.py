@@ -48,10 +48,10 @@ LASTING = re.compile(
 )
 VARYING = (
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d"), "MINUTE"),
-    (re.compile(r"· \d\.\d{3} ·"), "· SCORE ·"),
+    (re.compile(r"(?<=relevance )\d\.\d\d\b"), "RELEVANCE"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)"), "TIME"),
     (re.compile(r"\d{4}-\d\d-\d\d(?=, )"), "DAY"),
-    (re.compile(r'("score": )\d\.\d+'), r"\1SCORE"),
+    (re.compile(r'("(?:score|relevance)": )\d\.\d+'), r"\1SCORE"),
     (re.compile(r'("request_id": )"[0-9a-f]{16}"'), r"\1REQUEST"),
     (re.compile(r'("milliseconds": )[\d.]+'), r"\1MILLISECONDS"),
     (re.compile(r'("schema_version": )\d+'), r"\1VERSION"),

@@ -39,6 +39,7 @@ ID = re.compile(
 VARYING = (
     (re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::[\d.]+Z)?"), "TIME"),
     (re.compile(r"\b\d\.\d{3}\b"), "SCORE"),
+    (re.compile(r"(?<=relevance )\d\.\d\d\b"), "RELEVANCE"),
     (re.compile(r"\d[\d,]*\.\d GB"), "SIZE"),
     (re.compile(r"SQLite 3[\d.]+"), "SQLite"),
     (re.compile(r"\S*/data/local\.key"), "KEY FILE"),

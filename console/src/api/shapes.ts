@@ -51,6 +51,10 @@ export interface RecalledItem {
   user_id: string | null;
   created_at: string;
   score: number | null;
+  relevance: number | null;
+  strength: "strong" | "weak" | null;
+  times_said: number;
+  is_excerpt: boolean;
 }
 
 export interface Memory {
@@ -95,6 +99,8 @@ export interface Hit {
   role: string | null;
   content: string;
   score: number;
+  relevance: number;
+  strength: "strong" | "weak";
   created_at: string;
 }
 

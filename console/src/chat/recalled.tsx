@@ -52,7 +52,6 @@ function Found({ context, again, session, onOpen }: { context: Context; again: b
   const { projects } = useHouseState();
   const walls = wallsOf(context.project_id, projects);
   const nothing = !(context.relevant_history.length + context.memories.length + context.entities.length + context.observations.length);
-  const best = Math.max(...context.relevant_history.map((item) => item.score ?? 0), 0);
   return (
     <>
       <p className="hint">
@@ -64,7 +63,7 @@ function Found({ context, again, session, onOpen }: { context: Context; again: b
       {nothing && <p className="empty">Nothing else in here is related.</p>}
       <ol>
         {context.relevant_history.map((item) => (
-          <Item key={item.id} item={item} best={best} why={whySaid(item, session, walls)} onOpen={onOpen} />
+          <Item key={item.id} item={item} why={whySaid(item, session, walls)} onOpen={onOpen} />
         ))}
       </ol>
       <Group title="Memories" found={context.memories} why={(each) => whyDerived(each.session_id, session, "memory", walls)} onOpen={onOpen} />
@@ -93,18 +92,17 @@ function speaker(item: RecalledItem): string {
   return item.author === null ? "reply" : `reply of ${item.author}`;
 }
 
-function Item({ item, best, why, onOpen }: { item: RecalledItem; best: number; why: string; onOpen: (id: string) => void }) {
-  const share = item.score === null || best <= 0 ? null : Math.max(0, item.score / best);
+function Item({ item, why, onOpen }: { item: RecalledItem; why: string; onOpen: (id: string) => void }) {
   return (
     <li>
       <blockquote>{item.content}</blockquote>
       <p className="about">
         <Source session={item.session_id} onOpen={onOpen} /> · {speaker(item)} · <time dateTime={item.created_at}>{dayAndTime(item.created_at)}</time>
       </p>
-      {item.score !== null && (
+      {item.relevance !== null && (
         <p className="score">
-          <meter min={0} max={1} value={share ?? 0} aria-label="How near it is to the question" />
-          <span>score {item.score.toFixed(2)}</span>
+          <meter min={0} max={1} value={item.relevance} aria-label="How relevant it is to the question" />
+          <span>{item.strength === "strong" ? "Strong match" : "Weak match"}{item.times_said > 1 && ` · said ${item.times_said} times`}{item.is_excerpt && " · excerpt"}</span>
         </p>
       )}
       <p className="why">{why}</p>

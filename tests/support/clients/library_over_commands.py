@@ -133,9 +133,12 @@ class OverCommands:
         recent_limit: int | None = None,
         semantic_limit: int | None = None,
         budget_tokens: int | None = None,
+        min_relevance: float | None = None,
+        asked_at: str | None = None,
     ) -> shapes.Context:
         asked = () if query is None else (query,)
-        options = _options(recent=recent_limit, semantic=semantic_limit, budget=budget_tokens)
+        limits = _options(recent=recent_limit, semantic=semantic_limit, budget=budget_tokens)
+        options = [*limits, *_recall_options(min_relevance, asked_at)]
         return self._one(shapes.Context, "context", session_id, *asked, *options)
 
     def search(
@@ -147,8 +150,11 @@ class OverCommands:
         user_id: str | None = None,
         kinds: Sequence[Kind] | None = None,
         limit: int = 10,
+        min_relevance: float | None = None,
+        asked_at: str | None = None,
     ) -> list[shapes.Hit]:
-        options = _options(session=session_id, project=_project(project_id), user=user_id, limit=limit)
+        target = _options(session=session_id, project=_project(project_id), user=user_id, limit=limit)
+        options = [*target, *_recall_options(min_relevance, asked_at)]
         return self._many(
             shapes.Hit, "search", query, *options, *(part for kind in kinds or () for part in ("--kind", kind))
         )
@@ -219,6 +225,11 @@ class OverCommands:
 
 def _project(given: str | None) -> str | None:
     return None if given is NOT_GIVEN else given or "none"
+
+
+def _recall_options(min_relevance: float | None, asked_at: str | None) -> list[str]:
+    floor = [] if min_relevance is None else ["--min-relevance", str(min_relevance)]
+    return [*floor, *([] if asked_at is None else ["--asked-at", asked_at])]
 
 
 def _options(**given: str | int | None) -> list[str]:

@@ -174,6 +174,8 @@ class OverHttp:
         semantic_limit: int | None = None,
         budget_tokens: int | None = None,
         sources: Sequence[Mapping[str, object]] | None = None,
+        min_relevance: float | None = None,
+        asked_at: str | None = None,
     ) -> shapes.Context:
         body = _given(
             session_id=session_id,
@@ -182,6 +184,8 @@ class OverHttp:
             semantic_limit=semantic_limit,
             budget_tokens=budget_tokens,
             sources=sources,
+            min_relevance=min_relevance,
+            asked_at=asked_at,
         )
         return _one(shapes.Context, self._caller.post("/v1/context", body))
 
@@ -194,10 +198,20 @@ class OverHttp:
         user_id: str | None = None,
         kinds: Sequence[Kind] | None = None,
         limit: int = 10,
+        min_relevance: float | None = None,
+        asked_at: str | None = None,
     ) -> list[shapes.Hit]:
         """A project by the header, as callers of the contract name it, and no project by its null. The contract insists on a
         project here: whoever names none asks for the default one by its id."""
-        body = _given(query=query, session_id=session_id, user_id=user_id, kinds=kinds, limit=limit)
+        body = _given(
+            query=query,
+            session_id=session_id,
+            user_id=user_id,
+            kinds=kinds,
+            limit=limit,
+            min_relevance=min_relevance,
+            asked_at=asked_at,
+        )
         named = project_id
         if named is NOT_GIVEN:
             named = None if session_id else next(each.project_id for each in self.projects() if each.is_default)

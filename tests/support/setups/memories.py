@@ -95,7 +95,8 @@ class MemorySetup:
         return [stored.observation.content for stored in found]
 
     def context(self, name: str, question: str) -> Context:
-        return self.services.context.build(self.reach, name, ContextRequest(question=question))
+        """The context with everything that the pool has, however weak."""
+        return self.services.context.build(self.reach, name, ContextRequest(question=question, min_relevance=0))
 
     def recalled(self, name: str, question: str) -> list[str]:
         return [stored.memory.content for stored in self.context(name, question).derived.memories]
@@ -108,7 +109,9 @@ class MemorySetup:
 
     def searched(self, question: str, place: SearchTarget) -> list[str]:
         """Every word that a search of every kind shows."""
-        hits = self.services.search.search(self.reach, question, place, 50, kinds=("episodes", "memories", "entities"))
+        hits = self.services.search.search(
+            self.reach, question, place, 50, kinds=("episodes", "memories", "entities"), min_relevance=0
+        )
         return [repr(hit) for hit in hits]
 
     def is_pending(self, name: str) -> bool:

@@ -59,7 +59,7 @@ class QdrantSetup:
 
     def found(self, reach: Reach, question: str, project: ProjectId | None = None) -> list[str]:
         """What a search of one pool shows, best first."""
-        hits = self.services.search.search(reach, question, SearchTarget(project=project), limit=20)
+        hits = self.services.search.search(reach, question, SearchTarget(project=project), limit=20, min_relevance=0)
         return [hit.item.message.content for hit in hits if isinstance(hit, EpisodeHit)]
 
     def points(self, *, with_vectors: bool = False) -> dict[int, models.Record]:
@@ -73,7 +73,7 @@ class QdrantSetup:
 
     def entities(self, reach: Reach, question: str, place: SearchTarget) -> list[Entity]:
         """Those that a search of one place shows, best first."""
-        hits = self.services.search.search(reach, question, place, 20, kinds=["entities"])
+        hits = self.services.search.search(reach, question, place, 20, kinds=["entities"], min_relevance=0)
         return [hit.entity for hit in hits if isinstance(hit, EntityHit)]
 
     def entity_points(self) -> dict[int, dict[str, Any]]:

@@ -30,7 +30,7 @@ _HOLIDAYS: Mapping[str, tuple[int, int]] = {
     "valentine": (2, 14),
 }
 _AROUND_A_HOLIDAY = 5
-_BESIDE_A_HOLIDAY = 42
+_NEAR_A_HOLIDAY = 42
 _HOLIDAY = "|".join(_HOLIDAYS).replace(" ", r"\s+")
 RELATIVE_WORDS = frozenset(
     {
@@ -136,9 +136,9 @@ def _holiday(side: str, at: tuple[int, int], today: date) -> tuple[date, date]:
     if day > today:
         day = date(today.year - 1, *at)
     if side in ("before", "until"):
-        return _earlier(day, _BESIDE_A_HOLIDAY), _earlier(day, 1)
+        return _earlier(day, _NEAR_A_HOLIDAY), _earlier(day, 1)
     if side in ("after", "since"):
-        return day + timedelta(days=1), day + timedelta(days=_BESIDE_A_HOLIDAY)
+        return day + timedelta(days=1), day + timedelta(days=_NEAR_A_HOLIDAY)
     return _earlier(day, _AROUND_A_HOLIDAY), day + timedelta(days=_AROUND_A_HOLIDAY)
 
 

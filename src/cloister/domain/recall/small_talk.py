@@ -145,18 +145,18 @@ def is_small_talk(query: str) -> bool:
     text = unicodedata.normalize("NFKC", query)
     if _UNSPACED_TEXT.search(text):
         return "".join(_WORD.findall(text)) in _WHOLE
-    written = _WORD.findall(text.translate(_APOSTROPHES))
-    return not written or (len(written) <= _MOST_WORDS and _consists_of_phrases(written))
+    original = _WORD.findall(text.translate(_APOSTROPHES))
+    return not original or (len(original) <= _MOST_WORDS and _consists_of_phrases(original))
 
 
-def _consists_of_phrases(written: list[str]) -> bool:
+def _consists_of_phrases(original: list[str]) -> bool:
     """Whether all words belong to phrases, of which at least one is more than a filler."""
-    words = [word.casefold() for word in written]
+    words = [word.casefold() for word in original]
     at = 0
     may_name = is_talk = False
     while at < len(words):
         length = _phrase_at(words, at)
-        if not length and not (may_name and written[at][0].isupper()):
+        if not length and not (may_name and original[at][0].isupper()):
             return False
         phrase = tuple(words[at : at + length])
         may_name = phrase in _MAY_ADDRESS

@@ -1,7 +1,8 @@
 """Recognises messages that say the same again, and messages that only repeat the question or do not know its answer (CTX-7).
 
 Two messages say the same if they have the same words in the same order, apart from case, punctuation, endings and words of
-politeness; long ones also if they differ in a word of ten. Messages of different speakers never say the same.
+politeness; long ones also if they differ in a word of ten. Messages of different speakers never say the same. Words of one letter
+or digit count, though the index does not have them: "Team A" is not "Team B".
 """
 
 from collections.abc import Hashable
@@ -38,6 +39,7 @@ previous previously personal currently available unable able let
 _QUESTION_MARKS = ("?", "？", "؟")
 _SENTENCE_ENDS = (". ", "! ", "。", "！")
 _CLOSING = "\"'”’)»] "
+_PUNCTUATION = ".,;:!?…\"'`()[]{}<>«»“”„‘’*_~。！？、，؟"
 
 
 @cache
@@ -59,31 +61,29 @@ class Said:
         return (self._speaker, kept or self._text)
 
     def is_nearly(self, other: "Said") -> bool:
-        """Whether two long messages of one speaker differ in few words. Other numbers or negations are another statement."""
+        """Whether two long messages of one speaker differ in few words. Other numbers, names or negations are another statement."""
         if self._speaker != other._speaker or min(len(self._set), len(other._set)) < _LONG:
             return False
         different = self._set ^ other._set
         if len(different) > (1 - _SAME_SHARE) * (len(self._set) + len(other._set)):
             return False
-        return not any(word in _NEGATIONS or any(map(str.isdigit, word)) for word in different)
+        if different & (self._capitalised | other._capitalised) or not _NEGATIONS.isdisjoint(
+            terms.words(" ".join(different))
+        ):
+            return False
+        return not any(len(word) == 1 or any(map(str.isdigit, word)) for word in different)
 
     @cached_property
     def is_question(self) -> bool:
-        """Whether the message only asks: one sentence that ends with a question mark or begins as a question does."""
-        text = self._text.strip()
-        if len(text) > _LONGEST_QUESTION or "\n" in text:
-            return False
-        end = text.rstrip(_CLOSING)
-        if any(mark in end[:-1] for mark in _SENTENCE_ENDS):
-            return False
-        if end.endswith(_QUESTION_MARKS):
-            return True
-        return _ASKS.match(text) is not None and not any(mark in end for mark in _QUESTION_MARKS)
+        """Whether the message only asks."""
+        return _is_question(self._text)
 
     def repeats(self, question: "AskedWords") -> bool:
-        """Whether the message only asks the same again, and says nothing that the question does not say."""
+        """Whether the message only asks the same again, and says nothing that the question does not say. A query that is no
+        question, but some words to find, is not asked again by a message with these words."""
         return (
-            self.is_question
+            question.is_question
+            and self.is_question
             and bool(self._terms)
             and self._terms <= question.terms
             and (len(self._terms) >= _SAME_QUESTION * len(question.terms))
@@ -96,7 +96,7 @@ class Said:
             bool(more)
             and len(self._text) <= _LONGEST_QUESTION
             and more <= _unknowing_terms()
-            and not _NEGATIONS.isdisjoint(self._words)
+            and not _NEGATIONS.isdisjoint(terms.words(self._text))
         )
 
     def asks_about(self, question: "AskedWords") -> bool:
@@ -104,8 +104,16 @@ class Said:
         return self.is_question and 2 * len(self._terms & question.terms) >= max(len(self._terms), 1)
 
     @cached_property
+    def _original(self) -> list[str]:
+        return [word for piece in self._text.split() if (word := piece.strip(_PUNCTUATION))]
+
+    @cached_property
     def _words(self) -> list[str]:
-        return terms.words(self._text)
+        return [word.lower() for word in self._original]
+
+    @cached_property
+    def _capitalised(self) -> frozenset[str]:
+        return frozenset(word.lower() for word in self._original if word[0].isupper())
 
     @cached_property
     def _set(self) -> frozenset[str]:
@@ -117,7 +125,21 @@ class Said:
 
 
 class AskedWords:
-    """The terms of the question."""
+    """The terms of the query, and whether it is a question."""
 
     def __init__(self, question: str) -> None:
         self.terms = frozenset(terms.term_list(question))
+        self.is_question = _is_question(question)
+
+
+def _is_question(text: str) -> bool:
+    """Whether a text is one sentence that ends with a question mark or begins as a question does."""
+    text = text.strip()
+    if len(text) > _LONGEST_QUESTION or "\n" in text:
+        return False
+    end = text.rstrip(_CLOSING)
+    if any(mark in end[:-1] for mark in _SENTENCE_ENDS):
+        return False
+    if end.endswith(_QUESTION_MARKS):
+        return True
+    return _ASKS.match(text) is not None and not any(mark in end for mark in _QUESTION_MARKS)

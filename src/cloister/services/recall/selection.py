@@ -143,7 +143,7 @@ class Selection:
         return picked
 
     def _read_items(self, positions: Sequence[int]) -> None:
-        ids = [MessageId(int(self._evidence.ids[at])) for at in positions]
+        ids = dict.fromkeys(MessageId(int(self._evidence.ids[at])) for at in positions)
         unread = [id for id in ids if id not in self._items]
         if unread:
             found = self._read(unread)

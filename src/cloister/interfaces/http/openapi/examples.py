@@ -77,6 +77,7 @@ _REPLY = {
     "context": {"session_id": SESSION, "trigger_id": MESSAGE},
     "created_at": ANSWERED,
 }
+_STRONG = {"relevance": 0.93, "strength": "strong"}
 _SAID = {
     "id": MESSAGE,
     "session_id": SESSION,
@@ -86,6 +87,9 @@ _SAID = {
     "created_at": SAID,
     "source": "semantic",
     "score": 0.71,
+    **_STRONG,
+    "times_said": 1,
+    "is_excerpt": False,
 }
 _ASKED = {
     **_SAID,
@@ -95,6 +99,8 @@ _ASKED = {
     "created_at": "2026-05-03T18:04:40Z",
     "source": "session",
     "score": None,
+    "relevance": None,
+    "strength": None,
 }
 _MEMORY = {
     "id": MEMORY,
@@ -210,8 +216,8 @@ EXAMPLES: Mapping[str, Example] = {
             "current_conversation": [_ASKED],
             "relevant_history": [_SAID],
             "chat_history": [_SAID, _ASKED],
-            "memories": [_MEMORY],
-            "entities": [_ENTITY],
+            "memories": [{**_MEMORY, **_STRONG}],
+            "entities": [{**_ENTITY, **_STRONG}],
             "observations": [],
             "memory_context": quoted([str(_MEMORY["content"])]),
             "tokens": 60,
@@ -229,7 +235,9 @@ EXAMPLES: Mapping[str, Example] = {
                     "user_id": USER,
                     **NEW_MESSAGE,
                     "author": None,
-                    "score": 1.0,
+                    "score": 0.93,
+                    **_STRONG,
+                    "times_said": 1,
                     "created_at": SAID,
                 },
                 {
@@ -240,7 +248,9 @@ EXAMPLES: Mapping[str, Example] = {
                     "role": None,
                     "author": None,
                     "content": "Cacilhas: The ferry to Cacilhas leaves at ten past.",
-                    "score": 1.0,
+                    "score": 0.93,
+                    **_STRONG,
+                    "times_said": 1,
                     "created_at": ANSWERED,
                 },
             ]
