@@ -6,6 +6,7 @@ import pytest
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import ModelUnavailable
 from cloister.domain.scope import Reach
+from cloister.models.openai import embeddings
 from cloister.models.openai.embeddings import OpenAiEmbedder
 from cloister.models.openai.endpoint import Endpoint
 from cloister.services.conversations.sessions import SessionFields
@@ -14,6 +15,12 @@ from support.databases.engines import Engine
 from support.servers.model_server import ModelServer
 
 LONG = "The gate of the garden is painted green. " * 60
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A question may take as long as it takes: the machine may be busy."""
+    monkeypatch.setattr(embeddings, "QUERY_SECONDS", 60.0)
 
 
 def test_llama_cpp_embeds_short_and_long_texts(embedding_server: ModelServer) -> None:
