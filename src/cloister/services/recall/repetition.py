@@ -1,12 +1,12 @@
 """Recognises messages that say the same again, and messages that only repeat the question or do not know its answer (CTX-7).
 
-Two messages say the same if they have the same words in the same order, apart from case, punctuation, endings and words of
-politeness; long ones also if they differ in a word of ten. Messages of different speakers never say the same. Words of one letter
+Two messages say the same if they have the same words in the same order, apart from case, punctuation and words of politeness;
+long ones also if they differ in a word of ten. Messages of different speakers never say the same. Words of one letter
 or digit count, though the index does not have them: "Team A" is not "Team B".
 """
 
 from collections.abc import Hashable
-from functools import cache, cached_property
+from functools import cache
 
 from cloister.domain.conversation import Message
 from cloister.domain.patterns import IGNORECASE, linear
@@ -38,7 +38,7 @@ previous previously personal currently available unable able let
 """
 _QUESTION_MARKS = ("?", "？", "؟")
 _SENTENCE_ENDS = (". ", "! ", "。", "！")
-_CLOSING = "\"'”’)»] "
+_CLOSING = "\"'”’)»] \n\r\t"
 _PUNCTUATION = ".,;:!?…\"'`()[]{}<>«»“”„‘’*_~。！？、，؟"
 
 
@@ -48,35 +48,32 @@ def _unknowing_terms() -> frozenset[int]:
 
 
 class Said:
-    """A message's words in the forms that are compared; each is made when it is first needed."""
+    """A message's words in the forms that are compared. What is needed of few messages is made when it is asked for."""
+
+    __slots__ = ("_speaker", "_terms_found", "_text", "_words", "is_question", "key")
 
     def __init__(self, message: Message, user: str | None) -> None:
         self._text = message.content[:_LONGEST_COMPARED]
         self._speaker = (message.role, user, message.author)
-
-    @cached_property
-    def key(self) -> Hashable:
+        self._words = [word for piece in self._text.lower().split() if (word := piece.strip(_PUNCTUATION))]
+        self._terms_found: frozenset[int] | None = None
+        self.is_question = _is_question(self._text)
+        """Whether the message only asks."""
+        kept = " ".join([word for word in self._words if word not in _POLITE])
+        self.key: Hashable = (self._speaker, kept or self._text)
         """Equal for messages that say the same in the same words."""
-        kept = tuple(terms.term(word) or word for word in self._words if word not in _POLITE)
-        return (self._speaker, kept or self._text)
 
     def is_nearly(self, other: "Said") -> bool:
         """Whether two long messages of one speaker differ in few words. Other numbers, names or negations are another statement."""
-        if self._speaker != other._speaker or min(len(self._set), len(other._set)) < _LONG:
+        if self._speaker != other._speaker or min(len(self._words), len(other._words)) < _LONG:
             return False
-        different = self._set ^ other._set
-        if len(different) > (1 - _SAME_SHARE) * (len(self._set) + len(other._set)):
+        ours, theirs = frozenset(self._words), frozenset(other._words)
+        different = ours ^ theirs
+        if len(different) > (1 - _SAME_SHARE) * (len(ours) + len(theirs)):
             return False
-        if different & (self._capitalised | other._capitalised) or not _NEGATIONS.isdisjoint(
-            terms.words(" ".join(different))
-        ):
+        if different & (self._capitalised() | other._capitalised()):
             return False
-        return not any(len(word) == 1 or any(map(str.isdigit, word)) for word in different)
-
-    @cached_property
-    def is_question(self) -> bool:
-        """Whether the message only asks."""
-        return _is_question(self._text)
+        return not any(len(word) == 1 or _negates(word) or any(map(str.isdigit, word)) for word in different)
 
     def repeats(self, question: "AskedWords") -> bool:
         """Whether the message only asks the same again, and says nothing that the question does not say. A query that is no
@@ -91,37 +88,27 @@ class Said:
 
     def does_not_know(self, question: "AskedWords") -> bool:
         """Whether the message only says that the answer is not known: "I'm sorry, I don't know the gate code." """
+        if len(self._text) > _LONGEST_QUESTION or not self._has_negation():
+            return False
         more = self._terms - question.terms
-        return (
-            bool(more)
-            and len(self._text) <= _LONGEST_QUESTION
-            and more <= _unknowing_terms()
-            and not _NEGATIONS.isdisjoint(terms.words(self._text))
-        )
+        return bool(more) and more <= _unknowing_terms()
 
     def asks_about(self, question: "AskedWords") -> bool:
         """Whether the message is a question about the same subject."""
         return self.is_question and 2 * len(self._terms & question.terms) >= max(len(self._terms), 1)
 
-    @cached_property
-    def _original(self) -> list[str]:
-        return [word for piece in self._text.split() if (word := piece.strip(_PUNCTUATION))]
+    def _has_negation(self) -> bool:
+        return "n't" in self._text or "n’t" in self._text or not _NEGATIONS.isdisjoint(self._words)
 
-    @cached_property
-    def _words(self) -> list[str]:
-        return [word.lower() for word in self._original]
-
-    @cached_property
     def _capitalised(self) -> frozenset[str]:
-        return frozenset(word.lower() for word in self._original if word[0].isupper())
+        pieces = (piece.strip(_PUNCTUATION) for piece in self._text.split())
+        return frozenset(word.lower() for word in pieces if word and word[0].isupper())
 
-    @cached_property
-    def _set(self) -> frozenset[str]:
-        return frozenset(self._words)
-
-    @cached_property
+    @property
     def _terms(self) -> frozenset[int]:
-        return frozenset(terms.term_list(self._text))
+        if self._terms_found is None:
+            self._terms_found = frozenset(terms.term_list(self._text))
+        return self._terms_found
 
 
 class AskedWords:
@@ -132,14 +119,19 @@ class AskedWords:
         self.is_question = _is_question(question)
 
 
+def _negates(word: str) -> bool:
+    return word in _NEGATIONS or word.endswith(("n't", "n’t"))
+
+
 def _is_question(text: str) -> bool:
     """Whether a text is one sentence that ends with a question mark or begins as a question does."""
-    text = text.strip()
-    if len(text) > _LONGEST_QUESTION or "\n" in text:
-        return False
     end = text.rstrip(_CLOSING)
-    if any(mark in end[:-1] for mark in _SENTENCE_ENDS):
+    if not end or len(end) > _LONGEST_QUESTION:
         return False
-    if end.endswith(_QUESTION_MARKS):
-        return True
-    return _ASKS.match(text) is not None and not any(mark in end for mark in _QUESTION_MARKS)
+    ends_asking = end[-1] in _QUESTION_MARKS
+    if not ends_asking and _ASKS.match(text) is None:
+        return False
+    inner = end.strip()[:-1]
+    if "\n" in inner or any(mark in inner for mark in _SENTENCE_ENDS):
+        return False
+    return ends_asking or not any(mark in inner for mark in _QUESTION_MARKS)

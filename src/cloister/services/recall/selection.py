@@ -105,7 +105,10 @@ class Selection:
         self._items: dict[MessageId, Item | None] = {}
 
     def select(self, picks: Sequence[Pick], without: Collection[MessageId]) -> Recalled:
-        chosen = [self._pick(pick, self._mask(pick, without)) for pick in picks]
+        masks = [self._mask(pick, without) for pick in picks]
+        first = [self._best(pick.limit, mask) for pick, mask in zip(picks, masks, strict=True)]
+        self._read_items([at for _, able in first for at in able])
+        chosen = [self._pick(*each) for each in zip(picks, masks, first, strict=True)]
         statements = {each.item.message.id: each for pick in chosen for each in pick.statements}
         highest = max((each.match for each in statements.values()), default=0.0)
         items: list[Item] = []
@@ -124,19 +127,25 @@ class Selection:
             limit=sum(pick.beyond for pick in chosen),
         )
 
-    def _pick(self, pick: Pick, mask: npt.NDArray[np.bool_]) -> "_Picked":
+    def _best(self, count: int, mask: npt.NDArray[np.bool_]) -> tuple[list[int], list[int]]:
+        """The positions of the best candidates, and of those of them that can reach the floor."""
+        positions = best(self._evidence, self._scores, count, where=mask)
+        return positions.tolist(), positions[self._matches[positions] >= self._lowest].tolist()
+
+    def _pick(self, pick: Pick, mask: npt.NDArray[np.bool_], found: tuple[list[int], list[int]]) -> "_Picked":
         """The statements of one pick. Reads more candidates while there are free places and candidates left."""
         available = int(np.count_nonzero(mask))
         count = pick.limit
         while True:
-            positions: list[int] = best(self._evidence, self._scores, count, where=mask).tolist()
-            able = [at for at in positions if self._matches[at] >= self._lowest]
-            self._read_items(able)
+            positions, able = found
             picked = self._distinct(able)
-            picked.weak = min(len(positions) - len(able), pick.limit - len(picked.statements))
-            if len(picked.statements) + len(positions) - len(able) >= pick.limit or count >= min(available, _MOST_READ):
+            weak = len(positions) - len(able)
+            picked.weak = min(weak, pick.limit - len(picked.statements))
+            if len(picked.statements) + weak >= pick.limit or count >= min(available, _MOST_READ):
                 break
             count = min(2 * count + 8, _MOST_READ)
+            found = self._best(count, mask)
+            self._read_items(found[1])
         del picked.statements[pick.limit :]
         above = int(np.count_nonzero(self._matches[mask] >= self._lowest)) if available > count else len(able)
         picked.beyond = max(above - len(able), 0)
