@@ -6,7 +6,7 @@ or digit count, though the index does not have them: "Team A" is not "Team B".
 """
 
 from collections.abc import Hashable
-from functools import cache
+from functools import cache, cached_property
 
 from cloister.domain.conversation import Message
 from cloister.domain.patterns import IGNORECASE, linear
@@ -55,17 +55,25 @@ class Said:
     def __init__(self, message: Message, user: str | None) -> None:
         self._text = message.content[:_LONGEST_COMPARED]
         self._speaker = (message.role, user, message.author)
-        self._words = [word for piece in self._text.lower().split() if (word := piece.strip(_PUNCTUATION))]
+        self._words = [
+            piece if piece.isalnum() else piece.strip(_PUNCTUATION) or piece for piece in self._text.lower().split()
+        ]
         self._terms_found: frozenset[int] | None = None
         self.is_question = _is_question(self._text)
         """Whether the message only asks."""
-        kept = " ".join([word for word in self._words if word not in _POLITE])
-        self.key: Hashable = (self._speaker, kept or self._text)
+        words = self._words
+        if not _POLITE.isdisjoint(words):
+            words = [word for word in words if word not in _POLITE] or words
+        self.key: Hashable = (self._speaker, " ".join(words))
         """Equal for messages that say the same in the same words."""
+
+    @property
+    def is_long(self) -> bool:
+        return len(self._words) >= _LONG
 
     def is_nearly(self, other: "Said") -> bool:
         """Whether two long messages of one speaker differ in few words. Other numbers, names or negations are another statement."""
-        if self._speaker != other._speaker or min(len(self._words), len(other._words)) < _LONG:
+        if self._speaker != other._speaker or not (self.is_long and other.is_long):
             return False
         ours, theirs = frozenset(self._words), frozenset(other._words)
         different = ours ^ theirs
@@ -112,11 +120,15 @@ class Said:
 
 
 class AskedWords:
-    """The terms of the query, and whether it is a question."""
+    """The terms of the query, which are made when they are needed, and whether it is a question."""
 
     def __init__(self, question: str) -> None:
-        self.terms = frozenset(terms.term_list(question))
+        self._text = question
         self.is_question = _is_question(question)
+
+    @cached_property
+    def terms(self) -> frozenset[int]:
+        return frozenset(terms.term_list(self._text))
 
 
 def _negates(word: str) -> bool:

@@ -4,7 +4,7 @@
 Texts are read only of candidates that can reach the floor. While duplicates leave places free, more candidates are read.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -65,24 +65,27 @@ class Recalled:
     limit: int = 0
 
 
-@dataclass(kw_only=True, slots=True)
 class _Statement:
     """A message that takes a place, and the others that say the same."""
 
-    item: Item
-    said: Said
-    match: float
-    score: float
-    times: int = 1
-    newest: Item = field(init=False)
+    __slots__ = ("id", "match", "newest", "said", "score", "times")
 
-    def __post_init__(self) -> None:
-        self.newest = self.item
+    def __init__(self, item: Item, said: Said, match: float, score: float) -> None:
+        self.id = item.message.id
+        self.newest = item
+        self.said = said
+        self.match = match
+        self.score = score
+        self.times = 1
 
     def add(self, item: Item) -> None:
         self.times += 1
         if (item.message.created_at, item.message.id) > (self.newest.message.created_at, self.newest.message.id):
             self.newest = item
+
+    def shown(self, found: float) -> Item:
+        message, session, source, _, user, *_ = self.newest
+        return Item(message, session, source, round(self.score, _DIGITS), user, round(found, _DIGITS), self.times)
 
 
 class Selection:
@@ -109,17 +112,13 @@ class Selection:
         first = [self._best(pick.limit, mask) for pick, mask in zip(picks, masks, strict=True)]
         self._read_items([at for _, able in first for at in able])
         chosen = [self._pick(*each) for each in zip(picks, masks, first, strict=True)]
-        statements = {each.item.message.id: each for pick in chosen for each in pick.statements}
+        statements = {each.id: each for pick in chosen for each in pick.statements}
         highest = max((each.match for each in statements.values()), default=0.0)
         items: list[Item] = []
-        for each in sorted(statements.values(), key=lambda each: (-round(each.score, _DIGITS), each.item.message.id)):
+        for each in sorted(statements.values(), key=_order):
             found = relevance(each.match, highest)
             if found >= self._question.floor:
-                items.append(
-                    each.newest._replace(
-                        score=round(each.score, _DIGITS), relevance=round(found, _DIGITS), times=each.times
-                    )
-                )
+                items.append(each.shown(found))
         return Recalled(
             items=items,
             weak=sum(pick.weak for pick in chosen) + len(statements) - len(items),
@@ -152,8 +151,8 @@ class Selection:
         return picked
 
     def _read_items(self, positions: Sequence[int]) -> None:
-        ids = dict.fromkeys(MessageId(int(self._evidence.ids[at])) for at in positions)
-        unread = [id for id in ids if id not in self._items]
+        ids: list[MessageId] = self._evidence.ids[positions].tolist()
+        unread = [id for id in dict.fromkeys(ids) if id not in self._items]
         if unread:
             found = self._read(unread)
             self._items.update((id, found.get(id)) for id in unread)
@@ -161,12 +160,16 @@ class Selection:
     def _distinct(self, positions: Sequence[int]) -> "_Picked":
         picked = _Picked()
         by_key: dict[object, _Statement] = {}
-        for at, item in self._present(positions):
+        matches_of, scores = self._matches[positions].tolist(), self._scores[positions].tolist()
+        ids: list[MessageId] = self._evidence.ids[positions].tolist()
+        for id, match, score in zip(ids, matches_of, scores, strict=True):
+            item = self._items[id]
+            if item is None or self._is_known(item):
+                continue
             said = Said(item.message, item.user)
             if said.repeats(self._asked) or said.does_not_know(self._asked):
                 picked.duplicate += 1
                 continue
-            match, score = float(self._matches[at]), float(self._scores[at])
             same = by_key.get(said.key) or _nearly(said, match, picked.statements)
             if same is not None:
                 same.add(item)
@@ -174,19 +177,14 @@ class Selection:
                 continue
             if said.asks_about(self._asked):
                 score *= _QUESTION_SHARE
-            by_key[said.key] = statement = _Statement(item=item, said=said, match=match, score=score)
+            by_key[said.key] = statement = _Statement(item, said, match, score)
             picked.statements.append(statement)
-        picked.statements.sort(key=lambda each: -each.score)
+        picked.statements.sort(key=_order)
         return picked
 
-    def _present(self, positions: Sequence[int]) -> Iterator[tuple[int, Item]]:
-        """The messages that were found, without those whose words are known."""
-        for at in positions:
-            item = self._items[MessageId(int(self._evidence.ids[at]))]
-            if item is not None and not (
-                self._question.known and words_key(item.message.content) in self._question.known
-            ):
-                yield at, item
+    def _is_known(self, item: Item) -> bool:
+        known = self._question.known
+        return bool(known) and words_key(item.message.content) in known
 
     def _mask(self, pick: Pick, without: Collection[MessageId]) -> npt.NDArray[np.bool_]:
         evidence = self._evidence
@@ -206,7 +204,15 @@ class _Picked:
     beyond: int = 0
 
 
+def _order(statement: _Statement) -> tuple[float, MessageId]:
+    return -round(statement.score, _DIGITS), statement.id
+
+
 def _nearly(said: Said, match: float, statements: Sequence[_Statement]) -> _Statement | None:
-    return next(
-        (each for each in statements if abs(each.match - match) <= _NEAR * match and said.is_nearly(each.said)), None
-    )
+    """The statement that says nearly the same."""
+    if not said.is_long:
+        return None
+    for each in statements:
+        if abs(each.match - match) <= _NEAR * match and said.is_nearly(each.said):
+            return each
+    return None
