@@ -16,6 +16,7 @@ def current(tenant: Tenant, session: str) -> list[str]:
 def test_ctx_4_what_did_i_say_shows_only_what_was_said_here(tenant: Tenant, model: FakeEndpoint) -> None:
     """CTX-4, CTX-1, document 002: the current conversation is this session's; what is related is told apart from it."""
     model.answers(words("Hello."))
+    tenant.admin.patch(f"/org/projects/{tenant.default_project_id}", {"settings": {"min_relevance": 0}})
     say(tenant.admin, "session 1", "Hello session 1")
     say(tenant.admin, "session 2", "Hello session 2")
     reply = say(tenant.admin, "session 1", "What did I say?")

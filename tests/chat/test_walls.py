@@ -159,9 +159,8 @@ INJECTIONS = (
 def test_hostile_words_stay_a_quotation(tenant: Tenant, model: FakeEndpoint, hostile: str) -> None:
     """A memory, or a message recalled, that orders the model around stands inside its block, and brings nothing of elsewhere."""
     garden, vault = tenant.new_project("Garden"), tenant.new_project("Vault")
-    tenant.admin.patch(
-        f"/org/projects/{garden}", {"settings": {"system_prompt": "A {RELEVANT.HISTORY} B {MEMORY.CONTEXT} C"}}
-    )
+    settings = {"system_prompt": "A {RELEVANT.HISTORY} B {MEMORY.CONTEXT} C", "min_relevance": 0}
+    tenant.admin.patch(f"/org/projects/{garden}", {"settings": settings})
     tenant.new_session("vault", project_id=vault)
     tenant.say("vault", SECRET)
     tenant.new_session("hostile", project_id=garden)

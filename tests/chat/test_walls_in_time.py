@@ -132,6 +132,7 @@ def test_iso_12_what_was_deleted_since_is_not_shown_to_who_follows_later(house: 
 def test_iso_12_memories_and_entities_that_went_are_not_shown_to_who_follows_later(house: House) -> None:
     """Those that are still there are; what they say is read again."""
     tenant = house.tenant
+    tenant.admin.patch(f"/org/projects/{house.garden}", {"settings": {"min_relevance": 0}})
     tenant.new_session("notes", project_id=house.garden)
     tenant.say("notes", "My brother Xandor1 works at Zentrix, where the vault is.")
     tenant.say("in the garden", "My brother Xandor2 works at Zentrix, where the vault is.")

@@ -37,6 +37,7 @@ def test_a_project_has_what_the_contract_says(tenant: Tenant) -> None:
     path = f"/org/projects/{made['project_id']}"
     assert tenant.admin.patch(path, {"isolated": False}).status_code == 422
     settings = {"observation_scope": "user", "pending_message_count": 6, "system_prompt": "Be brief."}
+    settings |= {"min_relevance": 0.35, "history_tokens": 500}
     changed = tenant.admin.patch(path, {"name": "Orchard", "settings": settings}).json()
     assert changed == {**made, "name": "Orchard", "settings": settings}
     assert tenant.admin.get(path).json() == changed

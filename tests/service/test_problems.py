@@ -102,6 +102,18 @@ WRONG = (
     bad("a page of many", f"{MESSAGES}?limit=many", b"", "limit", "GET"),
     bad("a user of no name", "/v1/sessions?user_id=", b"", "user_id", "GET"),
     bad("no more default", "/org/projects/{project}", {"is_default": False}, "is_default", "PATCH"),
+    bad("a floor above one", "/v1/context", {"session_id": "roses", "min_relevance": 1.5}, "min_relevance"),
+    bad("a floor below zero", "/v1/search", {"query": "x", "session_id": "roses", "min_relevance": -1}, "min_relevance"),
+    bad("a floor in words", "/v1/context", {"session_id": "roses", "min_relevance": "0.5"}, "min_relevance"),
+    bad("a floor that is true", "/v1/context", {"session_id": "roses", "min_relevance": True}, "min_relevance"),
+    bad("asked at no time", "/v1/context", {"session_id": "roses", "asked_at": "yesterday"}, "asked_at"),
+    bad("asked in a year too far", "/v1/search", {"query": "x", "session_id": "roses", "asked_at": "99999-01-01"}, "asked_at"),
+    *(
+        bad(f"a project's floor of {floor}", "/org/projects/{project}", {"settings": {"min_relevance": floor}},
+            "settings.min_relevance", "PATCH")
+        for floor in (None, "0.2", -0.1, 1.1, True)
+    ),
+    bad("a negative history", "/org/projects/{project}", {"settings": {"history_tokens": -1}}, "settings.history_tokens", "PATCH"),
     bad("unknown settings", "/org/projects/{project}", {"settings": {"isolated": False}}, None, "PATCH"),
     bad("a key that can nothing", "/org/api-keys", {"name": "k", "permissions": []}, "permissions"),
     bad("a key that is over", "/org/api-keys", {"name": "k", "expires_at": "2020-01-01T00:00:00Z"}, "expires_at"),

@@ -85,7 +85,8 @@ class RecalledText:
         )
         entities = self._entities(derived)
         noted = {stored.observation.id: stored for stored in self._observations(derived, pool)}
-        return Derived(
+        return replace(
+            derived,
             memories=tuple(memories[stored.memory.id] for stored in derived.memories if stored.memory.id in memories),
             entities=tuple(entities[entity.id] for entity in derived.entities if entity.id in entities),
             observations=tuple(
