@@ -64,7 +64,12 @@ class DerivedMachine(IsolationMachine):
     def _plant(self, services: Services, home: Tenant, conversation: Conversation, facts: int) -> None:
         sentences = [f"My brother Xandor{next(self.markers)} works at Zentrix." for _ in range(facts)]
         made = [Draft(role="user", content=content) for content in sentences]
-        self._say(services, home, conversation, [*made, Draft(role="assistant", content="I see.")])
+        self._say(
+            services,
+            home,
+            conversation,
+            [*made, Draft(role="assistant", content=f"I see, marker{next(self.markers)}.")],
+        )
 
     @rule(house=house_numbers, tenant=tenant_numbers, name=names, facts=st.integers(1, 4))
     def plant(self, house: int, tenant: int, name: str, facts: int) -> None:
@@ -179,7 +184,7 @@ class DerivedMachine(IsolationMachine):
     ) -> None:
         super()._compare(services, home, asking, question, recent, reach)
         memories, entities = home.recallable_memories(asking), home.entities(asking.project, asking.user)
-        context = services.context.build(reach, asking.name, ContextRequest(question=question))
+        context = services.context.build(reach, asking.name, ContextRequest(question=question, min_relevance=0))
         recalled = {stored.memory.content for stored in context.derived.memories}
         named = {entity.name for entity in context.derived.entities}
         assert recalled <= memories
@@ -220,7 +225,7 @@ class DerivedMachine(IsolationMachine):
     ) -> None:
         kinds = ["memories", "entities"]
         for place in (SearchTarget(session=asking.name), SearchTarget(project=asking.project, user_id=asking.user)):
-            hits = services.search.search(reach, question, place, HIGHEST_LIMIT, kinds)
+            hits = services.search.search(reach, question, place, HIGHEST_LIMIT, kinds, min_relevance=0)
             memories = {hit.stored.memory.content for hit in hits if isinstance(hit, MemoryHit)}
             entities = {hit.entity.name for hit in hits if isinstance(hit, EntityHit)}
             assert (memories, entities) == expected

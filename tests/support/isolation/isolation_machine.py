@@ -15,7 +15,7 @@ from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.scope import MemberVisibility, Reach
 from cloister.services.conversations.sessions import SessionFields
 from cloister.services.recall.build_context import ContextRequest
-from cloister.services.recall.search import HIGHEST_LIMIT, EpisodeHit, SearchTarget
+from cloister.services.recall.search import HIGHEST_LIMIT, EpisodeHit, Hit, SearchTarget
 from support.isolation.oracle import Conversation, Said, Tenant
 
 EVERYTHING = 1_000
@@ -305,9 +305,8 @@ class IsolationMachine(RuleBasedStateMachine):
         type(self).questions += 1
         pool = {said.id: (one.name, said) for one, said in home.pool(asking)}
         expected = asking.recent(recent)
-        context = services.context.build(
-            reach, asking.name, ContextRequest(question=question, recent_limit=recent, semantic_limit=EVERYTHING)
-        )
+        request = ContextRequest(question=question, recent_limit=recent, semantic_limit=EVERYTHING, min_relevance=0)
+        context = services.context.build(reach, asking.name, request)
         current = [item.message.id for item in context.current_conversation]
         relevant = [item.message.id for item in context.relevant_history]
         spoken = {one for one, (_, said) in pool.items() if said.role in ("user", "assistant")}
@@ -315,16 +314,19 @@ class IsolationMachine(RuleBasedStateMachine):
         assert sorted(relevant) == sorted(spoken - set(expected))
         self._contents_are_true(home, context, asking, pool)
 
-        everything = services.context.build(reach, asking.name, ContextRequest(question=question, sources=POOL_SOURCES))
+        request = ContextRequest(question=question, sources=POOL_SOURCES, min_relevance=0)
+        everything = services.context.build(reach, asking.name, request)
         assert {item.message.id for item in everything.relevant_history} == set(pool)
         assert everything.current_conversation == ()
 
-        found = services.search.search(reach, question, SearchTarget(session=asking.name), HIGHEST_LIMIT, ["episodes"])
+        def search(target: SearchTarget) -> list[Hit]:
+            return services.search.search(reach, question, target, HIGHEST_LIMIT, ["episodes"], min_relevance=0)
+
+        found = search(SearchTarget(session=asking.name))
         hits = [hit for hit in found if isinstance(hit, EpisodeHit)]
         assert sorted(hit.episode for hit in hits) == sorted({said.episode for _, said in pool.values()})
         assert {hit.item.message.id for hit in hits} <= set(pool)
-        by_place = SearchTarget(project=asking.project, user_id=asking.user)
-        assert services.search.search(reach, question, by_place, HIGHEST_LIMIT, ["episodes"]) == hits
+        assert search(SearchTarget(project=asking.project, user_id=asking.user)) == hits
 
     def _contents_are_true(
         self, home: Tenant, context: Context, asking: Conversation, pool: dict[MessageId, tuple[str, Said]]
