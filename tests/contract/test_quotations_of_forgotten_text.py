@@ -187,6 +187,19 @@ def test_a_quotation_that_is_shown_nowhere_any_more_is_taken_out_of_its_row(
     assert "ATTIC-31" not in repr(engine.dump())
 
 
+@pytest.mark.parametrize("forget", WAYS)
+def test_mem_9_what_is_forgotten_while_members_are_divided_is_not_quoted_when_they_share_again(
+    house: MemorySetup, team: ProjectId, engine: Engine, forget: Callable[[MemorySetup], None]
+) -> None:
+    """It is forgotten in another pool than the one that was quoted, which is the pool of all again afterwards."""
+    reply(house, f"So it is. {BLOCK}")
+    house.services.projects.change_project(house.reach, team, member_visibility="private")
+    forget(house)
+    house.services.projects.change_project(house.reach, team, member_visibility="shared")
+    assert "ATTIC-31" not in everything(house, engine)
+    assert messages(house)[1].content == "So it is."
+
+
 def test_a_message_of_the_same_session_loses_its_quotation_too(house: MemorySetup, team: ProjectId) -> None:
     reply(house, f"So it is. {BLOCK}", "ann")
     forget_message(house)

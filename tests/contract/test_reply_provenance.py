@@ -150,6 +150,27 @@ def test_iso_12_what_was_quoted_while_members_shared_does_not_come_back_with_a_s
     assert SECRET not in repr(house.context("tab", "safe").current_conversation)
 
 
+@pytest.mark.parametrize("is_away", [False, True])
+@pytest.mark.parametrize("user", [None, "bob"])
+def test_iso_12_what_was_quoted_before_members_were_divided_stays_hidden_when_they_share_again(
+    house: MemorySetup, user: str | None, is_away: bool
+) -> None:
+    """What was said may have been forgotten or moved in between, so only what is recalled after it is quoted again."""
+    team, cellar = house.project("Team", "shared"), house.project("Cellar")
+    house.session("tab", team, user)
+    answered(house, asked(house, team), QUOTING)
+    if is_away:
+        house.move("tab", cellar)
+    for visibility in ("private", "shared"):
+        house.services.projects.change_project(house.reach, team, member_visibility=visibility)
+    house.move("tab", team)
+    answered(house, asked(house, team), QUOTING)
+    said = [item.message.content for item in house.context("tab", "safe").current_conversation]
+    for shown in (contents(house), said):
+        assert [SECRET in text for text in shown] == [False, False, False, True]
+        assert shown[1].endswith("So it is.")
+
+
 @pytest.mark.parametrize("words", ["The safe opens with 4417.", QUOTING])
 def test_iso_12_a_reply_that_was_given_text_of_a_pool_is_not_stored_where_the_session_is_by_now(
     house: MemorySetup, words: str

@@ -188,8 +188,8 @@ class Tenant:
         conversation.is_pending = False
 
     def set_visibility(self, project: ProjectId, visibility: MemberVisibility) -> None:
-        """ISO-10: entities are divided by who mentioned them, or joined; what was quoted of the pool of all, in sessions without a
-        user, is not of the pool that is left to them (ISO-12)."""
+        """ISO-10: entities are divided by who mentioned them, or joined. What was quoted of the pool of all is not shown
+        again, in any session, wherever that is, even if the project is shared again (ISO-12)."""
         if visibility == self.projects[project]:
             return
         self.projects[project] = visibility
@@ -200,11 +200,10 @@ class Tenant:
         ]
         if visibility == "private":
             for conversation in self.conversations.values():
-                if conversation.project == project and conversation.user is None:
-                    conversation.said = [
-                        replace(said, quoted_of=None) if said.quoted_of == (project, None) else said
-                        for said in conversation.said
-                    ]
+                conversation.said = [
+                    replace(said, quoted_of=None) if said.quoted_of == (project, None) else said
+                    for said in conversation.said
+                ]
 
     def member(self, project: ProjectId, user: str | None) -> str | None:
         """ISO-10: whose part of a project something is in."""
