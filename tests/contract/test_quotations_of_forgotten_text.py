@@ -200,6 +200,22 @@ def test_mem_9_what_is_forgotten_while_members_are_divided_is_not_quoted_when_th
     assert messages(house)[1].content == "So it is."
 
 
+@pytest.mark.parametrize("forget", [forget_message, clear, delete])
+def test_mem_9_what_is_forgotten_while_members_share_is_not_quoted_when_they_are_divided_again(
+    house: MemorySetup, team: ProjectId, forget: Callable[[MemorySetup], None]
+) -> None:
+    """ann quotes herself in her part of the project. What dan quotes in his part, though ann said the same, stays his."""
+    house.services.projects.change_project(house.reach, team, member_visibility="private")
+    for session, user in (("ann 2", "ann"), ("dan", "dan")):
+        house.session(session, team, user)
+        reply(house, f"So it is. {BLOCK}", session)
+    house.services.projects.change_project(house.reach, team, member_visibility="shared")
+    forget(house)
+    house.services.projects.change_project(house.reach, team, member_visibility="private")
+    assert messages(house, "ann 2")[1].content == f"So it is. {LEFT}"
+    assert messages(house, "dan")[1].content == f"So it is. {BLOCK}"
+
+
 def test_a_message_of_the_same_session_loses_its_quotation_too(house: MemorySetup, team: ProjectId) -> None:
     reply(house, f"So it is. {BLOCK}", "ann")
     forget_message(house)

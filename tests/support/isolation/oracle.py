@@ -241,13 +241,13 @@ class Tenant:
         return sum(len(one.memories) for one in self.conversations.values() if one.project == project)
 
     def unsay(self, conversation: Conversation, message: MessageId) -> None:
-        """MEM-9: with what quotes it, wherever that is now."""
+        """MEM-9: with what quotes it, wherever that is now; also what quotes it from the time when its project was private."""
         gone = [said.content for said in conversation.said if said.id == message]
-        part = self.part(conversation)
+        parts = (self.part(conversation), (conversation.project, conversation.user))
         conversation.unsay(message)
         for other in self.conversations.values():
             other.said = [
-                replace(said, quotes=without(said.quotes, gone)) if said.quoted_of == part else said
+                replace(said, quotes=without(said.quotes, gone)) if said.quoted_of in parts else said
                 for said in other.said
             ]
         self.gone_messages.append(message)

@@ -7,6 +7,7 @@ from cloister.domain.identifiers import SEQUENCE_BITS, MemoryId, MessageId, Pool
 from cloister.domain.prompts.forgotten_text import ForgottenTexts, without_forgotten
 from cloister.domain.prompts.recalled_text import NO_POOL, own_words, tokens_after
 from cloister.domain.prompts.speaker import without_user
+from cloister.domain.scope import PoolKey
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.entities import EntityStore
 from cloister.storage.stores.idempotency import IdempotencyStore
@@ -28,7 +29,7 @@ class QuotationRemoval:
         self._transaction = transaction
         self._messages = MessageStore(transaction)
         self._pools = PoolStore(transaction, generation)
-        self._texts: dict[PoolId, ForgottenTexts] = {}
+        self._texts: dict[tuple[PoolId, ...], ForgottenTexts] = {}
         self._quoted: dict[PoolId, bool] = {}
         self._removed: set[SessionId] = set()
         self._changed: set[SessionId] = set()
@@ -37,37 +38,42 @@ class QuotationRemoval:
         """Add all messages of a session, and all that derives from them."""
         self._removed.add(session.id)
         memories = MemoryStore(self._transaction)
-        if self._is_quoted(session.pool):
-            self._add(session.pool, self._said(session.id))
-            self._add(session.pool, map(without_user, memories.contents(memories.ids(session.id))))
-            self._add(session.pool, self._derived(session.id))
+        if pools := self._quoted_pools(session):
+            self._add(pools, self._said(session.id))
+            self._add(pools, map(without_user, memories.contents(memories.ids(session.id))))
+            self._add(pools, self._derived(session.id))
 
     def add_message(self, session: Session, message: MessageId) -> None:
         """Add one message, and all that derives from it."""
         memories = MemoryStore(self._transaction)
-        if self._is_quoted(session.pool):
-            self._add(session.pool, self._said(session.id, message))
-            self._add(session.pool, map(without_user, memories.contents(memories.derived_from(message))))
-            self._add(session.pool, self._derived(session.id, message))
+        if pools := self._quoted_pools(session):
+            self._add(pools, self._said(session.id, message))
+            self._add(pools, map(without_user, memories.contents(memories.derived_from(message))))
+            self._add(pools, self._derived(session.id, message))
 
     def add_memory(self, session: Session, memory: MemoryId) -> None:
         """Add one memory that is forgotten alone."""
-        if self._is_quoted(session.pool):
-            self._add(session.pool, map(without_user, MemoryStore(self._transaction).contents([memory])))
+        if pools := self._quoted_pools(session):
+            self._add(pools, map(without_user, MemoryStore(self._transaction).contents([memory])))
 
     def apply(self) -> list[Session]:
         """Rewrite the messages that quote any of it. Returns their sessions."""
-        for pool in sorted(self._texts):
-            self._rewrite(pool)
+        for pools in sorted(self._texts):
+            self._rewrite(pools)
         return SessionStore(self._transaction).by_ids(sorted(self._changed)) if self._changed else []
 
-    def _is_quoted(self, pool: PoolId) -> bool:
-        """Locks the pool, so that no message that quotes it is stored before the transaction ends. If nothing quotes it, what is
-        removed need not be read."""
-        if pool not in self._quoted:
-            self._pools.lock(pool)
-            self._quoted[pool] = any(map(self._messages.is_pool_quoted, (pool, NO_POOL)))
-        return self._quoted[pool]
+    def _quoted_pools(self, session: Session) -> tuple[PoolId, ...]:
+        """The pools of which the session's text may be quoted: its own and, in a shared project, its user's part from the time when
+        the project was private, because quotations of that are shown again if it is divided again. Empty if nothing quotes any of
+        them: then what is removed need not be read. Locks them in id order, so that no message that quotes them is stored before
+        the transaction ends."""
+        part = self._pools.find(PoolKey(project=session.project, user=session.user_id))
+        pools = tuple(sorted({session.pool, session.pool if part is None else part}))
+        for pool in pools:
+            if pool not in self._quoted:
+                self._pools.lock(pool)
+                self._quoted[pool] = any(map(self._messages.is_pool_quoted, (pool, NO_POOL)))
+        return pools if any(self._quoted[pool] for pool in pools) else ()
 
     def _said(self, session: SessionId, message: MessageId | None = None) -> Iterator[str]:
         return map(own_words, self._messages.contents(session, message))
@@ -78,17 +84,17 @@ class QuotationRemoval:
         for name, kind, notes in EntityStore(self._transaction).contents(session, message):
             yield from (f"{name} ({kind})", without_user(notes))
 
-    def _add(self, pool: PoolId, texts: Iterable[str]) -> None:
+    def _add(self, pools: tuple[PoolId, ...], texts: Iterable[str]) -> None:
         for text in texts:
-            known = self._texts.setdefault(pool, ForgottenTexts())
+            known = self._texts.setdefault(pools, ForgottenTexts())
             known.add(text)
             if len(known) >= _MOST_TEXTS:
-                self._rewrite(pool)
+                self._rewrite(pools)
 
-    def _rewrite(self, pool: PoolId) -> None:
+    def _rewrite(self, pools: tuple[PoolId, ...]) -> None:
         """Also rewrites quotations of `NO_POOL`, which are stored but not shown."""
-        texts = self._texts.pop(pool)
-        for quoted in (pool, NO_POOL) if len(texts) else ():
+        texts = self._texts.pop(pools)
+        for quoted in (*pools, NO_POOL) if len(texts) else ():
             changed = [
                 (message, left, tokens_after(tokens, content, left))
                 for message, content, tokens in self._messages.given_text_of(quoted)
