@@ -1,5 +1,7 @@
 """The floor of relevance, each fact once, excerpts and the moment of asking, through every way in (CTX-6 to CTX-9)."""
 
+from datetime import datetime, timedelta
+
 import pytest
 
 from cloister import Cloister, InvalidRequest
@@ -75,16 +77,14 @@ def test_a_moment_of_asking_that_is_no_time_is_refused(memory: Cloister, given: 
 def test_the_moment_of_asking_changes_what_yesterday_means(memory: Cloister) -> None:
     tell(memory)
     question = "What did we say about the gate yesterday?"
-    (said, *_) = memory.messages("tells")
-    next_day = f"{said.created_at[:8]}{int(said.created_at[8:10]) % 28 + 1:02}T12:00:00Z"
-    found = [
-        {item.content: item.score for item in memory.context("asks", question, asked_at=asked_at).relevant_history}[
-            GATE
-        ]
-        for asked_at in (next_day, "2020-01-01T00:00:00+00:00")
-    ]
-    assert all(score is not None for score in found)
-    assert memory.search(question, asked_at=next_day)[0].content == GATE
+    said = datetime.fromisoformat(memory.messages("tells")[0].created_at)
+    scores: list[float] = []
+    for asked_at in (said + timedelta(days=400), said + timedelta(days=1)):
+        context = memory.context("asks", question, asked_at=asked_at.isoformat(), min_relevance=0)
+        scores += [item.score or 0.0 for item in context.relevant_history if item.content == GATE]
+        assert memory.search(question, asked_at=asked_at.isoformat())[0].content == GATE
+    later, next_day = scores
+    assert next_day > later
 
 
 @every_way
