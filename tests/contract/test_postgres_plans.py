@@ -119,7 +119,7 @@ def crowded(postgres_server: PostgresServer) -> Generator[tuple[str, Household]]
         "pool_messages",
         "pool_recent_messages",
         "pool_rows",
-        "pool_vectors",
+        "vectors_of_messages",
         "present_messages",
         "project_entities",
         "projects_of_entities",

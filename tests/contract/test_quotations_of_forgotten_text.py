@@ -267,6 +267,7 @@ def test_a_reply_that_is_stored_after_its_source_was_forgotten_does_not_quote_it
     house: MemorySetup, team: ProjectId, engine: Engine, forget: Callable[[MemorySetup], None]
 ) -> None:
     """The turn began before; what it quotes besides stays."""
+    house.services.projects.change_project(house.reach, team, settings={"min_relevance": 0})
     house.tell("ann", "My brother Quillfeather works at Brambleworks.")
     asked = Draft(role="user", content="What is the attic code, what is the boat called, where does Quillfeather work?")
     turn = house.services.turns.begin(house.reach, TurnRequest(session="bob", drafts=[asked]))

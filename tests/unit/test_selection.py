@@ -166,7 +166,10 @@ def test_fifty_times_the_question_leave_the_place_to_its_answer() -> None:
         ("I don't know the gate code, but the door code is 4417.", "What is the gate code?", False),
         ("I don't like fish.", "Do I like fish?", False),
         ("I don't know German.", "Do I know German?", False),
-        ("Nobody told me.", "What is the gate code?", True),
+        ("I don't know. Clara is allergic to nuts.", "Is Clara allergic to nuts?", False),
+        ("I am allergic to peanuts, I don't know why.", "Who is allergic to peanuts?", False),
+        ("Clara does not live in Turin. I don't know.", "Does Clara live in Turin?", False),
+        ("I ordered pizza. Not sure.", "Who ordered pizza?", False),
     ],
 )
 def test_who_does_not_know_says_nothing(text: str, question: str, unknown: bool) -> None:
@@ -211,6 +214,26 @@ def test_what_the_limit_cuts_off_is_counted() -> None:
 )
 def test_a_question_is_one_sentence_that_asks(text: str, asks: bool) -> None:
     assert Said(message(1, text), None).is_question is asks
+
+
+def test_what_a_user_does_not_know_is_kept() -> None:
+    assert not Said(message(1, "I don't know the gate code."), None).does_not_know(AskedWords("What is the gate code?"))
+
+
+def test_a_question_and_a_statement_in_the_same_words_are_two() -> None:
+    said = [("Clara is coming on Sunday?", 3.0), ("Clara is coming on Sunday.", 2.9)]
+    assert contents(Pool(said).select("When is Clara coming?"))[0] == "Clara is coming on Sunday."
+
+
+def test_a_negated_question_is_another_question() -> None:
+    assert not Said(message(1, "I can not eat gluten?"), None).repeats(AskedWords("Can I eat gluten?"))
+
+
+def test_no_count_is_negative_and_what_is_weak_is_not_beyond_a_limit() -> None:
+    said = [("My shoe size is 43.", 3.0), ("My shoe size is 43!", 2.9), ("I like tea.", 1.6), ("Fine weather.", 1.5)]
+    found = Pool(said).select("What is my shoe size?", limit=2)
+    assert (len(found.items), found.weak, found.duplicate) == (2, 0, 1)
+    assert Pool([("one", 0.9), ("two", 0.8), ("three", 0.7)]).select("zulu", limit=1).limit == 0
 
 
 def test_a_question_that_says_more_than_the_question_is_no_repetition() -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from cloister.domain.context import Context, Derived, Item
 from cloister.domain.conversation import Message
 from cloister.domain.identifiers import ProjectId
+from cloister.domain.recall.excerpt import EXCERPT_TOKENS
 from cloister.domain.text import CHARACTERS_A_TOKEN
 
 # A chat format adds a role and delimiters to each message.
@@ -15,16 +16,18 @@ _LENGTH_POWER = 0.02
 # In a smaller budget than this, messages longer than this are shortened to an excerpt.
 SMALL_BUDGET = 1_000
 _LONG = 160
+_SHORTEST_EXCERPT = 24
+Shorten = Callable[[Message, int], Message]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Room:
-    """How many tokens a context may have, and how many of them its related history; None is no limit. `shorten` makes the excerpt
-    of a message that is too long for a small budget."""
+    """How many tokens a context may have, and how many of them its related history; None is no limit. `shorten` makes an excerpt
+    of a message, of about so many tokens."""
 
     budget: int | None = None
     history: int | None = None
-    shorten: Callable[[Message], Message] | None = None
+    shorten: Shorten | None = None
 
 
 def assemble(
@@ -76,18 +79,21 @@ def assemble(
     )
 
 
-def _fitting(ranked: Sequence[Item], tokens: int | None, shorten: Callable[[Message], Message] | None) -> list[Item]:
-    """The items that fit, in their order. They are tried by score and length; an item that is too long is skipped."""
+def _fitting(ranked: Sequence[Item], tokens: int | None, shorten: Shorten | None) -> list[Item]:
+    """The items that fit, in their order. They are tried by score and length. Of a long item that does not fit, or in a small
+    budget, an excerpt is tried; an item that is still too long is skipped."""
     if tokens is None:
         return list(ranked)
-    if shorten is not None and tokens < SMALL_BUDGET:
-        ranked = [_shortened(item, shorten) for item in ranked]
-    chosen: set[int] = set()
+    is_small = tokens < SMALL_BUDGET
+    chosen: dict[int, Item] = {}
     for item in sorted(ranked, key=_packing_order):
-        if _cost(item.message) <= tokens:
-            tokens -= _cost(item.message)
-            chosen.add(item.message.id)
-    return [item for item in ranked if item.message.id in chosen]
+        fitting = item
+        if shorten is not None and item.message.tokens > _LONG and (is_small or _cost(item.message) > tokens):
+            fitting = _shortened(item, shorten, tokens - TOKENS_AROUND_A_MESSAGE)
+        if _cost(fitting.message) <= tokens:
+            tokens -= _cost(fitting.message)
+            chosen[item.message.id] = fitting
+    return [chosen[item.message.id] for item in ranked if item.message.id in chosen]
 
 
 def _packing_order(item: Item) -> float:
@@ -95,8 +101,11 @@ def _packing_order(item: Item) -> float:
     return -item.score / _cost(item.message) ** _LENGTH_POWER if item.score is not None else float("-inf")
 
 
-def _shortened(item: Item, shorten: Callable[[Message], Message]) -> Item:
-    return item._replace(message=shorten(item.message), excerpt=True) if item.message.tokens > _LONG else item
+def _shortened(item: Item, shorten: Shorten, tokens: int) -> Item:
+    """The best passage of an item, in at most so many tokens; the item itself if that would be too short to say anything."""
+    if tokens < _SHORTEST_EXCERPT:
+        return item
+    return item._replace(message=shorten(item.message, min(tokens, EXCERPT_TOKENS)), excerpt=True)
 
 
 def _smaller(one: int | None, other: int | None) -> int | None:

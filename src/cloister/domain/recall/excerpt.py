@@ -7,7 +7,8 @@ from cloister.domain.patterns import linear
 from cloister.domain.text import CHARACTERS_A_TOKEN
 
 EXCERPT_TOKENS = 120
-_CUT = "…"
+ELLIPSIS = "…"
+"""Marks where the text of the message goes on."""
 # A sentence with the mark that ends it, or a line. A sentence that is longer is split.
 _SENTENCE = linear(r"[^.!?\n。！？]{1,400}[.!?。！？\n]{0,4}")
 Terms = Callable[[str], Collection[int]]
@@ -22,7 +23,7 @@ def best_passage(text: str, asked: Collection[int], terms_of: Terms, tokens: int
     first = _best_start(spans, [set(asked).intersection(terms_of(text[begin:end])) for begin, end in spans], longest)
     begin = spans[first][0]
     end = max((end for _, end in spans[first:] if end <= begin + longest), default=begin + longest)
-    return f"{_CUT if begin else ''}{text[begin:end].strip()}{_CUT if end < len(text.rstrip()) else ''}"
+    return f"{ELLIPSIS if begin else ''}{text[begin:end].strip()}{ELLIPSIS if end < len(text.rstrip()) else ''}"
 
 
 def _best_start(spans: Sequence[tuple[int, int]], found: Sequence[set[int]], longest: int) -> int:

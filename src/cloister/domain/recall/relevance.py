@@ -30,6 +30,7 @@ _LOWEST_LEVEL = 0.15
 _OWN_SHARE = 0.55
 _MIDPOINT = 1.4
 _STEEPNESS = 4
+_MANY = 20
 
 
 def matches(evidence: Evidence) -> npt.NDArray[np.float32]:
@@ -40,12 +41,12 @@ def matches(evidence: Evidence) -> npt.NDArray[np.float32]:
 
 
 def _semantic(evidence: Evidence) -> npt.NDArray[np.float32]:
-    """The cosine, or where an additional embedder says more, its similarity: from 0, which is the median of the pool, because
-    models differ in that, to 1."""
+    """The cosine, or where an additional embedder says more, its similarity: from 0, which is what is usual in the pool, because
+    models differ in that, to 1. Usual is the median, or the lowest where there are few messages."""
     second = evidence.second
     if second is None or not np.isfinite(second).any():
         return evidence.semantic
-    typical = np.float32(np.nanmedian(second))
+    typical = np.float32(np.nanmedian(second) if len(second) >= _MANY else np.nanmin(second))
     above = np.nan_to_num((second - typical) / max(1 - typical, np.float32(1e-3)), nan=0.0)
     return np.maximum(evidence.semantic, above.astype(np.float32))
 

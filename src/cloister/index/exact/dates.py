@@ -20,6 +20,8 @@ _MONTH_AFTER = 0.5
 _DAY_GIVEN = 0.6
 _DAYS_NEAR = 7
 _RECENT_DAYS = 30
+# A relative date counts for more than a date by its name, which is found as a word too.
+_SPAN_WEIGHT = 3
 
 
 class Dates:
@@ -74,10 +76,10 @@ class Dates:
         return bonus
 
     def _near_span(self, span: DaySpan) -> npt.NDArray[np.float32]:
-        """1 within the span, and less outside it, the farther the row is; the longer the span, the less exact it is."""
+        """The full weight within the span, less outside it, the farther the row is; the longer the span, the less exact it is."""
         days = self._days.live
         apart = np.maximum(span.first - days, 0) + np.maximum(days - span.last, 0)
-        return np.maximum(0, 1 - apart / (_DAYS_NEAR + span.last - span.first)).astype(np.float32)
+        return (_SPAN_WEIGHT * np.maximum(0, 1 - apart / (_DAYS_NEAR + span.last - span.first))).astype(np.float32)
 
     def _near(self, named: NamedDate) -> npt.NDArray[np.float32]:
         span, at = self._span()

@@ -108,9 +108,7 @@ class Lexicon:
                 session_idf = bm25.idf(np.count_nonzero(in_sessions, axis=1), sessions)
                 session_idf[named] = 0
                 prior += _summed(bm25.saturated(in_sessions, self._session_dampers, session_idf))
-        wanted = sum(
-            idf for term, idf in zip(asked.terms, asked.idf.tolist(), strict=True) if not self._speakers.is_name(term)
-        )
+        wanted = asked.asked_idf(self._speakers)
         coverage = (
             (lexical - names) * np.float32(1 / (bm25.HIGHEST * wanted)) if wanted else np.zeros(count, np.float32)
         )

@@ -5,12 +5,13 @@ The author's name and the date count as words of a message, though they are not 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from cloister.domain.patterns import linear
+from cloister.domain.recall.relative_dates import RELATIVE_WORDS
 from cloister.index import bm25, terms
 from cloister.index.exact.dates import Dates
 from cloister.index.exact.postings import Locations, Postings
@@ -33,10 +34,27 @@ class Query:
     located: Locations
     idf: npt.NDArray[np.float32]
     derived: dict[int, npt.NDArray[np.intp]]
+    highest_idf: float
 
     def weigh(self, words: Sequence[str]) -> list[float]:
         """The weight of words of the query in this pool, by their idf."""
         return bm25.weigh(words, self.stems, dict(zip(self.terms, self.idf.tolist(), strict=True)))
+
+    def asked_idf(self, speakers: Speakers) -> float:
+        """The summed idf of the words that a message should have. Not the names of speakers, nor words of relative dates ("last
+        week"), which are answered by when something was said. A word that no message has counts as one that a single message has:
+        in a pool of few messages it would outweigh all others."""
+        dates = _relative_terms()
+        return sum(
+            min(idf, self.highest_idf)
+            for term, idf in zip(self.terms, self.idf.tolist(), strict=True)
+            if term not in dates and not speakers.is_name(term)
+        )
+
+
+@cache
+def _relative_terms() -> frozenset[int]:
+    return frozenset(map(terms.term, (*RELATIVE_WORDS, "last", "past", "ago", "previous", "earlier")))
 
 
 class QueryReader:
@@ -73,6 +91,7 @@ class QueryReader:
             located=located,
             idf=idf,
             derived=derived,
+            highest_idf=float(bm25.idf(np.ones(1, np.int64), count)[0]),
         )
 
     def _locate(self, query: str, alive: Alive | None) -> tuple[terms.QueryWords, Sequence[int], Locations]:

@@ -9,6 +9,7 @@ from cloister.domain.identifiers import PoolId, SessionId
 from cloister.domain.observation import StoredObservation
 from cloister.domain.prompts.recalled_text import own_words, shown_outside_session
 from cloister.domain.prompts.speaker import without_user
+from cloister.domain.recall.excerpt import ELLIPSIS
 from cloister.domain.scope import Scope
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.entities import StoredEntities
@@ -70,10 +71,11 @@ class RecalledText:
             return ()
         there = rows.messages([item.message.id for item in context.relevant_history])
         return tuple(
-            item._replace(message=message)
+            item if item.excerpt else item._replace(message=message)
             for item in context.relevant_history
             if item.message.id in there
             and (message := shown_outside_session(there[item.message.id].message)) is not None
+            and (not item.excerpt or item.message.content.strip(ELLIPSIS) in message.content)
         )
 
     def _derived(self, derived: Derived) -> Derived:

@@ -245,13 +245,13 @@ def _settings(project: Project | None) -> Mapping[str, object]:
 
 def _room(project: Project | None, request: ContextRequest, question: Question) -> Room:
     """Without a budget to fill and without limits of its own, a request gets as much related history as the project's setting."""
+    shorten = partial(_excerpt, question.text)
     if request.fills_budget:
-        return Room(budget=request.budget, shorten=partial(_excerpt, frozenset(terms.term_list(question.text))))
+        return Room(budget=request.budget, shorten=shorten)
     chooses = request.sources is not None or request.semantic_limit is not None
-    return Room(budget=request.budget, history=None if chooses else history_tokens(_settings(project)))
+    return Room(budget=request.budget, history=None if chooses else history_tokens(_settings(project)), shorten=shorten)
 
 
-def _excerpt(asked: frozenset[int], message: Message) -> Message:
-    passage = best_passage(message.content, asked, terms.term_list)
-    tokens = min(-(-len(passage) // CHARACTERS_A_TOKEN), message.tokens)
-    return message._replace(content=passage, tokens=tokens)
+def _excerpt(question: str, message: Message, tokens: int) -> Message:
+    passage = best_passage(message.content, terms.term_list(question), terms.term_list, tokens)
+    return message._replace(content=passage, tokens=min(-(-len(passage) // CHARACTERS_A_TOKEN), tokens))

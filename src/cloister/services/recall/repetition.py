@@ -36,6 +36,11 @@ know known sure sorry apologize apologise idea unfortunately afraid information 
 provide provided mention mentioned share shared answer help assist context detail details memory record records conversation
 previous previously personal currently available unable able let
 """
+_DOES_NOT_KNOW = linear(
+    r"\s{0,8}(?:(?:(?:i['’]m|i\s+am)\s+)?(?:so\s+|very\s+)?(?:sorry|afraid)|unfortunately|i\s+apologi[sz]e)?[\s,.!]{0,4}(?:but\s+)?(?:that\s+)?"
+    r"(?:i|we)(?:\s+do(?:n['’]t|\s+not)|\s+can(?:not|['’]t|\s+not)|['’]m\s+not|\s+am\s+not|\s+have\s+no|\s+haven['’]t|\s+could(?:n['’]t|\s+not))\b",
+    IGNORECASE,
+)
 _QUESTION_MARKS = ("?", "？", "؟")
 _SENTENCE_ENDS = (". ", "! ", "。", "！")
 _CLOSING = "\"'”’)»] \n\r\t"
@@ -64,7 +69,7 @@ class Said:
         words = self._words
         if not _POLITE.isdisjoint(words):
             words = [word for word in words if word not in _POLITE] or words
-        self.key: Hashable = (self._speaker, " ".join(words))
+        self.key: Hashable = (self._speaker, self.is_question, " ".join(words))
         """Equal for messages that say the same in the same words."""
 
     @property
@@ -73,7 +78,11 @@ class Said:
 
     def is_nearly(self, other: "Said") -> bool:
         """Whether two long messages of one speaker differ in few words. Other numbers, names or negations are another statement."""
-        if self._speaker != other._speaker or not (self.is_long and other.is_long):
+        if (
+            self._speaker != other._speaker
+            or not (self.is_long and other.is_long)
+            or self.is_question != other.is_question
+        ):
             return False
         ours, theirs = frozenset(self._words), frozenset(other._words)
         different = ours ^ theirs
@@ -91,12 +100,20 @@ class Said:
             and self.is_question
             and bool(self._terms)
             and self._terms <= question.terms
+            and self._has_negation() == question.has_negation
             and (len(self._terms) >= _SAME_QUESTION * len(question.terms))
         )
 
     def does_not_know(self, question: "AskedWords") -> bool:
-        """Whether the message only says that the answer is not known: "I'm sorry, I don't know the gate code." """
-        if len(self._text) > _LONGEST_QUESTION or not self._has_negation():
+        """Whether the message is an assistant's, and only says that the answer is not known: "I'm sorry, I don't know the code." It
+        begins so and is one sentence, without another word that the question does not have."""
+        if self._speaker[0] != "assistant" or len(self._text) > _LONGEST_QUESTION:
+            return False
+        begins = _DOES_NOT_KNOW.match(self._text)
+        if begins is None:
+            return False
+        rest = self._text[begins.end() :].rstrip(_CLOSING)
+        if any(mark in rest[:-1] for mark in (*_SENTENCE_ENDS, "? ", ";", ":", " but ", "\n")):
             return False
         more = self._terms - question.terms
         return bool(more) and more <= _unknowing_terms()
@@ -106,7 +123,7 @@ class Said:
         return self.is_question and 2 * len(self._terms & question.terms) >= max(len(self._terms), 1)
 
     def _has_negation(self) -> bool:
-        return "n't" in self._text or "n’t" in self._text or not _NEGATIONS.isdisjoint(self._words)
+        return any(map(_negates, self._words))
 
     def _capitalised(self) -> frozenset[str]:
         pieces = (piece.strip(_PUNCTUATION) for piece in self._text.split())
@@ -125,6 +142,10 @@ class AskedWords:
     def __init__(self, question: str) -> None:
         self._text = question
         self.is_question = _is_question(question)
+
+    @cached_property
+    def has_negation(self) -> bool:
+        return any(map(_negates, terms.words(self._text))) or "n't" in self._text
 
     @cached_property
     def terms(self) -> frozenset[int]:

@@ -123,7 +123,7 @@ class Selection:
             items=items,
             weak=sum(pick.weak for pick in chosen) + len(statements) - len(items),
             duplicate=sum(pick.duplicate for pick in chosen),
-            limit=sum(pick.beyond for pick in chosen),
+            limit=sum(pick.beyond for pick in chosen) if items else 0,
         )
 
     def _best(self, count: int, mask: npt.NDArray[np.bool_]) -> tuple[list[int], list[int]]:
@@ -139,7 +139,7 @@ class Selection:
             positions, able = found
             picked = self._distinct(able)
             weak = len(positions) - len(able)
-            picked.weak = min(weak, pick.limit - len(picked.statements))
+            picked.weak = max(min(weak, pick.limit - len(picked.statements)), 0)
             if len(picked.statements) + weak >= pick.limit or count >= min(available, _MOST_READ):
                 break
             count = min(2 * count + 8, _MOST_READ)

@@ -142,7 +142,7 @@ class StoredPool:
         """The vectors of the messages with these ids that are in this pool now; other ids, and messages without one, are left
         out."""
         rows = self._transaction.rows(
-            "pool_vectors", pool_id=self.pool, message_ids=integers(ids), generation=self._generation
+            "vectors_of_messages", pool_id=self.pool, message_ids=integers(ids), generation=self._generation
         )
         return dict(cast(list[tuple[int, bytes]], rows))
 

@@ -156,9 +156,7 @@ class LargeLexicon:
                 counts = np.bincount(self._slots.live.take(found.rows), shares, sessions).astype(np.float32)
                 idf = bm25.idf(np.count_nonzero(counts, keepdims=True), self._sessions)
                 prior += bm25.saturated(counts[None], session_dampers, idf)[0]
-        wanted = sum(
-            idf for term, idf in zip(asked.terms, asked.idf.tolist(), strict=True) if not self._speakers.is_name(term)
-        )
+        wanted = asked.asked_idf(self._speakers)
         lexical = lexical[:count]
         return Scores(
             lexical=lexical,

@@ -13,7 +13,7 @@ CROSS JOIN LATERAL (
 ) AS m
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id
 
--- name: pool_vectors
+-- name: vectors_of_messages
 SELECT m.message_id, m.vector
 FROM message AS m
 JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id

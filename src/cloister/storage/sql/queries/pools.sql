@@ -84,7 +84,7 @@ WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND s.session_id = :sess
     AND m.generation = :generation AND m.status = 'completed' AND (m.vector IS NULL OR length(m.vector) > 0)
 ORDER BY m.message_id
 
--- name: pool_vectors
+-- name: vectors_of_messages
 -- The vectors of messages by id, for candidates of an index: only those that are in this pool now.
 SELECT m.message_id, m.vector
 FROM json_each(CAST(:message_ids AS TEXT)) AS named
