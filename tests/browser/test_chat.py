@@ -55,6 +55,7 @@ def test_what_was_said_can_be_edited_and_what_came_after_is_forgotten(desk: Desk
     tab = desk.sign_in()
     tab.converse("The gate code is 4417.", "Noted.")
     tab.converse("And the cellar's is 9.", "Noted.")
+    tab.is_idle()
     model.answers(words("Corrected."))
     tab.composer.press("ArrowUp")
     field = tab.page.get_by_label("Edit what you said")

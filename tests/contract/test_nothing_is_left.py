@@ -23,6 +23,7 @@ from support.databases.engines import EMBEDDER, Engine, Rows
 from support.setups.extraction import run_due
 from support.setups.memories import MemorySetup, long_talk, settle_house
 from support.setups.qdrant import COLLECTION, ENTITY_COLLECTION
+from support.waiting import eventually
 
 SECRET = "My brother Quillfeather works at Brambleworks."
 WORDS = (b"Quillfeather", b"quillfeather", b"Brambleworks", b"Ploverdale", b"Thistlewick")
@@ -35,6 +36,11 @@ KEPT = (
     "SELECT content FROM observation",
 )
 LONG_ENOUGH = 8
+# A transaction that is still running, such as one of PostgreSQL's own vacuum, keeps what was deleted since it began.
+WORKING = """
+SELECT pid FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid() AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL)
+"""
 
 
 @pytest.fixture
@@ -47,6 +53,7 @@ def files(engine: Engine, tmp_path: Path) -> Callable[[], Generator[bytes]]:
             engine.rows("PRAGMA wal_checkpoint(TRUNCATE)")
             folder = tmp_path / "data"
         else:
+            eventually(lambda: not engine.rows(WORKING), seconds=60)
             for statement in ("VACUUM (FULL, ANALYZE)", "VACUUM (FULL)", "CHECKPOINT"):
                 engine.rows(statement)
             ((data, oid),) = engine.rows(
