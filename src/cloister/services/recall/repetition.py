@@ -55,7 +55,7 @@ def _unknowing_terms() -> frozenset[int]:
 class Said:
     """A message's words in the forms that are compared. What is needed of few messages is made when it is asked for."""
 
-    __slots__ = ("_speaker", "_terms_found", "_text", "_words", "is_question", "key")
+    __slots__ = ("_set_found", "_speaker", "_terms_found", "_text", "_words", "is_question", "key")
 
     def __init__(self, message: Message, user: str | None) -> None:
         self._text = message.content[:_LONGEST_COMPARED]
@@ -64,6 +64,7 @@ class Said:
             piece if piece.isalnum() else piece.strip(_PUNCTUATION) or piece for piece in self._text.lower().split()
         ]
         self._terms_found: frozenset[int] | None = None
+        self._set_found: frozenset[str] | None = None
         self.is_question = _is_question(self._text)
         """Whether the message only asks."""
         words = self._words
@@ -84,7 +85,9 @@ class Said:
             or self.is_question != other.is_question
         ):
             return False
-        ours, theirs = frozenset(self._words), frozenset(other._words)
+        ours, theirs = self._set, other._set
+        if abs(len(ours) - len(theirs)) > (1 - _SAME_SHARE) * (len(ours) + len(theirs)):
+            return False
         different = ours ^ theirs
         if len(different) > (1 - _SAME_SHARE) * (len(ours) + len(theirs)):
             return False
@@ -128,6 +131,12 @@ class Said:
     def _capitalised(self) -> frozenset[str]:
         pieces = (piece.strip(_PUNCTUATION) for piece in self._text.split())
         return frozenset(word.lower() for word in pieces if word and word[0].isupper())
+
+    @property
+    def _set(self) -> frozenset[str]:
+        if self._set_found is None:
+            self._set_found = frozenset(self._words)
+        return self._set_found
 
     @property
     def _terms(self) -> frozenset[int]:
