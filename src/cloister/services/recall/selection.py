@@ -23,7 +23,7 @@ from cloister.services.recall.repetition import AskedWords, Said
 _DIGITS = 6
 _MOST_READ = 4_096
 # A question about the same subject comes after statements about it.
-_QUESTION_SHARE = 0.8
+_QUESTION_SHARE = 0.96
 # Messages that say nearly the same match nearly alike.
 _NEAR = 0.05
 # Each message is compared with so many before it, which are those of the next higher scores: the work stays linear.
