@@ -33,7 +33,7 @@ def error_of(answer: Any) -> dict[str, Any]:
 
 def test_a_wrong_key(front: Front, tenant: Tenant) -> None:
     with pytest.raises(openai.AuthenticationError) as refused:
-        front.client(tenant.key[:-1] + "x").chat.completions.create(model="m", messages=HELLO)
+        front.client(tenant.key[:-1] + "_").chat.completions.create(model="m", messages=HELLO)
     assert (refused.value.code, refused.value.type) == ("unauthenticated", "authentication_error")
     assert refused.value.response.headers["www-authenticate"] == "Bearer"
 
