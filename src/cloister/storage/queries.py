@@ -2,7 +2,7 @@
 query by name where PostgreSQL needs another text."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 
 _SECTION = re.compile(r"^-- (name|columns): (\w+)$", re.MULTILINE)
@@ -25,11 +25,21 @@ def dialect_queries(*, postgres: bool) -> dict[str, str]:
     SQLite has no row locks, and needs none: its write transactions run one at a time. PostgreSQL gets lists of ids as arrays: its
     planner estimates the length of a list badly, and would scan whole tables.
     """
-    texts = dict(read_queries(".sql"))
+    texts = _by_name(read_queries(".sql"))
     if not postgres:
         return {name: _ROW_LOCK.sub("", text) for name, text in texts.items()}
-    texts.update(read_queries(".postgres.sql"))
+    texts.update(_by_name(read_queries(".postgres.sql")))
     return {name: _ID_LIST.sub(r"= ANY (ARRAY(\1))", text) for name, text in texts.items()}
+
+
+def _by_name(queries: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Refuses two queries of one name, of which one would silently replace the other."""
+    found: dict[str, str] = {}
+    for name, text in queries:
+        if name in found:
+            raise ValueError(f"two queries are called {name}")
+        found[name] = text
+    return found
 
 
 def split_queries(queries: Mapping[str, str]) -> tuple[Mapping[str, str], Mapping[str, str]]:
