@@ -1,4 +1,5 @@
-"""Vectors of an additional embedder: they stay in their pool and go with their messages, whatever happens while they are made."""
+"""Vectors of an additional embedder: they stay in their pool and go with their messages, whatever happens while they are made
+(CTX-10)."""
 
 from collections.abc import Callable
 

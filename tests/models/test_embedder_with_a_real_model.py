@@ -1,4 +1,4 @@
-"""The real llama.cpp server as an additional embedder, from the message to the answer."""
+"""The real llama.cpp server as an additional embedder, from the message to the answer (CTX-10)."""
 
 import numpy as np
 import pytest

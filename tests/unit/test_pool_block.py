@@ -257,3 +257,11 @@ def test_memory_is_counted() -> None:
     block = block_of(conversation(1, 100, 1))
     assert block.nbytes >= 100 * DIMENSION * 2
     assert len(block) == 100
+
+
+def test_words_of_days_count_unless_they_name_a_relative_date() -> None:
+    """CTX-9: "in the morning" is asked for, "last week" is answered by the date."""
+    block = block_of([message(1, 0, "my morning walk"), message(2, 0, "a new lamp")])
+    assert block.evidence("What do I do in the morning?", embed_query).coverage[0] > 0.3
+    plain = block.evidence("Which lamp was new?", embed_query).coverage[1]
+    assert block.evidence("Which lamp was new last week?", embed_query).coverage[1] == pytest.approx(plain)

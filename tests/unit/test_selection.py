@@ -12,6 +12,7 @@ from cloister.domain.context import Item
 from cloister.domain.conversation import Message, Role
 from cloister.domain.identifiers import MessageId, SessionId
 from cloister.domain.recall.ranking import Evidence
+from cloister.services.recall import selection
 from cloister.services.recall.repetition import AskedWords, Said
 from cloister.services.recall.selection import Pick, Question, Recalled, Selection
 
@@ -181,6 +182,14 @@ def test_a_query_that_is_no_question_finds_the_questions_with_its_words() -> Non
     said = [("And the ladder?", 3.0), ("Where is the ladder?", 2.9)]
     assert contents(Pool(said).select("ladder")) == [content for content, _ in said]
     assert contents(Pool(said).select("Where's the ladder?")) == []
+
+
+def test_copies_of_a_long_text_are_not_all_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """ISO-13: whoever fills a pool with them must not make every question read megabytes."""
+    monkeypatch.setattr(selection, "_MOST_CHARACTERS", 10_000)
+    pool = Pool([("It is said again. " * 60, 3.0)] * 500)
+    assert len(pool.select("What is said?", limit=5).items) == 1
+    assert len(pool.read) < 60
 
 
 def test_a_question_about_the_same_comes_after_a_statement_about_it() -> None:

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 
 from cloister.domain.patterns import linear
-from cloister.domain.text import CHARACTERS_A_TOKEN
 
 EXCERPT_TOKENS = 120
 ELLIPSIS = "…"
@@ -14,9 +13,8 @@ _SENTENCE = linear(r"[^.!?\n。！？]{1,400}[.!?。！？\n]{0,4}")
 Terms = Callable[[str], Collection[int]]
 
 
-def best_passage(text: str, asked: Collection[int], terms_of: Terms, tokens: int = EXCERPT_TOKENS) -> str:
-    """The passage of at most about so many tokens, with an ellipsis where the text goes on."""
-    longest = tokens * CHARACTERS_A_TOKEN
+def best_passage(text: str, asked: Collection[int], terms_of: Terms, longest: int) -> str:
+    """The passage of at most so many characters, with an ellipsis where the text goes on."""
     if len(text) <= longest:
         return text
     spans = [found.span() for found in _SENTENCE.finditer(text)] or [(0, len(text))]
@@ -33,8 +31,10 @@ def _best_start(spans: Sequence[tuple[int, int]], found: Sequence[set[int]], lon
     for at, (_, end) in enumerate(spans):
         inside.update(found[at])
         while start < at and end - spans[start][0] > longest:
-            inside.subtract(found[start])
-            inside += Counter[int]()
+            for term in found[start]:
+                inside[term] -= 1
+                if not inside[term]:
+                    del inside[term]
             start += 1
         if len(inside) > most:
             best, most = start, len(inside)

@@ -74,6 +74,11 @@ def relative_dates(query: str, asked_at: int) -> tuple[DaySpan, ...]:
     return tuple(dict.fromkeys(_spans(query, today)))
 
 
+def relative_date_words(query: str) -> str:
+    """The words of a query that name dates relative to the moment of asking."""
+    return " ".join(match[0] for match in _PHRASE.finditer(query))
+
+
 def _spans(query: str, today: date) -> Iterator[DaySpan]:
     for match in _PHRASE.finditer(query):
         begin, end = _named(match, today)

@@ -18,7 +18,7 @@ from cloister.index.exact.columns import Column, Rows, fill_vectors
 from cloister.index.exact.dates import Dates
 from cloister.index.exact.lexical import Lexicon
 from cloister.index.exact.speakers import Speakers
-from cloister.index.exact.windows import NONE, Windows, row_products
+from cloister.index.exact.windows import NONE, Windows, preceding_rows, row_products
 
 # The number of rows from which a second thread saves more time than it costs.
 _LARGE = 20_000
@@ -93,7 +93,7 @@ class PoolBlock:
         fill_vectors(self._vectors.extend(len(rows)), rows.vectors)
         extra = self._speakers.extend(rows.authors, rows.roles)
         extra += self._dates.extend(np.array(rows.created_at, np.int64))
-        previous = self._chain(begin)
+        previous = preceding_rows(self._last_rows, self._session_ids.live[begin:], begin)
         self._lexicon.extend(rows.terms, extra, self._session_ids.live[begin:])
         return previous
 
@@ -141,16 +141,3 @@ class PoolBlock:
         """The scan of all vectors; in a large pool it runs on another thread while the words are scored."""
         scan = partial(row_products, self._vectors.live, vector)
         return start_in_thread(scan) if len(self) >= _LARGE else scan
-
-    def _chain(self, begin: int) -> npt.NDArray[np.intp]:
-        """The preceding row in the same session for each new row, or `NONE`."""
-        sessions = self._session_ids.live[begin:]
-        order = np.argsort(sessions, kind="stable")
-        grouped = sessions[order]
-        first = np.concatenate(([True], grouped[1:] != grouped[:-1]))
-        previous = np.empty(len(sessions), np.intp)
-        previous[order[1:]] = order[:-1] + begin
-        previous[order[first]] = [self._last_rows.get(session, NONE) for session in grouped[first].tolist()]
-        last = np.append(first[1:], True)
-        self._last_rows.update(zip(grouped[last].tolist(), (order[last] + begin).tolist(), strict=True))
-        return previous

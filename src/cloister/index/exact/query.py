@@ -5,13 +5,13 @@ The author's name and the date count as words of a message, though they are not 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from cloister.domain.patterns import linear
-from cloister.domain.recall.relative_dates import RELATIVE_WORDS
+from cloister.domain.recall.relative_dates import relative_date_words
 from cloister.index import bm25, terms
 from cloister.index.exact.dates import Dates
 from cloister.index.exact.postings import Locations, Postings
@@ -41,20 +41,15 @@ class Query:
         return bm25.weigh(words, self.stems, dict(zip(self.terms, self.idf.tolist(), strict=True)))
 
     def asked_idf(self, speakers: Speakers) -> float:
-        """The summed idf of the words that a message should have. Not the names of speakers, nor words of relative dates ("last
-        week"), which are answered by when something was said. A word that no message has counts as one that a single message has:
-        in a pool of few messages it would outweigh all others."""
-        dates = _relative_terms()
+        """The summed idf of the words that a message should have. Not the names of speakers, nor, where the query names a relative
+        date ("last week"), its words, which are answered by when something was said. A word that no message has counts as one that
+        a single message has: in a pool of few messages it would outweigh all others."""
+        dates = frozenset(terms.term_list(relative_date_words(self.text)))
         return sum(
             min(idf, self.highest_idf)
             for term, idf in zip(self.terms, self.idf.tolist(), strict=True)
             if term not in dates and not speakers.is_name(term)
         )
-
-
-@cache
-def _relative_terms() -> frozenset[int]:
-    return frozenset(map(terms.term, (*RELATIVE_WORDS, "last", "past", "ago", "previous", "earlier")))
 
 
 class QueryReader:

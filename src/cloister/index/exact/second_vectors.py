@@ -16,7 +16,7 @@ import numpy.typing as npt
 from cloister.domain.identifiers import SEQUENCE_BITS, PoolId, SessionId
 from cloister.index import terms
 from cloister.index.exact.columns import Column
-from cloister.index.exact.windows import NONE, Windows, row_products
+from cloister.index.exact.windows import NONE, Windows, preceding_rows, row_products
 from cloister.index.interface import Row, SnapshotTooOld
 
 _CHUNK = 4_000
@@ -162,15 +162,9 @@ class VectorMatrix:
         self._lengths.extend(len(rows))[:] = [row[2] // terms.BYTES for row in rows]
         joined = np.frombuffer(b"".join(row[1] for row in rows), "<f2")
         self._vectors.extend(len(rows))[:] = joined.reshape(len(rows), width)
-        self._windows.extend(self._previous(begin), self._lengths.live, self._vectors.live)
-
-    def _previous(self, begin: int) -> npt.NDArray[np.intp]:
-        """The preceding row in the same session for each new row, or `NONE`."""
-        previous = np.empty(len(self._ids.live) - begin, np.intp)
-        for at, session in enumerate((self._ids.live[begin:] >> SEQUENCE_BITS).tolist()):
-            previous[at] = self._last_rows.get(session, NONE)
-            self._last_rows[session] = begin + at
-        return previous
+        sessions = self._ids.live[begin:] >> SEQUENCE_BITS
+        previous = preceding_rows(self._last_rows, sessions, begin)
+        self._windows.extend(previous, self._lengths.live, self._vectors.live)
 
     def drop(self, session_ids: Iterable[int]) -> None:
         """Remove whole sessions."""

@@ -186,3 +186,19 @@ def row_products(left: npt.NDArray[np.float16], right: npt.NDArray[np.float16]) 
     if len(left):
         numkong.dot(left, right, out=products)
     return products
+
+
+def preceding_rows(
+    last_rows: dict[int, int], sessions: npt.NDArray[np.int64], begin: int, none: int = NONE
+) -> npt.NDArray[np.intp]:
+    """The preceding row in the same session for each new row from `begin` on, or `none`. `last_rows` has the last row of each
+    session, and is updated."""
+    order = np.argsort(sessions, kind="stable")
+    grouped = sessions[order]
+    first = np.concatenate(([True], grouped[1:] != grouped[:-1]))
+    previous = np.empty(len(sessions), np.intp)
+    previous[order[1:]] = order[:-1] + begin
+    previous[order[first]] = [last_rows.get(session, none) for session in grouped[first].tolist()]
+    last = np.append(first[1:], True)
+    last_rows.update(zip(grouped[last].tolist(), (order[last] + begin).tolist(), strict=True))
+    return previous

@@ -33,7 +33,7 @@ from cloister.domain.recall.excerpt import best_passage
 from cloister.domain.recall.question import asked_part
 from cloister.domain.recall.relevance import checked_min_relevance
 from cloister.domain.scope import Reach, Scope
-from cloister.domain.text import CHARACTERS_A_TOKEN, checked_content, checked_limit
+from cloister.domain.text import checked_content, checked_limit
 from cloister.domain.timestamps import Clock
 from cloister.index import terms
 from cloister.services.recall.additional import QueryVector
@@ -253,5 +253,7 @@ def _room(project: Project | None, request: ContextRequest, question: Question) 
 
 
 def _excerpt(question: str, message: Message, tokens: int) -> Message:
-    passage = best_passage(message.content, terms.term_list(question), terms.term_list, tokens)
-    return message._replace(content=passage, tokens=min(-(-len(passage) // CHARACTERS_A_TOKEN), tokens))
+    """The best passage of a message in at most so many tokens, if they are spread evenly over its text."""
+    longest = tokens * len(message.content) // message.tokens
+    passage = best_passage(message.content, terms.term_list(question), terms.term_list, longest)
+    return message._replace(content=passage, tokens=tokens)

@@ -22,6 +22,7 @@ from cloister.services.recall.repetition import AskedWords, Said
 
 _DIGITS = 6
 _MOST_READ = 4_096
+_MOST_CHARACTERS = 1_000_000
 # A question about the same subject comes after statements about it.
 _QUESTION_SHARE = 0.96
 # Messages that say nearly the same match nearly alike.
@@ -108,6 +109,7 @@ class Selection:
         self._matches = matches(evidence)
         self._lowest = lowest_match(question.floor)
         self._items: dict[MessageId, Item | None] = {}
+        self._characters = 0
 
     def select(self, picks: Sequence[Pick], without: Collection[MessageId]) -> Recalled:
         masks = [self._mask(pick, without) for pick in picks]
@@ -134,7 +136,8 @@ class Selection:
         return positions.tolist(), positions[self._matches[positions] >= self._lowest].tolist()
 
     def _pick(self, pick: Pick, mask: npt.NDArray[np.bool_], found: tuple[list[int], list[int]]) -> "_Picked":
-        """The statements of one pick. Reads more candidates while there are free places and candidates left."""
+        """The statements of one pick. Reads more candidates while there are free places and candidates left; not if those that were
+        read are long, because somebody may have filled the pool with copies of a long text."""
         available = int(np.count_nonzero(mask))
         count = pick.limit
         while True:
@@ -143,6 +146,8 @@ class Selection:
             weak = len(positions) - len(able)
             picked.weak = max(min(weak, pick.limit - len(picked.statements)), 0)
             if len(picked.statements) + weak >= pick.limit or count >= min(available, _MOST_READ):
+                break
+            if self._characters > _MOST_CHARACTERS:
                 break
             count = min(2 * count + 8, _MOST_READ)
             found = self._best(count, mask)
@@ -158,6 +163,7 @@ class Selection:
         if unread:
             found = self._read(unread)
             self._items.update((id, found.get(id)) for id in unread)
+            self._characters += sum(len(item.message.content) for item in found.values() if item is not None)
 
     def _distinct(self, positions: Sequence[int]) -> "_Picked":
         picked = _Picked()

@@ -24,7 +24,7 @@ from cloister.index.exact.large.chains import NONE, Chains, Floats, Pointers
 from cloister.index.exact.large.codes import CodedQuery, Codes
 from cloister.index.exact.large.lexicon import LargeLexicon
 from cloister.index.exact.speakers import Speakers
-from cloister.index.exact.windows import SEMANTIC_REACH, row_products
+from cloister.index.exact.windows import SEMANTIC_REACH, preceding_rows, row_products
 
 FetchVectors = Callable[[Sequence[int]], Mapping[int, bytes]]
 
@@ -115,7 +115,7 @@ class LargeBlock:
     def _add(self, rows: Rows, last: "_Batch", fetch: FetchVectors) -> "_Batch":
         begin = len(self._ids.live)
         session_ids = np.asarray(rows.session_ids, np.int64)
-        previous = self._chain(begin, session_ids)
+        previous = preceding_rows(self._last_rows, session_ids, begin, NONE).astype(np.int32)
         tails = self._chains.tails(previous[previous < begin])
         vectors = np.zeros((len(tails) + len(rows), self._dimension), np.float16)
         fill_vectors(vectors[len(tails) :], rows.vectors)
@@ -144,18 +144,6 @@ class LargeBlock:
             self._vectors.extend(len(vectors))[:] = vectors
             if len(self._vectors.live) > KEPT_VECTORS:
                 self._vectors = None
-
-    def _chain(self, begin: int, sessions: npt.NDArray[np.int64]) -> Pointers:
-        """The preceding row in the same session for each new row, or `NONE`."""
-        order = np.argsort(sessions, kind="stable")
-        grouped = sessions[order]
-        first = np.concatenate(([True], grouped[1:] != grouped[:-1]))
-        previous = np.empty(len(sessions), np.int32)
-        previous[order[1:]] = order[:-1] + begin
-        previous[order[first]] = [self._last_rows.get(session, NONE) for session in grouped[first].tolist()]
-        last = np.append(first[1:], True)
-        self._last_rows.update(zip(grouped[last].tolist(), (order[last] + begin).tolist(), strict=True))
-        return previous
 
     def drop(self, session_ids: Iterable[int]) -> None:
         """Remove whole sessions from every statistic. Their rows are marked, and compacted when they are many."""
