@@ -130,7 +130,9 @@ def ask(
 
     positions = {name: rank for rank, name in enumerate(dict.fromkeys(names(history)))}
     evidence = {str(name) for name in question["evidence"]}
-    filled = [memory.context(asker, question["text"], budget_tokens=budget) for budget in way.budgets]
+    filled = [
+        memory.context(asker, question["text"], budget_tokens=budget, min_relevance=way.floor) for budget in way.budgets
+    ]
     return Asked(
         category=str(question.get("category", "all")),
         evidence=len(evidence),
