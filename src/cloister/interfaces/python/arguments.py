@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, TypeVar, cast
 from cloister.domain.conversation import Draft, Role
 from cloister.domain.errors import InvalidRequest, TooLarge
 from cloister.domain.identifiers import NO_PROJECT, ProjectId, parse_project_id
-from cloister.domain.text import checked_limit, checked_name
+from cloister.domain.text import checked_categories, checked_limit, checked_name
 from cloister.domain.timestamps import parse_iso
 from cloister.interfaces.python.pages import PageRequest
 
@@ -65,6 +65,7 @@ def draft_of(
     role: Role,
     content: str,
     author: str | None = None,
+    categories: Sequence[str] = (),
     metadata: Mapping[str, object] | None = None,
     created_at: str | None = None,
 ) -> Draft:
@@ -72,6 +73,7 @@ def draft_of(
         role=role,
         content=content,
         author=author,
+        categories=checked_categories(categories),
         metadata=metadata or {},
         created_at=None if created_at is None else parse_iso(created_at, "created_at"),
     )
@@ -96,6 +98,6 @@ def of_each(messages: Iterable[Given], made_of: Callable[[Given], Made]) -> list
 def _known_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     if missing := {"role", "content"} - set(fields):
         raise InvalidRequest(min(missing), "is missing.")
-    if unknown := set(fields) - {"role", "content", "author", "metadata", "created_at"}:
+    if unknown := set(fields) - {"role", "content", "author", "categories", "metadata", "created_at"}:
         raise InvalidRequest(min(unknown), "is not a field of a message.")
     return dict(fields)

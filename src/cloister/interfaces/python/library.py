@@ -170,17 +170,25 @@ class Cloister(OrganisationMethods):
         content: str,
         *,
         author: str | None = None,
+        categories: Sequence[str] = (),
         metadata: Mapping[str, object] | None = None,
         created_at: str | None = None,
         idempotency_key: str | None = None,
     ) -> Message:
         """Record one message: durable, and ready to be recalled, when this returns.
 
-        `role` is `user`, `assistant`, `system` or `tool`; `author` names the speaker where the role does not. `created_at` is an
-        ISO 8601 time; without it, now. A repeated call with the same `idempotency_key` returns the first message again; with other
-        arguments it is an `IdempotencyMismatch`.
+        `role` is `user`, `assistant`, `system` or `tool`; `author` names the speaker where the role does not. `categories` (at most
+        16) and `metadata` are labels that filters can ask for. `created_at` is an ISO 8601 time; without it, now. A repeated call
+        with the same `idempotency_key` returns the first message again; with other arguments it is an `IdempotencyMismatch`.
         """
-        draft = draft_of(role=role, content=content, author=author, metadata=metadata, created_at=created_at)
+        draft = draft_of(
+            role=role,
+            content=content,
+            author=author,
+            categories=categories,
+            metadata=metadata,
+            created_at=created_at,
+        )
         return self._backend.record(session_id, draft, idempotency_key)
 
     def record_batch(

@@ -12,7 +12,7 @@ from cloister.domain.memory import MAX_MEMORY
 from cloister.domain.project_settings import MAX_SYSTEM_PROMPT, MOST_PENDING_MESSAGES
 from cloister.domain.recall.relevance import Strength
 from cloister.domain.scope import MemberVisibility
-from cloister.domain.text import MAX_CONTENT, MAX_NAME, MAX_TAGS, RESERVED_TAGS
+from cloister.domain.text import MAX_CATEGORIES, MAX_CATEGORY, MAX_CONTENT, MAX_NAME, MAX_TAGS, RESERVED_TAGS
 
 Schema = dict[str, Any]
 
@@ -36,6 +36,8 @@ def _id(prefix: str) -> Schema:
 NAME = _text(MAX_NAME, _CONTROL)
 TAG = _text(MAX_NAME, _CONTROL, *(f"^{prefix}" for prefix in RESERVED_TAGS))
 TAGS: Schema = {"maxItems": MAX_TAGS}
+CATEGORY = _text(MAX_CATEGORY, _CONTROL)
+CATEGORIES: Schema = {"maxItems": MAX_CATEGORIES}
 CONTENT = _text(MAX_CONTENT, _NUL)
 SYSTEM_PROMPT = _text(MAX_SYSTEM_PROMPT, _NUL)
 TIME: Schema = {"format": "date-time"}

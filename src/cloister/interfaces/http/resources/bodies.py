@@ -41,6 +41,10 @@ Tags = Annotated[
         json_schema_extra=schemas.TAGS,
     ),
 ]
+Categories = Annotated[
+    list[Annotated[str, Field(json_schema_extra=schemas.CATEGORY)]],
+    Field(description="Labels that a `filter` can ask for.", json_schema_extra=schemas.CATEGORIES),
+]
 Metadata = Annotated[
     dict[str, Any],
     Field(
@@ -207,6 +211,7 @@ class NewMessage(Body):
     author: Name | None = Field(
         default=None, description="The name of the speaker, if the role does not identify them."
     )
+    categories: Categories = Field(default=[])
     metadata: Metadata = Field(default={})
     created_at: Time | None = Field(default=None, description="When the message was said. Without it: now.")
 

@@ -274,6 +274,7 @@ def _message(draft: Draft) -> dict[str, object]:
         role=draft.role,
         content=draft.content,
         author=draft.author,
+        categories=draft.categories or None,
         metadata=draft.metadata or None,
         created_at=created_at,
     )
