@@ -106,12 +106,18 @@ def _filter_within_bounds(query: Fields, body: Fields) -> None:
     """A filter in a query is JSON text, and no schema can say how deep a filter is or how many conditions it has."""
     if "filter" in query:
         query["filter"] = '{"not": {"role": "tool"}}'
-    if isinstance(given := body.get("filter"), MutableMapping) and _is_large(cast(Fields, given)):
-        body["filter"] = {"or": [{"role": "user"}, {"kind": "memory"}]}
+    if isinstance(given := body.get("filter"), MutableMapping):
+        depth, conditions = _size(cast(Fields, given))
+        if depth > 5 or conditions > 50:
+            body["filter"] = {"or": [{"role": "user"}, {"kind": "memory"}]}
 
 
-def _is_large(filter: Fields) -> bool:
-    return len(json.dumps(filter)) > 1_000 or any(word in filter for word in ("and", "or", "not", "metadata"))
+def _size(filter: Fields) -> tuple[int, int]:
+    """How deep a filter is, and how many conditions it has."""
+    inner = [*filter.get("and", ()), *filter.get("or", ()), *([filter["not"]] if "not" in filter else ())]
+    sizes = [_size(part) for part in inner]
+    own = len(filter) - len({"and", "or", "not"} & set(filter)) + len(filter.get("metadata", ()))
+    return 1 + max((depth for depth, _ in sizes), default=0), own + sum(conditions for _, conditions in sizes)
 
 
 def _want_no_other_dimensions(body: Fields) -> None:
