@@ -30,8 +30,8 @@ from cloister.domain.identifiers import (
 )
 from cloister.domain.memory import Memory, same_as
 from cloister.domain.observation import Observation
-from cloister.domain.truth.revision import state_of
 from cloister.domain.scope import MemberVisibility, PoolKey, Reach, Scope
+from cloister.domain.truth.revision import state_of
 from cloister.index import terms
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.changes import ChangeStore

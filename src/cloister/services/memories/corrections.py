@@ -10,6 +10,9 @@ from cloister.domain.conversation import Session
 from cloister.domain.errors import Conflict, InvalidRequest, TooLarge
 from cloister.domain.identifiers import MemoryId
 from cloister.domain.memory import MAX_MEMORY, MemorySource, StoredMemory, checked_memory, same_as
+from cloister.domain.scope import Reach
+from cloister.domain.text import checked_metadata, checked_name, checked_text
+from cloister.domain.timestamps import Clock, checked_time
 from cloister.domain.truth.revision import (
     UNDO_MICROSECONDS,
     MemoryState,
@@ -18,10 +21,7 @@ from cloister.domain.truth.revision import (
     creation_of,
     state_of,
 )
-from cloister.domain.scope import Reach
 from cloister.domain.truth.supersession import Person
-from cloister.domain.text import checked_metadata, checked_name, checked_text
-from cloister.domain.timestamps import Clock, checked_time
 from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.memories import MemoryIndexing

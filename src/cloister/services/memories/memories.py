@@ -12,9 +12,9 @@ from cloister.domain.extraction import ExtractedMemory
 from cloister.domain.identifiers import MemoryId, SessionId, format_memory_id, new_memory_id
 from cloister.domain.memory import MAX_MEMORY, Memory, MemorySource, StoredMemory, checked_memory, same_as
 from cloister.domain.scope import Reach
-from cloister.domain.truth.supersession import Person
 from cloister.domain.text import checked_name, checked_text, is_storable
 from cloister.domain.timestamps import Clock
+from cloister.domain.truth.supersession import Person
 from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.memories import MemoryIndexing
