@@ -24,8 +24,8 @@ from cloister.index.interface import Ids, Index, PoolIndex
 from cloister.services.recall.additional import AdditionalRecall, QueryVector
 from cloister.services.recall.selection import Pick, Question, Recalled, Selection
 from cloister.storage.interface import Transaction
-from cloister.storage.stores import filters
 from cloister.storage.stores.entities import StoredEntities
+from cloister.storage.stores.filters import FilterStore
 from cloister.storage.stores.memories import StoredMemories
 from cloister.storage.stores.pools import PoolStore, StoredPool
 
@@ -75,7 +75,7 @@ class Recall:
         if rows is None or question.is_small_talk:
             return Recalled()
         allowed = (
-            None if question.filter is None else filters.pool_messages(transaction, rows.pool, question.filter).ids
+            None if question.filter is None else FilterStore(transaction).pool_messages(rows.pool, question.filter).ids
         )
         if allowed is not None and not len(allowed):
             return Recalled()
@@ -101,7 +101,7 @@ class Recall:
             return self._best(
                 self._index.memories_within(rows), lambda ids: rows.found(ids, question.now), question, limit
             )
-        shown = filters.pool_memories(transaction, pool.pool, self._generation, question.filter)
+        shown = FilterStore(transaction).pool_memories(pool.pool, self._generation, question.filter)
 
         def find(ids: Sequence[int]) -> Mapping[int, StoredMemory]:
             found = rows.found([shown[id] for id in ids], question.now)
@@ -119,7 +119,7 @@ class Recall:
         rows = StoredEntities(transaction, scope.entities, scope.pool.user, self._generation)
         allowed = None
         if question.filter is not None:
-            allowed = _sorted(filters.project_entities(transaction, rows.project, rows.user, question.filter))
+            allowed = _sorted(FilterStore(transaction).project_entities(rows.project, rows.user, question.filter))
         return self._best(self._index.entities_within(rows), rows.found, question, limit, allowed)
 
     def _best(

@@ -61,68 +61,71 @@ class PassingMessages(NamedTuple):
         return [MessageId(id) for id in self.ids[of_role[order]].tolist()]
 
 
-def pool_messages(transaction: Transaction, pool: PoolId, wanted: Filter) -> PassingMessages:
-    """The messages of a pool that can be recalled and that the filter lets pass."""
-    if not _may_be(wanted, "message"):
-        return _passing([], {}, wanted)
-    sessions: dict[int, SessionNames] = {}
-    candidates: list[int] | None = None
-    if asks_for(wanted, "session_id", "user_id"):
-        rows = cast(list[tuple[int, str, str | None]], transaction.rows("filter_sessions", pool_id=pool))
-        sessions = {session: SessionNames(name, user) for session, name, user in rows}
-        candidates = [id for id, names in sessions.items() if possible(wanted, names.fulfils) is not False]
-    found = transaction.rows(
-        "filter_messages",
-        pool_id=pool,
-        any_session=int(candidates is None or len(candidates) == len(sessions)),
-        session_ids=integers(candidates or []),
-        **_bounds(wanted),
-    )
-    return _passing(found, sessions, wanted)
+class FilterStore:
+    """Evaluates filters on the rows of pools, sessions and projects that the caller found through a scope or a `SessionStore`."""
 
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
 
-def session_messages(
-    transaction: Transaction, session: SessionId, names: SessionNames, wanted: Filter, *, after: int
-) -> list[MessageId]:
-    """The ids of the messages of a session after an id that the filter lets pass, in order."""
-    first, last = span(session)
-    if possible(wanted, names.fulfils) is False:
-        return []
-    rows = transaction.rows("filter_session_messages", after=max(first, after), last=last, **_bounds(wanted))
-    return [MessageId(id) for id in _passing(rows, {session: names}, wanted).ids.tolist()]
-
-
-def pool_memories(transaction: Transaction, pool: PoolId, generation: int, wanted: Filter) -> dict[int, int]:
-    """The memories of a pool that the filter lets pass: the newest of those that say the same, by the id that the index has for
-    them."""
-    if not _may_be(wanted, "memory"):
-        return {}
-    newest: dict[int, tuple[int, int]] = {}
-    for row in transaction.rows("filter_memories", pool_id=pool, generation=generation):
-        memory, created_at, session, user, categories, metadata, indexed = cast(tuple[Any, ...], row)
-        filtered = FilteredRow(
-            kind="memory",
-            created_at=created_at,
-            session=session,
-            user=user,
-            categories=() if categories == "[]" else json.loads(categories),
-            metadata={} if metadata == "{}" else json.loads(metadata),
+    def pool_messages(self, pool: PoolId, wanted: Filter) -> PassingMessages:
+        """The messages of a pool that can be recalled and that the filter lets pass."""
+        if not _may_be(wanted, "message"):
+            return _passing([], {}, wanted)
+        sessions: dict[int, SessionNames] = {}
+        candidates: list[int] | None = None
+        if asks_for(wanted, "session_id", "user_id"):
+            rows = cast(list[tuple[int, str, str | None]], self._transaction.rows("filter_sessions", pool_id=pool))
+            sessions = {session: SessionNames(name, user) for session, name, user in rows}
+            candidates = [id for id, names in sessions.items() if possible(wanted, names.fulfils) is not False]
+        found = self._transaction.rows(
+            "filter_messages",
+            pool_id=pool,
+            any_session=int(candidates is None or len(candidates) == len(sessions)),
+            session_ids=integers(candidates or []),
+            **_bounds(wanted),
         )
-        if matches(wanted, filtered):
-            newest[indexed] = max(newest.get(indexed, (created_at, memory)), (created_at, memory))
-    return {indexed: memory for indexed, (_, memory) in newest.items()}
+        return _passing(found, sessions, wanted)
 
+    def session_messages(
+        self, session: SessionId, names: SessionNames, wanted: Filter, *, after: int
+    ) -> list[MessageId]:
+        """The ids of the messages of a session after an id that the filter lets pass, in order."""
+        first, last = span(session)
+        if possible(wanted, names.fulfils) is False:
+            return []
+        rows = self._transaction.rows("filter_session_messages", after=max(first, after), last=last, **_bounds(wanted))
+        return [MessageId(id) for id in _passing(rows, {session: names}, wanted).ids.tolist()]
 
-def project_entities(transaction: Transaction, project: ProjectId, user: str | None, wanted: Filter) -> list[int]:
-    """The entities of a project, or of one user's part of it, that the filter lets pass."""
-    if not _may_be(wanted, "entity"):
-        return []
-    rows = transaction.rows("filter_entities", project_id=project, user_id=user)
-    return [
-        entity
-        for entity, created_at, of_user in cast(list[tuple[int, int, str | None]], rows)
-        if matches(wanted, FilteredRow(kind="entity", created_at=created_at, user=of_user))
-    ]
+    def pool_memories(self, pool: PoolId, generation: int, wanted: Filter) -> dict[int, int]:
+        """The memories of a pool that the filter lets pass: the newest of those that say the same, by the id that the index has for
+        them."""
+        if not _may_be(wanted, "memory"):
+            return {}
+        newest: dict[int, tuple[int, int]] = {}
+        for row in self._transaction.rows("filter_memories", pool_id=pool, generation=generation):
+            memory, created_at, session, user, categories, metadata, indexed = cast(tuple[Any, ...], row)
+            filtered = FilteredRow(
+                kind="memory",
+                created_at=created_at,
+                session=session,
+                user=user,
+                categories=() if categories == "[]" else json.loads(categories),
+                metadata={} if metadata == "{}" else json.loads(metadata),
+            )
+            if matches(wanted, filtered):
+                newest[indexed] = max(newest.get(indexed, (created_at, memory)), (created_at, memory))
+        return {indexed: memory for indexed, (_, memory) in newest.items()}
+
+    def project_entities(self, project: ProjectId, user: str | None, wanted: Filter) -> list[int]:
+        """The entities of a project, or of one user's part of it, that the filter lets pass."""
+        if not _may_be(wanted, "entity"):
+            return []
+        rows = self._transaction.rows("filter_entities", project_id=project, user_id=user)
+        return [
+            entity
+            for entity, created_at, of_user in cast(list[tuple[int, int, str | None]], rows)
+            if matches(wanted, FilteredRow(kind="entity", created_at=created_at, user=of_user))
+        ]
 
 
 def _may_be(wanted: Filter, kind: FilterKind) -> bool:
