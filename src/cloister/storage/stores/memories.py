@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple, cast
 
 from cloister.domain.errors import NotFound
@@ -166,8 +167,18 @@ class StoredMemories:
         self.partition = int(pool)
 
     def version(self) -> int | None:
+        return self._version
+
+    @cached_property
+    def _version(self) -> int | None:
+        """Read once: all is read in one snapshot."""
         row = self._transaction.row("memory_state", pool_id=self._pool)
         return None if row is None else cast(int, row[0])
+
+    def validity_rows(self) -> list[Row]:
+        """(id, user, digest, created at, valid from, valid until, superseded by, retracted at, expires at, pinned) of every memory
+        that the index has."""
+        return self._transaction.rows("memory_validity_rows", pool_id=self._pool, generation=self._generation)
 
     def all_rows(self) -> Iterator[Row]:
         return self._transaction.stream("memory_pool_rows", pool_id=self._pool, generation=self._generation)

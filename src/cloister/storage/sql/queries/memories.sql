@@ -149,18 +149,22 @@ UPDATE pool SET memory_version = memory_version + 1 WHERE tenant_id = :tenant_id
 SELECT memory_version FROM pool WHERE tenant_id = :tenant_id AND pool_id = :pool_id
 
 -- name: memory_pool_rows
--- The index columns of a pool's memories. Of equal memories of one user only the newest is included.
-SELECT memory_id, 'user', CAST(NULL AS TEXT), created_at, vector, terms
-FROM (
-    SELECT
-        m.memory_id, m.created_at, m.vector, m.terms,
-        row_number() OVER (PARTITION BY s.user_id, m.digest ORDER BY m.created_at DESC, m.memory_id DESC) AS repetition
-    FROM session AS s
-    CROSS JOIN memory AS m
-    WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id AND m.session_id = s.session_id
-        AND m.generation = :generation
-) AS said
-WHERE repetition = 1
+-- The index columns of a pool's memories, also of those that are not true now.
+SELECT m.memory_id, 'user', CAST(NULL AS TEXT), m.created_at, m.vector, m.terms
+FROM session AS s
+CROSS JOIN memory AS m
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id AND m.session_id = s.session_id
+    AND m.generation = :generation
+
+-- name: memory_validity_rows
+-- Since when and until when the memories of a pool are true.
+SELECT
+    m.memory_id, s.user_id, m.digest, m.created_at, m.valid_from, m.valid_until, m.superseded_by, m.retracted_at, m.expires_at,
+    m.pinned
+FROM session AS s
+CROSS JOIN memory AS m
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id AND m.session_id = s.session_id
+    AND m.generation = :generation
 
 -- name: pool_memories
 -- By id, for ids that an index returned: only those that are in this pool now.
