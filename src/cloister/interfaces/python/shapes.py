@@ -175,7 +175,7 @@ class Context:
 class Hit:
     """A search result: an episode, shown by its best message, a memory, or an entity, which has no session. `user_id` is the user
     of the session, or of the part of a project that an entity is in; `author` is that of the message. `score` orders the hits;
-    `relevance` and `strength` are as in `ContextItem`."""
+    `relevance` and `strength` are as in `ContextItem`. `status` is that of a memory."""
 
     kind: str
     id: str
@@ -188,6 +188,7 @@ class Hit:
     relevance: float
     strength: str
     times_said: int
+    status: str | None
     created_at: str
 
 
@@ -346,6 +347,7 @@ def hit_shape(hit: DomainHit) -> Hit:
                 relevance=hit.relevance,
                 strength=strength_of(hit.relevance),
                 times_said=item.times,
+                status=None,
                 created_at=iso(message.created_at),
             )
         case MemoryHit(stored=stored):
@@ -361,6 +363,7 @@ def hit_shape(hit: DomainHit) -> Hit:
                 relevance=hit.relevance,
                 strength=strength_of(hit.relevance),
                 times_said=1,
+                status=stored.status,
                 created_at=iso(stored.memory.created_at),
             )
         case EntityHit(entity=entity):
@@ -376,6 +379,7 @@ def hit_shape(hit: DomainHit) -> Hit:
                 relevance=hit.relevance,
                 strength=strength_of(hit.relevance),
                 times_said=1,
+                status=None,
                 created_at=iso(entity.created_at),
             )
 

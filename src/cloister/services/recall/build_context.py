@@ -59,9 +59,10 @@ _MOST_FILTERED_OBSERVATIONS = 2_000
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ContextRequest:
     """What a context is built from. Without a question, the user's last message is the question; `asked_at` is when it is asked, by
-    default now. `as_of` asks for the memories that were true then, and not now (MEM-12). `sources` replace the project's own, and the limits replace those of the sources. A budget is filled with related
-    history unless it is only a cap. Messages whose words are `known` are not recalled, and others take their place. A filter
-    applies to all that is recalled, and not to the current conversation."""
+    default now. `as_of` asks for the memories that were true then, and not now (MEM-12). `sources` replace the project's own, and
+    the limits replace those of the sources. A budget is filled with related history unless it is only a cap. Messages whose words
+    are `known` are not recalled, and others take their place. A filter applies to all that is recalled, and not to the current
+    conversation."""
 
     question: str | None = None
     asked_at: int | None = None

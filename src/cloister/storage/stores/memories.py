@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 from cloister.domain.errors import NotFound
 from cloister.domain.extraction import KnownMemory
 from cloister.domain.identifiers import MemoryId, MessageId, PoolId, ProjectId, SessionId, format_memory_id
-from cloister.domain.memory import Memory, StoredMemory
+from cloister.domain.memory import Memory, MemoryStatus, StoredMemory
 from cloister.storage.interface import FIRST_PAGE, CursorKey, Row, Transaction, integers
 from cloister.storage.stores.messages import Indexed
 
@@ -79,17 +79,43 @@ class MemoryStore:
         return self.stored([row], now)[0]
 
     def of_session(
-        self, session: SessionId, *, limit: int, now: int, after: CursorKey = FIRST_PAGE
+        self,
+        session: SessionId,
+        *,
+        limit: int,
+        now: int,
+        after: CursorKey = FIRST_PAGE,
+        status: MemoryStatus | None = None,
     ) -> list[StoredMemory]:
         """A page of memories, oldest first; `after` is the (created_at, id) of the last one of the page before."""
         rows = self._transaction.rows(
-            "session_memories", session_id=session, limit=limit, after_created_at=after[0], after_memory_id=after[1]
+            "session_memories",
+            session_id=session,
+            limit=limit,
+            after_created_at=after[0],
+            after_memory_id=after[1],
+            status=status,
+            now=now,
         )
         return self.stored(rows, now)
 
-    def of_user(self, user: str, *, limit: int, now: int, after: CursorKey = FIRST_PAGE) -> list[StoredMemory]:
+    def of_user(
+        self,
+        user: str,
+        *,
+        limit: int,
+        now: int,
+        after: CursorKey = FIRST_PAGE,
+        status: MemoryStatus | None = None,
+    ) -> list[StoredMemory]:
         rows = self._transaction.rows(
-            "user_memories", user_id=user, limit=limit, after_created_at=after[0], after_memory_id=after[1]
+            "user_memories",
+            user_id=user,
+            limit=limit,
+            after_created_at=after[0],
+            after_memory_id=after[1],
+            status=status,
+            now=now,
         )
         return self.stored(rows, now)
 
