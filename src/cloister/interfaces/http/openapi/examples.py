@@ -66,6 +66,7 @@ _MESSAGE = {
     "is_memory_checked": False,
     "tags": [f"session:{SESSION}", f"user:{USER}", f"project:{PROJECT}", "holiday"],
     "context": {"session_id": SESSION, "trigger_id": None},
+    "categories": [],
     "metadata": {},
     "created_at": SAID,
 }
@@ -236,7 +237,9 @@ EXAMPLES: Mapping[str, Example] = {
     ),
     "delete_session": Example(answer={"messages": 2, "episodes": 1, "memories": 1, "observations": 0}),
     "clear_session": Example(answer={"messages": 2, "episodes": 1, "memories": 1, "observations": 0}),
-    "record_message": Example(request=NEW_MESSAGE, answer=_MESSAGE),
+    "record_message": Example(
+        request={**NEW_MESSAGE, "categories": ["travel"]}, answer={**_MESSAGE, "categories": ["travel"]}
+    ),
     "record_messages": Example(request={"messages": [NEW_MESSAGE, NEW_REPLY]}, answer={"data": [_MESSAGE, _REPLY]}),
     "list_messages": _page(_MESSAGE, _REPLY),
     "forget_message": Example(),
@@ -261,7 +264,12 @@ EXAMPLES: Mapping[str, Example] = {
         },
     ),
     "search": Example(
-        request={"query": "ferry", "session_id": SESSION, "limit": 5},
+        request={
+            "query": "ferry",
+            "session_id": SESSION,
+            "limit": 5,
+            "filter": {"created_after": "2026-01-01T00:00:00Z", "not": {"role": "tool"}},
+        },
         answer={
             "data": [
                 {
