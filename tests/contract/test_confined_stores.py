@@ -118,7 +118,7 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
         FilterStore(t).pool_messages(h.first.pool, ANYTHING).ids.tolist() == h.first.messages
     ),
     "FilterStore.pool_memories": lambda t, h: (
-        FilterStore(t).pool_memories(h.first.pool, GENERATION, ANYTHING) == {h.first.memory: h.first.memory}
+        FilterStore(t).pool_memories(h.first.pool, GENERATION, ANYTHING) == [h.first.memory]
     ),
     "FilterStore.project_entities": lambda t, h: (
         FilterStore(t).project_entities(GARDEN, None, ANYTHING) == [h.first.entity]

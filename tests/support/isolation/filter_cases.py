@@ -18,7 +18,7 @@ FILTER_CASES: dict[str, Case] = {
         nothing=[],
     ),
     "FilterStore.pool_memories": Case(
-        act=lambda t, h: FilterStore(t).pool_memories(h.first.pool, GENERATION, ANYTHING), nothing=dict[int, int]()
+        act=lambda t, h: FilterStore(t).pool_memories(h.first.pool, GENERATION, ANYTHING), nothing=[]
     ),
     "FilterStore.project_entities": Case(
         act=lambda t, h: FilterStore(t).project_entities(h.second.project or h.cellar, "ann", ANYTHING), nothing=[]

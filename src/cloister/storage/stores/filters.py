@@ -96,14 +96,13 @@ class FilterStore:
         rows = self._transaction.rows("filter_session_messages", after=max(first, after), last=last, **_bounds(wanted))
         return [MessageId(id) for id in _passing(rows, {session: names}, wanted).ids.tolist()]
 
-    def pool_memories(self, pool: PoolId, generation: int, wanted: Filter) -> dict[int, int]:
-        """The memories of a pool that the filter lets pass: the newest of those that say the same, by the id that the index has for
-        them."""
+    def pool_memories(self, pool: PoolId, generation: int, wanted: Filter) -> list[int]:
+        """The memories of a pool that the filter lets pass."""
         if not _may_be(wanted, "memory"):
-            return {}
-        newest: dict[int, tuple[int, int]] = {}
+            return []
+        passing: list[int] = []
         for row in self._transaction.rows("filter_memories", pool_id=pool, generation=generation):
-            memory, created_at, session, user, categories, metadata, indexed = cast(tuple[Any, ...], row)
+            memory, created_at, session, user, categories, metadata = cast(tuple[Any, ...], row)
             filtered = FilteredRow(
                 kind="memory",
                 created_at=created_at,
@@ -113,8 +112,8 @@ class FilterStore:
                 metadata={} if metadata == "{}" else json.loads(metadata),
             )
             if matches(wanted, filtered):
-                newest[indexed] = max(newest.get(indexed, (created_at, memory)), (created_at, memory))
-        return {indexed: memory for indexed, (_, memory) in newest.items()}
+                passing.append(memory)
+        return passing
 
     def project_entities(self, project: ProjectId, user: str | None, wanted: Filter) -> list[int]:
         """The entities of a project, or of one user's part of it, that the filter lets pass."""
