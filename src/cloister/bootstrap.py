@@ -22,6 +22,7 @@ from cloister.services.chat.turns import Turns
 from cloister.services.conversations.erase_user import UserErasure
 from cloister.services.conversations.forget import Forgetting
 from cloister.services.conversations.record import Recorder
+from cloister.services.conversations.retention import Retention
 from cloister.services.conversations.sessions import Sessions
 from cloister.services.events.bus import EventBus
 from cloister.services.health import Health
@@ -89,6 +90,7 @@ class Services:
     events: EventBus
     extractor: Extractor
     idempotency_expiry: IdempotencyExpiry
+    retention: Retention
     vectors: VectorQueue | None = None
     """The queue of the additional embedder, if there is one."""
     additional_embedder: AdditionalEmbedder | None = None
@@ -204,6 +206,7 @@ def wire(
         events=events,
         extractor=extractor,
         idempotency_expiry=IdempotencyExpiry(database, clock),
+        retention=Retention(database, forgetting, generation, clock, events),
         immediate=embedder.immediate and external is None,
         vectors=vectors,
         additional_embedder=additional_embedder,

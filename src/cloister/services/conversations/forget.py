@@ -3,6 +3,7 @@
 They are unreachable from the commit on, even if the index could not be updated yet.
 """
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -36,6 +37,14 @@ class ForgottenCounts:
     episodes: int
     memories: int
     observations: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RemovedMessages:
+    """How many messages were removed, and how many memories that derive from them."""
+
+    messages: int
+    memories: int
 
 
 class Forgetting:
@@ -93,20 +102,14 @@ class Forgetting:
         """Remove one message."""
 
         def work(transaction: Transaction) -> list[Session]:
-            messages = MessageStore(transaction)
-            external_id = messages.session_name(message)
-            sessions = SessionStore(transaction)
-            session = sessions.lock(external_id).session
+            external_id = MessageStore(transaction).session_name(message)
+            session = SessionStore(transaction).lock(external_id).session
             quotations = QuotationRemoval(transaction, self._generation)
-            quotations.add_message(session, message)
-            self._forget_derived_from(transaction, session.id, message)
-            removed = messages.remove(session.id, [message])
-            if not removed:
+            notes = ObservationStore(transaction)
+            quotations.add_messages(session, [message], notes.contents(session.id, message))
+            notes.forget_message(session.id, message)
+            if not self.remove_messages(transaction, session, [message]).messages:
                 raise NotFound("message", format_message_id(message))
-            version = PoolStore(transaction, self._generation).raise_version(session.pool)
-            sessions.note_removal(session.id, removed=removed, version=version)
-            ExtractionStore(transaction).recount_unchecked(session.id)
-            self._note_removal(transaction, session.id, message)
             return [session, *(one for one in quotations.apply() if one.id != session.id)]
 
         self._events.all_changed(self._database.write(reach, work))
@@ -141,14 +144,26 @@ class Forgetting:
         )
         return forgotten, entities
 
-    def _forget_derived_from(self, transaction: Transaction, session: SessionId, message: MessageId) -> None:
-        """Remove what derives from a message, even if it derives from other messages too."""
+    def remove_messages(
+        self, transaction: Transaction, session: Session, messages: Sequence[MessageId]
+    ) -> RemovedMessages:
+        """Remove some messages of a session, in a transaction that has locked it, with the memories and mentions that derive from
+        any of them, even if they derive from other messages too. The caller removes observations, and quotations."""
         memories = MemoryStore(transaction)
-        memories.remove(session, memories.derived_from(message))
-        ObservationStore(transaction).forget_message(session, message)
-        IdempotencyStore(transaction).forget_message(session, message)
-        entities = EntityStore(transaction).forget_message(message)
+        derived = sorted({memory for message in messages for memory in memories.derived_from(message)})
+        forgotten_memories = memories.remove(session.id, derived)
+        answers = IdempotencyStore(transaction)
+        for message in messages:
+            answers.forget_message(session.id, message)
+        entities = EntityStore(transaction).forget_messages(messages)
         self._entities.index_again(transaction, entities.left, gone=entities.gone)
+        removed = MessageStore(transaction).remove(session.id, messages)
+        version = PoolStore(transaction, self._generation).raise_version(session.pool)
+        SessionStore(transaction).note_removal(session.id, removed=removed, version=version)
+        ExtractionStore(transaction).recount_unchecked(session.id)
+        for message in messages:
+            self._note_removal(transaction, session.id, message)
+        return RemovedMessages(messages=removed, memories=forgotten_memories)
 
     def _note_removal(self, transaction: Transaction, session: SessionId, message: MessageId | None = None) -> None:
         """With an external index, put the removal into the queue, so that a crash cannot lose it."""

@@ -133,9 +133,11 @@ class EntityStore:
             self._transaction.execute("delete_session_mentions", session_id=session)
         return self._after_forgetting(touched)
 
-    def forget_message(self, message: MessageId) -> TouchedEntities:
-        """Delete the mentions by a message. Notes that one extraction made from several messages go whole: they cannot be split."""
-        mentions = self._transaction.rows("mentions_of_message", message_id=message)
+    def forget_messages(self, messages: Sequence[MessageId]) -> TouchedEntities:
+        """Delete the mentions by messages. Notes that one extraction made from several messages go whole: they cannot be split."""
+        mentions = [
+            row for message in messages for row in self._transaction.rows("mentions_of_message", message_id=message)
+        ]
         touched = self.lock(set(_ids(mentions)))
         for entity, session, created_at in mentions:
             self._transaction.execute(
