@@ -23,6 +23,7 @@ _PARAMETERS = {
     "member_visibility": "members",
     "project_id": "project",
     "recent_limit": "recent",
+    "retention_days": "days",
     "semantic_limit": "semantic",
     "user_id": "user",
 }

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from cloister.domain.access import Permission, checked_permissions
+from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import parse_key_id, parse_project_id
-from cloister.domain.project_settings import checked_settings
+from cloister.domain.project_settings import checked_retention_days, checked_settings
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.domain.text import checked_name
 from cloister.domain.timestamps import parse_iso
@@ -15,7 +16,7 @@ from cloister.interfaces.python.backends.interface import Backend, ProjectChange
 from cloister.interfaces.python.pages import Page
 from cloister.interfaces.python.preview_shapes import VisibilityPreview
 from cloister.interfaces.python.shapes import ApiKey, CreatedKey, DeletedProject, Project
-from cloister.interfaces.python.tenant_shapes import ErasedUser, Usage
+from cloister.interfaces.python.tenant_shapes import ErasedUser, Retention, TenantSettings, Usage
 from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
 from cloister.services.tenancy.api_keys import KeyFields
@@ -94,6 +95,35 @@ class OrganisationMethods:
         Returns how many of each. With `dry_run` they are counted, and nothing is changed.
         """
         return self._backend.erase_user(checked_name(user_id, "user_id"), dry_run)
+
+    # Retention
+
+    def tenant_settings(self) -> TenantSettings:
+        """Return the settings that apply to all projects of the tenant, and outside them."""
+        return self._backend.tenant_settings()
+
+    def update_tenant_settings(self, *, retention_days: int | None) -> TenantSettings:
+        """Change the tenant's settings.
+
+        `retention_days`: after how many days what was said is forgotten, in all projects and outside them; 0 or None keeps it. A
+        project may be stricter, with its own setting of this name.
+        """
+        return self._backend.update_tenant_settings(checked_retention_days(retention_days, "retention_days"))
+
+    def apply_retention(
+        self, project_id: str | None = None, *, dry_run: bool = False, retention_days: int | None = None
+    ) -> Retention:
+        """Forget now what is older than a project and its tenant keep; without `project_id` in all projects and outside them.
+
+        A worker does so every few minutes. With `dry_run` it is counted, and nothing is changed; `retention_days` then counts as if
+        the setting of the project, or of the tenant, were this number. One call forgets a limited number of messages: if the result
+        is not `complete`, call again.
+        """
+        if retention_days is not None:
+            checked_retention_days(retention_days, "retention_days")
+            if not dry_run:
+                raise InvalidRequest("retention_days", "can only be tried, with dry_run: change the setting instead.")
+        return self._backend.apply_retention(project_of(project_id), dry_run, retention_days)
 
     # API keys
 

@@ -179,7 +179,8 @@ class Retention:
         store = RetentionStore(transaction)
         of_tenant = wanted if is_given and project is None else store.of_tenant()
         if project is not None:
-            own = wanted if is_given else retention_days(ProjectStore(transaction).get(project).settings)
+            stored = ProjectStore(transaction).get(project)
+            own = wanted if is_given else retention_days(stored.settings)
             found: list[tuple[ProjectId | None, int | None]] = [(project, own)]
         else:
             found = [*store.of_projects(), (None, None)]

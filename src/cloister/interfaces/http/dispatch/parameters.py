@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Header, Path, Query
 
 from cloister.bootstrap import Services
+from cloister.domain.project_settings import MOST_RETENTION_DAYS
 from cloister.interfaces.http.openapi import schemas
 
 
@@ -38,6 +39,14 @@ Wait = Annotated[
     Literal["indexed"] | None, Query(description="`indexed`: answer only when recall can find what was stored.")
 ]
 DryRun = Annotated[bool, Query(description="`true`: change nothing, and answer what would happen.")]
+RetentionDays = Annotated[
+    int | None,
+    Query(
+        ge=0,
+        le=MOST_RETENTION_DAYS,
+        description="Only with `dry_run=true`: as if the setting were this number of days. A stricter one still applies.",
+    ),
+]
 SessionId = Annotated[str, _path("The session's `external_id`.", schemas.NAME)]
 TenantName = Annotated[str, _path("`ten_` and 16 hexadecimal digits.", schemas.TENANT_ID)]
 ProjectId = Annotated[str, _path("`proj_` and 16 hexadecimal digits.", schemas.PROJECT_ID)]

@@ -129,6 +129,7 @@ _USAGE = {
     "api_keys": 2,
     "limits": {"messages": 100_000, "sessions": None, "projects": None},
 }
+_RETENTION = {"sessions": 3, "messages": 214, "memories": 17, "observations": 9, "complete": True}
 EVENT_ID = "5d0b9f2c8e7a41660c1f4be29d83a7f5b2e6c80a914d37fe"
 _EVENTS = f"""\
 id: {EVENT_ID}
@@ -191,6 +192,10 @@ EXAMPLES: Mapping[str, Example] = {
     "create_api_key": Example(request=_NEW_KEY, answer={**_API_KEY, "key": KEY}),
     "revoke_api_key": Example(),
     "get_usage": Example(answer=_USAGE),
+    "get_tenant_settings": Example(answer={"retention_days": 365}),
+    "change_tenant_settings": Example(request={"retention_days": 365}, answer={"retention_days": 365}),
+    "apply_tenant_retention": Example(answer=_RETENTION),
+    "apply_project_retention": Example(answer=_RETENTION),
     "create_session": Example(request=_NEW_SESSION, answer=_SESSION),
     "list_sessions": _page(_SESSION),
     "get_session": Example(answer=_SESSION),
@@ -315,6 +320,7 @@ PARAMETERS: Mapping[str, Any] = {
     "cursor": CURSOR,
     "wait": "indexed",
     "dry_run": True,
+    "retention_days": 365,
     "last_event_id": EVENT_ID,
     "Last-Event-ID": EVENT_ID,
     "Idempotency-Key": "0b6f1c1e-3f5e-4a51-9a53-0e9b6f3f7f5c",

@@ -232,6 +232,21 @@ class EmbeddedBackend:
         counts = erasure.preview(self.reach, user_id) if dry_run else erasure.erase(self.reach, user_id)
         return tenant_shapes.erased_user_shape(counts)
 
+    def tenant_settings(self) -> tenant_shapes.TenantSettings:
+        return tenant_shapes.TenantSettings(retention_days=self.services.retention.of_tenant(self.reach))
+
+    def update_tenant_settings(self, retention_days: int | None) -> tenant_shapes.TenantSettings:
+        days = self.services.retention.set_of_tenant(self.reach, retention_days)
+        return tenant_shapes.TenantSettings(retention_days=days)
+
+    def apply_retention(
+        self, project: ProjectId | None, dry_run: bool, retention_days: int | None
+    ) -> tenant_shapes.Retention:
+        retention = self.services.retention
+        if dry_run:
+            return tenant_shapes.retention_preview_shape(retention.preview(self.reach, project, days=retention_days))
+        return tenant_shapes.retention_shape(retention.apply(self.reach, project))
+
     def create_key(self, fields: KeyFields) -> shapes.CreatedKey:
         return shapes.created_key_shape(self.services.api_keys.create(self.reach, fields))
 

@@ -41,6 +41,7 @@ Id = TypeVar("Id")
 _SESSIONS: Final = "/v1/sessions"
 _PROJECTS: Final = "/org/projects"
 _KEYS: Final = "/org/api-keys"
+_SETTINGS: Final = "/org/settings"
 # A small machine's model is slow, and a user may have many sessions.
 _SECONDS_FOR_LONG_WORK: Final = 1_800
 
@@ -200,6 +201,21 @@ class RemoteBackend:
     def erase_user(self, user_id: str, dry_run: bool) -> tenant_shapes.ErasedUser:
         path = f"{_user(user_id)}{'?dry_run=true' if dry_run else ''}"
         return self.server.change("DELETE", path, seconds=_SECONDS_FOR_LONG_WORK).one(tenant_shapes.ErasedUser)
+
+    def tenant_settings(self) -> tenant_shapes.TenantSettings:
+        return self.server.get(_SETTINGS).one(tenant_shapes.TenantSettings)
+
+    def update_tenant_settings(self, retention_days: int | None) -> tenant_shapes.TenantSettings:
+        answer = self.server.change("PATCH", _SETTINGS, {"retention_days": retention_days})
+        return answer.one(tenant_shapes.TenantSettings)
+
+    def apply_retention(
+        self, project: ProjectId | None, dry_run: bool, retention_days: int | None
+    ) -> tenant_shapes.Retention:
+        path = "/org/retention" if project is None else f"{_project(project)}/retention"
+        tried = "" if retention_days is None else f"&retention_days={retention_days}"
+        path = f"{path}?dry_run=true{tried}" if dry_run else path
+        return self.server.change("POST", path, seconds=_SECONDS_FOR_LONG_WORK).one(tenant_shapes.Retention)
 
     def create_key(self, fields: KeyFields) -> shapes.CreatedKey:
         given = _given(
