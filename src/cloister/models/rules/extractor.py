@@ -7,7 +7,7 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Statement
+from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, KnownMemory, Statement
 from cloister.domain.identifiers import MessageId
 from cloister.domain.memory import same_as
 
@@ -24,13 +24,13 @@ class Rules:
     name = "rules/1"
 
     def memories(
-        self, said: Sequence[Statement], known: Sequence[str], of_user: Sequence[str] = ()
+        self, said: Sequence[Statement], known: Sequence[KnownMemory], of_user: Sequence[KnownMemory] = ()
     ) -> list[ExtractedMemory]:
         """The lasting facts that users state about themselves, their family and their things, without the `known` ones."""
         from cloister.models.rules.categories import IMPORTANCE
         from cloister.models.rules.memories import facts
 
-        already = {same_as(content) for content in known}
+        already = {same_as(memory.content) for memory in known}
         found: dict[bytes, tuple[Fact, list[MessageId]]] = {}
         for statement in said:
             if statement.role != "user":

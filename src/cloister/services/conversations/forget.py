@@ -9,13 +9,15 @@ from dataclasses import dataclass
 
 from cloister.domain.conversation import Session
 from cloister.domain.errors import NotFound, StorageUnavailable
-from cloister.domain.identifiers import MessageId, SessionId, format_message_id
+from cloister.domain.identifiers import MemoryId, MessageId, SessionId, format_message_id
 from cloister.domain.scope import Reach
+from cloister.domain.truth.supersession import Person
 from cloister.index.interface import WINDOW_REACH, ExternalIndex
 from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.entities import EntityIndexing
 from cloister.services.indexing.queue import IndexQueue
+from cloister.services.memories.supersession import Supersession
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.entities import EntityStore, TouchedEntities
 from cloister.storage.stores.extraction import ExtractionStore
@@ -119,7 +121,11 @@ class Forgetting:
         """Remove the contents of a session. Also returns the sessions with messages that quoted it."""
         session = SessionStore(transaction).lock(external_id).session
         quotations = QuotationRemoval(transaction, self._generation)
+        supersession = Supersession(transaction)
+        PoolStore(transaction, self._generation).lock(session.pool)
+        related = supersession.related(MemoryStore(transaction).ids(session.id))
         forgotten, entities = self.remove_contents(transaction, session, quotations)
+        supersession.update(_person(session), related)
         self._entities.index_again(transaction, entities.left, gone=entities.gone)
         return session, forgotten, quotations.apply()
 
@@ -151,7 +157,7 @@ class Forgetting:
         any of them, even if they derive from other messages too. The caller removes observations, and quotations."""
         memories = MemoryStore(transaction)
         derived = sorted({memory for message in messages for memory in memories.derived_from(message)})
-        forgotten_memories = memories.remove(session.id, derived)
+        forgotten_memories = self.remove_memories(transaction, session, derived)
         answers = IdempotencyStore(transaction)
         for message in messages:
             answers.forget_message(session.id, message)
@@ -164,6 +170,14 @@ class Forgetting:
         for message in messages:
             self._note_removal(transaction, session.id, message)
         return RemovedMessages(messages=removed, memories=forgotten_memories)
+
+    def remove_memories(self, transaction: Transaction, session: Session, memories: Sequence[MemoryId]) -> int:
+        """Remove memories of a session, in a transaction that has locked it; what they superseded is true again (MEM-12)."""
+        supersession = Supersession(transaction)
+        related = supersession.related(memories)
+        removed = MemoryStore(transaction).remove(session.id, memories)
+        supersession.update(_person(session), related)
+        return removed
 
     def _note_removal(self, transaction: Transaction, session: SessionId, message: MessageId | None = None) -> None:
         """With an external index, put the removal into the queue, so that a crash cannot lose it."""
@@ -181,3 +195,7 @@ class Forgetting:
         if self._external is not None:
             with suppress(StorageUnavailable):  # a worker retries
                 self._queue.drain()
+
+
+def _person(session: Session) -> Person:
+    return Person(pool=session.pool, user=session.user_id, session=session.id)

@@ -21,7 +21,6 @@ from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import EventBus
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.idempotency import IdempotencyStore
-from cloister.storage.stores.memories import MemoryStore
 from cloister.storage.stores.retention import OldCounts, RetentionStore, SessionAge
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
@@ -214,7 +213,7 @@ class Retention:
         quotations.add_messages(session, messages, observations.values())
         for memory in memories:
             quotations.add_memory(session, memory)
-        forgotten = MemoryStore(transaction).remove(session.id, memories)
+        forgotten = self._forgetting.remove_memories(transaction, session, memories)
         if memories:
             IdempotencyStore(transaction).forget_memories(session.id)
         gone = RemovedMessages(messages=0, memories=0)
