@@ -11,7 +11,7 @@ from cloister.domain.memory import quoted
 from cloister.domain.scope import Reach
 from cloister.services.conversations import retention
 from cloister.services.conversations.retention import NOTHING_OLD
-from cloister.storage.stores.retention import OldCounts
+from cloister.storage.stores.erasure import OldCounts
 from cloister.worker import Worker
 from support.databases.engines import Engine
 from support.setups.extraction import run_due

@@ -20,8 +20,8 @@ from cloister.services.conversations.forget import Forgetting, RemovedMessages
 from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import EventBus
 from cloister.storage.interface import Database, Transaction
+from cloister.storage.stores.erasure import OldCounts, RetentionStore, SessionAge
 from cloister.storage.stores.idempotency import IdempotencyStore
-from cloister.storage.stores.retention import OldCounts, RetentionStore, SessionAge
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
 
