@@ -194,6 +194,11 @@ ROWS = (
     Row("GET", "/org/api-keys", "403 403 200 200 200 403 403"),
     Row("POST", "/org/api-keys", "403 403 201 201 201 403 403", {"name": "another"}),
     Row("DELETE", "/org/api-keys/{key_id}", "403 403 204 404 204 403 403"),
+    Row("GET", "/org/projects/{project_id}/profile", "200 403 200 404 200 200 404"),
+    Row("GET", "/v1/users/{user_id}/profile", "200 403 200 200 200 200 200"),
+    Row("GET", "/v1/users/{user_id}/profile?project_id=none", "200 403 200 200 200 403 403"),
+    Row("GET", "/v1/users/{user_id}/profile?project_id={project_id}", "200 403 200 404 200 200 404"),
+    Row("GET", "/v1/users/{user_id}/profile", "200 403 200 404 200 200 403", in_garden=True),
     Row("GET", "/org/settings", "403 403 200 200 200 403 403"),
     Row("PATCH", "/org/settings", "403 403 200 200 200 403 403", {"retention_days": 30}),
     Row("POST", "/org/retention", "403 403 200 200 200 403 403"),
@@ -331,6 +336,8 @@ def bound_status(row: Row, user: str, app: FastAPI) -> int:
     routes = [cast(Any, route) for route in app.routes]
     needs = {(method, route.path): need_of(route.endpoint) for route in routes for method in route.methods}
     if needs[row.method, row.path.partition("?")[0]] == "admin" or row.path == "/org/usage":
+        return 403
+    if user != USER and "/profile" in row.path and "{user_id}" in row.path:
         return 403
     body = cast(dict[str, Any], row.body or {})
     named = [value for value in body.values() if isinstance(value, str)]

@@ -72,6 +72,8 @@ class AsyncCloister:
     retag_entity = _awaited(Cloister.retag_entity)
     observations = _awaited(Cloister.observations)
     extract = _awaited(Cloister.extract)
+    project_profile = _awaited(Cloister.project_profile)
+    user_profile = _awaited(Cloister.user_profile)
     tenant_settings = _awaited(Cloister.tenant_settings)
     update_tenant_settings = _awaited(Cloister.update_tenant_settings)
     apply_retention = _awaited(Cloister.apply_retention)

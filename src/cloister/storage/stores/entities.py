@@ -104,6 +104,11 @@ class EntityStore:
         )
         return self._merged(rows)
 
+    def most_mentioned(self, project: ProjectId, user: str | None, *, limit: int) -> list[Entity]:
+        """The entities of a project, or of one user's part of it, that most messages mention."""
+        rows = self._transaction.rows("most_mentioned_entities", project_id=project, user_id=user, limit=limit)
+        return self._merged(rows)
+
     def of_project(self, project: ProjectId) -> list[Entity]:
         """All entities of a project, in id order, of all users' parts."""
         return self._merged(self._transaction.rows("all_project_entities", project_id=project))

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Header, Path, Query
 
 from cloister.bootstrap import Services
+from cloister.domain.context import HIGHEST_BUDGET
 from cloister.domain.project_settings import MOST_RETENTION_DAYS
 from cloister.interfaces.http.openapi import schemas
 
@@ -46,6 +47,13 @@ RetentionDays = Annotated[
         le=MOST_RETENTION_DAYS,
         description="Only with `dry_run=true`: as if the setting were this number of days. A stricter one still applies.",
     ),
+]
+ProfileBudget = Annotated[
+    int, Query(ge=0, le=HIGHEST_BUDGET, description="The largest size of `text`, in tokens of four characters.")
+]
+ProfileOf = Annotated[
+    str | None,
+    _query("Without it: the project of the request. `none`: the shared pool.", schemas.PROJECT_OR_NONE),
 ]
 SessionId = Annotated[str, _path("The session's `external_id`.", schemas.NAME)]
 TenantName = Annotated[str, _path("`ten_` and 16 hexadecimal digits.", schemas.TENANT_ID)]

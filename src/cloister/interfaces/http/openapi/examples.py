@@ -192,6 +192,20 @@ EXAMPLES: Mapping[str, Example] = {
     "create_api_key": Example(request=_NEW_KEY, answer={**_API_KEY, "key": KEY}),
     "revoke_api_key": Example(),
     "get_usage": Example(answer=_USAGE),
+    "get_user_profile": Example(
+        answer={
+            "text": quoted([f"Home: {_MEMORY['content']}"]),
+            "facts": [{"content": _MEMORY["content"], "memory_ids": [MEMORY]}],
+            "tokens": 52,
+        }
+    ),
+    "get_project_profile": Example(
+        answer={
+            "text": quoted([f"Entities: {_ENTITY['name']} ({_ENTITY['type']}): {_ENTITY['notes']}"]),
+            "facts": [{"content": f"{_ENTITY['name']} ({_ENTITY['type']}): {_ENTITY['notes']}", "memory_ids": []}],
+            "tokens": 60,
+        }
+    ),
     "get_tenant_settings": Example(answer={"retention_days": 365}),
     "change_tenant_settings": Example(request={"retention_days": 365}, answer={"retention_days": 365}),
     "apply_tenant_retention": Example(answer=_RETENTION),
@@ -321,6 +335,7 @@ PARAMETERS: Mapping[str, Any] = {
     "wait": "indexed",
     "dry_run": True,
     "retention_days": 365,
+    "budget_tokens": 300,
     "last_event_id": EVENT_ID,
     "Last-Event-ID": EVENT_ID,
     "Idempotency-Key": "0b6f1c1e-3f5e-4a51-9a53-0e9b6f3f7f5c",

@@ -227,6 +227,14 @@ class EmbeddedBackend:
     def delete_project(self, project: ProjectId) -> shapes.DeletedProject:
         return shapes.deleted_project_shape(self.services.projects.delete_project(self.reach, project))
 
+    def project_profile(self, project: ProjectId, user_id: str | None, budget: int) -> derived_shapes.Profile:
+        found = self.services.profiles.of_project(self.reach, project, user_id=user_id, budget=budget)
+        return derived_shapes.profile_shape(found)
+
+    def user_profile(self, user_id: str, project: ProjectChoice, budget: int) -> derived_shapes.Profile:
+        found = self.services.profiles.of_user(self.reach, user_id, self._resolved(project), budget=budget)
+        return derived_shapes.profile_shape(found)
+
     def erase_user(self, user_id: str, dry_run: bool) -> tenant_shapes.ErasedUser:
         erasure = self.services.erase_user
         counts = erasure.preview(self.reach, user_id) if dry_run else erasure.erase(self.reach, user_id)

@@ -198,6 +198,16 @@ class RemoteBackend:
     def delete_project(self, project: ProjectId) -> shapes.DeletedProject:
         return self.server.change("DELETE", _project(project)).one(shapes.DeletedProject)
 
+    def project_profile(self, project: ProjectId, user_id: str | None, budget: int) -> derived_shapes.Profile:
+        path = f"{_project(project)}/profile"
+        return self.server.get(path, user_id=user_id, budget_tokens=budget).one(derived_shapes.Profile)
+
+    def user_profile(self, user_id: str, project: ProjectChoice, budget: int) -> derived_shapes.Profile:
+        """Where no project is named, it is the key's, else the tenant's default project."""
+        named = None if project is UNSPECIFIED else NO_PROJECT if project is None else format_project_id(project)
+        path = f"{_user(user_id)}/profile"
+        return self.server.get(path, project_id=named, budget_tokens=budget).one(derived_shapes.Profile)
+
     def erase_user(self, user_id: str, dry_run: bool) -> tenant_shapes.ErasedUser:
         path = f"{_user(user_id)}{'?dry_run=true' if dry_run else ''}"
         return self.server.change("DELETE", path, seconds=_SECONDS_FOR_LONG_WORK).one(tenant_shapes.ErasedUser)
