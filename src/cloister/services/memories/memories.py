@@ -4,13 +4,24 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from cloister.domain.conversation import Session
 from cloister.domain.errors import InvalidRequest, NotFound, TooLarge
 from cloister.domain.extraction import ExtractedMemory
 from cloister.domain.identifiers import MemoryId, SessionId, format_memory_id, new_memory_id
-from cloister.domain.memory import MAX_MEMORY, Memory, MemorySource, StoredMemory, checked_memory, same_as
+from cloister.domain.memory import (
+    MAX_MEMORY,
+    MEMORY_STATUSES,
+    Memory,
+    MemorySource,
+    MemoryStatus,
+    StoredMemory,
+    checked_memory,
+    same_as,
+)
+from cloister.domain.recall.filter import Filter
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name, checked_text, is_storable
 from cloister.domain.timestamps import Clock
@@ -18,6 +29,7 @@ from cloister.domain.truth.supersession import Person
 from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.memories import MemoryIndexing
+from cloister.services.memories.filtered_list import memory_page
 from cloister.services.memories.supersession import Supersession
 from cloister.services.tenancy.idempotency import done_once, request, write_once
 from cloister.storage.interface import FIRST_PAGE, Database, Transaction
@@ -153,15 +165,19 @@ class Memories:
         limit: int,
         after: tuple[int, int] | None = None,
         behind: MemoryId | None = None,
+        filter: Filter | None = None,
+        status: MemoryStatus | None = None,
     ) -> list[StoredMemory]:
-        """A page of a session's memories, oldest first, after the cursor (created_at, id) or after an existing memory."""
+        """A page of a session's memories, oldest first, after the cursor (created_at, id) or after an existing memory; with a
+        filter, of those that it lets pass."""
         with self._database.read(reach) as transaction:
             session = SessionStore(transaction).get(external_id)
             memories = MemoryStore(transaction)
             now = self._clock()
             if behind is not None and memories.get(behind, now).memory.session != session.id:
                 raise NotFound("memory", format_memory_id(behind))
-            return memories.of_session(session.id, limit=limit, now=now, after=after or _cursor(memories, behind, now))
+            read = partial(memories.of_session, session.id, now=now, status=status)
+            return memory_page(read, filter, limit=limit, after=after or _cursor(memories, behind, now))
 
     def of_user(
         self,
@@ -171,6 +187,8 @@ class Memories:
         limit: int,
         after: tuple[int, int] | None = None,
         behind: MemoryId | None = None,
+        filter: Filter | None = None,
+        status: MemoryStatus | None = None,
     ) -> list[StoredMemory]:
         """A page of the memories of all sessions of a user, for display and audit (MEM-8)."""
         checked_name(user, "user_id")
@@ -178,7 +196,8 @@ class Memories:
         with self._database.read(reach) as transaction:
             memories = MemoryStore(transaction)
             now = self._clock()
-            return memories.of_user(user, limit=limit, now=now, after=after or _cursor(memories, behind, now))
+            read = partial(memories.of_user, user, now=now, status=status)
+            return memory_page(read, filter, limit=limit, after=after or _cursor(memories, behind, now))
 
     def forget(self, reach: Reach, memory: MemoryId) -> None:
         """Remove a memory, and quotations of it in stored replies. Its messages stay, and quotations of their other words."""
@@ -209,6 +228,12 @@ def checked_memories(contents: Sequence[str]) -> list[str]:
     if len(contents) > LARGEST_MEMORY_BATCH:
         raise TooLarge("contents", len(contents), LARGEST_MEMORY_BATCH, "memories")
     return [_checked(content, f"contents[{at}]") for at, content in enumerate(contents)]
+
+
+def checked_status(status: MemoryStatus | None) -> MemoryStatus | None:
+    if status is not None and status not in MEMORY_STATUSES:
+        raise InvalidRequest("status", f"must be one of {', '.join(MEMORY_STATUSES)}.")
+    return status
 
 
 def _checked(content: str, field: str) -> str:

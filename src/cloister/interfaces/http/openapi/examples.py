@@ -66,6 +66,7 @@ _MESSAGE = {
     "is_memory_checked": False,
     "tags": [f"session:{SESSION}", f"user:{USER}", f"project:{PROJECT}", "holiday"],
     "context": {"session_id": SESSION, "trigger_id": None},
+    "categories": [],
     "metadata": {},
     "created_at": SAID,
 }
@@ -102,17 +103,53 @@ _ASKED = {
     "relevance": None,
     "strength": None,
 }
-_MEMORY = {
+MEMORY_SHAPE: dict[str, Any] = {
     "id": MEMORY,
     "content": "The user stays at a hotel in Alfama.",
     "session_id": SESSION,
     "user_id": USER,
     "importance": 0.6,
     "source_message_ids": [MESSAGE],
+    "status": "active",
+    "valid_from": SAID,
+    "valid_until": None,
+    "superseded_by": None,
+    "pinned": False,
+    "expires_at": None,
+    "categories": ["travel"],
+    "metadata": {},
+    "source": "extracted",
     "created_at": ANSWERED,
 }
-_BY_HAND = {**_MEMORY, "content": "Ada is allergic to shellfish.", "importance": None, "source_message_ids": []}
-_ENTITY = {"id": ENTITY, "name": "Cacilhas", "type": "place", "notes": "The ferry to Cacilhas leaves at ten past."}
+_BY_HAND: dict[str, Any] = {
+    **MEMORY_SHAPE,
+    "content": "Ada is allergic to shellfish.",
+    "importance": None,
+    "source_message_ids": [],
+    "valid_from": ANSWERED,
+    "categories": [],
+    "source": "written",
+}
+_CORRECTION = {"content": "The user stays at a hotel in Baixa.", "pinned": True}
+_CORRECTED: dict[str, Any] = {**MEMORY_SHAPE, **_CORRECTION, "source": "corrected"}
+_REVISION: dict[str, Any] = {
+    "memory_id": MEMORY,
+    "action": "correct",
+    "changed_by": KEY_ID,
+    "changed_at": "2026-05-03T18:04:40Z",
+    "undone_at": None,
+    "before": {
+        "content": MEMORY_SHAPE["content"],
+        "importance": 0.6,
+        "expires_at": None,
+        "pinned": False,
+        "categories": ["travel"],
+        "metadata": {},
+        "source": "extracted",
+        "is_retracted": False,
+    },
+}
+ENTITY_SHAPE = {"id": ENTITY, "name": "Cacilhas", "type": "place", "notes": "The ferry to Cacilhas leaves at ten past."}
 _OBSERVATION = {
     "id": OBSERVATION,
     "content": "2 May 2026: the user said that the ferry to Cacilhas leaves at ten past.",
@@ -129,7 +166,6 @@ _USAGE = {
     "api_keys": 2,
     "limits": {"messages": 100_000, "sessions": None, "projects": None},
 }
-_RETENTION = {"sessions": 3, "messages": 214, "memories": 17, "observations": 9, "complete": True}
 EVENT_ID = "5d0b9f2c8e7a41660c1f4be29d83a7f5b2e6c80a914d37fe"
 _EVENTS = f"""\
 id: {EVENT_ID}
@@ -192,24 +228,6 @@ EXAMPLES: Mapping[str, Example] = {
     "create_api_key": Example(request=_NEW_KEY, answer={**_API_KEY, "key": KEY}),
     "revoke_api_key": Example(),
     "get_usage": Example(answer=_USAGE),
-    "get_user_profile": Example(
-        answer={
-            "text": quoted([f"Home: {_MEMORY['content']}"]),
-            "facts": [{"content": _MEMORY["content"], "memory_ids": [MEMORY]}],
-            "tokens": 52,
-        }
-    ),
-    "get_project_profile": Example(
-        answer={
-            "text": quoted([f"Entities: {_ENTITY['name']} ({_ENTITY['type']}): {_ENTITY['notes']}"]),
-            "facts": [{"content": f"{_ENTITY['name']} ({_ENTITY['type']}): {_ENTITY['notes']}", "memory_ids": []}],
-            "tokens": 60,
-        }
-    ),
-    "get_tenant_settings": Example(answer={"retention_days": 365}),
-    "change_tenant_settings": Example(request={"retention_days": 365}, answer={"retention_days": 365}),
-    "apply_tenant_retention": Example(answer=_RETENTION),
-    "apply_project_retention": Example(answer=_RETENTION),
     "create_session": Example(request=_NEW_SESSION, answer=_SESSION),
     "list_sessions": _page(_SESSION),
     "get_session": Example(answer=_SESSION),
@@ -219,7 +237,9 @@ EXAMPLES: Mapping[str, Example] = {
     ),
     "delete_session": Example(answer={"messages": 2, "episodes": 1, "memories": 1, "observations": 0}),
     "clear_session": Example(answer={"messages": 2, "episodes": 1, "memories": 1, "observations": 0}),
-    "record_message": Example(request=NEW_MESSAGE, answer=_MESSAGE),
+    "record_message": Example(
+        request={**NEW_MESSAGE, "categories": ["travel"]}, answer={**_MESSAGE, "categories": ["travel"]}
+    ),
     "record_messages": Example(request={"messages": [NEW_MESSAGE, NEW_REPLY]}, answer={"data": [_MESSAGE, _REPLY]}),
     "list_messages": _page(_MESSAGE, _REPLY),
     "forget_message": Example(),
@@ -235,16 +255,21 @@ EXAMPLES: Mapping[str, Example] = {
             "current_conversation": [_ASKED],
             "relevant_history": [_SAID],
             "chat_history": [_SAID, _ASKED],
-            "memories": [{**_MEMORY, **_STRONG}],
-            "entities": [{**_ENTITY, **_STRONG}],
+            "memories": [{**MEMORY_SHAPE, **_STRONG}],
+            "entities": [{**ENTITY_SHAPE, **_STRONG}],
             "observations": [],
-            "memory_context": quoted([str(_MEMORY["content"])]),
+            "memory_context": quoted([str(MEMORY_SHAPE["content"])]),
             "tokens": 60,
             "omitted": dict.fromkeys(schemas.ANSWERS["omitted"]["required"], 0),
         },
     ),
     "search": Example(
-        request={"query": "ferry", "session_id": SESSION, "limit": 5},
+        request={
+            "query": "ferry",
+            "session_id": SESSION,
+            "limit": 5,
+            "filter": {"created_after": "2026-01-01T00:00:00Z", "not": {"role": "tool"}},
+        },
         answer={
             "data": [
                 {
@@ -257,6 +282,7 @@ EXAMPLES: Mapping[str, Example] = {
                     "score": 0.93,
                     **_STRONG,
                     "times_said": 1,
+                    "status": None,
                     "created_at": SAID,
                 },
                 {
@@ -270,20 +296,26 @@ EXAMPLES: Mapping[str, Example] = {
                     "score": 0.93,
                     **_STRONG,
                     "times_said": 1,
+                    "status": None,
                     "created_at": ANSWERED,
                 },
             ]
         },
     ),
-    "list_memories": _page(_MEMORY),
-    "list_user_memories": _page(_MEMORY),
+    "list_memories": _page(MEMORY_SHAPE),
+    "list_user_memories": _page(MEMORY_SHAPE),
     "add_memories": Example(
         request={"session_id": SESSION, "contents": [_BY_HAND["content"], "ada is allergic to shellfish"]},
         answer={"appended": [_BY_HAND], "duplicates": 1},
     ),
+    "get_memory": Example(answer=MEMORY_SHAPE),
+    "correct_memory": Example(request=_CORRECTION, answer=_CORRECTED),
+    "retract_memory": Example(answer={**MEMORY_SHAPE, "status": "retracted"}),
+    "restore_memory": Example(answer=MEMORY_SHAPE),
+    "memory_history": _page(_REVISION),
     "forget_memory": Example(),
-    "list_entities": _page(_ENTITY),
-    "retag_entity": Example(request={"project_id": DEFAULT}, answer=_ENTITY),
+    "list_entities": _page(ENTITY_SHAPE),
+    "retag_entity": Example(request={"project_id": DEFAULT}, answer=ENTITY_SHAPE),
     "extract": Example(answer={"appended": 1, "checked_messages": 2}),
     "list_observations": _page(_OBSERVATION),
     "follow_events": Example(answer=_EVENTS),
@@ -336,6 +368,8 @@ PARAMETERS: Mapping[str, Any] = {
     "dry_run": True,
     "retention_days": 365,
     "budget_tokens": 300,
+    "status": "active",
+    "filter": '{"category": "travel"}',
     "last_event_id": EVENT_ID,
     "Last-Event-ID": EVENT_ID,
     "Idempotency-Key": "0b6f1c1e-3f5e-4a51-9a53-0e9b6f3f7f5c",
