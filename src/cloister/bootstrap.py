@@ -22,6 +22,7 @@ from cloister.services.chat.turns import Turns
 from cloister.services.conversations.erase_user import UserErasure
 from cloister.services.conversations.forget import Forgetting
 from cloister.services.conversations.record import Recorder
+from cloister.services.conversations.retention import Retention
 from cloister.services.conversations.sessions import Sessions
 from cloister.services.events.bus import EventBus
 from cloister.services.health import Health
@@ -41,6 +42,7 @@ from cloister.services.memories.observations import Observations
 from cloister.services.recall.additional import AdditionalRecall
 from cloister.services.recall.build_context import ContextBuilder
 from cloister.services.recall.embed import TextEmbedder
+from cloister.services.recall.profile import Profiles
 from cloister.services.recall.query_vectors import QueryVectors
 from cloister.services.recall.recall import Recall
 from cloister.services.recall.search import Search
@@ -91,6 +93,8 @@ class Services:
     events: EventBus
     extractor: Extractor
     idempotency_expiry: IdempotencyExpiry
+    retention: Retention
+    profiles: Profiles
     vectors: VectorQueue | None = None
     """The queue of the additional embedder, if there is one."""
     additional_embedder: AdditionalEmbedder | None = None
@@ -172,7 +176,8 @@ def wire(
     reindexer = Reindexer(database, indexer, memory_indexing, entity_indexing, queue, clock, vectors)
     sessions = Sessions(database, generation, clock, limits, events)
     recorder = Recorder(database, indexer, clock, limits, wake_up, events)
-    contexts = ContextBuilder(database, recall, generation, clock)
+    profiles = Profiles(database, generation, clock)
+    contexts = ContextBuilder(database, recall, generation, clock, profiles)
     forgetting = Forgetting(database, external, queue, entity_indexing, generation, events)
     access = ApiKeys(database, projects, clock)
     turns = Turns(database, sessions, recorder, events, leases)
@@ -208,6 +213,8 @@ def wire(
         events=events,
         extractor=extractor,
         idempotency_expiry=IdempotencyExpiry(database, clock),
+        profiles=profiles,
+        retention=Retention(database, forgetting, generation, clock, events),
         immediate=embedder.immediate and external is None,
         vectors=vectors,
         additional_embedder=additional_embedder,

@@ -27,6 +27,7 @@ MAY_USE_MAINTENANCE = {
     "services.indexing.indexer",
     "services.indexing.reindex",
     "services.tenancy.tenants",
+    "services.conversations.retention",
 }
 # `schema_migration` is written before there are queries; `json_each` is a function on both engines.
 NOBODYS = {"json_each"}
@@ -105,7 +106,9 @@ def test_only_sql_decides_the_tenant() -> None:
 
 
 # Of a project, which has members: who is bound to one user may know that it is there.
-OF_PROJECTS = {"project", "default_project", "lock_project_shared", "projects", "project_names", "pool_versions"}
+OF_PROJECTS = {"project", "default_project", "lock_project_shared", "projects", "project_names", "pool_versions"} | {
+    "project_retentions"
+}
 
 
 def test_what_can_be_confined_to_a_project_can_be_bound_to_a_user() -> None:

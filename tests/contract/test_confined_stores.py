@@ -13,9 +13,10 @@ from cloister.storage.interface import Transaction
 from cloister.storage.stores.changes import ChangeStore
 from cloister.storage.stores.derived_index_rows import EntityIndexStore, MemoryIndexStore
 from cloister.storage.stores.entities import EntityStore, StoredEntities
+from cloister.storage.stores.erasure import OldCounts, RetentionStore
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.filters import FilterStore
-from cloister.storage.stores.memories import MemoryStore, StoredMemories
+from cloister.storage.stores.memories import MemoryStore, ProfileStore, StoredMemories
 from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.observations import ObservationStore
 from cloister.storage.stores.pools import StoredPool
@@ -87,6 +88,19 @@ CONFINED: dict[str, Case] = {
             TurnStore(t).take(place.session, 1, now=MOMENT, until=MOMENT + 1) for place in (h.second, h.places[2])
         ],
         nothing=[False, False],
+    ),
+    "RetentionStore.of_projects": Case(
+        act=lambda t, h: [project for project, _ in RetentionStore(t).of_projects()], nothing=[GARDEN]
+    ),
+    "RetentionStore.sessions": Case(
+        act=lambda t, h: [
+            RetentionStore(t).sessions(project, MOMENT + 1, after=SessionId(0), limit=9) for project in (h.cellar, None)
+        ],
+        nothing=[[], []],
+    ),
+    "RetentionStore.counts": Case(
+        act=lambda t, h: [RetentionStore(t).counts(project, MOMENT + 1) for project in (h.cellar, None)],
+        nothing=[OldCounts(sessions=0, messages=0, memories=0, observations=0)] * 2,
     ),
     # What erases a user or a tenant cannot even be made for a narrow reach.
     **{name: Case(act=case.act, nothing=ValueError) for name, case in ERASING_CASES.items()},
@@ -190,6 +204,28 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
             for project, user in ((GARDEN, None), (h.cellar, "ann"), (h.cellar, "bob"), (h.cellar, None))
         ]
         == [[h.first.entity], [h.second.entity], [], []]
+    ),
+    "EntityStore.most_mentioned": lambda t, h: (
+        [
+            [entity.id for entity in EntityStore(t).most_mentioned(project, user, limit=9)]
+            for project, user in ((GARDEN, None), (h.cellar, "ann"), (h.cellar, "bob"), (h.cellar, None))
+        ]
+        == [[h.first.entity], [h.second.entity], [], []]
+    ),
+    "ProfileStore.of_user": lambda t, h: (
+        [
+            [fact.id for fact in ProfileStore(t, place.pool).of_user(user, session, now=MOMENT, limit=9)]
+            for place, user, session in (
+                (h.first, "ann", None),
+                (h.first, "bob", None),
+                (h.first, None, h.first.session),
+                (h.first, None, h.second.session),
+            )
+        ]
+        == [[h.first.memory], [], [h.first.memory], []]
+    ),
+    "ProfileStore.decisions": lambda t, h: (
+        [fact.id for fact in ProfileStore(t, h.first.pool).decisions(now=MOMENT, limit=9)] == [h.first.memory]
     ),
     "EntityStore.find": lambda t, h: (
         [
@@ -318,7 +354,15 @@ BY_FOUND_ID = {
     "EntityStore.set_user",
     "EntityStore.contents",
     "EntityStore.forget_session",
-    "EntityStore.forget_message",
+    "EntityStore.forget_messages",
+    "RetentionStore.of_tenant",
+    "RetentionStore.set_of_tenant",
+    "RetentionStore.note_ages",
+    "RetentionStore.note_oldest",
+    "RetentionStore.messages",
+    "RetentionStore.memories",
+    "RetentionStore.observations",
+    "RetentionStore.remove_observations",
     "EntityStore.retag",
     "EntityStore.found",
     "EntityStore.lock",

@@ -21,7 +21,7 @@ from cloister.services.tenancy.api_keys import KeyFields
 from cloister.services.tenancy.idempotency import request
 from support.databases.engines import EMBEDDER, Engine, Rows
 from support.setups.extraction import run_due
-from support.setups.memories import MemorySetup, long_talk, settle_house
+from support.setups.memories import HOUR, MemorySetup, long_talk, settle_house
 from support.setups.qdrant import COLLECTION, ENTITY_COLLECTION
 from support.waiting import eventually
 
@@ -122,7 +122,14 @@ def delete(house: MemorySetup) -> None:
     house.services.forgetting.session(house.reach, "tells")
 
 
-@pytest.mark.parametrize("forget", [forget_message, clear, delete])
+def grow_old(house: MemorySetup) -> None:
+    """MEM-18: in a project that keeps what was said for a day."""
+    house.move("tells", house.project("Short", retention_days=1))
+    house.clock.moment += 48 * HOUR
+    house.services.retention.apply(house.reach)
+
+
+@pytest.mark.parametrize("forget", [forget_message, clear, delete, grow_old])
 def test_what_was_forgotten_is_in_no_file(
     house: MemorySetup, engine: Engine, files: Callable[[], Generator[bytes]], forget: Callable[[MemorySetup], None]
 ) -> None:
@@ -196,7 +203,7 @@ def forget_pin(house: MemorySetup) -> None:
     house.services.memories.forget(house.reach, memory.id)
 
 
-@pytest.mark.parametrize("forget", [forget_pin, clear, delete])
+@pytest.mark.parametrize("forget", [forget_pin, clear, delete, grow_old])
 def test_a_forgotten_pin_cannot_be_worked_out_from_what_is_left(
     house: MemorySetup, engine: Engine, files: Callable[[], Generator[bytes]], forget: Callable[[MemorySetup], None]
 ) -> None:

@@ -31,7 +31,7 @@ from cloister.storage.stores.usage import UsageStore
 from support.databases.engines import Engine
 from support.isolation.derived_cases import DERIVED_CASES, claimed, forget_derived
 from support.isolation.derived_index_cases import DERIVED_INDEX_CASES
-from support.isolation.erasure_cases import ERASING_CASES
+from support.isolation.erasure_cases import ERASING_CASES, RETENTION_CASES
 from support.isolation.filter_cases import FILTER_CASES
 from support.isolation.idempotency_cases import IDEMPOTENCY_CASES
 from support.isolation.supersession_cases import SUPERSESSION_CASES
@@ -277,6 +277,7 @@ CASES: dict[str, Case] = {
     **TURN_CASES,
     **IDEMPOTENCY_CASES,
     **ERASING_CASES,
+    **RETENTION_CASES,
     **VECTOR_CASES,
     **FILTER_CASES,
 }

@@ -194,6 +194,18 @@ ROWS = (
     Row("GET", "/org/api-keys", "403 403 200 200 200 403 403"),
     Row("POST", "/org/api-keys", "403 403 201 201 201 403 403", {"name": "another"}),
     Row("DELETE", "/org/api-keys/{key_id}", "403 403 204 404 204 403 403"),
+    Row("GET", "/org/projects/{project_id}/profile", "200 403 200 404 200 200 404"),
+    Row("GET", "/v1/users/{user_id}/profile", "200 403 200 200 200 200 200"),
+    Row("GET", "/v1/users/{user_id}/profile?project_id=none", "200 403 200 200 200 403 403"),
+    Row("GET", "/v1/users/{user_id}/profile?project_id={project_id}", "200 403 200 404 200 200 404"),
+    Row("GET", "/v1/users/{user_id}/profile", "200 403 200 404 200 200 403", in_garden=True),
+    Row("GET", "/org/settings", "403 403 200 200 200 403 403"),
+    Row("PATCH", "/org/settings", "403 403 200 200 200 403 403", {"retention_days": 30}),
+    Row("POST", "/org/retention", "403 403 200 200 200 403 403"),
+    Row("POST", "/org/retention?dry_run=true", "403 403 200 200 200 403 403"),
+    Row("POST", "/org/retention", "403 403 422 404 422 422 403", in_garden=True),
+    Row("POST", "/org/projects/{project_id}/retention", "403 403 200 404 200 200 404"),
+    Row("POST", "/org/projects/{project_id}/retention?dry_run=true", "403 403 200 404 200 200 404"),
     Row("GET", "/org/usage", "200 403 200 200 200 403 403"),
     Row("POST", "/v1/sessions", "403 201 201 201 201 201 201", {"external_id": "new"}),
     Row("POST", "/v1/sessions", "403 201 201 404 201 201 403", {"external_id": "new"}, in_garden=True),
@@ -329,6 +341,8 @@ def bound_status(row: Row, user: str, app: FastAPI) -> int:
     routes = [cast(Any, route) for route in app.routes]
     needs = {(method, route.path): need_of(route.endpoint) for route in routes for method in route.methods}
     if needs[row.method, row.path.partition("?")[0]] == "admin" or row.path == "/org/usage":
+        return 403
+    if user != USER and "/profile" in row.path and "{user_id}" in row.path:
         return 403
     body = cast(dict[str, Any], row.body or {})
     named = [value for value in body.values() if isinstance(value, str)]

@@ -11,6 +11,7 @@ from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import EntityId, MemoryId, MessageId, ProjectId
 from cloister.domain.memory import StoredMemory, quoted
 from cloister.domain.observation import StoredObservation
+from cloister.domain.prompts.profile import ProfileFact
 from cloister.domain.prompts.speaker import attributed, listener, with_user
 from cloister.domain.text import checked_limit
 from cloister.domain.timestamps import iso
@@ -66,11 +67,12 @@ class Item(NamedTuple):
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Derived:
     """Data derived from earlier messages: memories of the pool and entities of the project, best first; observations in order. The
-    relevance of memories and entities is by their ids."""
+    relevance of memories and entities is by their ids. `profile` has facts of the user, if the prompt asks for them (MEM-16)."""
 
     memories: tuple[StoredMemory, ...] = ()
     entities: tuple[Entity, ...] = ()
     observations: tuple[StoredObservation, ...] = ()
+    profile: tuple[ProfileFact, ...] = ()
     memory_relevance: Mapping[MemoryId, float] = field(default_factory=dict[MemoryId, float])
     entity_relevance: Mapping[EntityId, float] = field(default_factory=dict[EntityId, float])
 
@@ -96,7 +98,10 @@ class Context:
         """Whether anything in the context comes from another session, and so belongs to the pool it was recalled from."""
         derived = self.derived
         sessions = (*self.relevant_history, *derived.memories, *derived.observations)
-        return bool(derived.entities) or any(each.session != self.session for each in sessions)
+        of_profile = (session for fact in derived.profile for session in fact.sessions)
+        return bool(derived.entities) or any(
+            session != self.session for session in (*(each.session for each in sessions), *of_profile)
+        )
 
     @property
     def memory_context(self) -> str:
@@ -106,6 +111,12 @@ class Context:
             f"{attributed(stored.memory.content, stored.user, named=named)}{past_note(stored)}"
             for stored in self.derived.memories
         )
+
+    @property
+    def profile_text(self) -> str:
+        """The facts of the user as `{PROFILE}` shows them (MEM-16): quoted data, not instructions."""
+        named = self.names_speakers
+        return self.quoted(fact.line(named=named) for fact in self.derived.profile)
 
     def quoted(self, lines: Iterable[str]) -> str:
         """Recalled lines as one marked block, which names the current user where several users are quoted."""

@@ -12,6 +12,7 @@ ObservationScope = Literal["session", "user"]
 MOST_PENDING_MESSAGES = 1_000
 DEFAULT_PENDING_MESSAGES = 4
 MAX_SYSTEM_PROMPT = 20_000
+MOST_RETENTION_DAYS = 36_500
 NO_SETTINGS: Mapping[str, object] = {}
 """The settings outside a project: all defaults."""
 
@@ -59,6 +60,24 @@ def system_prompt(settings: Mapping[str, object]) -> str | None:
     return given if isinstance(given, str) else None
 
 
+def retention_days(settings: Mapping[str, object]) -> int | None:
+    """After how many days what was said is forgotten (MEM-18); None keeps it."""
+    return checked_retention_days(settings.get("retention_days"), "settings.retention_days")
+
+
+def checked_retention_days(given: object, field: str) -> int | None:
+    """A number of days; 0 and None both keep everything, and are returned as None."""
+    if given is None:
+        return None
+    checked_limit(cast(int, given), field, MOST_RETENTION_DAYS)
+    return cast(int, given) or None
+
+
+def stricter(*days: int | None) -> int | None:
+    """The smallest of several numbers of days; None if all of them keep everything."""
+    return min((each for each in days if each is not None), default=None)
+
+
 def _check_observation_scope(given: object, field: str) -> None:
     if given not in get_args(ObservationScope):
         raise InvalidRequest(field, f"must be one of {', '.join(get_args(ObservationScope))}.")
@@ -85,4 +104,5 @@ _CHECKS: Mapping[str, Callable[[object, str], object]] = {
     "system_prompt": _check_system_prompt,
     "min_relevance": checked_min_relevance,
     "history_tokens": _check_history_tokens,
+    "retention_days": checked_retention_days,
 }

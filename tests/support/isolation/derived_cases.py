@@ -7,7 +7,7 @@ from cloister.domain.memory import same_as
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.entities import EntityStore, StoredEntities
 from cloister.storage.stores.extraction import ExtractionStore
-from cloister.storage.stores.memories import MemoryStore, StoredMemories
+from cloister.storage.stores.memories import MemoryStore, ProfileStore, StoredMemories
 from cloister.storage.stores.observations import ObservationStore
 from cloister.storage.stores.pools import DerivedState
 from support.isolation.twin_tenants import (
@@ -40,6 +40,10 @@ def forget_derived(transaction: Transaction, home: Home) -> None:
     ObservationStore(transaction).forget_session(session)
     EntityStore(transaction).forget_session(session)
     ExtractionStore(transaction).forget_past(session)
+
+
+def profile(transaction: Transaction, home: Home) -> ProfileStore:
+    return ProfileStore(transaction, home.first.pool)
 
 
 def memory_rows(transaction: Transaction, home: Home) -> StoredMemories:
@@ -97,6 +101,10 @@ DERIVED_CASES: dict[str, Case] = {
         ],
         nothing=[()],
     ),
+    "ProfileStore.of_user": Case(
+        act=lambda t, h: profile(t, h).of_user("ann", h.first.session, now=MOMENT, limit=9), nothing=[]
+    ),
+    "ProfileStore.decisions": Case(act=lambda t, h: profile(t, h).decisions(now=MOMENT, limit=9), nothing=[]),
     "StoredMemories.version": Case(act=lambda t, h: memory_rows(t, h).version(), nothing=None),
     "StoredMemories.validity_rows": Case(act=lambda t, h: memory_rows(t, h).validity_rows(), nothing=[]),
     "StoredMemories.all_rows": Case(act=lambda t, h: list(memory_rows(t, h).all_rows()), nothing=[]),
@@ -135,9 +143,10 @@ DERIVED_CASES: dict[str, Case] = {
         nothing=[],
     ),
     "EntityStore.forget_session": Case(act=lambda t, h: EntityStore(t).forget_session(h.first.session), writes=True),
-    "EntityStore.forget_message": Case(
-        act=lambda t, h: EntityStore(t).forget_message(h.first.messages[0]), writes=True
+    "EntityStore.most_mentioned": Case(
+        act=lambda t, h: EntityStore(t).most_mentioned(h.cellar, "ann", limit=9), nothing=[]
     ),
+    "EntityStore.forget_messages": Case(act=lambda t, h: EntityStore(t).forget_messages(h.first.messages), writes=True),
     "EntityStore.retag": Case(act=lambda t, h: retag(t, h), writes=True),
     "EntityStore.lock": Case(act=lambda t, h: EntityStore(t).lock([h.second.entity]), nothing=[], writes=True),
     "EntityStore.found": Case(act=lambda t, h: EntityStore(t).found([h.first.entity, h.second.entity]), nothing=[]),

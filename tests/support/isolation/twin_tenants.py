@@ -37,13 +37,13 @@ from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.changes import ChangeStore
 from cloister.storage.stores.derived_index_rows import EntityIndexStore, MemoryIndexStore
 from cloister.storage.stores.entities import EntityStore, StoredEntities
-from cloister.storage.stores.erasure import TenantErasureStore, UserErasureStore
+from cloister.storage.stores.erasure import RetentionStore, TenantErasureStore, UserErasureStore
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.filters import FilterStore
 from cloister.storage.stores.idempotency import FirstAnswer, IdempotencyStore
 from cloister.storage.stores.index_rows import IndexStore
 from cloister.storage.stores.keys import ApiKeyStore
-from cloister.storage.stores.memories import MemoryStore, StoredMemories
+from cloister.storage.stores.memories import MemoryStore, ProfileStore, StoredMemories
 from cloister.storage.stores.messages import Indexed, MessageStore
 from cloister.storage.stores.observations import ObservationStore
 from cloister.storage.stores.pools import PoolStore, StoredPool
@@ -69,6 +69,7 @@ STORES = (
     UsageStore,
     MemoryStore,
     StoredMemories,
+    ProfileStore,
     SupersessionStore,
     ReplacementStore,
     RevisionStore,
@@ -82,6 +83,7 @@ STORES = (
     EntityIndexStore,
     UserErasureStore,
     TenantErasureStore,
+    RetentionStore,
     VectorStore,
     PoolVectors,
     FilterStore,
@@ -310,6 +312,7 @@ def new_memory(memory: MemoryId, session: SessionId, *sources: MessageId, conten
         valid_from=MOMENT,
         source="extracted",
         subject=SUBJECT,
+        categories=("decision",),
     )
 
 

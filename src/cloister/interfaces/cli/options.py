@@ -24,6 +24,7 @@ _PARAMETERS = {
     "member_visibility": "members",
     "project_id": "project",
     "recent_limit": "recent",
+    "retention_days": "days",
     "semantic_limit": "semantic",
     "user_id": "user",
 }
@@ -103,6 +104,7 @@ Project = Annotated[
 KeyProject = Annotated[
     str | None, typer.Option("--project", metavar="PROJECT", help="Project, by its id (proj_…) or name.")
 ]
+ProfileBudget = Annotated[int, typer.Option("--budget", metavar="N", help="The largest size of its text, in tokens.")]
 User = Annotated[str | None, typer.Option("--user", metavar="ID", help="User id.")]
 Limit = Annotated[int, typer.Option("--limit", metavar="N", help="How many, 1 to 200.")]
 After = Annotated[

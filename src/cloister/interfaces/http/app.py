@@ -29,7 +29,16 @@ from cloister.interfaces.http.openai import models as openai_models
 from cloister.interfaces.http.openai import routes as openai_chat
 from cloister.interfaces.http.openai.errors import on_http_error
 from cloister.interfaces.http.openapi.document import DescribedApp
-from cloister.interfaces.http.resources import corrections, erasure, memories, recall, sessions, tenants
+from cloister.interfaces.http.resources import (
+    corrections,
+    erasure,
+    memories,
+    profiles,
+    recall,
+    retention,
+    sessions,
+    tenants,
+)
 
 
 def create_app(
@@ -91,6 +100,8 @@ def create_app(
         openai_models,
         events,
         tenants,
+        retention,
+        profiles,
         erasure,
         health,
         sign_in,

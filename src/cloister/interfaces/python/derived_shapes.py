@@ -7,6 +7,7 @@ from cloister.domain.entity import Entity as DomainEntity
 from cloister.domain.identifiers import format_entity_id, format_memory_id, format_message_id, format_observation_id
 from cloister.domain.memory import StoredMemory
 from cloister.domain.observation import StoredObservation
+from cloister.domain.prompts.profile import Profile as DomainProfile
 from cloister.domain.recall.relevance import strength_of
 from cloister.domain.timestamps import iso
 from cloister.domain.truth.revision import MemoryState as DomainState
@@ -122,6 +123,32 @@ class Observation:
     user_id: str | None
     source_message_ids: tuple[str, ...]
     created_at: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProfileFact:
+    """A fact of a profile, with the ids of all memories that say it; an entity of a project has none."""
+
+    content: str
+    memory_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Profile:
+    """The stable facts of a user or a project, grouped, those that are pinned first. `text` is the same as a block of quoted data
+    for a prompt, of so many `tokens`."""
+
+    text: str
+    facts: tuple[ProfileFact, ...]
+    tokens: int
+
+
+def profile_shape(profile: DomainProfile) -> Profile:
+    facts = tuple(
+        ProfileFact(content=fact.content, memory_ids=tuple(map(format_memory_id, fact.memories)))
+        for fact in profile.facts
+    )
+    return Profile(text=profile.text, facts=facts, tokens=profile.tokens)
 
 
 def memory_shape(stored: StoredMemory) -> Memory:

@@ -1,7 +1,7 @@
 """Build a session's context: its recent messages, and what is recalled from its pool for the question."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from cloister.domain.context import (
@@ -38,6 +38,7 @@ from cloister.domain.text import checked_content, checked_limit
 from cloister.domain.timestamps import Clock
 from cloister.index import terms
 from cloister.services.recall.additional import QueryVector
+from cloister.services.recall.profile import Profiles
 from cloister.services.recall.recall import Recall
 from cloister.services.recall.selection import Pick, Question, Recalled
 from cloister.services.recall.snapshot import read_snapshot
@@ -62,7 +63,7 @@ class ContextRequest:
     default now. `as_of` asks for the memories that were true then, and not now (MEM-12). `sources` replace the project's own, and
     the limits replace those of the sources. A budget is filled with related history unless it is only a cap. Messages whose words
     are `known` are not recalled, and others take their place. A filter applies to all that is recalled, and not to the current
-    conversation."""
+    conversation. With `profile_tokens` the context also has the profile of its user, of at most so many tokens (MEM-16)."""
 
     question: str | None = None
     asked_at: int | None = None
@@ -74,6 +75,7 @@ class ContextRequest:
     budget: int | None = None
     budget_is_cap: bool = False
     known: frozenset[str] = frozenset()
+    profile_tokens: int = 0
     filter: Filter | None = None
     bound_to: Scope | None = None
 
@@ -95,8 +97,9 @@ class ContextRequest:
 class ContextBuilder:
     """Each context is read from one snapshot."""
 
-    def __init__(self, database: Database, recall: Recall, generation: int, clock: Clock) -> None:
+    def __init__(self, database: Database, recall: Recall, generation: int, clock: Clock, profiles: Profiles) -> None:
         self._database = database
+        self._profiles = profiles
         self._recall = recall
         self._generation = generation
         self._clock = clock
@@ -121,7 +124,13 @@ class ContextBuilder:
                 project=session.project,
                 said=said,
                 related=related,
-                derived=self._derived(transaction, session, scope, project, question),
+                derived=self._with_profile(
+                    transaction,
+                    session,
+                    scope,
+                    request,
+                    self._derived(transaction, session, scope, project, question),
+                ),
                 room=_room(project, request, question),
                 left_out={"weak": recalled.weak, "duplicate": recalled.duplicate, "limit": recalled.limit},
                 user=session.user_id,
@@ -212,6 +221,15 @@ class ContextBuilder:
             memory_relevance={found.what.memory.id: found.relevance for found in memories},
             entity_relevance={found.what.id: found.relevance for found in entities},
         )
+
+    def _with_profile(
+        self, transaction: Transaction, session: Session, scope: Scope, request: ContextRequest, derived: Derived
+    ) -> Derived:
+        """With the profile of the session's user, if the prompt asks for it."""
+        if not request.profile_tokens:
+            return derived
+        profile = self._profiles.for_prompt(transaction, scope, session.id, request.profile_tokens)
+        return replace(derived, profile=profile)
 
     def _recent_in_pool(
         self, transaction: Transaction, scope: Scope, sources: Sequence[Source], wanted: Filter | None

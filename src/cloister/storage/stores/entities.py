@@ -104,6 +104,11 @@ class EntityStore:
         )
         return self._merged(rows)
 
+    def most_mentioned(self, project: ProjectId, user: str | None, *, limit: int) -> list[Entity]:
+        """The entities of a project, or of one user's part of it, that most messages mention."""
+        rows = self._transaction.rows("most_mentioned_entities", project_id=project, user_id=user, limit=limit)
+        return self._merged(rows)
+
     def of_project(self, project: ProjectId) -> list[Entity]:
         """All entities of a project, in id order, of all users' parts."""
         return self._merged(self._transaction.rows("all_project_entities", project_id=project))
@@ -133,9 +138,11 @@ class EntityStore:
             self._transaction.execute("delete_session_mentions", session_id=session)
         return self._after_forgetting(touched)
 
-    def forget_message(self, message: MessageId) -> TouchedEntities:
-        """Delete the mentions by a message. Notes that one extraction made from several messages go whole: they cannot be split."""
-        mentions = self._transaction.rows("mentions_of_message", message_id=message)
+    def forget_messages(self, messages: Sequence[MessageId]) -> TouchedEntities:
+        """Delete the mentions by messages. Notes that one extraction made from several messages go whole: they cannot be split."""
+        mentions = [
+            row for message in messages for row in self._transaction.rows("mentions_of_message", message_id=message)
+        ]
         touched = self.lock(set(_ids(mentions)))
         for entity, session, created_at in mentions:
             self._transaction.execute(

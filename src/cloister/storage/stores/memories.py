@@ -9,6 +9,7 @@ from cloister.domain.errors import NotFound
 from cloister.domain.extraction import KnownMemory
 from cloister.domain.identifiers import MemoryId, MessageId, PoolId, ProjectId, SessionId, format_memory_id
 from cloister.domain.memory import Memory, MemoryStatus, StoredMemory
+from cloister.domain.prompts.profile import ProfileMemory
 from cloister.storage.interface import FIRST_PAGE, CursorKey, Row, Transaction, integers
 from cloister.storage.stores.messages import Indexed
 
@@ -180,6 +181,26 @@ class MemoryStore:
         return sources
 
 
+class ProfileStore:
+    """What is true now in one pool, for a profile (MEM-16); the caller has checked that the pool is within reach."""
+
+    def __init__(self, transaction: Transaction, pool: PoolId) -> None:
+        self._transaction = transaction
+        self._pool = pool
+
+    def of_user(self, user: str | None, session: SessionId | None, *, now: int, limit: int) -> list[ProfileMemory]:
+        """The memories of a user, the most important first; without a user those of the session."""
+        rows = self._transaction.rows(
+            "profile_memories", pool_id=self._pool, user_id=user, session_id=session, now=now, limit=limit
+        )
+        return [_profile_memory(row) for row in rows]
+
+    def decisions(self, *, now: int, limit: int) -> list[ProfileMemory]:
+        """The memories of all users of the pool that are decisions, or pinned."""
+        rows = self._transaction.rows("project_decisions", pool_id=self._pool, now=now, limit=limit)
+        return [_profile_memory(row) for row in rows]
+
+
 class StoredMemories:
     """The memories of one pool in one snapshot, for an index."""
 
@@ -218,6 +239,22 @@ class StoredMemories:
 def thousandths(importance: float | None) -> int | None:
     """An importance as it is stored."""
     return None if importance is None else round(importance * _THOUSANDTHS)
+
+
+def _profile_memory(row: Row) -> ProfileMemory:
+    memory, content, digest, subject, categories, source, pinned, valid_from, session, user = cast(tuple[Any, ...], row)
+    return ProfileMemory(
+        id=MemoryId(memory),
+        content=content,
+        digest=bytes(digest),
+        subject=subject,
+        categories=() if categories == "[]" else tuple(json.loads(categories)),
+        source=source,
+        pinned=bool(pinned),
+        valid_from=valid_from,
+        session=session,
+        user=user,
+    )
 
 
 def _ids(rows: Sequence[Row]) -> list[MemoryId]:

@@ -19,6 +19,7 @@ from cloister.interfaces.http.openapi.examples import EXAMPLES, OWN_PARAMETERS, 
 from cloister.interfaces.http.openapi.openai_examples import OPENAI_EXAMPLES
 from cloister.interfaces.http.openapi.page import docs_page
 from cloister.interfaces.http.openapi.problem_examples import problem_example
+from cloister.interfaces.http.openapi.profile_examples import PROFILE_EXAMPLES
 from cloister.interfaces.http.problems import MEDIA_TYPE, STATUS, TITLES, Problem
 from cloister.interfaces.python.errors import KINDS
 
@@ -224,7 +225,7 @@ def _narrowed(said: Node, form: Node) -> Node:
 
 def _complete(operation: Node, route: APIRoute, problems: Node) -> None:
     name, need = route.name, need_of(route.endpoint)
-    example = EXAMPLES.get(name) or OPENAI_EXAMPLES.get(name, Example())
+    example = EXAMPLES.get(name) or PROFILE_EXAMPLES.get(name) or OPENAI_EXAMPLES.get(name, Example())
     operation["operationId"] = name
     operation["summary"] = route.summary or name.replace("_", " ").capitalize().replace("api", "API")
     operation["description"] = _described(operation["description"], need)

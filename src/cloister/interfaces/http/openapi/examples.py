@@ -104,7 +104,7 @@ _ASKED = {
     "relevance": None,
     "strength": None,
 }
-_MEMORY: dict[str, Any] = {
+MEMORY_SHAPE: dict[str, Any] = {
     "id": MEMORY,
     "content": "The user stays at a hotel in Alfama.",
     "session_id": SESSION,
@@ -123,7 +123,7 @@ _MEMORY: dict[str, Any] = {
     "created_at": ANSWERED,
 }
 _BY_HAND: dict[str, Any] = {
-    **_MEMORY,
+    **MEMORY_SHAPE,
     "content": "Ada is allergic to shellfish.",
     "importance": None,
     "source_message_ids": [],
@@ -132,7 +132,7 @@ _BY_HAND: dict[str, Any] = {
     "source": "written",
 }
 _CORRECTION = {"content": "The user stays at a hotel in Baixa.", "pinned": True}
-_CORRECTED: dict[str, Any] = {**_MEMORY, **_CORRECTION, "source": "corrected"}
+_CORRECTED: dict[str, Any] = {**MEMORY_SHAPE, **_CORRECTION, "source": "corrected"}
 _REVISION: dict[str, Any] = {
     "memory_id": MEMORY,
     "action": "correct",
@@ -140,7 +140,7 @@ _REVISION: dict[str, Any] = {
     "changed_at": "2026-05-03T18:04:40Z",
     "undone_at": None,
     "before": {
-        "content": _MEMORY["content"],
+        "content": MEMORY_SHAPE["content"],
         "importance": 0.6,
         "expires_at": None,
         "pinned": False,
@@ -150,7 +150,7 @@ _REVISION: dict[str, Any] = {
         "is_retracted": False,
     },
 }
-_ENTITY = {"id": ENTITY, "name": "Cacilhas", "type": "place", "notes": "The ferry to Cacilhas leaves at ten past."}
+ENTITY_SHAPE = {"id": ENTITY, "name": "Cacilhas", "type": "place", "notes": "The ferry to Cacilhas leaves at ten past."}
 _OBSERVATION = {
     "id": OBSERVATION,
     "content": "2 May 2026: the user said that the ferry to Cacilhas leaves at ten past.",
@@ -256,10 +256,10 @@ EXAMPLES: Mapping[str, Example] = {
             "current_conversation": [_ASKED],
             "relevant_history": [_SAID],
             "chat_history": [_SAID, _ASKED],
-            "memories": [{**_MEMORY, **_STRONG}],
-            "entities": [{**_ENTITY, **_STRONG}],
+            "memories": [{**MEMORY_SHAPE, **_STRONG}],
+            "entities": [{**ENTITY_SHAPE, **_STRONG}],
             "observations": [],
-            "memory_context": quoted([str(_MEMORY["content"])]),
+            "memory_context": quoted([str(MEMORY_SHAPE["content"])]),
             "tokens": 60,
             "omitted": dict.fromkeys(schemas.ANSWERS["omitted"]["required"], 0),
         },
@@ -303,20 +303,20 @@ EXAMPLES: Mapping[str, Example] = {
             ]
         },
     ),
-    "list_memories": _page(_MEMORY),
-    "list_user_memories": _page(_MEMORY),
+    "list_memories": _page(MEMORY_SHAPE),
+    "list_user_memories": _page(MEMORY_SHAPE),
     "add_memories": Example(
         request={"session_id": SESSION, "contents": [_BY_HAND["content"], "ada is allergic to shellfish"]},
         answer={"appended": [_BY_HAND], "duplicates": 1},
     ),
-    "get_memory": Example(answer=_MEMORY),
+    "get_memory": Example(answer=MEMORY_SHAPE),
     "correct_memory": Example(request=_CORRECTION, answer=_CORRECTED),
-    "retract_memory": Example(answer={**_MEMORY, "status": "retracted"}),
-    "restore_memory": Example(answer=_MEMORY),
+    "retract_memory": Example(answer={**MEMORY_SHAPE, "status": "retracted"}),
+    "restore_memory": Example(answer=MEMORY_SHAPE),
     "memory_history": _page(_REVISION),
     "forget_memory": Example(),
-    "list_entities": _page(_ENTITY),
-    "retag_entity": Example(request={"project_id": DEFAULT}, answer=_ENTITY),
+    "list_entities": _page(ENTITY_SHAPE),
+    "retag_entity": Example(request={"project_id": DEFAULT}, answer=ENTITY_SHAPE),
     "extract": Example(answer={"appended": 1, "checked_messages": 2}),
     "list_observations": _page(_OBSERVATION),
     "follow_events": Example(answer=_EVENTS),
@@ -367,6 +367,8 @@ PARAMETERS: Mapping[str, Any] = {
     "cursor": CURSOR,
     "wait": "indexed",
     "dry_run": True,
+    "retention_days": 365,
+    "budget_tokens": 300,
     "status": "active",
     "filter": '{"category": "travel"}',
     "last_event_id": EVENT_ID,

@@ -9,7 +9,7 @@ from cloister.domain.conversation import ROLES, STATUSES
 from cloister.domain.extraction import EntityType
 from cloister.domain.keys import LENGTH, PREFIX
 from cloister.domain.memory import MAX_MEMORY
-from cloister.domain.project_settings import MAX_SYSTEM_PROMPT, MOST_PENDING_MESSAGES
+from cloister.domain.project_settings import MAX_SYSTEM_PROMPT, MOST_PENDING_MESSAGES, MOST_RETENTION_DAYS
 from cloister.domain.recall.filter_language import DEEPEST, KIND_NAMES, MOST_CONDITIONS
 from cloister.domain.recall.relevance import Strength
 from cloister.domain.scope import MemberVisibility
@@ -51,6 +51,7 @@ CURSOR: Schema = {"pattern": "^[0-9A-Za-z_-]+$"}
 CONTEXT_LIMIT: Schema = {"minimum": 0, "maximum": HIGHEST_LIMIT}
 RELEVANCE: Schema = {"minimum": 0, "maximum": 1}
 BUDGET: Schema = {"minimum": 0, "maximum": HIGHEST_BUDGET}
+RETENTION_DAYS: Schema = {"minimum": 0, "maximum": MOST_RETENTION_DAYS}
 PENDING_MESSAGES: Schema = {"minimum": 1, "maximum": MOST_PENDING_MESSAGES}
 
 # Formats that are named schemas of the document, so that each is described once.

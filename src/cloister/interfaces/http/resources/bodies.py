@@ -55,6 +55,7 @@ Metadata = Annotated[
     ),
 ]
 DuplicateName = Annotated[bool, Field(description="Whether another project may have the same name.")]
+RetentionDays = Annotated[Whole, Field(json_schema_extra=schemas.RETENTION_DAYS)]
 ContextLimit = Annotated[Whole, Field(json_schema_extra=schemas.CONTEXT_LIMIT)]
 Relevance = Annotated[float, BeforeValidator(_as_real), Field(json_schema_extra=schemas.RELEVANCE)]
 
@@ -139,6 +140,21 @@ class ProjectSettings(Body):
         default=DEFAULT_HISTORY_TOKENS,
         description="The largest size of the related messages in a context, in tokens, where the request sets neither a budget nor "
         "limits of its own.",
+    )
+    retention_days: RetentionDays | None = Field(
+        default=None,
+        description="After how many days what was said in the project is forgotten, with all that derives from it. 0 or `null`: "
+        "never, unless the tenant is stricter. Try it first with `dry_run=true`.",
+    )
+
+
+class TenantSettings(Body):
+    """A change of the tenant's settings; fields that are not given stay as they are."""
+
+    retention_days: RetentionDays | None = Field(
+        default=None,
+        description="After how many days what was said is forgotten, in all projects and outside them, with all that derives from "
+        "it. 0 or `null`: never. A project may be stricter.",
     )
 
 

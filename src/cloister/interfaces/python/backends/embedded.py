@@ -276,10 +276,33 @@ class EmbeddedBackend:
     def delete_project(self, project: ProjectId) -> shapes.DeletedProject:
         return shapes.deleted_project_shape(self.services.projects.delete_project(self.reach, project))
 
+    def project_profile(self, project: ProjectId, user_id: str | None, budget: int) -> derived_shapes.Profile:
+        found = self.services.profiles.of_project(self.reach, project, user_id=user_id, budget=budget)
+        return derived_shapes.profile_shape(found)
+
+    def user_profile(self, user_id: str, project: ProjectChoice, budget: int) -> derived_shapes.Profile:
+        found = self.services.profiles.of_user(self.reach, user_id, self._resolved(project), budget=budget)
+        return derived_shapes.profile_shape(found)
+
     def erase_user(self, user_id: str, dry_run: bool) -> tenant_shapes.ErasedUser:
         erasure = self.services.erase_user
         counts = erasure.preview(self.reach, user_id) if dry_run else erasure.erase(self.reach, user_id)
         return tenant_shapes.erased_user_shape(counts)
+
+    def tenant_settings(self) -> tenant_shapes.TenantSettings:
+        return tenant_shapes.TenantSettings(retention_days=self.services.retention.of_tenant(self.reach))
+
+    def update_tenant_settings(self, retention_days: int | None) -> tenant_shapes.TenantSettings:
+        days = self.services.retention.set_of_tenant(self.reach, retention_days)
+        return tenant_shapes.TenantSettings(retention_days=days)
+
+    def apply_retention(
+        self, project: ProjectId | None, dry_run: bool, retention_days: int | None
+    ) -> tenant_shapes.Retention:
+        retention = self.services.retention
+        if dry_run:
+            return tenant_shapes.retention_preview_shape(retention.preview(self.reach, project, days=retention_days))
+        return tenant_shapes.retention_shape(retention.apply(self.reach, project))
 
     def create_key(self, fields: KeyFields) -> shapes.CreatedKey:
         return shapes.created_key_shape(self.services.api_keys.create(self.reach, fields))

@@ -12,7 +12,15 @@ from cloister.domain.memory import MemoryStatus
 from cloister.domain.scope import MemberVisibility
 from cloister.domain.text import Metadata
 from cloister.interfaces.python.arguments import ProjectChoice
-from cloister.interfaces.python.derived_shapes import Appended, Entity, Extraction, Memory, MemoryRevision, Observation
+from cloister.interfaces.python.derived_shapes import (
+    Appended,
+    Entity,
+    Extraction,
+    Memory,
+    MemoryRevision,
+    Observation,
+    Profile,
+)
 from cloister.interfaces.python.pages import GivenFilter, Page, PageRequest
 from cloister.interfaces.python.preview_shapes import MovePreview, VisibilityPreview
 from cloister.interfaces.python.shapes import (
@@ -27,7 +35,7 @@ from cloister.interfaces.python.shapes import (
     Project,
     Session,
 )
-from cloister.interfaces.python.tenant_shapes import ErasedUser, Usage
+from cloister.interfaces.python.tenant_shapes import ErasedUser, Retention, TenantSettings, Usage
 from cloister.services.conversations.sessions import SessionChange, SessionFields
 from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
@@ -124,7 +132,12 @@ class Backend(Protocol):
     def preview_visibility(self, project: ProjectId, visibility: MemberVisibility) -> VisibilityPreview: ...
     def delete_project(self, project: ProjectId) -> DeletedProject: ...
 
+    def project_profile(self, project: ProjectId, user_id: str | None, budget: int) -> Profile: ...
+    def user_profile(self, user_id: str, project: ProjectChoice, budget: int) -> Profile: ...
     def erase_user(self, user_id: str, dry_run: bool) -> ErasedUser: ...
+    def tenant_settings(self) -> TenantSettings: ...
+    def update_tenant_settings(self, retention_days: int | None) -> TenantSettings: ...
+    def apply_retention(self, project: ProjectId | None, dry_run: bool, retention_days: int | None) -> Retention: ...
     def create_key(self, fields: KeyFields) -> CreatedKey: ...
     def keys(self, page: PageRequest[int]) -> Page[ApiKey]: ...
     def revoke_key(self, key: KeyId) -> None: ...

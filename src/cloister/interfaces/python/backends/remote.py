@@ -44,6 +44,7 @@ Id = TypeVar("Id")
 _SESSIONS: Final = "/v1/sessions"
 _PROJECTS: Final = "/org/projects"
 _KEYS: Final = "/org/api-keys"
+_SETTINGS: Final = "/org/settings"
 # A small machine's model is slow, and a user may have many sessions.
 _SECONDS_FOR_LONG_WORK: Final = 1_800
 
@@ -225,9 +226,34 @@ class RemoteBackend:
     def delete_project(self, project: ProjectId) -> shapes.DeletedProject:
         return self.server.change("DELETE", _project(project)).one(shapes.DeletedProject)
 
+    def project_profile(self, project: ProjectId, user_id: str | None, budget: int) -> derived_shapes.Profile:
+        path = f"{_project(project)}/profile"
+        return self.server.get(path, user_id=user_id, budget_tokens=budget).one(derived_shapes.Profile)
+
+    def user_profile(self, user_id: str, project: ProjectChoice, budget: int) -> derived_shapes.Profile:
+        """Where no project is named, it is the key's, else the tenant's default project."""
+        named = None if project is UNSPECIFIED else NO_PROJECT if project is None else format_project_id(project)
+        path = f"{_user(user_id)}/profile"
+        return self.server.get(path, project_id=named, budget_tokens=budget).one(derived_shapes.Profile)
+
     def erase_user(self, user_id: str, dry_run: bool) -> tenant_shapes.ErasedUser:
         path = f"{_user(user_id)}{'?dry_run=true' if dry_run else ''}"
         return self.server.change("DELETE", path, seconds=_SECONDS_FOR_LONG_WORK).one(tenant_shapes.ErasedUser)
+
+    def tenant_settings(self) -> tenant_shapes.TenantSettings:
+        return self.server.get(_SETTINGS).one(tenant_shapes.TenantSettings)
+
+    def update_tenant_settings(self, retention_days: int | None) -> tenant_shapes.TenantSettings:
+        answer = self.server.change("PATCH", _SETTINGS, {"retention_days": retention_days})
+        return answer.one(tenant_shapes.TenantSettings)
+
+    def apply_retention(
+        self, project: ProjectId | None, dry_run: bool, retention_days: int | None
+    ) -> tenant_shapes.Retention:
+        path = "/org/retention" if project is None else f"{_project(project)}/retention"
+        tried = "" if retention_days is None else f"&retention_days={retention_days}"
+        path = f"{path}?dry_run=true{tried}" if dry_run else path
+        return self.server.change("POST", path, seconds=_SECONDS_FOR_LONG_WORK).one(tenant_shapes.Retention)
 
     def create_key(self, fields: KeyFields) -> shapes.CreatedKey:
         given = _given(

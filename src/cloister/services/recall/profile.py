@@ -1,0 +1,101 @@
+"""Profiles: what is true now of a user in one pool, and what a project knows, read in one transaction, without a model (MEM-16).
+
+Nothing is kept between requests: what is forgotten, retracted or superseded is gone by the next one.
+"""
+
+from collections.abc import Sequence
+
+from cloister.domain.context import HIGHEST_BUDGET
+from cloister.domain.entity import Entity
+from cloister.domain.errors import Forbidden
+from cloister.domain.identifiers import ProjectId, SessionId
+from cloister.domain.prompts.profile import (
+    DEFAULT_PROFILE_TOKENS,
+    Profile,
+    ProfileFact,
+    ProfileMemory,
+    profile_of,
+    stable_facts,
+)
+from cloister.domain.scope import Reach, Scope
+from cloister.domain.text import checked_limit, checked_name
+from cloister.domain.timestamps import Clock
+from cloister.storage.interface import Database, Transaction
+from cloister.storage.stores.entities import EntityStore
+from cloister.storage.stores.memories import ProfileStore
+from cloister.storage.stores.pools import PoolStore
+from cloister.storage.stores.tenants import ProjectStore
+
+_MOST_MEMORIES = 1_000
+_MOST_DECISIONS = 200
+_MOST_ENTITIES = 50
+
+
+class Profiles:
+    """Reads one pool for each profile, which has to be within the caller's reach."""
+
+    def __init__(self, database: Database, generation: int, clock: Clock) -> None:
+        self._database = database
+        self._generation = generation
+        self._clock = clock
+
+    def of_user(
+        self, reach: Reach, user_id: str, project: ProjectId | None, *, budget: int = DEFAULT_PROFILE_TOKENS
+    ) -> Profile:
+        """The profile of a user in a project, or outside all projects. Empty for a user of whom nothing is known."""
+        checked_name(user_id, "user_id")
+        checked_limit(budget, "budget_tokens", HIGHEST_BUDGET)
+        user = reach.user_of(user_id)
+        with self._database.read(reach) as transaction:
+            scope = _scope(transaction, project, user)
+            return _profile(self.memories(transaction, scope), budget, named=scope.shared)
+
+    def of_project(
+        self, reach: Reach, project: ProjectId, *, user_id: str | None = None, budget: int = DEFAULT_PROFILE_TOKENS
+    ) -> Profile:
+        """The profile of a project: its pinned memories, its decisions, and the entities that are mentioned most. Of a project with
+        private members the part of one user, or of the sessions without a user (ISO-10)."""
+        if user_id is not None:
+            checked_name(user_id, "user_id")
+        checked_limit(budget, "budget_tokens", HIGHEST_BUDGET)
+        with self._database.read(reach) as transaction:
+            scope = _scope(transaction, project, reach.user_of(user_id))
+            pool = PoolStore(transaction, self._generation).find(scope.pool)
+            memories: list[ProfileMemory] = []
+            if pool is not None and reach.covers(scope):
+                memories = ProfileStore(transaction, pool).decisions(now=self._clock(), limit=_MOST_DECISIONS)
+            entities = EntityStore(transaction).most_mentioned(project, scope.pool.user, limit=_MOST_ENTITIES)
+            return _profile(memories, budget, entities=entities, named=scope.shared)
+
+    def for_prompt(
+        self, transaction: Transaction, scope: Scope, session: SessionId, budget: int
+    ) -> tuple[ProfileFact, ...]:
+        """The facts of the profile of a session's user, from the session's own pool."""
+        return _profile(self.memories(transaction, scope, session), budget, named=scope.shared).facts
+
+    def memories(self, transaction: Transaction, scope: Scope, session: SessionId | None = None) -> list[ProfileMemory]:
+        """The memories of the scope's user in the scope's pool that are true now; without a user those of the session."""
+        pool = PoolStore(transaction, self._generation).find(scope.pool)
+        if pool is None or not transaction.reach.covers(scope):
+            return []
+        return ProfileStore(transaction, pool).of_user(scope.user, session, now=self._clock(), limit=_MOST_MEMORIES)
+
+
+def _scope(transaction: Transaction, project: ProjectId | None, user: str | None) -> Scope:
+    reach = transaction.reach
+    if project is None:
+        if reach.confined_to is not None:
+            raise Forbidden("This key is confined to its project: it cannot read what is in no project.")
+        return Scope(tenant=reach.tenant, project=None, user=user)
+    found = ProjectStore(transaction).get(project)
+    return Scope(tenant=reach.tenant, project=found.id, user=user, visibility=found.member_visibility)
+
+
+def _profile(memories: list[ProfileMemory], budget: int, *, named: bool, entities: Sequence[Entity] = ()) -> Profile:
+    pinned = [memory.id for memory in memories if memory.pinned]
+    return profile_of([*stable_facts(memories), *map(_entity_fact, entities)], pinned, budget, named=named)
+
+
+def _entity_fact(entity: Entity) -> ProfileFact:
+    notes = f": {entity.notes}" if entity.notes else ""
+    return ProfileFact(content=f"{entity.name} ({entity.type}){notes}", memories=(), group="entities", user=entity.user)
