@@ -7,7 +7,7 @@ than they are (design 3.6).
 from dataclasses import dataclass
 from typing import Literal
 
-from cloister.domain.identifiers import MessageId, PoolId
+from cloister.domain.identifiers import MemoryId, MessageId, PoolId
 
 EntityType = Literal["person", "place", "organisation", "project", "product", "event", "other"]
 
@@ -27,11 +27,31 @@ class Statement:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExtractedMemory:
-    """A memory to be stored (MEM-1). `importance` is from 0 to 1, None if the extractor gives none."""
+    """A memory to be stored (MEM-1). `importance` is from 0 to 1, None if the extractor gives none.
+
+    `replaces` are known memories that this one makes untrue (MEM-12). `subject` is the key of a fact that has one value at a time,
+    such as `home`, `employer`, `name`, or `diet:meat` for a preference; None if the fact has no single value. `retracts` says that
+    the statement only ends an older fact, as "I no longer eat meat" does; it is stored too. `valid_from` is when the fact was said;
+    None: when its first source was."""
 
     content: str
     sources: tuple[MessageId, ...]
     importance: float | None = None
+    replaces: tuple[MemoryId, ...] = ()
+    subject: str | None = None
+    retracts: bool = False
+    categories: tuple[str, ...] = ()
+    valid_from: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KnownMemory:
+    """A memory that is true now, as an extractor is shown it. A new memory names its `id` in `replaces` to supersede it."""
+
+    id: MemoryId
+    content: str
+    subject: str | None
+    valid_from: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Statement
+from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, KnownMemory, Statement
 from cloister.domain.identifiers import MessageId
 from cloister.domain.recall.passage import Passage
 from cloister.domain.reply import ChatRequest, Piece
@@ -70,10 +70,11 @@ class Extractor(Protocol):
     def name(self) -> str: ...
 
     def memories(
-        self, said: Sequence[Statement], known: Sequence[str], of_user: Sequence[str] = ()
+        self, said: Sequence[Statement], known: Sequence[KnownMemory], of_user: Sequence[KnownMemory] = ()
     ) -> list[ExtractedMemory]:
         """The memories in what users say here, without those already `known` in this session. `of_user` are the memories of the
-        user's other sessions, as background: one of them that a user states here is a memory of this session too (MEM-11)."""
+        user's other sessions, as background: one of them that a user states here is a memory of this session too (MEM-11). A
+        memory that makes some of them untrue names their ids in `replaces` (MEM-12)."""
         ...
 
     def entities(self, said: Sequence[Statement]) -> list[ExtractedEntity]:

@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from cloister.domain.errors import ModelAnswerInvalid, ModelUnavailable
-from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Statement
+from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, KnownMemory, Statement
 from cloister.domain.memory import normalised
 from cloister.domain.prompts.outside_text import harmless
 from cloister.models.openai import answers
@@ -56,17 +56,18 @@ class OpenAiExtractor:
         self._client: BlockingModelClient | None = None
 
     def memories(
-        self, said: Sequence[Statement], known: Sequence[str], of_user: Sequence[str] = ()
+        self, said: Sequence[Statement], known: Sequence[KnownMemory], of_user: Sequence[KnownMemory] = ()
     ) -> list[ExtractedMemory]:
+        texts = [memory.content for memory in known]
         task = _Task(
             prompt=_prompt("memories"),
             schema=answers.MEMORIES,
             read=answers.read_memories,
-            known=_lines(known),
-            of_user=_lines(line for line in of_user if line not in known),
+            known=_lines(texts),
+            of_user=_lines(memory.content for memory in of_user if memory.content not in texts),
             may_be_missing=False,
         )
-        return merged_memories(self._extract(task, said), known)
+        return merged_memories(self._extract(task, said), texts)
 
     def entities(self, said: Sequence[Statement]) -> list[ExtractedEntity]:
         task = _Task(prompt=_prompt("entities"), schema=answers.ENTITIES, read=answers.read_entities)
