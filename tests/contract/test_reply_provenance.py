@@ -8,7 +8,7 @@ import pytest
 
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import TurnMoved
-from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Statement
+from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, KnownMemory, Statement
 from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.memory import quoted
 from cloister.services.chat.turns import Turn, TurnRequest
@@ -27,7 +27,7 @@ class Names:
     name = "names"
 
     def memories(
-        self, said: Sequence[Statement], known: Sequence[str], of_user: Sequence[str] = ()
+        self, said: Sequence[Statement], known: Sequence[KnownMemory], of_user: Sequence[KnownMemory] = ()
     ) -> list[ExtractedMemory]:
         return [ExtractedMemory(content=one.content, sources=(one.id,)) for one in said]
 

@@ -6,7 +6,7 @@ import pytest
 
 from cloister.domain.context import Context
 from cloister.domain.conversation import Draft, Role
-from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Statement
+from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, KnownMemory, Statement
 from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.memory import quoted
 from cloister.domain.prompts.prompt import system_part
@@ -28,7 +28,7 @@ class Repeating:
     name = "repeating"
 
     def memories(
-        self, said: Sequence[Statement], known: Sequence[str], of_user: Sequence[str] = ()
+        self, said: Sequence[Statement], known: Sequence[KnownMemory], of_user: Sequence[KnownMemory] = ()
     ) -> list[ExtractedMemory]:
         alone = [ExtractedMemory(content=f"Noted: {one.content}", sources=(one.id,)) for one in said]
         return [*alone, ExtractedMemory(content="Noted: all of it.", sources=tuple(one.id for one in said))]

@@ -141,7 +141,14 @@ def recalled(texts: list[str], *, shared: bool = False, author: str | None = Non
     memories = tuple(
         StoredMemory(
             memory=Memory(
-                id=MemoryId(n), session=SessionId(2), content=text, importance=None, sources=(), created_at=n
+                id=MemoryId(n),
+                session=SessionId(2),
+                content=text,
+                importance=None,
+                sources=(),
+                created_at=n,
+                valid_from=n,
+                source="written",
             ),
             session="s",
             user=user,

@@ -1,5 +1,6 @@
 """The shapes of what is extracted from messages: memories, entities and observations."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from cloister.domain.entity import Entity as DomainEntity
@@ -14,7 +15,11 @@ from cloister.services.memories.memories import MemoryAdditions
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Memory:
-    """A memory. `user_id` is the user of its session; `source_message_ids` is empty for a memory that was added by hand."""
+    """A memory. `user_id` is the user of its session; `source_message_ids` is empty for a memory that was added by hand.
+
+    `status` is `active`, `superseded`, `expired` or `retracted`. It is true from `valid_from`, when it was said, until
+    `valid_until`, when the memory `superseded_by` was said. `source` is `extracted`, `written`, `corrected` or `imported`. A
+    `pinned` memory is in every context of its pool."""
 
     id: str
     content: str
@@ -22,6 +27,15 @@ class Memory:
     user_id: str | None
     importance: float | None
     source_message_ids: tuple[str, ...]
+    status: str
+    valid_from: str
+    valid_until: str | None
+    superseded_by: str | None
+    pinned: bool
+    expires_at: str | None
+    categories: tuple[str, ...]
+    metadata: Mapping[str, object]
+    source: str
     created_at: str
 
 
@@ -89,6 +103,15 @@ def memory_shape(stored: StoredMemory) -> Memory:
         user_id=stored.user,
         importance=memory.importance,
         source_message_ids=tuple(map(format_message_id, memory.sources)),
+        status=stored.status,
+        valid_from=iso(memory.valid_from),
+        valid_until=None if memory.valid_until is None else iso(memory.valid_until),
+        superseded_by=None if memory.superseded_by is None else format_memory_id(memory.superseded_by),
+        pinned=memory.pinned,
+        expires_at=None if memory.expires_at is None else iso(memory.expires_at),
+        categories=memory.categories,
+        metadata=memory.metadata,
+        source=memory.source,
         created_at=iso(memory.created_at),
     )
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from cloister.domain.context import Context, Derived, Item
 from cloister.domain.entity import Entity
 from cloister.domain.identifiers import PoolId, SessionId
+from cloister.domain.memory import MemoryStatus, StoredMemory
 from cloister.domain.observation import StoredObservation
 from cloister.domain.prompts.recalled_text import own_words, shown_outside_session
 from cloister.domain.prompts.speaker import without_user
@@ -49,9 +50,11 @@ class RecalledText:
         for message in (*said, *(item.message for item in context.relevant_history)):
             if message.id not in present:
                 yield own_words(message.content)
-        memories = {stored.memory.id for stored in now.derived.memories}
+        memories = {stored.memory.id: stored.memory.content for stored in now.derived.memories}
         yield from (
-            without_user(each.memory.content) for each in context.derived.memories if each.memory.id not in memories
+            without_user(each.memory.content)
+            for each in context.derived.memories
+            if memories.get(each.memory.id) != each.memory.content
         )
         notes = {stored.observation.id for stored in now.derived.observations}
         yield from (
@@ -82,9 +85,7 @@ class RecalledText:
         pool = PoolStore(self._transaction, self._generation).find(self._scope.pool)
         if pool is None:
             return Derived()
-        memories = StoredMemories(self._transaction, pool, self._generation).found(
-            [stored.memory.id for stored in derived.memories]
-        )
+        memories = self._memories(derived, pool)
         entities = self._entities(derived)
         noted = {stored.observation.id: stored for stored in self._observations(derived, pool)}
         return replace(
@@ -95,6 +96,16 @@ class RecalledText:
                 noted[stored.observation.id] for stored in derived.observations if stored.observation.id in noted
             ),
         )
+
+    def _memories(self, derived: Derived, pool: PoolId) -> dict[int, StoredMemory]:
+        """The memories that are still in the pool and not retracted, each with the status that it had when it was recalled."""
+        recalled: dict[int, MemoryStatus] = {stored.memory.id: stored.status for stored in derived.memories}
+        found = StoredMemories(self._transaction, pool, self._generation).found(list(recalled), now=0)
+        return {
+            memory: replace(stored, status=recalled[memory])
+            for memory, stored in found.items()
+            if stored.memory.retracted_at is None
+        }
 
     def _entities(self, derived: Derived) -> dict[int, Entity]:
         project = self._scope.entities

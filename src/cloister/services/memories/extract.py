@@ -24,7 +24,7 @@ from cloister.domain.observation import Observation
 from cloister.domain.project_settings import pending_message_count
 from cloister.domain.prompts.recalled_text import own_words
 from cloister.domain.scope import Reach
-from cloister.domain.timestamps import Clock
+from cloister.domain.timestamps import Clock, is_valid_time
 from cloister.models.interface import Extractor
 from cloister.services.memories.claims import Claim, Claims
 from cloister.services.memories.entities import Entities
@@ -182,7 +182,8 @@ class Extraction:
             return []
         found = self._extractor.memories(evidence, known.of_session, known.of_user)
         by_users = (replace(one, sources=tuple(filter(users.__contains__, one.sources))) for one in found)
-        return [one for one in by_users if one.sources]
+        said_at = {one.id: one.created_at for one in evidence}
+        return [_dated(one, said_at) for one in by_users if one.sources]
 
     def _read(self, claim: Claim) -> _Work:
         session = claim.session
@@ -196,7 +197,7 @@ class Extraction:
                 claimed=claimed,
                 claim=claim,
                 unchecked=extraction.unchecked(session, _MOST_STATEMENTS),
-                known=MemoryStore(transaction).known(session, claimed.pool, claimed.user, _MOST_KNOWN),
+                known=MemoryStore(transaction).known(session, claimed.pool, claimed.user, _MOST_KNOWN, self._clock()),
                 past=extraction.past(session),
                 unobserved=unobserved if len(unobserved) >= _FEWEST_TO_OBSERVE else (),
             )
@@ -221,7 +222,7 @@ class Extraction:
             raise _LeaseLost
         there = extraction.present(session, [one.id for one in (*work.unchecked, *work.unobserved)])
         kept = [entry for entry in memories if _is_whole(entry.extracted.sources, there)]
-        added = self._store.add_prepared(transaction, session, kept)
+        added = self._store.add_prepared(transaction, session, kept, "extracted")
         # Messages are marked after the pool is locked, which adding memories does: forgetting locks the pool before it changes
         # messages of other sessions.
         checked = extraction.mark_checked(session, [one.id for one in work.unchecked])
@@ -317,6 +318,13 @@ def _sentence(error: Exception) -> str:
 def _is_whole(sources: Sequence[MessageId], there: set[MessageId]) -> bool:
     """Whether all sources still exist. An item without sources could never be deleted with its source, so it is rejected."""
     return bool(sources) and there.issuperset(sources)
+
+
+def _dated(memory: ExtractedMemory, said_at: Mapping[MessageId, int]) -> ExtractedMemory:
+    """A memory that is valid from when its first source was said, unless the extractor knows better (MEM-12)."""
+    if memory.valid_from is not None and is_valid_time(memory.valid_from):
+        return memory
+    return replace(memory, valid_from=min(said_at[source] for source in memory.sources))
 
 
 def _evidence(statements: Sequence[Statement]) -> list[Statement]:

@@ -2,14 +2,14 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cloister.domain.conversation import Session
 from cloister.domain.errors import InvalidRequest, NotFound, TooLarge
 from cloister.domain.extraction import ExtractedMemory
 from cloister.domain.identifiers import MemoryId, SessionId, format_memory_id, new_memory_id
-from cloister.domain.memory import MAX_MEMORY, Memory, StoredMemory, checked_memory, same_as
+from cloister.domain.memory import MAX_MEMORY, Memory, MemorySource, StoredMemory, checked_memory, same_as
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name, checked_text, is_storable
 from cloister.domain.timestamps import Clock
@@ -69,7 +69,7 @@ class Memories:
             session = SessionStore(transaction).lock(external_id).session
 
             def first() -> tuple[MemoryAdditions, FirstAnswer]:
-                added = self.add_prepared(transaction, session.id, prepared)
+                added = self.add_prepared(transaction, session.id, prepared, "written")
                 kept = [
                     [memory.id, memory.session, memory.created_at, checked.index(memory.content)] for memory in added
                 ]
@@ -93,9 +93,7 @@ class Memories:
         indexed = self._indexing.prepare(contents, now)
         return [
             PreparedMemory(
-                extracted=ExtractedMemory(
-                    content=content, sources=memory.sources, importance=_bounded(memory.importance)
-                ),
+                extracted=replace(memory, content=content, importance=_bounded(memory.importance)),
                 digest=same_as(content),
                 indexed=entry,
             )
@@ -103,7 +101,7 @@ class Memories:
         ]
 
     def add_prepared(
-        self, transaction: Transaction, session: SessionId, prepared: Sequence[PreparedMemory]
+        self, transaction: Transaction, session: SessionId, prepared: Sequence[PreparedMemory], source: MemorySource
     ) -> list[Memory]:
         """Store memories that the session does not have yet (MEM-2), in a transaction that has locked it; returns the new ones in
         order."""
@@ -111,13 +109,18 @@ class Memories:
         now = self._clock()
         added: list[Memory] = []
         for position, entry in enumerate(prepared):
+            extracted, created_at = entry.extracted, now + position
             memory = Memory(
                 id=new_memory_id(),
                 session=session,
-                content=entry.extracted.content,
-                importance=entry.extracted.importance,
-                sources=entry.extracted.sources,
-                created_at=now + position,
+                content=extracted.content,
+                importance=extracted.importance,
+                sources=extracted.sources,
+                created_at=created_at,
+                valid_from=created_at if extracted.valid_from is None else extracted.valid_from,
+                source=source,
+                subject=extracted.subject,
+                categories=extracted.categories,
             )
             if memories.add(memory, entry.digest, entry.indexed):
                 added.append(memory)
@@ -138,9 +141,10 @@ class Memories:
         with self._database.read(reach) as transaction:
             session = SessionStore(transaction).get(external_id)
             memories = MemoryStore(transaction)
-            if behind is not None and memories.get(behind).memory.session != session.id:
+            now = self._clock()
+            if behind is not None and memories.get(behind, now).memory.session != session.id:
                 raise NotFound("memory", format_memory_id(behind))
-            return memories.of_session(session.id, limit=limit, after=after or _cursor(memories, behind))
+            return memories.of_session(session.id, limit=limit, now=now, after=after or _cursor(memories, behind, now))
 
     def of_user(
         self,
@@ -156,14 +160,15 @@ class Memories:
         reach.user_of(user)
         with self._database.read(reach) as transaction:
             memories = MemoryStore(transaction)
-            return memories.of_user(user, limit=limit, after=after or _cursor(memories, behind))
+            now = self._clock()
+            return memories.of_user(user, limit=limit, now=now, after=after or _cursor(memories, behind, now))
 
     def forget(self, reach: Reach, memory: MemoryId) -> None:
         """Remove a memory, and quotations of it in stored replies. Its messages stay, and quotations of their other words."""
 
         def work(transaction: Transaction) -> list[Session]:
             memories = MemoryStore(transaction)
-            stored = memories.get(memory)
+            stored = memories.get(memory, self._clock())
             session = SessionStore(transaction).lock(stored.session).session
             quotations = QuotationRemoval(transaction, self._generation)
             quotations.add_memory(session, memory)
@@ -191,10 +196,10 @@ def _checked(content: str, field: str) -> str:
     return checked_memory(checked_text(content, field, MAX_MEMORY), field)
 
 
-def _cursor(memories: MemoryStore, behind: MemoryId | None) -> tuple[int, int]:
+def _cursor(memories: MemoryStore, behind: MemoryId | None, now: int) -> tuple[int, int]:
     if behind is None:
         return FIRST_PAGE
-    memory = memories.get(behind).memory
+    memory = memories.get(behind, now).memory
     return memory.created_at, memory.id
 
 
@@ -216,6 +221,8 @@ def _added_before(kept: Sequence[Any], contents: Sequence[str]) -> list[Memory]:
             importance=None,
             sources=(),
             created_at=created_at,
+            valid_from=created_at,
+            source="written",
         )
         for memory, session, created_at, position in kept
     ]

@@ -130,11 +130,12 @@ class ContextBuilder:
         request: ContextRequest,
         vector: QueryVector | None,
     ) -> Question:
-        settings = _settings(project)
+        settings, now = _settings(project), self._clock()
         text = request.question or _last_question(MessageStore(transaction), session) or ""
         return Question(
             text=asked_part(text),
-            asked_at=self._clock() if request.asked_at is None else request.asked_at,
+            asked_at=now if request.asked_at is None else request.asked_at,
+            now=now,
             floor=min_relevance(settings) if request.min_relevance is None else request.min_relevance,
             known=request.known,
             vector=vector,

@@ -88,7 +88,7 @@ class Recall:
         if pool is None:
             return ()
         rows = StoredMemories(transaction, pool.pool, self._generation)
-        return self._best(self._index.memories_within(rows), rows.found, question, limit)
+        return self._best(self._index.memories_within(rows), lambda ids: rows.found(ids, question.now), question, limit)
 
     def entities(
         self, transaction: Transaction, scope: Scope, question: Question, limit: int

@@ -105,9 +105,11 @@ class Search:
 
         def work(transaction: Transaction) -> list[Hit]:
             scope, settings = _scope(transaction, target)
+            now = self._clock()
             asked = Question(
                 text=text,
-                asked_at=self._clock() if asked_at is None else asked_at,
+                asked_at=now if asked_at is None else asked_at,
+                now=now,
                 vector=vector,
                 floor=project_settings.min_relevance(settings) if min_relevance is None else min_relevance,
             )

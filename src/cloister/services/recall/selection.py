@@ -43,11 +43,14 @@ class Pick:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Question:
     """What is asked, and when; messages below the floor are left out. `known` are texts that need not be recalled.
-    `vector` is that of an additional embedder."""
+    `vector` is that of an additional embedder. `now` is the time by the clock, which decides what has expired; `as_of` asks for the
+    memories that were true then, and not now (MEM-12)."""
 
     text: str
     asked_at: int
     floor: float
+    now: int
+    as_of: int | None = None
     known: frozenset[str] = frozenset()
     vector: QueryVector | None = None
 

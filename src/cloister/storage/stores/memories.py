@@ -1,9 +1,11 @@
 """Memories of sessions. Every change updates the counts of sessions and projects and the versions of pools."""
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, cast
 
 from cloister.domain.errors import NotFound
+from cloister.domain.extraction import KnownMemory
 from cloister.domain.identifiers import MemoryId, MessageId, PoolId, ProjectId, SessionId, format_memory_id
 from cloister.domain.memory import Memory, StoredMemory
 from cloister.storage.interface import FIRST_PAGE, CursorKey, Row, Transaction, integers
@@ -13,10 +15,10 @@ _THOUSANDTHS = 1_000
 
 
 class KnownMemories(NamedTuple):
-    """The memories of a session, and of its user's other sessions in the same pool; newest first."""
+    """The memories of a session, and of its user's other sessions in the same pool, that are true now; newest first."""
 
-    of_session: list[str]
-    of_user: list[str]
+    of_session: list[KnownMemory]
+    of_user: list[KnownMemory]
 
 
 class MemoryStore:
@@ -35,6 +37,11 @@ class MemoryStore:
             importance=None if memory.importance is None else round(memory.importance * _THOUSANDTHS),
             created_at=memory.created_at,
             content=memory.content,
+            valid_from=memory.valid_from,
+            source=memory.source,
+            subject=memory.subject,
+            categories=json.dumps(memory.categories, ensure_ascii=False),
+            metadata=json.dumps(memory.metadata, ensure_ascii=False),
             **indexed.columns,
         )
         if row is None:
@@ -64,33 +71,42 @@ class MemoryStore:
         for project, change in sorted(changes):
             self._transaction.execute("add_project_memories", project_id=project, memories=change)
 
-    def get(self, memory: MemoryId) -> StoredMemory:
+    def get(self, memory: MemoryId, now: int) -> StoredMemory:
         row = self._transaction.row("memory", memory_id=memory)
         if row is None:
             raise NotFound("memory", format_memory_id(memory))
-        return self.stored([row])[0]
+        return self.stored([row], now)[0]
 
-    def of_session(self, session: SessionId, *, limit: int, after: CursorKey = FIRST_PAGE) -> list[StoredMemory]:
+    def of_session(
+        self, session: SessionId, *, limit: int, now: int, after: CursorKey = FIRST_PAGE
+    ) -> list[StoredMemory]:
         """A page of memories, oldest first; `after` is the (created_at, id) of the last one of the page before."""
         rows = self._transaction.rows(
             "session_memories", session_id=session, limit=limit, after_created_at=after[0], after_memory_id=after[1]
         )
-        return self.stored(rows)
+        return self.stored(rows, now)
 
-    def of_user(self, user: str, *, limit: int, after: CursorKey = FIRST_PAGE) -> list[StoredMemory]:
+    def of_user(self, user: str, *, limit: int, now: int, after: CursorKey = FIRST_PAGE) -> list[StoredMemory]:
         rows = self._transaction.rows(
             "user_memories", user_id=user, limit=limit, after_created_at=after[0], after_memory_id=after[1]
         )
-        return self.stored(rows)
+        return self.stored(rows, now)
 
-    def known(self, session: SessionId, pool: PoolId, user: str | None, limit: int) -> KnownMemories:
-        """The memories that an extraction in this session may see: the session's, and those of its user in the same pool."""
-        rows = self._transaction.rows("known_memories", session_id=session, pool_id=pool, user_id=user, limit=limit)
-        found = cast(list[tuple[str, int]], rows)
-        return KnownMemories(
-            of_session=[content for content, here in found if here],
-            of_user=list(dict.fromkeys(content for content, here in found if not here)),
+    def known(self, session: SessionId, pool: PoolId, user: str | None, limit: int, now: int) -> KnownMemories:
+        """The memories that an extraction in this session may see: the session's, and those of its user in the same pool, as far as
+        they are true now."""
+        rows = self._transaction.rows(
+            "known_memories", session_id=session, pool_id=pool, user_id=user, limit=limit, now=now
         )
+        found = [
+            (KnownMemory(id=MemoryId(memory), content=content, subject=subject, valid_from=valid_from), here)
+            for memory, content, subject, valid_from, here in cast(list[tuple[int, str, str | None, int, int]], rows)
+        ]
+        of_user: dict[str, KnownMemory] = {}
+        for known, here in found:
+            if not here:
+                of_user.setdefault(known.content, known)
+        return KnownMemories(of_session=[known for known, here in found if here], of_user=list(of_user.values()))
 
     def derived_from(self, message: MessageId) -> list[MemoryId]:
         return _ids(self._transaction.rows("memories_of_message", message_id=message))
@@ -112,10 +128,10 @@ class MemoryStore:
         self.count(session, -removed)
         return removed
 
-    def stored(self, rows: Iterable[Row]) -> list[StoredMemory]:
+    def stored(self, rows: Iterable[Row], now: int) -> list[StoredMemory]:
         found = list(rows)
         sources = self._sources([cast(int, row[0]) for row in found])
-        return [_stored(row, sources.get(cast(int, row[0]), ())) for row in found]
+        return [_stored(row, sources.get(cast(int, row[0]), ()), now) for row in found]
 
     def _sources(self, memories: Sequence[int]) -> dict[int, tuple[MessageId, ...]]:
         if not memories:
@@ -146,28 +162,37 @@ class StoredMemories:
     def all_rows(self) -> Iterator[Row]:
         return self._transaction.stream("memory_pool_rows", pool_id=self._pool, generation=self._generation)
 
-    def found(self, ids: Sequence[int]) -> dict[int, StoredMemory]:
+    def found(self, ids: Sequence[int], now: int) -> dict[int, StoredMemory]:
         """The memories with these ids that are in this pool now; other ids are left out."""
         rows = self._transaction.rows("pool_memories", pool_id=self._pool, memory_ids=integers(ids))
-        return {stored.memory.id: stored for stored in MemoryStore(self._transaction).stored(rows)}
+        return {stored.memory.id: stored for stored in MemoryStore(self._transaction).stored(rows, now)}
 
 
 def _ids(rows: Sequence[Row]) -> list[MemoryId]:
     return [MemoryId(cast(int, row[0])) for row in rows]
 
 
-def _stored(row: Row, sources: tuple[MessageId, ...]) -> StoredMemory:
-    memory, session, content, importance, created_at, name, user, project = cast(tuple[Any, ...], row)
-    return StoredMemory(
-        memory=Memory(
-            id=MemoryId(memory),
-            session=SessionId(session),
-            content=content,
-            importance=None if importance is None else importance / _THOUSANDTHS,
-            sources=sources,
-            created_at=created_at,
-        ),
-        session=name,
-        user=user,
-        project=project,
+def _stored(row: Row, sources: tuple[MessageId, ...], now: int) -> StoredMemory:
+    memory, session, content, importance, created_at, *rest, name, user, project = cast(tuple[Any, ...], row)
+    valid_from, valid_until, superseded_by, retracted_at, expires_at, pinned, source, subject, categories, metadata = (
+        rest
     )
+    found = Memory(
+        id=MemoryId(memory),
+        session=SessionId(session),
+        content=content,
+        importance=None if importance is None else importance / _THOUSANDTHS,
+        sources=sources,
+        created_at=created_at,
+        valid_from=valid_from,
+        valid_until=valid_until,
+        superseded_by=superseded_by,
+        retracted_at=retracted_at,
+        expires_at=expires_at,
+        pinned=bool(pinned),
+        source=source,
+        subject=subject,
+        categories=tuple(json.loads(categories)),
+        metadata=json.loads(metadata),
+    )
+    return StoredMemory(memory=found, session=name, user=user, project=project, status=found.status_at(now))

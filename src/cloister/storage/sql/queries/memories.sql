@@ -1,12 +1,15 @@
 -- columns: memory_columns
-m.memory_id, m.session_id, m.content, m.importance, m.created_at, s.external_id, s.user_id, s.project_id
+m.memory_id, m.session_id, m.content, m.importance, m.created_at, m.valid_from, m.valid_until, m.superseded_by, m.retracted_at,
+m.expires_at, m.pinned, m.source, m.subject, m.categories, m.metadata, s.external_id, s.user_id, s.project_id
 
 -- name: insert_memory
 -- Returns no row if the session has the same memory already, or the id is taken.
 INSERT INTO memory (
-    memory_id, tenant_id, session_id, digest, importance, created_at, generation, vector, terms, content, indexed_at
+    memory_id, tenant_id, session_id, digest, importance, created_at, generation, vector, terms, content, indexed_at,
+    valid_from, source, subject, categories, metadata
 ) VALUES (
-    :memory_id, :tenant_id, :session_id, :digest, :importance, :created_at, :generation, :vector, :terms, :content, :indexed_at
+    :memory_id, :tenant_id, :session_id, :digest, :importance, :created_at, :generation, :vector, :terms, :content, :indexed_at,
+    :valid_from, :source, :subject, :categories, :metadata
 )
 ON CONFLICT DO NOTHING
 RETURNING memory_id
@@ -27,7 +30,9 @@ LIMIT :limit
 
 -- name: user_memories
 -- A page of the memories of one user's sessions, oldest first. Of equal memories of one pool only the newest is listed.
-SELECT memory_id, session_id, content, importance, created_at, external_id, user_id, project_id
+SELECT
+    memory_id, session_id, content, importance, created_at, valid_from, valid_until, superseded_by, retracted_at, expires_at,
+    pinned, source, subject, categories, metadata, external_id, user_id, project_id
 FROM (
     SELECT
         {memory_columns},
@@ -45,11 +50,14 @@ LIMIT :limit
 -- name: known_memories
 -- The memories of a user in one pool, and whether they are of this session; the session's first, each newest first. An extraction
 -- sees no memories of other pools.
-SELECT m.content, CAST(CASE WHEN s.session_id = :session_id THEN 1 ELSE 0 END AS BIGINT) AS here
+SELECT
+    m.memory_id, m.content, m.subject, m.valid_from,
+    CAST(CASE WHEN s.session_id = :session_id THEN 1 ELSE 0 END AS BIGINT) AS here
 FROM session AS s
 JOIN memory AS m ON m.tenant_id = s.tenant_id AND m.session_id = s.session_id
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id
     AND (s.session_id = :session_id OR s.user_id = CAST(:user_id AS TEXT))
+    AND m.superseded_by IS NULL AND m.retracted_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > :now)
 ORDER BY here DESC, m.created_at DESC, m.memory_id DESC
 LIMIT :limit
 
