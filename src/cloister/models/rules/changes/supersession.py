@@ -17,6 +17,9 @@ from cloister.models.rules.changes.values import stated_values
 from cloister.models.rules.facts import Fact, Speaker
 
 _LONGEST_AUTHOR = 60
+_MOST_OLDER = 64
+_MOST_SPEAKERS = 16
+"""For how many speakers of a run the known memories are read."""
 _SEVERAL: frozenset[Family] = frozenset({"home", "employer", "role"})
 """Of these a person may have a second one."""
 _CATEGORIES: dict[Family, Category] = {
@@ -69,14 +72,21 @@ class _KnownValue:
     def subject(self) -> str | None:
         return self.memory.subject
 
+    @property
+    def said_at(self) -> int:
+        return self.memory.valid_from
+
+
+_Older = NewMemory | _KnownValue
+
 
 class Supersession:
-    """The memories of one run, in the order in which they were said."""
+    """The memories of one run, in the order in which they were said. Each is compared with a bounded number of older ones."""
 
     def __init__(self, known: Iterable[KnownMemory]) -> None:
         self._known = list(known)
-        self._read: dict[str, list[_KnownValue]] = {}
-        self._new: list[NewMemory] = []
+        self._speakers: set[str] = set()
+        self._older: dict[tuple[str, str], list[_Older]] = {}
 
     def add(self, fact: Fact, speaker: Speaker, said_at: int, source: MessageId) -> NewMemory:
         """Add a memory that was said after those added before, and decide what it makes untrue."""
@@ -87,50 +97,68 @@ class Supersession:
             said_at=said_at,
             sources=[source],
         )
-        stated = new.values[0] if new.values else None
-        if stated and fact.additional and stated.family in _SEVERAL and stated.positive and not stated.marked:
+        if not new.values:
+            return new
+        self._read_known(speaker)
+        stated = new.values[0]
+        if fact.additional and stated.family in _SEVERAL and stated.positive and not stated.marked:
             new.subject = _subject_of(speaker, subject_key(stated.subject, " ".join(stated.words)))
-        elif new.values:
+        else:
             self._decide(new)
-        self._new.append(new)
+        self._file(new, speaker)
         return new
 
     def _decide(self, new: NewMemory) -> None:
-        before = self._before(new)
         for stated in new.values:
-            ended = [old for old in before if any(contradicts(stated, value) for value in old.values)]
+            ended = [
+                old for old in self._before(new, stated) if any(contradicts(stated, value) for value in old.values)
+            ]
             if ended:
-                self._end(new, stated, ended)
+                _end(new, stated, ended)
                 return
         stated = new.values[0]
         if len({value.subject for value in new.values}) > 1 and not stated.positive:
             return
-        unclear = any(
-            value.family == stated.family and value.subject == stated.subject for old in before for value in old.values
-        )
-        if not unclear and (stated.family != "habit" or keeps_subject(stated)):
+        is_unclear = any(value.subject == stated.subject for old in self._before(new, stated) for value in old.values)
+        if not is_unclear and (stated.family != "habit" or keeps_subject(stated)):
             new.subject = _subject_of(new.speaker, stated.subject)
             new.retracts = not stated.positive
 
-    def _end(self, new: NewMemory, stated: Stated, ended: list["NewMemory | _KnownValue"]) -> None:
-        named = next((old.subject for old in ended if old.subject is not None), None)
-        new.subject = named or _subject_of(new.speaker, stated.subject)
-        new.retracts = not stated.positive
-        for old in ended:
-            old.over = True
-            if isinstance(old, NewMemory):
-                old.subject = new.subject
-            else:
-                new.replaces.append(old.memory.id)
+    def _before(self, new: NewMemory, stated: Stated) -> list[_Older]:
+        """What is known to have been true of the same kind when the memory was said."""
+        older = self._older.get((new.speaker.subject, _kind(stated)), [])
+        return [old for old in older if old.said_at <= new.said_at and not old.over]
 
-    def _before(self, new: NewMemory) -> list["NewMemory | _KnownValue"]:
-        """What was true of this speaker when the memory was said, as far as it is known."""
-        who = new.speaker.subject
-        if who not in self._read:
-            read = (_KnownValue(memory=one, values=stated_values(one.content, new.speaker)) for one in self._known)
-            self._read[who] = [one for one in read if one.values]
-        known = [one for one in self._read[who] if one.memory.valid_from <= new.said_at and not one.over]
-        return [*known, *(one for one in self._new if one.speaker.subject == who and one.values and not one.over)]
+    def _read_known(self, speaker: Speaker) -> None:
+        if speaker.subject not in self._speakers:
+            self._speakers.add(speaker.subject)
+            for memory in self._known if len(self._speakers) <= _MOST_SPEAKERS else ():
+                self._file(_KnownValue(memory=memory, values=stated_values(memory.content, speaker)), speaker)
+
+    def _file(self, one: _Older, speaker: Speaker) -> None:
+        for kind in {_kind(value) for value in one.values}:
+            older = self._older.setdefault((speaker.subject, kind), [])
+            older.append(one)
+            del older[:-_MOST_OLDER]
+
+
+def _kind(stated: Stated) -> str:
+    """Values of one kind may contradict each other."""
+    if stated.family == "habit":
+        return f"habit:{stated.words[0]}"
+    return stated.subject if stated.family in ("attribute", "liking") else stated.family
+
+
+def _end(new: NewMemory, stated: Stated, ended: list[_Older]) -> None:
+    named = next((old.subject for old in ended if old.subject is not None), None)
+    new.subject = named or _subject_of(new.speaker, stated.subject)
+    new.retracts = not stated.positive
+    for old in ended:
+        old.over = True
+        if isinstance(old, NewMemory):
+            old.subject = new.subject
+        else:
+            new.replaces.append(old.memory.id)
 
 
 def _subject_of(speaker: Speaker, subject: str) -> str | None:

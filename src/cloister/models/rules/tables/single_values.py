@@ -9,14 +9,19 @@ NAME = r"(?:the )?[A-ZÀ-ÖØ-Þ][\w'.&-]*(?:,? (?:(?:de|da|do|del|la|le|of|the|
 """A capitalised name of a town or an organisation: "Rio de Janeiro", "the Netherlands", "St. Luke's"."""
 
 LIVES_IN = (
-    r"(?:live|be living|be based|reside|be residing|have been living|have lived) (?:in|at|out of|over in|back in)"
+    r"(?:(?:live|be living|be based|reside|be residing)|(?:have been living|have lived)(?=.* (?:for|since) ))"
+    r" (?:in|at|out of|over in|back in)"
 )
 MOVED = r"(?:have )?(?:moved|relocated|resettled|emigrated|immigrated)"
 MOVED_TO = rf"{MOVED} (?:back |over |house |home |again )?(?:(?:away |out )?(?:from|of) (?:{NAME}) (?:and )?)?(?:back )?(?:to|into)"
 A_HOME_IN = (
     r"(?:a|an|my|our|the|their) (?:[\w-]+ ){0,3}?(?:house|flat|apartment|home|cottage|room|studio|condo|loft) in"
 )
-WORKS_AT = r"(?:work|be working|be employed|have worked|have been working) (?:(?:full|part)[- ]time )?(?:remotely )?(?:at|for|by)"
+WORKS_AT = (
+    r"(?:(?:work|be working|be employed)"
+    r"|(?:have worked|have been working)(?=.* (?:for \w+ (?:\w+ )?(?:years?|months?|weeks?)|since)))"
+    r" (?:(?:full|part)[- ]time )?(?:remotely )?(?:at|for|by)"
+)
 JOINED = (
     r"(?:have )?(?:joined|(?:just )?started(?: working| work| a new job| a job| (?:my|their) new job)? (?:at|for|with)"
     r"|(?:was|got|have been) hired (?:by|at)|got (?:a|an|my|their) (?:[\w'-]+ ){0,3}?job (?:at|with)"
