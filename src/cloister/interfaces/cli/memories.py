@@ -7,7 +7,17 @@ import typer
 from rich.console import RenderableType
 
 from cloister.interfaces.cli.listing import answer_list, listed
-from cloister.interfaces.cli.options import All, Limit, SessionArgument, User, Yes, after_item, with_library
+from cloister.interfaces.cli.options import (
+    All,
+    Filter,
+    Limit,
+    SessionArgument,
+    User,
+    Yes,
+    after_item,
+    filter_option,
+    with_library,
+)
 from cloister.interfaces.cli.terminal import answer, confirm, counted, minute, quotation
 from cloister.interfaces.python.derived_shapes import Memory
 from cloister.interfaces.python.library import Cloister
@@ -28,12 +38,13 @@ def list_memories(
     limit: Limit = 50,
     after: Annotated[str | None, after_item("memory (mem_…)")] = None,
     everything: All = False,
+    filter: Filter = None,
 ) -> None:
     """List the memories of a session, or of a user across sessions, oldest first."""
     if session_id is not None and user is None:
-        fetch = partial(memory.memories, session_id, after=after)
+        fetch = partial(memory.memories, session_id, after=after, filter=filter_option(filter))
     elif user is not None and session_id is None:
-        fetch = partial(memory.user_memories, user, after=after)
+        fetch = partial(memory.user_memories, user, after=after, filter=filter_option(filter))
     else:
         raise typer.BadParameter("name a SESSION or a --user, and not both.")
     found = listed(fetch, limit, everything)

@@ -117,6 +117,7 @@ class Message:
     is_memory_checked: bool
     tags: tuple[str, ...]
     context: MessageContext
+    categories: tuple[str, ...]
     metadata: Mapping[str, object]
     created_at: str
 
@@ -279,6 +280,7 @@ def _message_shape(message: domain.Message, session: domain.Session, tags: tuple
             session_id=session.external_id,
             trigger_id=None if message.trigger is None else format_message_id(message.trigger),
         ),
+        categories=message.categories,
         metadata=message.metadata,
         created_at=iso(message.created_at),
     )

@@ -30,6 +30,7 @@ from cloister.domain.project_settings import (
 from cloister.domain.prompts.recalled_text import shown_outside_session
 from cloister.domain.recall.assembly import Room, assemble
 from cloister.domain.recall.excerpt import best_passage
+from cloister.domain.recall.filter import Filter, FilteredRow, matches
 from cloister.domain.recall.question import asked_part
 from cloister.domain.recall.relevance import checked_min_relevance
 from cloister.domain.scope import Reach, Scope
@@ -41,22 +42,26 @@ from cloister.services.recall.recall import Recall
 from cloister.services.recall.selection import Pick, Question, Recalled
 from cloister.services.recall.snapshot import read_snapshot
 from cloister.storage.interface import Database, Transaction
+from cloister.storage.stores.filters import PassingMessages, pool_messages
 from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.observations import ObservationStore
-from cloister.storage.stores.pools import PoolStore
+from cloister.storage.stores.pools import PoolMessage, PoolStore, StoredPool
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
 
 _MOST_MEMORIES = 10
 _MOST_ENTITIES = 10
 _MOST_OBSERVATIONS = 20
+# Among so many of the newest observations a filter looks for those that it lets pass.
+_MOST_FILTERED_OBSERVATIONS = 2_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ContextRequest:
     """What a context is built from. Without a question, the user's last message is the question; `asked_at` is when it is asked, by
     default now. `sources` replace the project's own, and the limits replace those of the sources. A budget is filled with related
-    history unless it is only a cap. Messages whose words are `known` are not recalled, and others take their place."""
+    history unless it is only a cap. Messages whose words are `known` are not recalled, and others take their place. A filter
+    applies to all that is recalled, and not to the current conversation."""
 
     question: str | None = None
     asked_at: int | None = None
@@ -67,6 +72,7 @@ class ContextRequest:
     budget: int | None = None
     budget_is_cap: bool = False
     known: frozenset[str] = frozenset()
+    filter: Filter | None = None
     bound_to: Scope | None = None
 
     @property
@@ -139,6 +145,7 @@ class ContextBuilder:
             floor=min_relevance(settings) if request.min_relevance is None else request.min_relevance,
             known=request.known,
             vector=vector,
+            filter=request.filter,
         )
 
     def _query_vector(self, reach: Reach, external_id: str, question: str | None) -> QueryVector | None:
@@ -166,7 +173,7 @@ class ContextBuilder:
             if session.message_count and source.method == "recent" and source.conversation_scope == "current"
             for message in messages.recent(session.id, session.pool, source.role, source.limit)
         ]
-        related = self._recent_in_pool(transaction, scope, sources)
+        related = self._recent_in_pool(transaction, scope, sources, question.filter)
         picks = [
             Pick(
                 limit=source.limit,
@@ -198,20 +205,23 @@ class ContextBuilder:
         return Derived(
             memories=tuple(found.what for found in memories),
             entities=tuple(found.what for found in entities),
-            observations=_notes(transaction, session, user) if there.observations else (),
+            observations=_notes(transaction, session, user, question.filter) if there.observations else (),
             memory_relevance={found.what.memory.id: found.relevance for found in memories},
             entity_relevance={found.what.id: found.relevance for found in entities},
         )
 
-    def _recent_in_pool(self, transaction: Transaction, scope: Scope, sources: Sequence[Source]) -> list[Item]:
-        wanted = [source for source in sources if source.method == "recent" and source.conversation_scope == "pool"]
-        rows = PoolStore(transaction, self._generation).rows(scope) if wanted else None
+    def _recent_in_pool(
+        self, transaction: Transaction, scope: Scope, sources: Sequence[Source], wanted: Filter | None
+    ) -> list[Item]:
+        recent = [source for source in sources if source.method == "recent" and source.conversation_scope == "pool"]
+        rows = PoolStore(transaction, self._generation).rows(scope) if recent else None
         if rows is None:
             return []
+        passing = None if wanted is None else pool_messages(transaction, rows.pool, wanted)
         return [
             Item(message, found.session, "pool", user=found.user)
-            for source in wanted
-            for found in rows.recent(source.role, source.limit)
+            for source in recent
+            for found in _recent(rows, source, passing)
             if (message := shown_outside_session(found.message)) is not None
         ]
 
@@ -220,11 +230,32 @@ def _scope(session: Session, project: Project | None) -> Scope:
     return session.scope(None if project is None else project.member_visibility)
 
 
-def _notes(transaction: Transaction, session: Session, user: str | None) -> tuple[StoredObservation, ...]:
+def _recent(rows: StoredPool, source: Source, passing: PassingMessages | None) -> Sequence[PoolMessage]:
+    if passing is None:
+        return rows.recent(source.role, source.limit)
+    newest = passing.newest(source.role, source.limit)
+    found = rows.messages(newest) if newest else {}
+    return [found[message] for message in newest if message in found]
+
+
+def _notes(
+    transaction: Transaction, session: Session, user: str | None, wanted: Filter | None
+) -> tuple[StoredObservation, ...]:
     observations = ObservationStore(transaction)
+    most = _MOST_OBSERVATIONS if wanted is None else _MOST_FILTERED_OBSERVATIONS
     if user is None:
-        return tuple(observations.recent(session.id, session.pool, limit=_MOST_OBSERVATIONS))
-    return tuple(observations.recent_of_user(user, session.pool, limit=_MOST_OBSERVATIONS))
+        found = observations.recent(session.id, session.pool, limit=most)
+    else:
+        found = observations.recent_of_user(user, session.pool, limit=most)
+    if wanted is not None:
+        found = [stored for stored in found if matches(wanted, _row_of(stored))]
+    return tuple(found[-_MOST_OBSERVATIONS:])
+
+
+def _row_of(stored: StoredObservation) -> FilteredRow:
+    return FilteredRow(
+        kind="observation", created_at=stored.observation.created_at, session=stored.session, user=stored.user
+    )
 
 
 def _last_question(messages: MessageStore, session: Session) -> str | None:

@@ -9,18 +9,22 @@ from dataclasses import replace
 from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
+import numpy as np
+
 from cloister.domain.context import Item
 from cloister.domain.entity import Entity
 from cloister.domain.identifiers import MessageId, SessionId
 from cloister.domain.memory import StoredMemory
 from cloister.domain.prompts.recalled_text import shown_outside_session
-from cloister.domain.recall.ranking import Weights, best, rank
+from cloister.domain.recall.filter import Mask
+from cloister.domain.recall.ranking import Evidence, Weights, best, rank
 from cloister.domain.recall.relevance import matches, relevance
 from cloister.domain.scope import Reach, Scope
-from cloister.index.interface import Index, PoolIndex
+from cloister.index.interface import Ids, Index, PoolIndex
 from cloister.services.recall.additional import AdditionalRecall, QueryVector
 from cloister.services.recall.selection import Pick, Question, Recalled, Selection
 from cloister.storage.interface import Transaction
+from cloister.storage.stores import filters
 from cloister.storage.stores.entities import StoredEntities
 from cloister.storage.stores.memories import StoredMemories
 from cloister.storage.stores.pools import PoolStore, StoredPool
@@ -70,14 +74,19 @@ class Recall:
         rows = PoolStore(transaction, self._generation).rows(scope)
         if rows is None or question.is_small_talk:
             return Recalled()
+        allowed = (
+            None if question.filter is None else filters.pool_messages(transaction, rows.pool, question.filter).ids
+        )
+        if allowed is not None and not len(allowed):
+            return Recalled()
         evidence = self._index.within(rows).evidence(
-            question.text, question.asked_at, _depth(picks, without), _session(picks)
+            question.text, question.asked_at, _depth(picks, without), _session(picks), allowed
         )
         vector = question.vector
         if vector is not None and vector.question == question.text and self.additional is not None:
             second = self.additional.similarities(transaction, rows.pool, evidence.ids, vector)
             evidence = replace(evidence, second=second)
-        selection = Selection(evidence, rank(evidence), question, partial(self._items, rows))
+        selection = Selection(evidence, rank(evidence), question, partial(self._items, rows), _mask(evidence, allowed))
         return selection.select(picks, without)
 
     def memories(
@@ -88,7 +97,17 @@ class Recall:
         if pool is None:
             return ()
         rows = StoredMemories(transaction, pool.pool, self._generation)
-        return self._best(self._index.memories_within(rows), lambda ids: rows.found(ids, question.now), question, limit)
+        if question.filter is None:
+            return self._best(
+                self._index.memories_within(rows), lambda ids: rows.found(ids, question.now), question, limit
+            )
+        shown = filters.pool_memories(transaction, pool.pool, self._generation, question.filter)
+
+        def find(ids: Sequence[int]) -> Mapping[int, StoredMemory]:
+            found = rows.found([shown[id] for id in ids], question.now)
+            return {id: found[shown[id]] for id in ids if shown[id] in found}
+
+        return self._best(self._index.memories_within(rows), find, question, limit, _sorted(shown))
 
     def entities(
         self, transaction: Transaction, scope: Scope, question: Question, limit: int
@@ -98,21 +117,30 @@ class Recall:
         if scope.entities is None or not transaction.reach.covers(scope):
             return ()
         rows = StoredEntities(transaction, scope.entities, scope.pool.user, self._generation)
-        return self._best(self._index.entities_within(rows), rows.found, question, limit)
+        allowed = None
+        if question.filter is not None:
+            allowed = _sorted(filters.project_entities(transaction, rows.project, rows.user, question.filter))
+        return self._best(self._index.entities_within(rows), rows.found, question, limit, allowed)
 
     def _best(
-        self, index: PoolIndex, find: Callable[[Sequence[int]], Mapping[int, T]], question: Question, limit: int
+        self,
+        index: PoolIndex,
+        find: Callable[[Sequence[int]], Mapping[int, T]],
+        question: Question,
+        limit: int,
+        allowed: Ids | None = None,
     ) -> Sequence[Found[T]]:
-        if not limit or question.is_small_talk:
+        if not limit or question.is_small_talk or (allowed is not None and not len(allowed)):
             return ()
-        evidence = index.evidence(question.text, question.asked_at, limit)
-        if not len(evidence):
+        evidence = index.evidence(question.text, question.asked_at, limit, allowed=allowed)
+        mask = _mask(evidence, allowed)
+        if not len(evidence) or (mask is not None and not mask.any()):
             return ()
         scores, matched = rank(evidence, _DERIVED_WEIGHTS), matches(evidence)
-        highest = float(matched.max())
+        highest = float(matched.max() if mask is None else matched[mask].max())
         chosen = {
             int(evidence.ids[at]): (float(scores[at]), found)
-            for at in best(evidence, scores, limit).tolist()
+            for at in best(evidence, scores, limit, where=mask).tolist()
             if (found := relevance(float(matched[at]), highest)) >= question.floor
         }
         there = self._read_back(find, list(chosen))
@@ -138,6 +166,15 @@ class Recall:
             with self._lock:
                 self.foreign_hits += len(ids) - len(found)
         return found
+
+
+def _sorted(ids: Collection[int]) -> Ids:
+    return np.sort(np.fromiter(ids, np.int64, len(ids)))
+
+
+def _mask(evidence: Evidence, allowed: Ids | None) -> Mask | None:
+    """Which candidates are allowed; None if all are."""
+    return None if allowed is None else np.isin(evidence.ids, allowed)
 
 
 def _depth(picks: Sequence[Pick], without: Collection[MessageId]) -> int:

@@ -14,6 +14,7 @@ from cloister.domain.context import Item
 from cloister.domain.conversation import ROLES, Role
 from cloister.domain.history import words_key
 from cloister.domain.identifiers import MessageId, SessionId
+from cloister.domain.recall.filter import Filter, Mask
 from cloister.domain.recall.ranking import Evidence, best
 from cloister.domain.recall.relevance import lowest_match, matches, relevance
 from cloister.domain.recall.small_talk import is_small_talk
@@ -44,7 +45,7 @@ class Pick:
 class Question:
     """What is asked, and when; messages below the floor are left out. `known` are texts that need not be recalled.
     `vector` is that of an additional embedder. `now` is the time by the clock, which decides what has expired; `as_of` asks for the
-    memories that were true then, and not now (MEM-12)."""
+    memories that were true then, and not now (MEM-12). With a `filter`, only what it lets pass is recalled (MEM-14)."""
 
     text: str
     asked_at: int
@@ -53,6 +54,7 @@ class Question:
     as_of: int | None = None
     known: frozenset[str] = frozenset()
     vector: QueryVector | None = None
+    filter: Filter | None = None
 
     @property
     def is_small_talk(self) -> bool:
@@ -95,7 +97,8 @@ class _Statement:
 
 
 class Selection:
-    """Selects for one question. `read` gives the messages of the pool by id, as other sessions may see them."""
+    """Selects for one question. `read` gives the messages of the pool by id, as other sessions may see them. With `allowed`, only
+    the candidates that it selects are counted or taken."""
 
     def __init__(
         self,
@@ -103,11 +106,13 @@ class Selection:
         scores: npt.NDArray[np.float32],
         question: Question,
         read: Callable[[Sequence[MessageId]], Mapping[MessageId, Item | None]],
+        allowed: Mask | None = None,
     ) -> None:
         self._evidence = evidence
         self._scores = scores
         self._question = question
         self._read = read
+        self._allowed = allowed
         self._asked = AskedWords(question.text)
         self._matches = matches(evidence)
         self._lowest = lowest_match(question.floor)
@@ -202,6 +207,8 @@ class Selection:
         mask = np.ones(len(evidence), np.bool_) if pick.role is None else evidence.roles == ROLES.index(pick.role)
         if pick.session is not None:
             mask &= evidence.session_ids == pick.session
+        if self._allowed is not None:
+            mask &= self._allowed
         if without:
             mask &= ~np.isin(evidence.ids, np.fromiter(without, np.int64, len(without)))
         return mask

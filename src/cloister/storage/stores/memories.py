@@ -34,7 +34,7 @@ class MemoryStore:
             memory_id=memory.id,
             session_id=memory.session,
             digest=digest,
-            importance=None if memory.importance is None else round(memory.importance * _THOUSANDTHS),
+            importance=thousandths(memory.importance),
             created_at=memory.created_at,
             content=memory.content,
             valid_from=memory.valid_from,
@@ -119,11 +119,21 @@ class MemoryStore:
             return []
         return [cast(str, row[0]) for row in self._transaction.rows("memory_contents", memory_ids=integers(memories))]
 
+    def with_digest(self, session: SessionId, digest: bytes) -> tuple[MemoryId, MemoryId | None, bool] | None:
+        """The memory of the session with this digest: its id, the memory that superseded it, and whether it was retracted."""
+        row = self._transaction.row("memory_by_digest", session_id=session, digest=digest)
+        if row is None:
+            return None
+        memory, superseded_by, retracted_at = cast(tuple[Any, ...], row)
+        return MemoryId(memory), superseded_by, retracted_at is not None
+
     def remove(self, session: SessionId, memories: Sequence[MemoryId]) -> int:
-        """Delete memories; returns how many there were."""
+        """Delete memories with their revisions; returns how many there were."""
         if not memories:
             return 0
         self._transaction.execute("delete_memory_sources", memory_ids=integers(memories))
+        self._transaction.execute("delete_memory_revisions", memory_ids=integers(memories))
+        self._transaction.execute("delete_replacements", memory_ids=integers(memories))
         removed = self._transaction.execute("delete_memories", session_id=session, memory_ids=integers(memories))
         self.count(session, -removed)
         return removed
@@ -166,6 +176,11 @@ class StoredMemories:
         """The memories with these ids that are in this pool now; other ids are left out."""
         rows = self._transaction.rows("pool_memories", pool_id=self._pool, memory_ids=integers(ids))
         return {stored.memory.id: stored for stored in MemoryStore(self._transaction).stored(rows, now)}
+
+
+def thousandths(importance: float | None) -> int | None:
+    """An importance as it is stored."""
+    return None if importance is None else round(importance * _THOUSANDTHS)
 
 
 def _ids(rows: Sequence[Row]) -> list[MemoryId]:

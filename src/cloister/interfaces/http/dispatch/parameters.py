@@ -26,6 +26,10 @@ After = Annotated[str | None, _after("message", schemas.MESSAGE_ID)]
 AfterMemory = Annotated[str | None, _after("memory", schemas.MEMORY_ID)]
 AfterEntity = Annotated[str | None, _after("entity", schemas.ENTITY_ID)]
 AfterObservation = Annotated[str | None, _after("observation", schemas.OBSERVATION_ID)]
+FilterText = Annotated[
+    str | None,
+    _query('Only items that this filter lets pass, as JSON such as `{"role": "user"}`.', schemas.FILTER_TEXT_MARK),
+]
 IdempotencyKey = Annotated[
     str | None,
     Header(

@@ -195,6 +195,7 @@ def _schemas(found: Node) -> Node:
     openai = OpenAiError.model_json_schema(ref_template="#/components/schemas/{model}")
     completed |= {name: _plain(schema) for name, schema in openai.pop("$defs").items()}
     completed["OpenAiError"] = _plain(openai)
+    completed["Filter"] = schemas.FILTER
     completed |= {name: {"type": "string", **form, "description": text} for name, (form, text) in schemas.NAMED.items()}
     return dict(sorted({**completed, "Problem": _plain(problem)}.items()))
 
@@ -344,6 +345,12 @@ def _plain(schema: Node) -> Node:
         plain["anyOf"] = [_plain(inner) for inner in plain["anyOf"]]
     if "items" in plain:
         plain["items"] = _plain(plain["items"])
+    if schemas.FILTER_MARK.items() <= plain.items():
+        return schemas.named("Filter") | {
+            key: value for key, value in plain.items() if key in ("description", "default")
+        }
+    if schemas.FILTER_TEXT_MARK.items() <= plain.items():
+        return {"type": "string", "contentMediaType": "application/json", "contentSchema": schemas.named("Filter")}
     for name, (form, _) in schemas.NAMED.items():
         if plain.get("type") == "string" and form.items() <= plain.items():
             return schemas.named(name) | {key: value for key, value in plain.items() if key not in {"type", *form}}

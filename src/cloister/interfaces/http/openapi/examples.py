@@ -315,6 +315,7 @@ PARAMETERS: Mapping[str, Any] = {
     "cursor": CURSOR,
     "wait": "indexed",
     "dry_run": True,
+    "filter": '{"category": "travel"}',
     "last_event_id": EVENT_ID,
     "Last-Event-ID": EVENT_ID,
     "Idempotency-Key": "0b6f1c1e-3f5e-4a51-9a53-0e9b6f3f7f5c",

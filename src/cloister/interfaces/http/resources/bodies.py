@@ -41,6 +41,11 @@ Tags = Annotated[
         json_schema_extra=schemas.TAGS,
     ),
 ]
+Categories = Annotated[
+    list[Annotated[str, Field(json_schema_extra=schemas.CATEGORY)]],
+    Field(description="Labels that a `filter` can ask for.", json_schema_extra=schemas.CATEGORIES),
+]
+Filter = Annotated[dict[str, Any], Field(json_schema_extra=schemas.FILTER_MARK)]
 Metadata = Annotated[
     dict[str, Any],
     Field(
@@ -54,6 +59,7 @@ Relevance = Annotated[float, BeforeValidator(_as_real), Field(json_schema_extra=
 
 
 _MIN_RELEVANCE = "What is less relevant is left out; 0 leaves nothing out. Without it: the project's setting."
+_FILTER = "Recall only what this filter lets pass. It is applied before ranking, so that the limits count what is left."
 _ASKED_AT = 'When the query is asked: "last week" is relative to it. Without it: now.'
 
 
@@ -207,6 +213,7 @@ class NewMessage(Body):
     author: Name | None = Field(
         default=None, description="The name of the speaker, if the role does not identify them."
     )
+    categories: Categories = Field(default=[])
     metadata: Metadata = Field(default={})
     created_at: Time | None = Field(default=None, description="When the message was said. Without it: now.")
 
@@ -256,6 +263,7 @@ class ContextRequest(Body):
     sources: Sources | None = Field(default=None, description="Sources that replace those of the project.")
     min_relevance: Relevance | None = Field(default=None, description=_MIN_RELEVANCE)
     asked_at: Time | None = Field(default=None, description=_ASKED_AT)
+    filter: Filter | None = Field(default=None, description=_FILTER)
 
 
 class SearchRequest(Body):
@@ -281,3 +289,4 @@ class SearchRequest(Body):
     limit: Whole = Field(default=10, json_schema_extra={"minimum": 1, "maximum": HIGHEST_LIMIT})
     min_relevance: Relevance | None = Field(default=None, description=_MIN_RELEVANCE)
     asked_at: Time | None = Field(default=None, description=_ASKED_AT)
+    filter: Filter | None = Field(default=None, description=_FILTER)

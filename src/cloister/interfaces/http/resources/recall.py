@@ -5,6 +5,7 @@ from starlette.responses import Response
 
 from cloister.domain.context import Source, parse_sources
 from cloister.domain.identifiers import parse_project_id
+from cloister.domain.recall.filter_language import parse_filter
 from cloister.domain.timestamps import checked_time, parse_iso
 from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, needs
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
@@ -31,6 +32,7 @@ def build_context(body: bodies.ContextRequest, caller: Caller) -> Response:
         recent_limit=body.recent_limit,
         semantic_limit=body.semantic_limit,
         budget=body.budget_tokens,
+        filter=None if body.filter is None else parse_filter(body.filter),
     )
     context = caller.services.context.build(caller.reach, body.session_id, request)
     return answer(shapes.context_shape(context))
@@ -49,6 +51,7 @@ def search(body: bodies.SearchRequest, caller: Caller) -> Response:
         body.kinds,
         min_relevance=body.min_relevance,
         asked_at=_asked_at(body.asked_at),
+        filter=None if body.filter is None else parse_filter(body.filter),
     )
     return answer(HitList.model_construct(data=[shapes.hit_shape(hit) for hit in hits]))
 

@@ -9,11 +9,13 @@ from cloister.domain.conversation import Draft
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import EntityId, KeyId, MemoryId, MessageId, ObservationId, ProjectId
 from cloister.domain.memory import StoredMemory
+from cloister.domain.recall.filter import Filter
+from cloister.domain.recall.filter_language import filter_identity
 from cloister.domain.scope import MemberVisibility, Reach
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.python.arguments import UNSPECIFIED, ProjectChoice
 from cloister.interfaces.python.backends.interface import ContextQuery, ProjectChange, SearchQuery
-from cloister.interfaces.python.pages import ListCursors, Page, PageRequest, foreign_cursor
+from cloister.interfaces.python.pages import GivenFilter, ListCursors, Page, PageRequest, foreign_cursor
 from cloister.services.conversations.sessions import SessionChange, SessionFields
 from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
@@ -89,11 +91,13 @@ class EmbeddedBackend:
         return shapes.episode_shape(episode, session_id)
 
     def messages(self, session_id: str, page: PageRequest[MessageId]) -> Page[shapes.Message]:
-        cursors = self._cursors("messages", session_id)
+        cursors = self._cursors("messages", session_id, *filter_identity(_parsed(page.filter)))
         start = cursors.number(page.cursor)
         after = page.after if start is None else MessageId(start)
         try:
-            session, rows = self.services.sessions.messages(self.reach, session_id, limit=page.limit + 1, after=after)
+            session, rows = self.services.sessions.messages(
+                self.reach, session_id, limit=page.limit + 1, after=after, filter=_parsed(page.filter)
+            )
         except NotFound as error:
             # The cursor is of an earlier session with this external id.
             if start is not None and error.kind == "message":
@@ -118,6 +122,7 @@ class EmbeddedBackend:
             recent_limit=query.recent_limit,
             semantic_limit=query.semantic_limit,
             budget=query.budget_tokens,
+            filter=_parsed(query.filter),
         )
         context = self.services.context.build(self.reach, session_id, request)
         return shapes.context_shape(context)
@@ -134,22 +139,33 @@ class EmbeddedBackend:
             query.kinds,
             min_relevance=query.min_relevance,
             asked_at=query.asked_at,
+            filter=_parsed(query.filter),
         )
         return [shapes.hit_shape(hit) for hit in hits]
 
     def memories(self, session_id: str, page: PageRequest[MemoryId]) -> Page[derived_shapes.Memory]:
-        cursors = self._cursors("memories", session_id)
+        cursors = self._cursors("memories", session_id, *filter_identity(_parsed(page.filter)))
         start = cursors.pair(page.cursor)
         rows = self.services.memories.of_session(
-            self.reach, session_id, limit=page.limit + 1, after=start, behind=None if start else page.after
+            self.reach,
+            session_id,
+            limit=page.limit + 1,
+            after=start,
+            behind=None if start else page.after,
+            filter=_parsed(page.filter),
         )
         return _memory_page(cursors, rows, page.limit)
 
     def user_memories(self, user_id: str, page: PageRequest[MemoryId]) -> Page[derived_shapes.Memory]:
-        cursors = self._cursors("user memories", user_id)
+        cursors = self._cursors("user memories", user_id, *filter_identity(_parsed(page.filter)))
         start = cursors.pair(page.cursor)
         rows = self.services.memories.of_user(
-            self.reach, user_id, limit=page.limit + 1, after=start, behind=None if start else page.after
+            self.reach,
+            user_id,
+            limit=page.limit + 1,
+            after=start,
+            behind=None if start else page.after,
+            filter=_parsed(page.filter),
         )
         return _memory_page(cursors, rows, page.limit)
 
@@ -266,6 +282,10 @@ class EmbeddedBackend:
 
     def _cursors(self, name: str, *filters: int | str | None) -> ListCursors:
         return ListCursors(name, self.reach.tenant, *filters)
+
+
+def _parsed(filter: GivenFilter | None) -> Filter | None:
+    return None if filter is None else filter.parsed
 
 
 def _memory_page(cursors: ListCursors, rows: Sequence[StoredMemory], limit: int) -> Page[derived_shapes.Memory]:

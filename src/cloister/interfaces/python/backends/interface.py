@@ -12,7 +12,7 @@ from cloister.domain.scope import MemberVisibility
 from cloister.domain.text import Metadata
 from cloister.interfaces.python.arguments import ProjectChoice
 from cloister.interfaces.python.derived_shapes import Appended, Entity, Extraction, Memory, Observation
-from cloister.interfaces.python.pages import Page, PageRequest
+from cloister.interfaces.python.pages import GivenFilter, Page, PageRequest
 from cloister.interfaces.python.preview_shapes import MovePreview, VisibilityPreview
 from cloister.interfaces.python.shapes import (
     ApiKey,
@@ -45,6 +45,7 @@ class ContextQuery:
     sources: Sequence[Source] | None
     min_relevance: float | None
     asked_at: int | None
+    filter: GivenFilter | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,6 +60,7 @@ class SearchQuery:
     limit: int
     min_relevance: float | None
     asked_at: int | None
+    filter: GivenFilter | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,7 +1,8 @@
 """The backend of a `Cloister` at an address: asks a server over HTTP."""
 
+import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final, NoReturn, TypeVar
 from urllib.parse import quote
@@ -29,7 +30,7 @@ from cloister.domain.timestamps import iso
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.python.arguments import LARGEST_PAGE, UNSPECIFIED, ProjectChoice
 from cloister.interfaces.python.backends.interface import ContextQuery, ProjectChange, SearchQuery
-from cloister.interfaces.python.pages import Page, PageRequest
+from cloister.interfaces.python.pages import GivenFilter, Page, PageRequest
 from cloister.services.conversations.sessions import SessionChange, SessionFields
 from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
@@ -121,7 +122,8 @@ class RemoteBackend:
 
     def context(self, session_id: str, query: ContextQuery) -> shapes.Context:
         _session(session_id)
-        body = {"session_id": session_id, **_given(**asdict(query)), **_asked_at(query.asked_at)}
+        given = _given(**asdict(replace(query, filter=None)))
+        body = {"session_id": session_id, **given, **_asked_at(query.asked_at), **_filter(query.filter)}
         return self.server.ask("/v1/context", body).one(shapes.Context)
 
     def search(self, query: SearchQuery) -> list[shapes.Hit]:
@@ -131,6 +133,7 @@ class RemoteBackend:
         given = {
             **_given(session_id=query.session_id, user_id=query.user_id, min_relevance=query.min_relevance),
             **_asked_at(query.asked_at),
+            **_filter(query.filter),
             **_project_field(query.project),
         }
         body = {**given, "query": query.query, "kinds": query.kinds, "limit": query.limit}
@@ -235,7 +238,10 @@ class RemoteBackend:
         self, kind: type[T], path: str, page: PageRequest[Id], id_of: Callable[[Id], str] = str, **filters: str | None
     ) -> Page[T]:
         after = None if page.after is None else id_of(page.after)
-        return self.server.get(path, **filters, limit=page.limit, cursor=page.cursor, after=after).page(kind)
+        wanted = None if page.filter is None else json.dumps(page.filter.given)
+        return self.server.get(path, **filters, limit=page.limit, cursor=page.cursor, after=after, filter=wanted).page(
+            kind
+        )
 
     def _default_project(self) -> str:
         """The id of the tenant's default project, looked for in all pages."""
@@ -264,6 +270,10 @@ def _asked_at(moment: int | None) -> dict[str, object]:
     return {} if moment is None else {"asked_at": iso(moment)}
 
 
+def _filter(filter: GivenFilter | None) -> dict[str, object]:
+    return {} if filter is None else {"filter": filter.given}
+
+
 def _description(change: SessionChange) -> dict[str, object]:
     return _given(title=change.title, tags=change.tags, metadata=change.metadata)
 
@@ -274,6 +284,7 @@ def _message(draft: Draft) -> dict[str, object]:
         role=draft.role,
         content=draft.content,
         author=draft.author,
+        categories=draft.categories or None,
         metadata=draft.metadata or None,
         created_at=created_at,
     )

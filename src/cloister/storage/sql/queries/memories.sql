@@ -18,6 +18,10 @@ RETURNING memory_id
 INSERT INTO memory_source (tenant_id, message_id, memory_id) VALUES (:tenant_id, :message_id, :memory_id)
 ON CONFLICT DO NOTHING
 
+-- name: memory_by_digest
+SELECT memory_id, superseded_by, retracted_at FROM memory
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND digest = :digest
+
 -- name: session_memories
 -- A page of the memories of one session, oldest first.
 SELECT {memory_columns}
@@ -88,6 +92,43 @@ WHERE tenant_id = :tenant_id AND memory_id IN (SELECT value FROM json_each(CAST(
 -- name: delete_memory_sources
 DELETE FROM memory_source
 WHERE tenant_id = :tenant_id AND memory_id IN (SELECT value FROM json_each(CAST(:memory_ids AS TEXT)))
+
+-- name: delete_memory_revisions
+DELETE FROM memory_revision
+WHERE tenant_id = :tenant_id AND memory_id IN (SELECT value FROM json_each(CAST(:memory_ids AS TEXT)))
+
+-- name: change_memory
+UPDATE memory
+SET importance = :importance, expires_at = :expires_at, pinned = :pinned, categories = :categories, metadata = :metadata,
+    source = :source, retracted_at = :retracted_at
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND memory_id = :memory_id
+
+-- name: set_memory_text
+UPDATE memory SET content = :content, digest = :digest
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND memory_id = :memory_id
+
+-- name: insert_memory_revision
+INSERT INTO memory_revision (tenant_id, revision_id, memory_id, action, changed_at, changed_by, digest, before)
+VALUES (:tenant_id, :revision_id, :memory_id, :action, :changed_at, :changed_by, :digest, :before)
+
+-- name: memory_revisions
+-- A page of the changes of one memory, oldest first.
+SELECT revision_id, action, changed_at, changed_by, undone_at, before FROM memory_revision
+WHERE tenant_id = :tenant_id AND memory_id = :memory_id
+    AND (changed_at, revision_id) > (:after_changed_at, :after_revision_id)
+ORDER BY changed_at, revision_id
+LIMIT :limit
+
+-- name: last_memory_revision
+-- The last change of a memory that was not undone.
+SELECT revision_id, action, changed_at, changed_by, undone_at, before FROM memory_revision
+WHERE tenant_id = :tenant_id AND memory_id = :memory_id AND undone_at IS NULL AND action <> 'restore'
+ORDER BY changed_at DESC, revision_id DESC
+LIMIT 1
+
+-- name: set_revision_undone
+UPDATE memory_revision SET undone_at = :undone_at
+WHERE tenant_id = :tenant_id AND memory_id = :memory_id AND revision_id = :revision_id
 
 -- name: delete_memories
 DELETE FROM memory
