@@ -4,13 +4,13 @@ They are indexed with the memory, and never shown.
 """
 
 _WORDS = {
-    "home": "home: where they live, live in, living, address",
-    "employer": "work: where they work, work at, work for, employer, job",
-    "role": "job: what they work as, role, position, profession, occupation, job title",
-    "relationship": "relationship: single, dating, in a relationship, engaged, married, divorced, marital status",
+    "home": "home: where they live, living, based, city, town, address",
+    "employer": "work: where they work, work for, employer, employed, company, firm, job",
+    "role": "job: what they work as, do for a living, role, position, profession, occupation, career",
+    "relationship": "relationship: single, dating, partner, engaged, married, divorced, marital status",
     "age": "age: how old they are, years old",
-    "name": "name",
-    "called": "name: what they are called, go by",
+    "name": "name: what they are called, who they are",
+    "called": "name: what to call them, called, who they are",
     "diet": "diet: what they eat",
 }
 

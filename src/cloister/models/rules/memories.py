@@ -34,7 +34,7 @@ _TIME_FIRST = anchored(
     r"((?:in|since) \d{4}|since (?:january|february|march|april|may|june|july|august|september|october|november|december)"
     r"|(?:since )?(?:last|this|next) (?:year|month|week|summer|winter|spring|autumn|fall|january|february|march|april"
     r"|may|june|july|august|september|october|november|december)|(?:a|two|three|four|five|six|ten|\d+)"
-    r" (?:years?|months?|weeks?) ago|as of (?:\w+ ){0,2}\w+),? (?=(?:i|my|we)\b)",
+    r" (?:years?|months?|weeks?) ago|now|as of (?:\w+ ){0,2}\w+),? (?=(?:i|my|we)\b)",
     IGNORECASE,
 )
 _TRAILING = linear(

@@ -107,6 +107,11 @@ be starting (school|college|university|a|her|his|kindergarten)
 """
     )
 )
+_OF_A_COUPLE = anchored(
+    r"(?:have )?(?:broke|broken|split) up\b|(?:have )?separated\b|got (?:back together|married|engaged|divorced)\b"
+    r"|be (?:dating|engaged|married|divorced|separated)\b"
+)
+_WITH_A_NAME = anchored(rf"({NAMES}) and I (?=\S)")
 _TOGETHER = anchored(
     rf"(?:my ({RELATION})(?: (?-i:{NAMES}))? and I|me and my ({RELATION})|I and my ({RELATION})) (?=\S)", IGNORECASE
 )
@@ -216,6 +221,13 @@ def _category_of_kin(kin: str) -> Category:
 
 def _together(text: str, speaker: Speaker) -> Fact | None:
     """ "My partner and I have been together for nine years"."""
+    if (named := _WITH_A_NAME.match(text)) and (both := predicate(text[named.end() :], "they")):
+        is_lasting = _OF_A_COUPLE.match(both.key) and not refusals.has_unresolved_reference(both.key)
+        return (
+            fact("family", f"{speaker.subject} and {named.group(1)} {of_the_speaker(both.shown)}")
+            if is_lasting
+            else None
+        )
     match = _TOGETHER.match(text)
     said = predicate(text[match.end() :], "they") if match else None
     if match is None or said is None or refusals.has_unresolved_reference(said.key):

@@ -18,7 +18,10 @@ _PREFERENCE = anchored(
 _STOPPED = anchored(
     r"(?:have )?(?:stopped|quit|given up|gave up|cut out) (?P<done>[\w-]+ing\b.{0,60}|[\w-]+(?: [\w-]+)?)$", IGNORECASE
 )
-_STARTED = anchored(r"(?:have )?(?:started|begun|began|taken up|took up) (?P<done>[\w-]+ing\b.{0,60})$", IGNORECASE)
+_STARTED = anchored(
+    r"(?:have )?(?:started|begun|began|taken up|took up|went back to|gone back to) (?P<done>[\w-]+ing\b.{0,60})$",
+    IGNORECASE,
+)
 _IS_DOING = anchored(r"be [a-z]{3,}ing\b")
 _WHEN = linear(
     r" (?:(?:in|since|on) (?:january|february|march|april|may|june|july|august|september|october|november|december|\d{4})"

@@ -40,7 +40,10 @@ _LONG_AGO = linear(
 _NAME = rf"(?P<value>{table.NAME})"
 _LIVES = anchored(rf"{table.LIVES_IN} (?:{table.A_HOME_IN} )?{_NAME}")
 _LIVES_UNCAPITALISED = anchored(rf"{table.LIVES_IN} (?P<value>[a-z][\w-]{{2,30}})$")
-_MOVED = anchored(rf"{table.MOVED_TO} (?:{table.A_HOME_IN} )?{_NAME}")
+_MOVED = anchored(rf"(?:{table.MOVED_TO}|{table.SETTLED}) (?:{table.A_HOME_IN} )?{_NAME}")
+_SELF_EMPLOYED = anchored(
+    r"be (?:self-employed|freelancing|a freelancer)\b|work (?:for themselves|freelance)\b|freelance\b"
+)
 _WORKS = anchored(rf"{table.WORKS_AT} {_NAME}")
 _WORKS_SOMEWHERE = anchored(
     rf"{table.WORKS_AT} (?P<value>(?:a|an|the|my|our|their) (?:[\w'-]+ ){{0,4}}?[\w'-]+)"
@@ -67,22 +70,27 @@ _WORKS_AS = anchored(
 )
 _BECAME = anchored(rf"{table.BECAME} (?:an? |the )?{_JOB}")
 _PROMOTED = anchored(rf"{table.PROMOTED} (?:an? |the )?(?P<value>[\w'/&+-]+(?: [\w'/&+-]+){{0,5}})")
+_STOPPED_BEING = anchored(rf"(?:have )?(?:stopped|quit|gave up|given up) (?:being|working as) an? {_JOB}")
 _GRADUATED = anchored(r"(?:have )?graduated\b")
 _STATUSES: tuple[tuple[str, Anchored], ...] = tuple(
     (status, anchored(f"(?i:{pattern})"))
     for status, _, pattern in (entry.partition("=") for entry in entries(table.STATUSES))
 )
-_PARTNER = linear(rf"\b(?:to|with|dating|seeing|married) (?P<value>{table.NAME})")
+_PARTNER = linear(rf"\b(?:to|with|dating|seeing|married|called|named) (?P<value>{table.NAME})")
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_UNITS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _AGE = anchored(
-    r"(?:be (?P<age>\d{1,3})(?= (?:years? old|and)\b|$|,)|(?:have )?turned (?P<turned>\d{1,3})(?= (?:last|this|on|in|and)\b|$|,))"
+    r"(?:be (?P<age>\d{1,3})(?= (?:years? old|and)\b|$|,)|(?:have )?turned (?P<turned>\d{1,3})(?= (?:last|this|on|in|and)\b|$|,)"
+    rf"|(?:be|turned|have turned) (?P<tens>{'|'.join(_TENS)})(?:[ -](?P<units>{'|'.join(_UNITS)}))?(?= years old\b|$))",
+    IGNORECASE,
 )
-_CALLED = anchored(rf"(?:want to be called|go by|be called|be named) (?P<value>{NAMES})")
+_CALLED = anchored(rf"(?:want to be called|go by|be called|be named) (?P<value>{NAMES})(?! by )")
 _DIET = anchored(
     r"(?:be|have been|became|have become|went|have gone) (?:a |an )?(?:strict |mostly |fully )?"
     r"(?P<value>vegan|vegetarian|pescatarian|plant-based|carnivore|omnivore|keto)\b",
     IGNORECASE,
 )
-_EATS_MEAT = anchored(r"(?:eat|started eating|have started eating) (?:meat|fish and meat)\b", IGNORECASE)
+_EATS_MEAT = anchored(r"(?:eat|(?:have )?(?:started|went back to|gone back to) eating) meat\b", IGNORECASE)
 
 _MODIFIERS = r"(?P<modifiers>(?:(?:current|new|main|present|own|all-time|absolute|official) )*)"
 _ATTRIBUTE = anchored(
@@ -110,7 +118,7 @@ _UNNAMED = frozenset({"address", "pronouns", "email", "phone number", "time zone
 """Attributes whose values need not be names."""
 _A_JOB = anchored(rf"(?:an? )?{_JOB}")
 _CORRECTION = linear(r", not .{1,60}$")
-_TOGETHER = anchored(rf"and their (?:{RELATION}) (?=\S)")
+_TOGETHER = anchored(rf"and (?:their (?:{RELATION})|(?P<value>{NAMES})) (?=\S)")
 
 
 def stated_values(content: str, speaker: Speaker) -> tuple[Stated, ...]:
@@ -124,10 +132,12 @@ def stated_values(content: str, speaker: Speaker) -> tuple[Stated, ...]:
         rest = text[len(speaker.subject) + 1 :]
         if together := _TOGETHER.match(rest):
             said = predicate(rest[together.end() :], "they")
-            return _relationship(without_endings(said.key)[0], said) if said else ()
+            found = _relationship(without_endings(said.key)[0], said) if said else ()
+            partner = value_words(together["value"] or "")
+            return tuple(replace(stated, words=(*stated.words[:1], *partner)) for stated in found)
         said = predicate(rest, "he")
         return _of_predicate(said) if said else ()
-    favourite = _FAVOURITE.match(text)
+    favourite = _FAVOURITE.match(without_endings(text)[0])
     if favourite and favourite["whose"] == f"{speaker.inside}'s":
         return _attribute_value(favourite["name"], favourite["value"], marked=False)
     return ()
@@ -205,6 +215,8 @@ def _employer(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
             return ()
         dated = bool(_LONG_AGO.search(key, started.end()))
         return (Stated(family="employer", subject="employer", words=words, marked=True, dated=dated, former=former),)
+    if marked and not said.negated and _SELF_EMPLOYED.match(key):
+        return (Stated(family="employer", subject="employer", words=("self-employed",), marked=True, exact=False),)
     named = _WORKS.match(key)
     works = named or _WORKS_SOMEWHERE.match(key)
     if works is None or _TEAM.match(key, works.end()) or _is_partly(key, works.end(), said):
@@ -257,7 +269,8 @@ def _age_or_name(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ..
     if said.negated:
         return ()
     if age := _AGE.match(key):
-        return (Stated(family="age", subject="age", words=(age["age"] or age["turned"],), marked=marked),)
+        number = age["age"] or age["turned"] or str(_number(age["tens"], age["units"]))
+        return (Stated(family="age", subject="age", words=(number,), marked=marked),)
     if changed := _CHANGED_NAME.match(key):
         return (Stated(family="attribute", subject="name", words=value_words(changed["value"]), marked=True),)
     if called := _CALLED.match(key):
@@ -278,6 +291,8 @@ def _diet(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
 def _role(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
     if _GRADUATED.match(key) and not said.negated:
         return (_ended("role", ("student",)),)
+    if (stopped := _STOPPED_BEING.match(key)) and not said.negated:
+        return (_ended("role", value_words(stopped["value"])),)
     became, works = _PROMOTED.match(key) or _BECAME.match(key), _WORKS_AS.match(key)
     role = became or works or _IS_A.match(key)
     if role is None:
@@ -336,3 +351,7 @@ def _attribute_value(name: str, value: str, *, marked: bool) -> tuple[Stated, ..
 
 def _ended(family: Literal["home", "employer", "role"], words: tuple[str, ...]) -> Stated:
     return Stated(family=family, subject=family, words=words, positive=False, marked=True)
+
+
+def _number(tens: str, units: str | None) -> int:
+    return 10 * (_TENS.index(tens.lower()) + 2) + (_UNITS.index(units.lower()) + 1 if units else 0)

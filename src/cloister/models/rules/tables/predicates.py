@@ -265,7 +265,9 @@ CHANGE = r"""
 (have )?moved (from|in with|out|back|into (a|an|my|our)|abroad|here from|away|house|home)\b
 (have )?moved to (?!the (?!us\b|uk\b|usa\b|city|country|coast|suburbs|mountains|[A-Z])|next|this|that|another|step|using
     |page|line|section)\w
-(have )?relocated (from|to|back)\b
+(have )?relocated (from|to|back)\b|(have )?settled (down )?in [A-Z]
+(have )?(took|taken|accepted|started) (a|an) ([\w-]+ ){0,2}?(job|position|role) (at|with|for|as)\b
+(have )?(went|gone) back to \w+ing\b|(have )?called off (the|my|our) (engagement|wedding)\b
 (have )?(switched|changed|converted) (from|jobs|careers|majors|schools|my (name|major|job|career|diet|mind about))\b
 (have )?(switched|converted) to (?!the|this|that|using|main|master|branch|tabs?|line|another)\w
 (have )?(quit|left) (my (\w+ )?(job|husband|wife|position|studies|degree|phd|career|role)|smoking
@@ -304,9 +306,10 @@ OFTEN = r"""
     |on (week(ends|days)|(mon|tues|wednes|thurs|fri|satur|sun)days)|before (bed|work|breakfast))\b
 """
 OF_US = r"""
-(be (getting married|moving|expecting|planning a|engaged|married|divorced|separated)|live (in|on|near)
+(be ((getting married|moving|expecting|planning a|engaged|married|divorced|separated)|living (in|on|near))|live (in|on|near)
     |have (a|an|two|three|four|five)\b
-    |(have )?(moved|decided|adopted|bought|broke up|broken up|split up|separated|relocated|got (married|engaged|divorced)))
+    |(have )?(moved|decided|adopted|bought|broke up|broken up|split up|separated|relocated|settled|sold (the|our)
+    |called off|got (married|engaged|divorced)))
 """
 FRAGMENTS = {
     "A": r"(a|an|my|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,3}|some|several|many|a few|a couple of|any|no)",

@@ -10,9 +10,10 @@ NAME = r"(?:the )?[A-ZÀ-ÖØ-Þ][\w'.&-]*(?:,? (?:(?:de|da|do|del|la|le|of|the|
 
 LIVES_IN = (
     r"(?:(?:live|be living|be based|reside|be residing)|(?:have been living|have lived)(?=.* (?:for|since) ))"
-    r" (?:in|at|out of|over in|back in)"
+    r" (?:in|on|at|out of|over in|back in)"
 )
 MOVED = r"(?:have )?(?:moved|relocated|resettled|emigrated|immigrated)"
+SETTLED = r"(?:have )?(?:settled(?: down)? in|moved in with (?:my|their) \w+ in)"
 MOVED_TO = rf"{MOVED} (?:back |over |house |home |again )?(?:(?:away |out )?(?:from|of) (?:{NAME}) (?:and )?)?(?:back )?(?:to|into)"
 A_HOME_IN = (
     r"(?:a|an|my|our|the|their) (?:[\w-]+ ){0,3}?(?:house|flat|apartment|home|cottage|room|studio|condo|loft) in"
@@ -24,7 +25,8 @@ WORKS_AT = (
 )
 JOINED = (
     r"(?:have )?(?:joined|(?:just )?started(?: working| work| a new job| a job| (?:my|their) new job)? (?:at|for|with)"
-    r"|(?:was|got|have been) hired (?:by|at)|got (?:a|an|my|their) (?:[\w'-]+ ){0,3}?job (?:at|with)"
+    r"|(?:was|got|have been) hired (?:by|at)|(?:got|took|taken|accepted|started)"
+    r" (?:a|an|my|their) (?:[\w'-]+ ){0,3}?(?:job|position|role) (?:at|with|for)"
     r"|(?:switched|transferred|moved) from (?P<former>.{2,60}?) to)"
 )
 WORKS_AS = r"(?:work|be working|be employed|have worked) as"
@@ -103,6 +105,7 @@ married=have a (wife|husband)\b
 separated=(be|got|have)? ?separated\b
 divorced=(be|got|have been|am|have) (recently |newly )?divorced\b|got a divorce\b
 widowed=(be|was|have been) widowed\b|be a widow(er)?\b|lost (my|their) (wife|husband)\b
+broken up=(have )?called off (the|my|our|their) (engagement|wedding)\b
 broken up=(have )?(broke|broken|split) up\b|left (my|their) (husband|wife|boyfriend|girlfriend|partner)\b
 """
 ENDED_BY = {
@@ -113,7 +116,7 @@ ENDED_BY = {
     "separated": words("married relationship engaged"),
     "divorced": words("married separated engaged"),
     "widowed": words("married"),
-    "broken up": words("relationship engaged"),
+    "broken up": words("relationship engaged married"),
 }
 """Which statuses a new one makes untrue. Others may be true together: divorced, and in a relationship."""
 MEATLESS = words("vegan vegetarian pescatarian plant-based")
