@@ -121,7 +121,11 @@ class Supersession:
             return
         if not stated.positive and stated.words and stated.family in (*_SEVERAL, "relationship"):
             return  # that a value ended which was not known says nothing about the present one
-        is_unclear = any(value.subject == stated.subject for old in self._before(new, stated) for value in old.values)
+        is_unclear = any(
+            value.positive and value.subject == stated.subject
+            for old in self._before(new, stated)
+            for value in old.values
+        )
         if not is_unclear and (stated.family != "habit" or keeps_subject(stated)):
             new.subject = _subject_of(new.speaker, stated.subject)
             new.retracts = not stated.positive
