@@ -417,7 +417,7 @@ def test_mem_14_the_rows_that_storage_lets_pass_are_those_that_match(home: Memor
             listed = session_messages(transaction, message.session, SessionNames(name, user), wanted, after=message.id)
             assert listed == [id for id in sorted(passing) if id >> 21 == message.session and id > message.id]
             kept = pool_memories(transaction, pool, generation, wanted)
-        assert set(kept.values()) == {stored.memory.id for stored in memories if matches(wanted, memory_row(stored))}
+        assert set(kept) == {stored.memory.id for stored in memories if matches(wanted, memory_row(stored))}
 
     agrees()
 

@@ -133,10 +133,6 @@ def format_observation_id(observation: ObservationId) -> str:
     return f"obs_{observation:016x}"
 
 
-def format_revision_id(revision: RevisionId) -> str:
-    return f"rev_{revision:016x}"
-
-
 def parse_memory_id(given: str) -> MemoryId:
     return MemoryId(_known("mem_", "memory", given))
 

@@ -31,6 +31,10 @@ MinRelevance = Annotated[
         "--min-relevance", metavar="0..1", help="Leave out what is less relevant; 0 shows all (the project's)."
     ),
 ]
+AsOf = Annotated[
+    str | None,
+    typer.Option("--as-of", metavar="TIME", help="The memories that were true then, in ISO 8601 (those of now)."),
+]
 AskedAt = Annotated[
     str | None,
     typer.Option(
@@ -56,6 +60,7 @@ def context(
     ] = None,
     min_relevance: MinRelevance = None,
     asked_at: AskedAt = None,
+    as_of: AsOf = None,
     filter: Filter = None,
 ) -> None:
     """Show the context for an assistant's next reply.
@@ -70,6 +75,7 @@ def context(
         semantic_limit=semantic,
         min_relevance=min_relevance,
         asked_at=asked_at,
+        as_of=as_of,
         filter=filter_option(filter),
     )
     session = memory.session(session_id)
@@ -100,6 +106,7 @@ def search(
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many hits, 1 to 200.")] = 10,
     min_relevance: MinRelevance = None,
     asked_at: AskedAt = None,
+    as_of: AsOf = None,
     filter: Filter = None,
     data: Data = None,
     key: Key = None,
@@ -124,6 +131,7 @@ def search(
             limit=limit,
             min_relevance=min_relevance,
             asked_at=asked_at,
+            as_of=as_of,
             filter=filter_option(filter),
         )
     several = len({hit.user_id for hit in hits if hit.session_id}) > 1

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from cloister.domain.conversation import Session
-from cloister.domain.errors import Conflict, InvalidRequest, TooLarge
+from cloister.domain.errors import Conflict, InvalidRequest
 from cloister.domain.identifiers import MemoryId
 from cloister.domain.memory import MAX_MEMORY, MemorySource, StoredMemory, checked_memory, same_as
 from cloister.domain.scope import Reach
-from cloister.domain.text import checked_metadata, checked_name, checked_text
+from cloister.domain.text import checked_categories, checked_metadata, checked_text
 from cloister.domain.timestamps import Clock, checked_time
 from cloister.domain.truth.revision import (
     UNDO_MICROSECONDS,
@@ -35,8 +35,6 @@ from cloister.storage.stores.messages import Indexed
 from cloister.storage.stores.pools import PoolStore
 from cloister.storage.stores.revisions import RevisionStore
 from cloister.storage.stores.sessions import SessionStore
-
-MOST_CATEGORIES = 32
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -209,17 +207,6 @@ def checked_change(change: MemoryChange, now: int) -> MemoryChange:
         checked_metadata(change.metadata)
     categories = None if change.categories is None else checked_categories(change.categories)
     return replace(change, content=content, categories=categories)
-
-
-def checked_categories(categories: Sequence[str]) -> tuple[str, ...]:
-    """Categories without duplicates, in their order."""
-    if isinstance(categories, str):
-        raise InvalidRequest("categories", "must be a list of texts, not one text.")
-    if len(categories) > MOST_CATEGORIES:
-        raise TooLarge("categories", len(categories), MOST_CATEGORIES, "categories")
-    for category in categories:
-        checked_name(category, "categories")
-    return tuple(dict.fromkeys(categories))
 
 
 def _before(revision: Revision) -> MemoryState:

@@ -11,7 +11,16 @@ from cloister.domain.conversation import Session
 from cloister.domain.errors import InvalidRequest, NotFound, TooLarge
 from cloister.domain.extraction import ExtractedMemory
 from cloister.domain.identifiers import MemoryId, SessionId, format_memory_id, new_memory_id
-from cloister.domain.memory import MAX_MEMORY, Memory, MemorySource, StoredMemory, checked_memory, same_as
+from cloister.domain.memory import (
+    MAX_MEMORY,
+    MEMORY_STATUSES,
+    Memory,
+    MemorySource,
+    MemoryStatus,
+    StoredMemory,
+    checked_memory,
+    same_as,
+)
 from cloister.domain.recall.filter import Filter
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name, checked_text, is_storable
@@ -159,6 +168,7 @@ class Memories:
         after: tuple[int, int] | None = None,
         behind: MemoryId | None = None,
         filter: Filter | None = None,
+        status: MemoryStatus | None = None,
     ) -> list[StoredMemory]:
         """A page of a session's memories, oldest first, after the cursor (created_at, id) or after an existing memory; with a
         filter, of those that it lets pass."""
@@ -168,7 +178,7 @@ class Memories:
             now = self._clock()
             if behind is not None and memories.get(behind, now).memory.session != session.id:
                 raise NotFound("memory", format_memory_id(behind))
-            read = partial(memories.of_session, session.id, now=now)
+            read = partial(memories.of_session, session.id, now=now, status=status)
             return memory_page(read, filter, limit=limit, after=after or _cursor(memories, behind, now))
 
     def of_user(
@@ -180,6 +190,7 @@ class Memories:
         after: tuple[int, int] | None = None,
         behind: MemoryId | None = None,
         filter: Filter | None = None,
+        status: MemoryStatus | None = None,
     ) -> list[StoredMemory]:
         """A page of the memories of all sessions of a user, for display and audit (MEM-8)."""
         checked_name(user, "user_id")
@@ -187,7 +198,7 @@ class Memories:
         with self._database.read(reach) as transaction:
             memories = MemoryStore(transaction)
             now = self._clock()
-            read = partial(memories.of_user, user, now=now)
+            read = partial(memories.of_user, user, now=now, status=status)
             return memory_page(read, filter, limit=limit, after=after or _cursor(memories, behind, now))
 
     def forget(self, reach: Reach, memory: MemoryId) -> None:
@@ -219,6 +230,12 @@ def checked_memories(contents: Sequence[str]) -> list[str]:
     if len(contents) > LARGEST_MEMORY_BATCH:
         raise TooLarge("contents", len(contents), LARGEST_MEMORY_BATCH, "memories")
     return [_checked(content, f"contents[{at}]") for at, content in enumerate(contents)]
+
+
+def checked_status(status: MemoryStatus | None) -> MemoryStatus | None:
+    if status is not None and status not in MEMORY_STATUSES:
+        raise InvalidRequest("status", f"must be one of {', '.join(MEMORY_STATUSES)}.")
+    return status
 
 
 def _checked(content: str, field: str) -> str:

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple, cast
 
 from cloister.domain.errors import NotFound
 from cloister.domain.extraction import KnownMemory
 from cloister.domain.identifiers import MemoryId, MessageId, PoolId, ProjectId, SessionId, format_memory_id
-from cloister.domain.memory import Memory, StoredMemory
+from cloister.domain.memory import Memory, MemoryStatus, StoredMemory
 from cloister.storage.interface import FIRST_PAGE, CursorKey, Row, Transaction, integers
 from cloister.storage.stores.messages import Indexed
 
@@ -78,17 +79,43 @@ class MemoryStore:
         return self.stored([row], now)[0]
 
     def of_session(
-        self, session: SessionId, *, limit: int, now: int, after: CursorKey = FIRST_PAGE
+        self,
+        session: SessionId,
+        *,
+        limit: int,
+        now: int,
+        after: CursorKey = FIRST_PAGE,
+        status: MemoryStatus | None = None,
     ) -> list[StoredMemory]:
         """A page of memories, oldest first; `after` is the (created_at, id) of the last one of the page before."""
         rows = self._transaction.rows(
-            "session_memories", session_id=session, limit=limit, after_created_at=after[0], after_memory_id=after[1]
+            "session_memories",
+            session_id=session,
+            limit=limit,
+            after_created_at=after[0],
+            after_memory_id=after[1],
+            status=status,
+            now=now,
         )
         return self.stored(rows, now)
 
-    def of_user(self, user: str, *, limit: int, now: int, after: CursorKey = FIRST_PAGE) -> list[StoredMemory]:
+    def of_user(
+        self,
+        user: str,
+        *,
+        limit: int,
+        now: int,
+        after: CursorKey = FIRST_PAGE,
+        status: MemoryStatus | None = None,
+    ) -> list[StoredMemory]:
         rows = self._transaction.rows(
-            "user_memories", user_id=user, limit=limit, after_created_at=after[0], after_memory_id=after[1]
+            "user_memories",
+            user_id=user,
+            limit=limit,
+            after_created_at=after[0],
+            after_memory_id=after[1],
+            status=status,
+            now=now,
         )
         return self.stored(rows, now)
 
@@ -166,8 +193,18 @@ class StoredMemories:
         self.partition = int(pool)
 
     def version(self) -> int | None:
+        return self._version
+
+    @cached_property
+    def _version(self) -> int | None:
+        """Read once: all is read in one snapshot."""
         row = self._transaction.row("memory_state", pool_id=self._pool)
         return None if row is None else cast(int, row[0])
+
+    def validity_rows(self) -> list[Row]:
+        """(id, user, digest, created at, valid from, valid until, superseded by, retracted at, expires at, pinned) of every memory
+        that the index has."""
+        return self._transaction.rows("memory_validity_rows", pool_id=self._pool, generation=self._generation)
 
     def all_rows(self) -> Iterator[Row]:
         return self._transaction.stream("memory_pool_rows", pool_id=self._pool, generation=self._generation)

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Header, Path, Query
 
 from cloister.bootstrap import Services
+from cloister.domain.memory import MemoryStatus
 from cloister.interfaces.http.openapi import schemas
 
 
@@ -30,6 +31,7 @@ FilterText = Annotated[
     str | None,
     _query('Only items that this filter lets pass, as JSON such as `{"role": "user"}`.', schemas.FILTER_TEXT_MARK),
 ]
+OfStatus = Annotated[MemoryStatus | None, Query(description="Only memories with this status. Without it: all.")]
 IdempotencyKey = Annotated[
     str | None,
     Header(

@@ -97,6 +97,8 @@ _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
     "create_tenant": ("conflict",),
     "revoke_api_key": ("conflict",),
     "add_memories": ("conflict",),
+    "correct_memory": ("conflict",),
+    "restore_memory": ("conflict",),
     "create_session": ("conflict", "quota_exceeded"),
     "record_message": ("conflict", "quota_exceeded"),
     "record_messages": ("conflict", "quota_exceeded"),
@@ -136,7 +138,11 @@ _LINKS: Mapping[str, tuple[str, str, Sequence[str]]] = {
     "create_api_key": ("key_id", "key_id", ("revoke_api_key",)),
     "create_tenant": ("tenant_id", "tenant_id", ("create_tenant_key", "erase_tenant")),
     "record_message": ("id", "message_id", ("forget_message",)),
-    "add_memories": ("appended/0/id", "memory_id", ("forget_memory",)),
+    "add_memories": (
+        "appended/0/id",
+        "memory_id",
+        ("get_memory", "correct_memory", "retract_memory", "restore_memory", "memory_history", "forget_memory"),
+    ),
 }
 
 

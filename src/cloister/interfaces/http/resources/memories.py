@@ -20,6 +20,7 @@ from cloister.interfaces.http.dispatch.parameters import (
     IdempotencyKey,
     Limit,
     MemoryName,
+    OfStatus,
     SessionId,
     UserId,
     Wait,
@@ -47,13 +48,20 @@ def list_memories(
     cursor: Cursor = None,
     after: AfterMemory = None,
     filter: FilterText = None,
+    status: OfStatus = None,
 ) -> Response:
-    """List the memories of a session, oldest first."""
+    """List the memories of a session, oldest first, whatever their status."""
     wanted = None if filter is None else parse_filter_text(filter)
-    listing = Listing("memories of a session", caller.reach.tenant, external_id, *filter_identity(wanted))
+    listing = Listing("memories of a session", caller.reach.tenant, external_id, status, *filter_identity(wanted))
     after_key, behind = listing.pair(cursor), None if after is None else parse_memory_id(after)
     found = caller.services.memories.of_session(
-        caller.reach, external_id, limit=limit + 1, after=after_key, behind=None if after_key else behind, filter=wanted
+        caller.reach,
+        external_id,
+        limit=limit + 1,
+        after=after_key,
+        behind=None if after_key else behind,
+        filter=wanted,
+        status=status,
     )
     return _memory_page(found, limit, listing)
 
@@ -67,15 +75,22 @@ def list_user_memories(
     cursor: Cursor = None,
     after: AfterMemory = None,
     filter: FilterText = None,
+    status: OfStatus = None,
 ) -> Response:
     """List the memories of a user, merged across sessions, oldest first, for display and audit: in the project that the header or
     the key names, else in all."""
     reach = caller.narrowed_reach()
     wanted = None if filter is None else parse_filter_text(filter)
-    listing = Listing("memories of a user", reach.tenant, reach.confined_to, user_id, *filter_identity(wanted))
+    listing = Listing("memories of a user", reach.tenant, reach.confined_to, user_id, status, *filter_identity(wanted))
     after_key, behind = listing.pair(cursor), None if after is None else parse_memory_id(after)
     found = caller.services.memories.of_user(
-        reach, user_id, limit=limit + 1, after=after_key, behind=None if after_key else behind, filter=wanted
+        reach,
+        user_id,
+        limit=limit + 1,
+        after=after_key,
+        behind=None if after_key else behind,
+        filter=wanted,
+        status=status,
     )
     return _memory_page(found, limit, listing)
 

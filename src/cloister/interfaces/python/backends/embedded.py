@@ -8,7 +8,7 @@ from cloister.bootstrap import Services
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import EntityId, KeyId, MemoryId, MessageId, ObservationId, ProjectId
-from cloister.domain.memory import StoredMemory
+from cloister.domain.memory import MemoryStatus, StoredMemory
 from cloister.domain.recall.filter import Filter
 from cloister.domain.recall.filter_language import filter_identity
 from cloister.domain.scope import MemberVisibility, Reach
@@ -19,6 +19,7 @@ from cloister.interfaces.python.pages import GivenFilter, ListCursors, Page, Pag
 from cloister.services.conversations.sessions import SessionChange, SessionFields
 from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
+from cloister.services.memories.corrections import MemoryChange
 from cloister.services.recall.build_context import ContextRequest
 from cloister.services.recall.search import SearchTarget
 from cloister.services.tenancy.api_keys import KeyFields
@@ -117,6 +118,7 @@ class EmbeddedBackend:
         request = ContextRequest(
             question=query.query,
             asked_at=query.asked_at,
+            as_of=query.as_of,
             min_relevance=query.min_relevance,
             sources=query.sources,
             recent_limit=query.recent_limit,
@@ -139,12 +141,15 @@ class EmbeddedBackend:
             query.kinds,
             min_relevance=query.min_relevance,
             asked_at=query.asked_at,
+            as_of=query.as_of,
             filter=_parsed(query.filter),
         )
         return [shapes.hit_shape(hit) for hit in hits]
 
-    def memories(self, session_id: str, page: PageRequest[MemoryId]) -> Page[derived_shapes.Memory]:
-        cursors = self._cursors("memories", session_id, *filter_identity(_parsed(page.filter)))
+    def memories(
+        self, session_id: str, page: PageRequest[MemoryId], status: MemoryStatus | None
+    ) -> Page[derived_shapes.Memory]:
+        cursors = self._cursors("memories", session_id, status, *filter_identity(_parsed(page.filter)))
         start = cursors.pair(page.cursor)
         rows = self.services.memories.of_session(
             self.reach,
@@ -153,11 +158,14 @@ class EmbeddedBackend:
             after=start,
             behind=None if start else page.after,
             filter=_parsed(page.filter),
+            status=status,
         )
         return _memory_page(cursors, rows, page.limit)
 
-    def user_memories(self, user_id: str, page: PageRequest[MemoryId]) -> Page[derived_shapes.Memory]:
-        cursors = self._cursors("user memories", user_id, *filter_identity(_parsed(page.filter)))
+    def user_memories(
+        self, user_id: str, page: PageRequest[MemoryId], status: MemoryStatus | None
+    ) -> Page[derived_shapes.Memory]:
+        cursors = self._cursors("user memories", user_id, status, *filter_identity(_parsed(page.filter)))
         start = cursors.pair(page.cursor)
         rows = self.services.memories.of_user(
             self.reach,
@@ -166,6 +174,7 @@ class EmbeddedBackend:
             after=start,
             behind=None if start else page.after,
             filter=_parsed(page.filter),
+            status=status,
         )
         return _memory_page(cursors, rows, page.limit)
 
@@ -174,6 +183,30 @@ class EmbeddedBackend:
     ) -> derived_shapes.Appended:
         appended = self.services.memories.add(self.reach, session_id, contents, idempotency_key=idempotency_key)
         return derived_shapes.appended_shape(appended)
+
+    def get_memory(self, memory: MemoryId) -> derived_shapes.Memory:
+        return derived_shapes.memory_shape(self.services.corrections.get(self.reach, memory))
+
+    def correct_memory(self, memory: MemoryId, change: MemoryChange) -> derived_shapes.Memory:
+        return derived_shapes.memory_shape(self.services.corrections.correct(self.reach, memory, change, by=None))
+
+    def retract_memory(self, memory: MemoryId) -> derived_shapes.Memory:
+        return derived_shapes.memory_shape(self.services.corrections.retract(self.reach, memory, by=None))
+
+    def restore_memory(self, memory: MemoryId) -> derived_shapes.Memory:
+        return derived_shapes.memory_shape(self.services.corrections.restore(self.reach, memory, by=None))
+
+    def memory_history(self, memory: MemoryId, page: PageRequest[int]) -> Page[derived_shapes.MemoryRevision]:
+        cursors = self._cursors("history of a memory", memory)
+        rows = self.services.corrections.history(
+            self.reach, memory, limit=page.limit + 1, after=cursors.pair(page.cursor)
+        )
+        return cursors.page(
+            rows,
+            page.limit,
+            shape=derived_shapes.revision_shape,
+            key=lambda revision: (revision.changed_at, revision.id),
+        )
 
     def forget_memory(self, memory: MemoryId) -> None:
         self.services.memories.forget(self.reach, memory)
