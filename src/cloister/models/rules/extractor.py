@@ -6,7 +6,7 @@ The modules with the patterns are imported at first use: compiling them takes 0.
 import threading
 from collections.abc import Sequence
 
-from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, KnownMemory, Statement
+from cloister.domain.extraction import NO_GUIDANCE, ExtractedEntity, ExtractedMemory, Guidance, KnownMemory, Statement
 from cloister.domain.identifiers import MessageId
 from cloister.domain.memory import same_as
 
@@ -18,11 +18,17 @@ class Rules:
     """Supports English only; text in another language gives nothing. Deterministic."""
 
     name = "rules/1"
+    languages = ("en",)
 
     def memories(
-        self, said: Sequence[Statement], known: Sequence[KnownMemory], of_user: Sequence[KnownMemory] = ()
+        self,
+        said: Sequence[Statement],
+        known: Sequence[KnownMemory],
+        of_user: Sequence[KnownMemory] = (),
+        guidance: Guidance = NO_GUIDANCE,
     ) -> list[ExtractedMemory]:
-        """The lasting facts that users state about themselves, their family and their things, without the `known` ones."""
+        """The lasting facts that users state about themselves, their family and their things, without the `known` ones. Rules
+        cannot follow instructions; categories and importance are enforced by the caller."""
         from cloister.models.rules.changes.supersession import NewMemory, Supersession
         from cloister.models.rules.facts import speaker_named
         from cloister.models.rules.memories import facts
