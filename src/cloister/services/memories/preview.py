@@ -12,13 +12,11 @@ from cloister.domain.project_settings import extraction_guidance
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
 from cloister.models.interface import Extractor
+from cloister.services.conversations.record import LARGEST_BATCH
 from cloister.services.memories.evidence import evidence, extracted_entities, extracted_memories
 from cloister.services.memories.languages import language_code
 from cloister.storage.interface import Database
 from cloister.storage.stores.tenants import ProjectStore
-
-MOST_PREVIEWED = 200
-"""Messages; as many as one run of an extraction reads."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,8 +42,8 @@ class ExtractionPreview:
         `ModelUnavailable` if the model does not answer."""
         if not drafts:
             raise InvalidRequest("messages", "must not be empty.")
-        if len(drafts) > MOST_PREVIEWED:
-            raise TooLarge("messages", len(drafts), MOST_PREVIEWED, "messages")
+        if len(drafts) > LARGEST_BATCH:
+            raise TooLarge("messages", len(drafts), LARGEST_BATCH, "messages")
         guidance = self._guidance(reach, project)
         now = self._clock()
         said = evidence([_statement(position, draft, now) for position, draft in enumerate(drafts)])
@@ -74,8 +72,8 @@ class ExtractionPreview:
         if spoken <= {None, *readable}:
             return None
         return (
-            "Without a model, memories are extracted from English only. Messages in other languages are recalled as they were said. "
-            "Set CLOISTER_MODEL_URL to extract from every language that the model knows."
+            "Without a model, memories are extracted from English only. Messages in other languages are recalled as they were "
+            "said. Set CLOISTER_MODEL_URL to extract from every language that the model knows."
         )
 
 
