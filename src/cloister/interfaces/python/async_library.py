@@ -82,6 +82,7 @@ class AsyncCloister:
     tenant_settings = _awaited(Cloister.tenant_settings)
     update_tenant_settings = _awaited(Cloister.update_tenant_settings)
     apply_retention = _awaited(Cloister.apply_retention)
+    preview_extraction = _awaited(Cloister.preview_extraction)
     create_key = _awaited(Cloister.create_key)
     keys = _awaited(Cloister.keys)
     revoke_key = _awaited(Cloister.revoke_key)
