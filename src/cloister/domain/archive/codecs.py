@@ -14,10 +14,19 @@ from cloister.domain.identifiers import (
     format_observation_id,
     format_project_id,
 )
-from cloister.domain.text import checked_content, checked_metadata, checked_name, checked_tags, checked_text
+from cloister.domain.text import (
+    checked_categories,
+    checked_content,
+    checked_metadata,
+    checked_name,
+    checked_tags,
+    checked_text,
+)
 from cloister.domain.timestamps import checked_time, iso, parse_iso
 
 _MOST_IN_LIST = 10_000
+_LARGEST_DOCUMENT = 131_072
+_DIGEST_BYTES = 16
 _ID_DIGITS = 16
 _SESSION_BITS = 42
 _HEX = frozenset("0123456789abcdef")
@@ -93,6 +102,18 @@ def _identifier(prefix: str, format_id: Callable[[Any], str], bits: int = 63) ->
     return Codec(read, format_id)
 
 
+def _derived(codec: Codec) -> Codec:
+    """The id of a memory or an entity, which has the form of a session's first message: see `new_memory_id`."""
+
+    def read(value: object, field: str) -> int:
+        number = codec.read(value, field)
+        if number & MAX_SEQUENCE != 1:
+            raise InvalidRequest(field, "is not an id that a Cloister makes.")
+        return number
+
+    return Codec(read, codec.write)
+
+
 def _read_flag(value: object, field: str) -> bool:
     if not isinstance(value, bool):
         raise InvalidRequest(field, "must be true or false.")
@@ -129,17 +150,33 @@ def _read_tags(value: object, field: str) -> tuple[str, ...]:
     return tags
 
 
+def _read_categories(value: object, field: str) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise InvalidRequest(field, "must be a list of texts.")
+    return checked_categories(cast(list[str], value), field)
+
+
 def _read_importance(value: object, field: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise InvalidRequest(field, "must be a number from 0 to 1.")
     return float(value)
 
 
-def _read_settings(value: object, field: str) -> Mapping[str, object]:
-    """An object; its entries are checked where a project is added."""
+def _read_document(value: object, field: str) -> Mapping[str, object]:
+    """An object of any fields. The settings of a project are checked where it is added."""
     if not isinstance(value, dict):
         raise InvalidRequest(field, "must be a JSON object.")
+    encoded = json.dumps(value, ensure_ascii=False)
+    if len(encoded) > _LARGEST_DOCUMENT:
+        raise TooLarge(field, len(encoded), _LARGEST_DOCUMENT)
+    checked_text(encoded.replace("\\u0000", "\x00"), field, _LARGEST_DOCUMENT)
     return cast(Mapping[str, object], value)
+
+
+def _read_digest(value: object, field: str) -> bytes:
+    if not isinstance(value, str) or len(value) != 2 * _DIGEST_BYTES or not _HEX.issuperset(value):
+        raise InvalidRequest(field, f"must be {2 * _DIGEST_BYTES} hexadecimal digits.")
+    return bytes.fromhex(value)
 
 
 FLAG = plain(_read_flag)
@@ -148,15 +185,18 @@ NAME = plain(checked_name)
 CONTENT = plain(checked_content)
 TIME = Codec(_read_time, iso)
 METADATA = Codec(_read_metadata, dict)
-SETTINGS = Codec(_read_settings, dict)
+DOCUMENT = Codec(_read_document, dict)
+DIGEST = Codec(_read_digest, bytes.hex)
 TAGS = Codec(_read_tags, list)
+CATEGORIES = Codec(_read_categories, list)
 IMPORTANCE = plain(_read_importance)
 SESSION_NUMBER = _identifier("ses_", lambda number: f"ses_{number:016x}", _SESSION_BITS)
 PROJECT_ID = _identifier("proj_", format_project_id)
 MESSAGE_ID = _identifier("msg_", format_message_id)
 EPISODE_ID = _identifier("ep_", format_episode_id)
-MEMORY_ID = _identifier("mem_", format_memory_id)
-ENTITY_ID = _identifier("ent_", format_entity_id)
+MEMORY_ID = _derived(_identifier("mem_", format_memory_id))
+ENTITY_ID = _derived(_identifier("ent_", format_entity_id))
+REVISION_ID = _identifier("rev_", lambda number: f"rev_{number:016x}")
 OBSERVATION_ID = _identifier("obs_", format_observation_id)
 
 

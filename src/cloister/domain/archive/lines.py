@@ -7,12 +7,12 @@ import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Protocol, cast
+from typing import Final, Protocol, cast
 
 from cloister.domain.errors import InvalidRequest, TooLarge
 
-ARCHIVE = "cloister-archive"
-CONVERSATIONS = "cloister-conversations"
+ARCHIVE: Final = "cloister-archive"
+CONVERSATIONS: Final = "cloister-conversations"
 VERSION = 1
 LONGEST_LINE = 1 << 20
 """Bytes of one line. The largest message, with its metadata, is far shorter."""

@@ -7,14 +7,14 @@ field is refused. There are no records of keys, and none has a tenant: an archiv
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Annotated, ClassVar, TypeVar, get_type_hints
+from typing import Annotated, ClassVar, TypeVar, get_args, get_type_hints
 
 from cloister.domain.archive import codecs
 from cloister.domain.archive.codecs import Codec, many, one_of, optional
 from cloister.domain.conversation import ROLES, STATUSES, Role, Status
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import EntityId, MemoryId, MessageId, ObservationId, ProjectId, SessionId
-from cloister.domain.memory import MAX_MEMORY
+from cloister.domain.memory import MAX_MEMORY, MemorySource
 from cloister.domain.scope import MemberVisibility
 from cloister.domain.text import Metadata
 
@@ -61,7 +61,7 @@ class ProjectRecord(Record):
     name: Annotated[str, codecs.NAME]
     is_default: Annotated[bool, codecs.FLAG]
     member_visibility: Annotated[MemberVisibility, one_of(("shared", "private"))]
-    settings: Annotated[Metadata, codecs.SETTINGS]
+    settings: Annotated[Metadata, codecs.DOCUMENT]
     created_at: Annotated[int, codecs.TIME]
 
 
@@ -109,20 +109,63 @@ class MessageRecord(Record):
     episode_id: Annotated[MessageId, codecs.EPISODE_ID]
     is_memory_checked: Annotated[bool, codecs.FLAG]
     has_recalled_text: Annotated[bool, codecs.FLAG]
+    categories: Annotated[tuple[str, ...], codecs.CATEGORIES]
     metadata: Annotated[Metadata, codecs.METADATA]
     created_at: Annotated[int, codecs.TIME]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MemoryRecord(Record):
-    """A memory of the session before it."""
+    """A memory of the session before it. What took its place, and since when, is in a line of its own: that memory may follow."""
 
     kind = "memory"
     id: Annotated[MemoryId, codecs.MEMORY_ID]
     content: Annotated[str, codecs.text(MAX_MEMORY)]
     importance: Annotated[float | None, optional(codecs.IMPORTANCE)]
     source_message_ids: Annotated[tuple[MessageId, ...], many(codecs.MESSAGE_ID)]
+    source: Annotated[MemorySource, one_of(get_args(MemorySource))]
+    subject: Annotated[str | None, optional(codecs.NAME)]
+    categories: Annotated[tuple[str, ...], codecs.CATEGORIES]
+    metadata: Annotated[Metadata, codecs.METADATA]
+    pinned: Annotated[bool, codecs.FLAG]
+    valid_from: Annotated[int, codecs.TIME]
+    expires_at: Annotated[int | None, optional(codecs.TIME)]
+    retracted_at: Annotated[int | None, optional(codecs.TIME)]
     created_at: Annotated[int, codecs.TIME]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RevisionRecord(Record):
+    """A change of the memory before it by a person. `before` is what the memory was, `digest` that of its text then; `changed_by`
+    is the id of an API key, or null."""
+
+    kind = "revision"
+    id: Annotated[int, codecs.REVISION_ID]
+    action: Annotated[str, codecs.NAME]
+    changed_by: Annotated[str | None, optional(codecs.NAME)]
+    digest: Annotated[bytes, codecs.DIGEST]
+    before: Annotated[Metadata, codecs.DOCUMENT]
+    changed_at: Annotated[int, codecs.TIME]
+    undone_at: Annotated[int | None, optional(codecs.TIME)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SupersessionRecord(Record):
+    """A memory that is no longer true, the one that took its place, and since when."""
+
+    kind = "supersession"
+    memory_id: Annotated[MemoryId, codecs.MEMORY_ID]
+    superseded_by: Annotated[MemoryId, codecs.MEMORY_ID]
+    valid_until: Annotated[int | None, optional(codecs.TIME)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReplacementRecord(Record):
+    """Two memories of which an extractor said that the newer one makes the older one untrue."""
+
+    kind = "replacement"
+    older_id: Annotated[MemoryId, codecs.MEMORY_ID]
+    newer_id: Annotated[MemoryId, codecs.MEMORY_ID]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -170,7 +213,10 @@ KINDS: Mapping[str, type[Record]] = {
         FormerProjectRecord,
         MessageRecord,
         MemoryRecord,
+        RevisionRecord,
         ObservationRecord,
+        SupersessionRecord,
+        ReplacementRecord,
         EntityRecord,
         MentionRecord,
     )

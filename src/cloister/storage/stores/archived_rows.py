@@ -12,9 +12,12 @@ from cloister.domain.archive.records import (
     MessageRecord,
     ObservationRecord,
     ProjectRecord,
+    ReplacementRecord,
+    RevisionRecord,
     SessionRecord,
+    SupersessionRecord,
 )
-from cloister.domain.identifiers import EntityId, MessageId, ObservationId, PoolId, ProjectId, SessionId
+from cloister.domain.identifiers import EntityId, MemoryId, MessageId, ObservationId, PoolId, ProjectId, SessionId
 from cloister.domain.prompts.recalled_text import NO_POOL, shown_in
 from cloister.storage.interface import FIRST_PAGE, Transaction
 from cloister.storage.stores.memories import MemoryStore
@@ -114,14 +117,17 @@ class ArchivedRows:
                     episode_id=shown.episode,
                     is_memory_checked=shown.is_memory_checked,
                     has_recalled_text=not without_quotations and message.recalled_pool == session.pool,
+                    categories=shown.categories,
                     metadata=shown.metadata,
                     created_at=shown.created_at,
                 )
             after = page[-1].id
 
-    def memories(self, session: SessionId) -> Iterator[MemoryRecord]:
+    def memories(self, session: SessionId) -> Iterator[MemoryRecord | RevisionRecord]:
+        """The memories of a session, each followed by its revisions."""
+        revised = {row[0] for row in self._transaction.rows("archive_revised_memories", session_id=session)}
         store, after = MemoryStore(self._transaction), FIRST_PAGE
-        while page := store.of_session(session, limit=_PAGE, after=after):
+        while page := store.of_session(session, limit=_PAGE, now=0, after=after):
             for stored in page:
                 memory = stored.memory
                 yield MemoryRecord(
@@ -129,10 +135,43 @@ class ArchivedRows:
                     content=memory.content,
                     importance=memory.importance,
                     source_message_ids=memory.sources,
+                    source=memory.source,
+                    subject=memory.subject,
+                    categories=memory.categories,
+                    metadata=memory.metadata,
+                    pinned=memory.pinned,
+                    valid_from=memory.valid_from,
+                    expires_at=memory.expires_at,
+                    retracted_at=memory.retracted_at,
                     created_at=memory.created_at,
                 )
+                if memory.id in revised:
+                    yield from self._revisions(memory.id)
             last = page[-1].memory
             after = (last.created_at, last.id)
+
+    def _revisions(self, memory: MemoryId) -> Iterator[RevisionRecord]:
+        for row in self._transaction.rows("archive_revisions", memory_id=memory):
+            revision, action, changed_by, digest, before, changed_at, undone_at = cast(tuple[Any, ...], row)
+            yield RevisionRecord(
+                id=revision,
+                action=action,
+                changed_by=changed_by,
+                digest=bytes(digest),
+                before=json.loads(before),
+                changed_at=changed_at,
+                undone_at=undone_at,
+            )
+
+    def supersessions(self) -> Iterator[SupersessionRecord]:
+        for row in self._transaction.stream("archive_supersessions", **self._filter):
+            memory, newer, until = cast(tuple[Any, ...], row)
+            yield SupersessionRecord(memory_id=memory, superseded_by=newer, valid_until=until)
+
+    def replacements(self) -> Iterator[ReplacementRecord]:
+        for row in self._transaction.stream("archive_replacements", **self._filter):
+            older, newer = cast(tuple[Any, ...], row)
+            yield ReplacementRecord(older_id=older, newer_id=newer)
 
     def observations(self, session: SessionId) -> Iterator[ObservationRecord]:
         for row in self._transaction.rows("archive_observations", session_id=session):

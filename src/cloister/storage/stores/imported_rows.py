@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from cloister.domain.archive.records import ObservationRecord, SessionRecord
+from cloister.domain.archive.records import ObservationRecord, RevisionRecord, SessionRecord
 from cloister.domain.conversation import Message
 from cloister.domain.identifiers import SEQUENCE_BITS, MemoryId, MessageId, PoolId, ProjectId, SessionId
 from cloister.domain.memory import Memory
@@ -39,6 +39,9 @@ class ImportedRows:
     def remove_unused_default_project(self, name: str) -> None:
         """Remove the project of this name that a new tenant begins with, if it is its only one and nothing was ever in it."""
         self._transaction.execute("delete_unused_default_project", name=name)
+
+    def has_default_project(self) -> bool:
+        return self._transaction.row("default_project") is not None
 
     def session_numbers(self, number: SessionId) -> list[SessionId]:
         """The numbers under which a session of an archive may be stored, the first that is free first."""
@@ -73,8 +76,24 @@ class ImportedRows:
         return True
 
     def missing_messages(self, session: SessionId, messages: Sequence[MessageId]) -> set[MessageId]:
+        if not messages:
+            return set()
         rows = self._transaction.rows("present_messages", session_id=session, message_ids=integers(messages))
         return {*messages} - {MessageId(cast(int, row[0])) for row in rows}
+
+    def source_ids(self, session: SessionId, name: str) -> set[str]:
+        """The ids that the session's messages have in the source they were imported from: the entry `name` of their metadata."""
+        first, last = span(session)
+        found: set[str] = set()
+        for row in self._transaction.stream("message_metadata", after=first, last=last):
+            metadata = cast(dict[str, object], json.loads(cast(str, row[0])))
+            if isinstance(source := metadata.get(name), str):
+                found.add(source)
+        return found
+
+    def set_updated_at(self, session: SessionId, updated_at: int) -> None:
+        """Set the time of a session's last activity to what it was in the source."""
+        self._transaction.execute("set_updated_at", session_id=session, updated_at=updated_at)
 
     def add_messages(self, session: SessionId, messages: Sequence[tuple[Message, Indexed]]) -> None:
         """Add messages that are missing, and count them for the quota."""
@@ -104,6 +123,11 @@ class ImportedRows:
         )
         return 0 if row is None else cast(int, row[0])
 
+    def has_later_message(self, session: SessionId, message: MessageId) -> bool:
+        """Whether the session has a message behind this one."""
+        _, last = span(session)
+        return self._transaction.row("later_message", message_id=message, last=last) is not None
+
     def forget_vectors(self, session: SessionId) -> None:
         """Have a session embedded again by the additional embedder, after messages were added before its last one."""
         first, last = span(session)
@@ -117,11 +141,70 @@ class ImportedRows:
             if row is not None and row[0] == memory.session:
                 return MemoryId(number), False
             if row is None and memories.add(replace(memory, id=MemoryId(number)), digest, indexed):
+                self._set_memory_state(MemoryId(number), memory)
                 return MemoryId(number), True
             same = self._transaction.row("memory_of_digest", session_id=memory.session, digest=digest)
             if same is not None:
                 return MemoryId(cast(int, same[0])), False
         raise RuntimeError("no id is free for a memory")
+
+    def _set_memory_state(self, number: MemoryId, memory: Memory) -> None:
+        """Write what people decided of a memory that was added."""
+        if memory.pinned or memory.expires_at is not None or memory.retracted_at is not None:
+            self._transaction.execute(
+                "set_memory_state",
+                memory_id=number,
+                pinned=int(memory.pinned),
+                expires_at=memory.expires_at,
+                retracted_at=memory.retracted_at,
+            )
+
+    def add_revision(self, memory: MemoryId, record: RevisionRecord) -> bool:
+        """Add a revision of a memory, under its id or one computed from it; false if it is there already."""
+        for number in self._numbers("revision", record.id, _BITS):
+            row = self._transaction.row("memory_of_revision", revision_id=number)
+            if row is not None and row[0] == memory:
+                return False
+            values: Mapping[str, Any] = {
+                "revision_id": number,
+                "memory_id": memory,
+                "action": record.action,
+                "changed_at": record.changed_at,
+                "changed_by": record.changed_by,
+                "undone_at": record.undone_at,
+                "digest": record.digest,
+                "before": json.dumps(record.before, ensure_ascii=False),
+            }
+            if row is None and self._transaction.row("import_revision", **values) is not None:
+                return True
+        raise RuntimeError("no id is free for a revision")
+
+    def supersede(self, older: MemoryId, newer: MemoryId, until: int | None) -> bool:
+        """Let one memory take the place of another of the same user and pool; false if it did already, or they are not there."""
+        pools = self._pools(older, newer)
+        if pools is None or pools[0] != pools[1]:
+            return False
+        if not self._transaction.execute(
+            "import_supersession", memory_id=older, superseded_by=newer, valid_until=until
+        ):
+            return False
+        MemoryStore(self._transaction).note_change(pools[0])
+        return True
+
+    def add_replacement(self, older: MemoryId, newer: MemoryId) -> bool:
+        """Note that a newer memory makes an older one untrue; false if that is known, or they are not there."""
+        if self._pools(older, newer) is None:
+            return False
+        return self._transaction.execute("import_replacement", older_id=older, newer_id=newer) > 0
+
+    def _pools(self, memory: MemoryId, other: MemoryId) -> tuple[PoolId, PoolId] | None:
+        """The pools of two memories of one user, within the caller's reach."""
+        row = (
+            None
+            if memory == other
+            else self._transaction.row("pools_of_two_memories", memory_id=memory, other_id=other)
+        )
+        return None if row is None else cast(tuple[PoolId, PoolId], row)
 
     def add_observation(self, session: SessionId, record: ObservationRecord) -> bool:
         """Add an observation, under its id or one computed from it; false if it is there already."""
@@ -147,10 +230,13 @@ class ImportedRows:
         """The ids under which an entity of an archive may be stored, the first that is free first."""
         return self._numbers("entity", entity, _NUMBER_BITS, form=_derived_form)
 
-    def messages_to_mention(self, messages: Sequence[MessageId]) -> dict[MessageId, SessionId]:
-        """Those of these messages that exist within the caller's reach, with their sessions."""
+    def messages_to_mention(self, messages: Sequence[MessageId]) -> dict[MessageId, tuple[SessionId, str | None]]:
+        """Those of these messages that exist within the caller's reach, with their sessions and the users of these."""
         rows = self._transaction.rows("messages_to_mention", message_ids=integers(messages))
-        return {MessageId(message): SessionId(session) for message, session in cast(list[tuple[int, int]], rows)}
+        return {
+            MessageId(message): (SessionId(session), user)
+            for message, session, user in cast(list[tuple[int, int, str | None]], rows)
+        }
 
     def mentioned(self, entity: int, messages: Sequence[MessageId]) -> set[MessageId]:
         """Those of these messages that are known to mention the entity."""

@@ -36,6 +36,46 @@ SELECT observation_id, content, sources, first_message_id, last_message_id, said
 WHERE tenant_id = :tenant_id AND session_id = :session_id
 ORDER BY observation_id
 
+-- name: archive_revisions
+SELECT revision_id, action, changed_by, digest, before, changed_at, undone_at FROM memory_revision
+WHERE tenant_id = :tenant_id AND memory_id = :memory_id
+ORDER BY revision_id
+
+-- name: archive_revised_memories
+-- Those of a session's memories that people changed.
+SELECT DISTINCT r.memory_id FROM memory_revision AS r
+JOIN memory AS m ON m.tenant_id = r.tenant_id AND m.memory_id = r.memory_id
+WHERE r.tenant_id = :tenant_id AND m.session_id = :session_id
+
+-- name: archive_supersessions
+-- Both memories are of exported sessions.
+SELECT m.memory_id, m.superseded_by, m.valid_until
+FROM memory AS m
+JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+JOIN memory AS n ON n.tenant_id = m.tenant_id AND n.memory_id = m.superseded_by
+JOIN session AS t ON t.tenant_id = n.tenant_id AND t.session_id = n.session_id
+WHERE m.tenant_id = :tenant_id AND m.superseded_by IS NOT NULL
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR (s.project_id = :confined_to AND t.project_id = :confined_to))
+    AND (CAST(:bound_user AS TEXT) IS NULL OR (s.user_id = :bound_user AND t.user_id = :bound_user))
+    AND (CAST(:project_id AS BIGINT) IS NULL OR (s.project_id = :project_id AND t.project_id = :project_id))
+    AND (CAST(:user_id AS TEXT) IS NULL OR (s.user_id = :user_id AND t.user_id = :user_id))
+ORDER BY m.memory_id
+
+-- name: archive_replacements
+-- Both memories are of exported sessions.
+SELECT r.older_id, r.newer_id
+FROM memory_replacement AS r
+JOIN memory AS m ON m.tenant_id = r.tenant_id AND m.memory_id = r.older_id
+JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+JOIN memory AS n ON n.tenant_id = r.tenant_id AND n.memory_id = r.newer_id
+JOIN session AS t ON t.tenant_id = n.tenant_id AND t.session_id = n.session_id
+WHERE r.tenant_id = :tenant_id
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR (s.project_id = :confined_to AND t.project_id = :confined_to))
+    AND (CAST(:bound_user AS TEXT) IS NULL OR (s.user_id = :bound_user AND t.user_id = :bound_user))
+    AND (CAST(:project_id AS BIGINT) IS NULL OR (s.project_id = :project_id AND t.project_id = :project_id))
+    AND (CAST(:user_id AS TEXT) IS NULL OR (s.user_id = :user_id AND t.user_id = :user_id))
+ORDER BY r.older_id, r.newer_id
+
 -- name: archive_entities
 -- The entities of live projects that exported sessions mention. Of a user: those of no other user's part.
 SELECT e.entity_id, e.project_id, e.user_id, e.name, e.type, e.created_at
@@ -72,15 +112,14 @@ ORDER BY m.message_id
 UPDATE project SET deleted_at = NULL WHERE tenant_id = :tenant_id AND project_id = :project_id AND deleted_at IS NOT NULL
 
 -- name: delete_unused_default_project
--- The project that a new tenant begins with, if nothing was ever in it and no key names it.
+-- The project that a new tenant begins with, if the tenant never had a session and no key names the project.
 DELETE FROM project
 WHERE tenant_id = :tenant_id AND is_default = 1 AND settings = '{}' AND name = :name
     AND NOT EXISTS (SELECT 1 FROM pool AS o WHERE o.tenant_id = :tenant_id AND o.project_id = project.project_id)
-    AND NOT EXISTS (SELECT 1 FROM session AS s WHERE s.tenant_id = :tenant_id AND s.project_id = project.project_id)
+    AND NOT EXISTS (SELECT 1 FROM session AS s WHERE s.tenant_id = :tenant_id)
     AND NOT EXISTS (SELECT 1 FROM entity AS e WHERE e.tenant_id = :tenant_id AND e.project_id = project.project_id)
     AND NOT EXISTS (SELECT 1 FROM api_key AS k WHERE k.tenant_id = :tenant_id AND k.project_id = project.project_id)
     AND NOT EXISTS (SELECT 1 FROM session_past AS b WHERE b.tenant_id = :tenant_id AND b.project_id = project.project_id)
-    AND NOT EXISTS (SELECT 1 FROM project AS other WHERE other.tenant_id = :tenant_id AND other.project_id <> project.project_id)
 
 -- name: import_session
 -- Returns no row if the id or the external id is taken.
@@ -107,10 +146,10 @@ RETURNING session_id
 -- name: import_message
 INSERT INTO message (
     message_id, tenant_id, session_id, role, status, author, created_at, generation, indexed_at, vector, terms, episode_id,
-    tokens, metadata, content, recalled_pool_id, is_memory_checked
+    tokens, metadata, content, recalled_pool_id, categories, is_memory_checked
 ) VALUES (
     :message_id, :tenant_id, :session_id, :role, :status, :author, :created_at, :generation, :indexed_at, :vector, :terms,
-    :episode_id, :tokens, :metadata, :content, :recalled_pool_id, :is_memory_checked
+    :episode_id, :tokens, :metadata, :content, :recalled_pool_id, :categories, :is_memory_checked
 )
 
 -- name: note_import
@@ -122,11 +161,50 @@ SET message_count = message_count + :added, unchecked_count = unchecked_count + 
 WHERE tenant_id = :tenant_id AND session_id = :session_id
 RETURNING unchecked_count
 
+-- name: later_message
+SELECT message_id FROM message WHERE tenant_id = :tenant_id AND message_id > :message_id AND message_id <= :last LIMIT 1
+
 -- name: session_of_memory
 SELECT session_id FROM memory WHERE tenant_id = :tenant_id AND memory_id = :memory_id
 
 -- name: memory_of_digest
 SELECT memory_id FROM memory WHERE tenant_id = :tenant_id AND session_id = :session_id AND digest = :digest
+
+-- name: set_memory_state
+UPDATE memory SET pinned = :pinned, expires_at = :expires_at, retracted_at = :retracted_at
+WHERE tenant_id = :tenant_id AND memory_id = :memory_id
+
+-- name: memory_of_revision
+SELECT memory_id FROM memory_revision WHERE tenant_id = :tenant_id AND revision_id = :revision_id
+
+-- name: import_revision
+-- Returns no row if the id is taken.
+INSERT INTO memory_revision (
+    revision_id, tenant_id, memory_id, action, changed_at, changed_by, undone_at, digest, before
+) VALUES (
+    :revision_id, :tenant_id, :memory_id, :action, :changed_at, :changed_by, :undone_at, :digest, :before
+)
+ON CONFLICT DO NOTHING
+RETURNING revision_id
+
+-- name: pools_of_two_memories
+-- If both are of the same user, and within the caller's reach.
+SELECT s.pool_id, t.pool_id
+FROM memory AS m
+JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+JOIN memory AS n ON n.tenant_id = m.tenant_id AND n.memory_id = :other_id
+JOIN session AS t ON t.tenant_id = n.tenant_id AND t.session_id = n.session_id
+WHERE m.tenant_id = :tenant_id AND m.memory_id = :memory_id AND t.user_id IS NOT DISTINCT FROM s.user_id
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR (s.project_id = :confined_to AND t.project_id = :confined_to))
+    AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
+
+-- name: import_supersession
+UPDATE memory SET superseded_by = :superseded_by, valid_until = :valid_until
+WHERE tenant_id = :tenant_id AND memory_id = :memory_id AND superseded_by IS NULL
+
+-- name: import_replacement
+INSERT INTO memory_replacement (tenant_id, older_id, newer_id) VALUES (:tenant_id, :older_id, :newer_id)
+ON CONFLICT DO NOTHING
 
 -- name: session_of_observation
 SELECT session_id FROM observation WHERE tenant_id = :tenant_id AND observation_id = :observation_id
@@ -143,7 +221,7 @@ RETURNING observation_id
 
 -- name: messages_to_mention
 -- Those of these messages that exist, with their sessions, within the caller's reach.
-SELECT m.message_id, m.session_id
+SELECT m.message_id, m.session_id, s.user_id
 FROM json_each(CAST(:message_ids AS TEXT)) AS named
 CROSS JOIN message AS m
 CROSS JOIN session AS s
@@ -155,3 +233,10 @@ WHERE m.message_id = named.value AND m.tenant_id = :tenant_id AND s.session_id =
 SELECT message_id FROM mention
 WHERE tenant_id = :tenant_id AND entity_id = :entity_id
     AND message_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
+
+-- name: message_metadata
+SELECT metadata FROM message
+WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :last AND metadata <> '{}'
+
+-- name: set_updated_at
+UPDATE session SET updated_at = :updated_at WHERE tenant_id = :tenant_id AND session_id = :session_id
