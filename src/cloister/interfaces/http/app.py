@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 
 from cloister.bootstrap import Services
 from cloister.interfaces.http import health
+from cloister.interfaces.http.archive import routes as archive
 from cloister.interfaces.http.chat import routes as chat
 from cloister.interfaces.http.chat.running_turns import RunningTurns
 from cloister.interfaces.http.console import sign_in
@@ -81,10 +82,24 @@ def create_app(
         sign_ins=sign_ins or SignIns(),
         operator_key=operator_key,
     )
-    parts = (recall, sessions, memories, chat, openai_chat, openai_models, events, tenants, erasure, health, sign_in)
+    parts = (
+        recall,
+        sessions,
+        memories,
+        chat,
+        openai_chat,
+        openai_models,
+        events,
+        tenants,
+        erasure,
+        archive,
+        health,
+        sign_in,
+    )
     for part in parts:
         # Not by `include_router`, which nests routers and searches all of them at every request.
         app.router.routes.extend(part.router.routes)
+    app.router.routes.extend(archive.import_router.routes)
     app.add_exception_handler(HTTPException, on_http_error)
     find, find_page = finder(app.router.routes), ConsolePages().find
     app.add_middleware(

@@ -5,27 +5,17 @@ What is changed or deleted while an export runs is in the archive as it was when
 
 from collections.abc import Iterable, Iterator
 from importlib.metadata import version
-from typing import Literal
 
 from cloister.domain.archive.lines import ARCHIVE, VERSION, Line, Tally, encoded
 from cloister.domain.archive.records import FormerProjectRecord
-from cloister.domain.errors import Forbidden, InvalidRequest
-from cloister.domain.identifiers import ProjectId, format_project_id
+from cloister.domain.archive.target import ArchiveTarget
+from cloister.domain.errors import Forbidden
+from cloister.domain.identifiers import format_project_id
 from cloister.domain.scope import Reach
-from cloister.domain.text import checked_name
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.archived_rows import ArchivedRows, ArchiveTarget
+from cloister.storage.stores.archived_rows import ArchivedRows
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.tenants import ProjectStore
-
-Scope = Literal["tenant", "project", "user"]
-
-
-def export_target(project: ProjectId | None, user: str | None) -> ArchiveTarget:
-    """What to export: one project, one user, or with neither the whole tenant."""
-    if project is not None and user is not None:
-        raise InvalidRequest("user_id", "cannot be given together with a project: export one of them.")
-    return ArchiveTarget(project=project, user=None if user is None else checked_name(user, "user_id"))
 
 
 class Export:
@@ -89,7 +79,7 @@ def _records(transaction: Transaction, target: ArchiveTarget) -> Iterable[Line]:
 
 def _header(target: ArchiveTarget) -> Line:
     """Without a time and without the tenant, so that the same data gives the same bytes wherever it is."""
-    scope: Scope = "project" if target.project is not None else "user" if target.user is not None else "tenant"
+    scope = "project" if target.project is not None else "user" if target.user is not None else "tenant"
     identity = target.user if target.project is None else format_project_id(target.project)
     return {
         "kind": "header",

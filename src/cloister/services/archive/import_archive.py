@@ -1,7 +1,8 @@
 """Import an archive (ORG-11), line by line. What is there already stays as it is, so that importing twice changes nothing.
 
 The archive is outside text: every line is checked, nothing is stored outside the caller's reach, and quotas apply. A damaged
-archive is found at the line that is wrong, or at its end; what was imported before stays, and importing the whole one adds the rest.
+archive is found at the line that is wrong, or at its end; what was imported before stays, and importing the whole one adds the
+rest.
 """
 
 from collections.abc import Callable, Iterator

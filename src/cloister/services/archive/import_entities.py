@@ -72,14 +72,16 @@ class EntityImport:
         said: Sequence[tuple[MessageId, SessionId, MentionRecord]],
     ) -> bool:
         entities = EntityStore(transaction)
-        entity, is_new = self._entity(entities, rows, record, part)
-        known = rows.mentioned(entity, [message for message, _, _ in said])
+        before = entities.find(record.project_id, part, same_name(record.name))
+        known = set[MessageId]() if before is None else rows.mentioned(before.id, [message for message, _, _ in said])
         new = [entry for entry in said if entry[0] not in known]
+        if not new:
+            return False
+        entity, is_new = self._entity(entities, rows, record, part)
         for message, session, mention in new:
             entities.mention(entity, session, [message], mention.notes, mention.created_at)
-        if new:
-            self._indexing.index_again(transaction, [entity])
-            entities.note_change(record.project_id)
+        self._indexing.index_again(transaction, [entity])
+        entities.note_change(record.project_id)
         return is_new
 
     def _entity(

@@ -17,6 +17,7 @@ from cloister.domain.archive.records import (
     SessionRecord,
     SupersessionRecord,
 )
+from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.identifiers import EntityId, MemoryId, MessageId, ObservationId, PoolId, ProjectId, SessionId
 from cloister.domain.prompts.recalled_text import NO_POOL, shown_in
 from cloister.storage.interface import FIRST_PAGE, Transaction
@@ -24,14 +25,6 @@ from cloister.storage.stores.memories import MemoryStore
 from cloister.storage.stores.messages import MessageStore
 
 _PAGE = 500
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ArchiveTarget:
-    """What to archive within the caller's reach: everything, what is in one project, or what is of one user."""
-
-    project: ProjectId | None = None
-    user: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,0 +1,34 @@
+"""Shapes of what an import did."""
+
+from dataclasses import asdict, dataclass
+
+from cloister.domain.archive import imported
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ImportCounts:
+    """Numbers of each kind."""
+
+    projects: int
+    sessions: int
+    messages: int
+    memories: int
+    observations: int
+    entities: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Imported:
+    """What was added and what was there already. `skipped`: how many conversations could not be imported, by reason."""
+
+    added: ImportCounts
+    unchanged: ImportCounts
+    skipped: dict[str, int]
+
+
+def imported_shape(result: imported.Imported) -> Imported:
+    return Imported(
+        added=ImportCounts(**asdict(result.added)),
+        unchanged=ImportCounts(**asdict(result.unchanged)),
+        skipped=result.skipped,
+    )
