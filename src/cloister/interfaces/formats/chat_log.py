@@ -31,10 +31,12 @@ def is_chat_log(value: Value) -> bool:
 
 
 class ChatLog:
-    """Reads the values of one file. What has no id of its own is known by its position: a log only grows at its end."""
+    """Reads the values of one file. What has no id of its own is known by its position: a log only grows at its end. What has no
+    time is taken to be of the time at which the file was changed."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, changed_at: int) -> None:
         self._name = name
+        self._changed_at = changed_at
         self._positions = Counter[str]()
 
     def read(self, value: Value) -> Conversation:
@@ -54,7 +56,8 @@ class ChatLog:
             identity,
             said,
             title=_first_text(value, _TITLES) or None,
-            created_at=_first_time(value) or (None if any(message.at for message in said) else 0),
+            created_at=_first_time(value)
+            or min((at for message in said if (at := message.at)), default=self._changed_at),
         )
 
     def _message(self, value: Value) -> Conversation:
@@ -63,7 +66,7 @@ class ChatLog:
         said = _said(value, str(self._positions[identity]))
         if said is None:
             raise Skipped("it has no role, or no text")
-        return conversation(SOURCE, identity, [said], title=None, created_at=said.at or 0)
+        return conversation(SOURCE, identity, [said], title=None, created_at=said.at or self._changed_at)
 
 
 def _said(message: Value, position: str) -> Said | None:

@@ -13,6 +13,7 @@ from cloister.domain.timestamps import checked_time, parse_iso
 
 Value = Mapping[str, object]
 _SECOND = 1_000_000
+_LONGEST_PREFIX = 20
 # Larger numbers are milliseconds: as seconds they would be after the year 5000.
 _LATEST_SECONDS = 1e11
 _ROLES: Mapping[str, Role] = {
@@ -98,18 +99,19 @@ def _spoken(message: Said, at: int) -> Iterable[SpokenRecord]:
 
 def named(identity: str) -> str:
     """An id as a name of ours. One that is too long, or has control characters, is replaced by a hash."""
-    clean = identity.isprintable() and identity.strip() and len(identity) <= MAX_NAME
-    if clean:
-        try:
-            identity.encode()
-        except UnicodeEncodeError:
-            clean = False
-    prefix = identity.partition(":")[0][:20]
-    return (
-        identity
-        if clean
-        else f"{prefix if prefix.isalnum() else 'id'}:{hashlib.sha256(identity.encode(errors='replace')).hexdigest()}"
-    )
+    if identity.isprintable() and identity.strip() and len(identity) <= MAX_NAME and _is_text(identity):
+        return identity
+    prefix = identity.partition(":")[0]
+    digest = hashlib.sha256(identity.encode(errors="replace")).hexdigest()
+    return f"{prefix if prefix.isalnum() and len(prefix) <= _LONGEST_PREFIX else 'id'}:{digest}"
+
+
+def _is_text(given: str) -> bool:
+    try:
+        given.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def titled(given: object) -> str | None:

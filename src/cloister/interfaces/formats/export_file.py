@@ -2,10 +2,10 @@
 
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, Literal, get_args
+from typing import BinaryIO, Literal, cast, get_args
 
 from cloister.domain.archive.conversations import Spoken
 from cloister.domain.archive.lines import ARCHIVE, CONVERSATIONS
@@ -14,9 +14,9 @@ from cloister.domain.patterns import anchored
 from cloister.interfaces.formats.chat_log import ChatLog, is_chat_log
 from cloister.interfaces.formats.chatgpt import is_chatgpt, read_chatgpt
 from cloister.interfaces.formats.claude import is_claude, read_claude
-from cloister.interfaces.formats.conversation import Conversation, Skipped, Value, mapping
-from cloister.interfaces.formats.json_values import Malformed, json_values
-from cloister.interfaces.formats.mem0 import is_mem0, read_mem0
+from cloister.interfaces.formats.conversation import Conversation, Skipped, Value
+from cloister.interfaces.formats.json_values import json_values
+from cloister.interfaces.formats.mem0 import is_mem0, memories_of, read_mem0
 
 Format = Literal["cloister", "chatgpt", "claude", "mem0", "log"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -41,13 +41,15 @@ class ExportFile:
         """The conversations in their order; one may come in several parts."""
         read = self._reader()
         for value in self._values():
-            if isinstance(value, Malformed) or not isinstance(value, dict):
+            if not isinstance(value, dict):
                 self.skipped["it is not a JSON object"] += 1
                 continue
-            try:
-                yield from read(mapping(value))
-            except Skipped as reason:
-                self.skipped[str(reason)] += 1
+            found = cast(Value, value)
+            for each in memories_of(found) if self.format == "mem0" else (found,):
+                try:
+                    yield read(each)
+                except Skipped as reason:
+                    self.skipped[str(reason)] += 1
 
     def records(self) -> Iterator[Spoken]:
         """The records of all conversations. Parts of one conversation that follow each other are joined."""
@@ -59,20 +61,20 @@ class ExportFile:
             yield from found.spoken
             yield from found.facts
 
-    def _reader(self) -> Callable[[Value], Iterable[Conversation]]:
-        log = ChatLog(self._path.stem)
-        readers: dict[Format, Callable[[Value], Iterable[Conversation]]] = {
-            "chatgpt": lambda value: [read_chatgpt(value)],
-            "claude": lambda value: [read_claude(value)],
+    def _reader(self) -> Callable[[Value], Conversation]:
+        log = ChatLog(self._path.stem, round(self._path.stat().st_mtime) * 1_000_000)
+        readers: dict[Format, Callable[[Value], Conversation]] = {
+            "chatgpt": read_chatgpt,
+            "claude": read_claude,
             "mem0": read_mem0,
-            "log": lambda value: [log.read(value)],
+            "log": log.read,
         }
         if self.format not in readers:
             raise InvalidRequest("format", "is that of an archive, which is imported as a whole.")
         return readers[self.format]
 
     def _detected(self) -> Format:
-        first = next((mapping(value) for value in self._values() if isinstance(value, dict)), None)
+        first = next((cast(Value, value) for value in self._values() if isinstance(value, dict)), None)
         if first is not None:
             if first.get("format") in (ARCHIVE, CONVERSATIONS):
                 return "cloister"
@@ -94,7 +96,7 @@ class ExportFile:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Iterator[BinaryIO]]:
+def _opened(path: Path) -> Generator[Iterator[BinaryIO]]:
     """The file itself, or the files with conversations of a zip file."""
     if not zipfile.is_zipfile(path):
         with path.open("rb") as file:

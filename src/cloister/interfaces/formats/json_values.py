@@ -1,5 +1,5 @@
-"""JSON values of a file of any size, one after the other: the elements of one large array, or values that follow each other, such as
-JSON lines. No more than one value is in memory, and the work is linear in the size of the file."""
+"""JSON values of a file of any size, one after the other: the elements of one large array, or values that follow each other, such
+as JSON lines. No more than one value is in memory, and the work is linear in the size of the file."""
 
 import codecs
 import json
@@ -20,8 +20,6 @@ _SPACES = " \t\r\n"
 @dataclass(frozen=True, slots=True)
 class Malformed:
     """Stands for a line that is not JSON, among others that are."""
-
-    line: str
 
 
 class _Text:
@@ -59,8 +57,9 @@ class _Text:
                 return ""
             self.more()
 
-    def skip_line(self, begin: int) -> None:
-        """Go on behind the next line break after this position."""
+    def skip_line(self) -> None:
+        """Go on behind the next line break."""
+        begin = self.position
         while (end := self.text.find("\n", begin)) < 0 and not self.is_complete:
             begin = len(self.text) - self.position
             self.more()
@@ -76,12 +75,11 @@ def json_values(file: BinaryIO) -> Iterator[object]:
         yield from _elements(text)
         return
     while text.next_character(_SPACES):
-        begin = text.position
         try:
             yield _value(text)
-        except _NotJson as error:
-            yield Malformed(text.text[begin : begin + 80])
-            text.skip_line(max(begin, error.position))
+        except _NotJson:
+            text.skip_line()
+            yield Malformed()
 
 
 def _elements(text: _Text) -> Iterator[object]:
@@ -95,9 +93,7 @@ def _elements(text: _Text) -> Iterator[object]:
 
 
 class _NotJson(Exception):
-    def __init__(self, position: int) -> None:
-        super().__init__("not JSON")
-        self.position = position
+    """The value at the position is malformed."""
 
 
 def _value(text: _Text) -> object:
@@ -109,9 +105,9 @@ def _value(text: _Text) -> object:
         except json.JSONDecodeError as error:
             is_cut = error.msg.startswith("Unterminated") or error.pos + _NEAR_THE_END >= len(text.text)
             if text.is_complete or not is_cut:
-                raise _NotJson(error.pos) from None
+                raise _NotJson from None
         except (ValueError, RecursionError):
-            raise _NotJson(text.position) from None
+            raise _NotJson from None
         else:
             if end < len(text.text) or text.is_complete:
                 text.position = end

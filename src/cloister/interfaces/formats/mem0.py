@@ -23,10 +23,10 @@ _PAGES = ("results", "memories", "data")
 
 
 def is_mem0(value: Value) -> bool:
-    return any(isinstance(each.get("memory"), str) for each in _memories(value))
+    return any(isinstance(each.get("memory"), str) for each in memories_of(value))
 
 
-def _memories(value: Value) -> Iterator[Value]:
+def memories_of(value: Value) -> Iterator[Value]:
     """The memory itself, or the memories of a page."""
     if "memory" in value:
         yield value
@@ -34,13 +34,8 @@ def _memories(value: Value) -> Iterator[Value]:
         yield from map(mapping, items(value.get(name)))
 
 
-def read_mem0(value: Value) -> Iterator[Conversation]:
+def read_mem0(memory: Value) -> Conversation:
     """A session for each user and run; the agent and the app are metadata."""
-    for memory in _memories(value):
-        yield _read(memory)
-
-
-def _read(memory: Value) -> Conversation:
     content = normalised(text(memory.get("memory"))[: 2 * MAX_MEMORY])
     if not content or len(content) > MAX_MEMORY:
         raise Skipped("it is not a memory of mem0, or too long")

@@ -164,7 +164,8 @@ class ConversationImport:
         recorded = self._recorder.append(transaction, session.external_id, new) if new else None
         memories = _add_facts(transaction, rows, session, zip(batch.facts, facts, strict=True))
         if new:
-            rows.set_updated_at(session.id, max(session.updated_at, batch.record.updated_at))
+            said = (entry.created_at for entry in new)
+            rows.set_updated_at(session.id, max(session.updated_at, batch.record.updated_at, *said))
         return _Stored(session=session, is_new=is_new, recorded=recorded, memories=memories)
 
     def _session(

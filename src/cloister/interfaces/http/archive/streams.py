@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Generator, Iterator
-from contextlib import AbstractContextManager
+from contextlib import ExitStack
 
 import anyio.from_thread
 from fastapi import Request
@@ -25,9 +25,7 @@ class ArchiveStream(Response):
 
     media_type = MEDIA_TYPE
 
-    def __init__(
-        self, lines: Iterator[bytes], guard: StreamGuard, limit: AbstractContextManager[None], filename: str
-    ) -> None:
+    def __init__(self, lines: Iterator[bytes], guard: StreamGuard, limit: ExitStack, filename: str) -> None:
         super().__init__(headers={"Content-Disposition": f'attachment; filename="{filename}"'})
         del self.headers["content-length"]
         self._chunks = _chunks(lines)
@@ -42,7 +40,7 @@ class ArchiveStream(Response):
             return  # the response is left incomplete, so the server closes the connection
         finally:
             await run_in_threadpool(self._chunks.close)
-            self._limit.__exit__(None, None, None)
+            self._limit.close()
 
     async def _send(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})

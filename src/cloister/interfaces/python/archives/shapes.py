@@ -1,4 +1,4 @@
-"""Shapes of what an import did."""
+"""Shapes of what an export wrote, and of what an import did or would do."""
 
 from dataclasses import asdict, dataclass
 
@@ -23,6 +23,26 @@ class Imported:
 
     added: ImportCounts
     unchanged: ImportCounts
+    skipped: dict[str, int]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Exported:
+    """How many lines of each kind an archive has."""
+
+    counts: dict[str, int]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ImportPreview:
+    """What is in a file: its format, how much of each, and from when until when. `skipped`: what cannot be imported, by reason."""
+
+    format: str
+    conversations: int
+    messages: int
+    memories: int
+    first_at: str | None
+    last_at: str | None
     skipped: dict[str, int]
 
 
