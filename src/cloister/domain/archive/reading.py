@@ -8,7 +8,6 @@ from cloister.domain.archive.lines import ARCHIVE, CONVERSATIONS, VERSION, Line,
 from cloister.domain.errors import InvalidRequest
 
 Format = Literal["cloister-archive", "cloister-conversations"]
-_REPEAT = "What was imported before stays; importing the whole archive adds the rest."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,9 +44,7 @@ class ArchiveReader:
                 raise InvalidRequest("archive", f"line {self.number:,} does not say its kind.")
             self._tally.add(kind[:64], text)
             yield NumberedLine(number=self.number, kind=kind, fields=line)
-        raise InvalidRequest(
-            "archive", f"ends after {self.number:,} lines without its last line: it was cut off. {_REPEAT}"
-        )
+        raise InvalidRequest("archive", f"ends after {self.number:,} lines without its last line: it was cut off.")
 
     @property
     def counts(self) -> dict[str, int]:
@@ -56,7 +53,7 @@ class ArchiveReader:
     def _decoded(self, text: bytes) -> dict[str, object]:
         self.number += 1
         if not text.endswith(b"\n"):
-            raise InvalidRequest("archive", f"line {self.number:,} has no end: the archive was cut off. {_REPEAT}")
+            raise InvalidRequest("archive", f"line {self.number:,} has no end: the archive was cut off.")
         return decoded(text, self.number)
 
     def _check_end(self, line: Line) -> None:
@@ -69,7 +66,7 @@ class ArchiveReader:
                 raise InvalidRequest(
                     "archive",
                     f"lines of the kind {wrong[0]!r} are missing, added or changed: the {part} of its last line differ. "
-                    f"Get an undamaged copy. {_REPEAT}",
+                    "Get an undamaged copy.",
                 )
         if line.keys() != expected.keys():
             raise InvalidRequest("archive", "its last line has other fields than kind, counts and sha256.")

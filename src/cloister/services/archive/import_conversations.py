@@ -29,9 +29,18 @@ from cloister.storage.stores.usage import UsageStore
 _LARGEST_BATCH = 200
 _MOST_CHARACTERS = 500_000
 _DRAWS = 4
+_MOST_KNOWN = 64
 SOURCE_ID = "source_id"
 """The name, in the metadata of an imported message, of its id in the source."""
 OTHER_PROJECT = "the session is in another project, or of another user, now"
+
+
+@dataclass(kw_only=True, slots=True)
+class _Known:
+    """The source ids of a session's messages, up to one of them, so that each message is looked at once."""
+
+    ids: set[str] = field(default_factory=set[str])
+    seen: int = 0
 
 
 @dataclass(kw_only=True, slots=True)
@@ -72,6 +81,7 @@ class ConversationImport:
         self._project: ProjectId | None = None
         self._user: str | None = None
         self._batch: _Batch | None = None
+        self._known: dict[str, _Known] = {}
 
     def run(self, reader: ArchiveReader) -> Iterator[None]:
         """Import all lines; yields after each."""
@@ -131,6 +141,7 @@ class ConversationImport:
             if not batch.is_added:
                 self._tally.skip(OTHER_PROJECT)
             return
+        self._note_known(batch.record.external_id, stored.known)
         if not batch.is_added:
             self._tally.add("sessions", int(stored.is_new), int(not stored.is_new))
         added = 0 if stored.recorded is None else len(stored.recorded.messages)
@@ -140,6 +151,15 @@ class ConversationImport:
             self._events.created(stored.session)
         if stored.recorded is not None:
             self._events.added(stored.recorded.session, stored.recorded.messages)
+
+    def _note_known(self, external_id: str, more: _Known) -> None:
+        """Remember what is known of the conversations that came last: the lines of a log may alternate between several."""
+        known = self._known.pop(external_id, _Known())
+        known.ids |= more.ids
+        known.seen = max(known.seen, more.seen)
+        self._known[external_id] = known
+        if len(self._known) > _MOST_KNOWN:
+            del self._known[next(iter(self._known))]
 
     def _store_batch(
         self,
@@ -154,19 +174,25 @@ class ConversationImport:
         session, is_new = self._session(transaction, rows, batch.record, user)
         if (session.project, session.user_id) != (self._project, user):
             return None
-        known = rows.source_ids(session.id, SOURCE_ID) if prepared and not is_new else set[str]()
-        new: list[PreparedMessage] = []
+        known = self._known.get(batch.record.external_id, _Known())
+        others, seen = rows.source_ids(session.id, SOURCE_ID, known.seen) if prepared else (set[str](), known.seen)
+        new: dict[str, PreparedMessage] = {}
         for entry in prepared:
             source = str(entry.draft.metadata[SOURCE_ID])
-            if source not in known:
-                known.add(source)
-                new.append(entry)
-        recorded = self._recorder.append(transaction, session.external_id, new) if new else None
+            if source not in known.ids and source not in others:
+                new.setdefault(source, entry)
+        recorded = self._recorder.append(transaction, session.external_id, list(new.values())) if new else None
         memories = _add_facts(transaction, rows, session, zip(batch.facts, facts, strict=True))
         if new:
-            said = (entry.created_at for entry in new)
+            said = (entry.created_at for entry in new.values())
             rows.set_updated_at(session.id, max(session.updated_at, batch.record.updated_at, *said))
-        return _Stored(session=session, is_new=is_new, recorded=recorded, memories=memories)
+        return _Stored(
+            session=session,
+            is_new=is_new,
+            recorded=recorded,
+            memories=memories,
+            known=_Known(ids=others | new.keys(), seen=seen if recorded is None else recorded.messages[-1].id),
+        )
 
     def _session(
         self, transaction: Transaction, rows: ImportedRows, record: ConversationRecord, user: str | None
@@ -208,6 +234,7 @@ class _Stored:
     is_new: bool
     recorded: RecordResult | None
     memories: int
+    known: _Known
 
 
 def _add_facts(

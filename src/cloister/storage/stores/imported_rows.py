@@ -81,15 +81,18 @@ class ImportedRows:
         rows = self._transaction.rows("present_messages", session_id=session, message_ids=integers(messages))
         return {*messages} - {MessageId(cast(int, row[0])) for row in rows}
 
-    def source_ids(self, session: SessionId, name: str) -> set[str]:
-        """The ids that the session's messages have in the source they were imported from: the entry `name` of their metadata."""
+    def source_ids(self, session: SessionId, name: str, after: int) -> tuple[set[str], int]:
+        """The ids that the session's messages behind one have in the source they were imported from, which are the entry `name` of
+        their metadata; and the last message that was looked at."""
         first, last = span(session)
         found: set[str] = set()
-        for row in self._transaction.stream("message_metadata", after=first, last=last):
-            metadata = cast(dict[str, object], json.loads(cast(str, row[0])))
-            if isinstance(source := metadata.get(name), str):
+        seen = max(first, after)
+        for row in self._transaction.stream("message_metadata", after=seen, last=last):
+            message, text = cast(tuple[int, str], row)
+            seen = max(seen, message)
+            if isinstance(source := cast(dict[str, object], json.loads(text)).get(name), str):
                 found.add(source)
-        return found
+        return found, seen
 
     def set_updated_at(self, session: SessionId, updated_at: int) -> None:
         """Set the time of a session's last activity to what it was in the source."""

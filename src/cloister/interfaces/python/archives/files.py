@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cloister.domain.archive.lines import LONGEST_LINE
 from cloister.domain.archive.reading import ArchiveReader, check_archive
-from cloister.domain.errors import InvalidRequest, StorageError
+from cloister.domain.errors import CloisterError, InvalidRequest, StorageError
 
 BytesProgress = Callable[[int, int | None], object]
 """Called with how many bytes are done, and how many there are, if that is known."""
@@ -70,4 +70,8 @@ def checked_archive(source: Path) -> ArchiveReader:
     """Read the whole file; raises if it is damaged or cut off."""
     if not source.is_file():
         raise InvalidRequest("file", f"{str(source)!r} is not a file.")
-    return check_archive(read_lines(source))
+    try:
+        return check_archive(read_lines(source))
+    except CloisterError as error:
+        error.add_note("Nothing was imported.")
+        raise
