@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from cloister.domain.archive.conversations import ConversationRecord, SpokenRecord, conversation_lines
 from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import Forbidden, InvalidRequest, NotFound
@@ -184,8 +185,6 @@ def test_org_11_entities_of_a_shared_project_are_divided_in_a_private_one(engine
 
 def test_org_12_conversations_go_into_the_named_project_only(engine: Engine, house: MemorySetup) -> None:
     """ORG-12: a session that is in another project now, or of another user, is left alone and counted."""
-    from cloister.domain.archive.conversations import ConversationRecord, SpokenRecord, conversation_lines
-
     garden, cellar = house.project("Garden"), house.project("Cellar", "private")
     house.services.sessions.create(house.reach, SessionFields(external_id="log:b", project=cellar, user_id="bob"))
     records: list[Any] = []
@@ -209,8 +208,6 @@ def test_org_12_conversations_go_into_the_named_project_only(engine: Engine, hou
 
 def test_org_12_a_newer_export_adds_the_new_messages_only(house: MemorySetup) -> None:
     """ORG-12: also where a message was edited in the middle; times are those of the source, and so is what is extracted."""
-    from cloister.domain.archive.conversations import ConversationRecord, SpokenRecord, conversation_lines
-
     garden = house.project("Garden")
     year_2019 = 1_546_300_800_000_000
 
