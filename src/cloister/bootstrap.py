@@ -35,6 +35,7 @@ from cloister.services.indexing.reindex import Reindexer
 from cloister.services.indexing.vectors import VectorQueue
 from cloister.services.lease import Leases
 from cloister.services.memories.claims import Claims
+from cloister.services.memories.corrections import Corrections
 from cloister.services.memories.entities import Entities
 from cloister.services.memories.extract import Extraction
 from cloister.services.memories.memories import Memories
@@ -81,6 +82,7 @@ class Services:
     health: Health
     api_keys: ApiKeys
     memories: Memories
+    corrections: Corrections
     entities: Entities
     observations: Observations
     extraction: Extraction
@@ -167,6 +169,7 @@ def wire(
     entity_indexing = EntityIndexing(database, external, indexer, clock)
     queue = IndexQueue(database, external, indexer, memory_indexing, entity_indexing, clock)
     memories = Memories(database, memory_indexing, generation, clock, events)
+    corrections = Corrections(database, memory_indexing, generation, clock, events)
     entities = Entities(database, entity_indexing, clock)
     visibility = VisibilityChange(entity_indexing, generation, clock)
     projects = Projects(database, generation, clock, limits, events, visibility)
@@ -198,6 +201,7 @@ def wire(
         ),
         api_keys=access,
         memories=memories,
+        corrections=corrections,
         entities=entities,
         observations=Observations(database),
         extraction=Extraction(database, memories, entities, extractor, clock, claims),

@@ -33,6 +33,7 @@ from support.isolation.derived_cases import DERIVED_CASES, claimed, forget_deriv
 from support.isolation.derived_index_cases import DERIVED_INDEX_CASES
 from support.isolation.erasure_cases import ERASING_CASES
 from support.isolation.idempotency_cases import IDEMPOTENCY_CASES
+from support.isolation.supersession_cases import SUPERSESSION_CASES
 from support.isolation.turn_cases import TURN_CASES
 from support.isolation.twin_tenants import (
     CLAIM,
@@ -267,6 +268,7 @@ CASES: dict[str, Case] = {
     "UsageStore.api_keys": Case(act=lambda t, h: UsageStore(t).api_keys()),
     "UsageStore.set_limits": Case(act=lambda t, h: UsageStore(t).set_limits(Limits(messages=1)), writes=True),
     **DERIVED_CASES,
+    **SUPERSESSION_CASES,
     **DERIVED_INDEX_CASES,
     **TURN_CASES,
     **IDEMPOTENCY_CASES,

@@ -168,7 +168,8 @@ def test_what_a_conflict_a_quota_or_a_missing_project_can_refuse_says_so(documen
         }
 
     writing = {"create_session", "record_message", "record_messages", "record_episode"}
-    others = {"create_tenant", "revoke_api_key", "add_memories", "sign_in", "erase_tenant"}
+    memories = {"add_memories", "correct_memory", "restore_memory"}
+    others = {"create_tenant", "revoke_api_key", "sign_in", "erase_tenant", *memories}
     projects = {"create_project", "change_project", "delete_project"}
     assert with_code("conflict") == {*writing, *others, *projects, "extract", "chat", "complete_chat"}
     assert with_code("turn_in_progress") == {"chat", "complete_chat"}

@@ -13,6 +13,7 @@ from cloister.domain.memory import StoredMemory, quoted
 from cloister.domain.observation import StoredObservation
 from cloister.domain.prompts.speaker import attributed, listener, with_user
 from cloister.domain.text import checked_limit
+from cloister.domain.timestamps import iso
 
 Method = Literal["recent", "semantic"]
 ConversationScope = Literal["current", "pool"]
@@ -101,7 +102,8 @@ class Context:
         """The memories as `{MEMORY.CONTEXT}` shows them (MEM-7): quoted data, not instructions."""
         named = self.names_speakers
         return self.quoted(
-            attributed(stored.memory.content, stored.user, named=named) for stored in self.derived.memories
+            f"{attributed(stored.memory.content, stored.user, named=named)}{past_note(stored)}"
+            for stored in self.derived.memories
         )
 
     def quoted(self, lines: Iterable[str]) -> str:
@@ -129,6 +131,12 @@ class Context:
         """Both lists in one, for clients that take only one: the related messages, oldest first, then the conversation."""
         related = sorted(self.relevant_history, key=lambda item: (item.message.created_at, item.message.id))
         return (*related, *self.current_conversation)
+
+
+def past_note(stored: StoredMemory) -> str:
+    """What a prompt adds to a memory that is no longer true (MEM-12); nothing to one that is."""
+    until = stored.memory.valid_until if stored.status == "superseded" else None
+    return "" if until is None else f" (until {iso(until)[:10]})"
 
 
 def default_sources() -> tuple[Source, ...]:

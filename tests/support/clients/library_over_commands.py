@@ -3,7 +3,7 @@ no command can say has no method here."""
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
@@ -100,8 +100,11 @@ class OverCommands:
     def clear_session(self, session_id: str) -> shapes.Forgotten:
         return self._one(shapes.Forgotten, "sessions", "clear", session_id, "--yes")
 
-    def record(self, session_id: str, role: Role, content: str, *, author: str | None = None) -> shapes.Message:
-        return self._one(shapes.Message, "record", session_id, content, *_options(role=role, author=author))
+    def record(
+        self, session_id: str, role: Role, content: str, *, author: str | None = None, categories: Sequence[str] = ()
+    ) -> shapes.Message:
+        labels = [part for category in categories for part in ("--category", category)]
+        return self._one(shapes.Message, "record", session_id, content, *_options(role=role, author=author), *labels)
 
     def record_episode(self, session_id: str, user_message: str, ai_response: str) -> shapes.Episode:
         """A question and its reply make an episode, which is known by the question."""
@@ -115,10 +118,16 @@ class OverCommands:
         )
 
     def messages(
-        self, session_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
+        self,
+        session_id: str,
+        *,
+        limit: int = 50,
+        after: str | None = None,
+        cursor: str | None = None,
+        filter: Mapping[str, object] | None = None,
     ) -> Page[shapes.Message]:
         printed, more = self._printed_page(
-            "sessions", "show", session_id, *_options(limit=limit, after=cursor or after)
+            "sessions", "show", session_id, *_options(limit=limit, after=cursor or after, filter=_text(filter))
         )
         return Page((_shaped(shapes.Message, message) for message in printed["messages"]), more)
 
@@ -135,10 +144,11 @@ class OverCommands:
         budget_tokens: int | None = None,
         min_relevance: float | None = None,
         asked_at: str | None = None,
+        filter: Mapping[str, object] | None = None,
     ) -> shapes.Context:
         asked = () if query is None else (query,)
         limits = _options(recent=recent_limit, semantic=semantic_limit, budget=budget_tokens)
-        options = [*limits, *_recall_options(min_relevance, asked_at)]
+        options = [*limits, *_recall_options(min_relevance, asked_at), *_options(filter=_text(filter))]
         return self._one(shapes.Context, "context", session_id, *asked, *options)
 
     def search(
@@ -152,23 +162,36 @@ class OverCommands:
         limit: int = 10,
         min_relevance: float | None = None,
         asked_at: str | None = None,
+        filter: Mapping[str, object] | None = None,
     ) -> list[shapes.Hit]:
         target = _options(session=session_id, project=_project(project_id), user=user_id, limit=limit)
-        options = [*target, *_recall_options(min_relevance, asked_at)]
+        options = [*target, *_recall_options(min_relevance, asked_at), *_options(filter=_text(filter))]
         return self._many(
             shapes.Hit, "search", query, *options, *(part for kind in kinds or () for part in ("--kind", kind))
         )
 
     def memories(
-        self, session_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
+        self,
+        session_id: str,
+        *,
+        limit: int = 50,
+        after: str | None = None,
+        cursor: str | None = None,
+        filter: Mapping[str, object] | None = None,
     ) -> Page[derived_shapes.Memory]:
-        options = _options(limit=limit, after=cursor or after)
+        options = _options(limit=limit, after=cursor or after, filter=_text(filter))
         return self._many(derived_shapes.Memory, "memories", "list", session_id, *options)
 
     def user_memories(
-        self, user_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
+        self,
+        user_id: str,
+        *,
+        limit: int = 50,
+        after: str | None = None,
+        cursor: str | None = None,
+        filter: Mapping[str, object] | None = None,
     ) -> Page[derived_shapes.Memory]:
-        options = _options(user=user_id, limit=limit, after=cursor or after)
+        options = _options(user=user_id, limit=limit, after=cursor or after, filter=_text(filter))
         return self._many(derived_shapes.Memory, "memories", "list", *options)
 
     def add_memories(self, session_id: str, contents: Sequence[str]) -> derived_shapes.Appended:
@@ -230,6 +253,10 @@ def _project(given: str | None) -> str | None:
 def _recall_options(min_relevance: float | None, asked_at: str | None) -> list[str]:
     floor = [] if min_relevance is None else ["--min-relevance", str(min_relevance)]
     return [*floor, *([] if asked_at is None else ["--asked-at", asked_at])]
+
+
+def _text(filter: Mapping[str, object] | None) -> str | None:
+    return None if filter is None else json.dumps(filter)
 
 
 def _options(**given: str | int | None) -> list[str]:

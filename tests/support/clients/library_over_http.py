@@ -1,6 +1,7 @@
 """The HTTP contract spoken by hand, under the names of the library: what is sent and read here is JSON, and nothing of the library
 but its shapes."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -133,11 +134,13 @@ class OverHttp:
         content: str,
         *,
         author: str | None = None,
+        categories: Sequence[str] = (),
         metadata: Mapping[str, object] | None = None,
         created_at: str | None = None,
         idempotency_key: str | None = None,
     ) -> shapes.Message:
-        body = _given(role=role, content=content, author=author, metadata=metadata, created_at=created_at)
+        given = _given(author=author, categories=categories or None, metadata=metadata, created_at=created_at)
+        body = {"role": role, "content": content, **given}
         answer = self._caller.post(f"{_session(session_id)}/messages", body, headers=_once(idempotency_key))
         return _one(shapes.Message, answer)
 
@@ -155,10 +158,17 @@ class OverHttp:
         return _one(shapes.Episode, self._caller.post("/v1/episodes", body, headers=_once(idempotency_key)))
 
     def messages(
-        self, session_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
+        self,
+        session_id: str,
+        *,
+        limit: int = 50,
+        after: str | None = None,
+        cursor: str | None = None,
+        filter: Mapping[str, object] | None = None,
     ) -> Page[shapes.Message]:
         answer = self._caller.get(
-            f"{_session(session_id)}/messages", params=_given(limit=limit, after=after, cursor=cursor)
+            f"{_session(session_id)}/messages",
+            params=_given(limit=limit, after=after, cursor=cursor, filter=_text(filter)),
         )
         return _many(shapes.Message, answer)
 
@@ -176,6 +186,7 @@ class OverHttp:
         sources: Sequence[Mapping[str, object]] | None = None,
         min_relevance: float | None = None,
         asked_at: str | None = None,
+        filter: Mapping[str, object] | None = None,
     ) -> shapes.Context:
         body = _given(
             session_id=session_id,
@@ -186,6 +197,7 @@ class OverHttp:
             sources=sources,
             min_relevance=min_relevance,
             asked_at=asked_at,
+            filter=filter,
         )
         return _one(shapes.Context, self._caller.post("/v1/context", body))
 
@@ -200,6 +212,7 @@ class OverHttp:
         limit: int = 10,
         min_relevance: float | None = None,
         asked_at: str | None = None,
+        filter: Mapping[str, object] | None = None,
     ) -> list[shapes.Hit]:
         """A project by the header, as callers of the contract name it, and no project by its null. The contract insists on a
         project here: whoever names none asks for the default one by its id."""
@@ -211,6 +224,7 @@ class OverHttp:
             limit=limit,
             min_relevance=min_relevance,
             asked_at=asked_at,
+            filter=filter,
         )
         named = project_id
         if named is NOT_GIVEN:
@@ -221,19 +235,33 @@ class OverHttp:
         return _many(shapes.Hit, self._caller.post("/v1/search", body, headers=headers))
 
     def memories(
-        self, session_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
+        self,
+        session_id: str,
+        *,
+        limit: int = 50,
+        after: str | None = None,
+        cursor: str | None = None,
+        filter: Mapping[str, object] | None = None,
     ) -> Page[derived_shapes.Memory]:
         answer = self._caller.get(
-            f"{_session(session_id)}/memories", params=_given(limit=limit, after=after, cursor=cursor)
+            f"{_session(session_id)}/memories",
+            params=_given(limit=limit, after=after, cursor=cursor, filter=_text(filter)),
         )
         return _many(derived_shapes.Memory, answer)
 
     def user_memories(
-        self, user_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
+        self,
+        user_id: str,
+        *,
+        limit: int = 50,
+        after: str | None = None,
+        cursor: str | None = None,
+        filter: Mapping[str, object] | None = None,
     ) -> Page[derived_shapes.Memory]:
         path = f"/v1/users/{segment(user_id)}/memories"
         return _many(
-            derived_shapes.Memory, self._caller.get(path, params=_given(limit=limit, after=after, cursor=cursor))
+            derived_shapes.Memory,
+            self._caller.get(path, params=_given(limit=limit, after=after, cursor=cursor, filter=_text(filter))),
         )
 
     def add_memories(
@@ -277,6 +305,10 @@ class OverHttp:
 
 def _given(**fields: Any) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def _text(filter: Mapping[str, object] | None) -> str | None:
+    return None if filter is None else json.dumps(filter)
 
 
 def _once(key: str | None) -> dict[str, str]:

@@ -16,6 +16,7 @@ from support.isolation.twin_tenants import (
     GENERATION,
     INDEXED,
     MOMENT,
+    WORDS,
     Case,
     Home,
     new_entity,
@@ -64,15 +65,20 @@ DERIVED_CASES: dict[str, Case] = {
     "MemoryStore.count": Case(act=lambda t, h: MemoryStore(t).count(h.first.session, 3), writes=True),
     "MemoryStore.note_change": Case(act=lambda t, h: MemoryStore(t).note_change(h.first.pool), writes=True),
     "MemoryStore.move": Case(act=lambda t, h: MemoryStore(t).move(3, old=None, new=h.cellar), writes=True),
-    "MemoryStore.get": Case(act=lambda t, h: MemoryStore(t).get(h.first.memory), nothing=NotFound),
-    "MemoryStore.of_session": Case(act=lambda t, h: MemoryStore(t).of_session(h.first.session, limit=9), nothing=[]),
-    "MemoryStore.of_user": Case(act=lambda t, h: MemoryStore(t).of_user("ann", limit=9)),
+    "MemoryStore.get": Case(act=lambda t, h: MemoryStore(t).get(h.first.memory, MOMENT), nothing=NotFound),
+    "MemoryStore.of_session": Case(
+        act=lambda t, h: MemoryStore(t).of_session(h.first.session, limit=9, now=MOMENT), nothing=[]
+    ),
+    "MemoryStore.of_user": Case(act=lambda t, h: MemoryStore(t).of_user("ann", limit=9, now=MOMENT)),
     "MemoryStore.known": Case(
-        act=lambda t, h: MemoryStore(t).known(h.first.session, h.first.pool, "ann", 9), nothing=([], [])
+        act=lambda t, h: MemoryStore(t).known(h.first.session, h.first.pool, "ann", 9, MOMENT), nothing=([], [])
     ),
     "MemoryStore.derived_from": Case(act=lambda t, h: MemoryStore(t).derived_from(h.first.messages[0]), nothing=[]),
     "MemoryStore.ids": Case(act=lambda t, h: MemoryStore(t).ids(h.first.session), nothing=[]),
     "MemoryStore.contents": Case(act=lambda t, h: MemoryStore(t).contents([h.first.memory]), nothing=[]),
+    "MemoryStore.with_digest": Case(
+        act=lambda t, h: MemoryStore(t).with_digest(h.first.session, same_as(WORDS)), nothing=None
+    ),
     "MemoryStore.remove": Case(
         act=lambda t, h: MemoryStore(t).remove(h.first.session, [h.first.memory]), nothing=0, writes=True
     ),
@@ -80,14 +86,21 @@ DERIVED_CASES: dict[str, Case] = {
         act=lambda t, h: [
             stored.memory.sources
             for stored in MemoryStore(t).stored(
-                [(h.first.memory, h.first.session, "x", None, MOMENT, "first", "ann", None)]
+                [
+                    (
+                        *(h.first.memory, h.first.session, "x", None, MOMENT, MOMENT, None, None, None, None),
+                        *(0, "extracted", None, "[]", "{}", "first", "ann", None),
+                    )
+                ],
+                MOMENT,
             )
         ],
         nothing=[()],
     ),
     "StoredMemories.version": Case(act=lambda t, h: memory_rows(t, h).version(), nothing=None),
+    "StoredMemories.validity_rows": Case(act=lambda t, h: memory_rows(t, h).validity_rows(), nothing=[]),
     "StoredMemories.all_rows": Case(act=lambda t, h: list(memory_rows(t, h).all_rows()), nothing=[]),
-    "StoredMemories.found": Case(act=lambda t, h: memory_rows(t, h).found([h.first.memory]), nothing={}),
+    "StoredMemories.found": Case(act=lambda t, h: memory_rows(t, h).found([h.first.memory], MOMENT), nothing={}),
     "EntityStore.find": Case(act=lambda t, h: EntityStore(t).find(h.cellar, "ann", same_name("Rosa")), nothing=None),
     "EntityStore.get": Case(act=lambda t, h: EntityStore(t).get(h.first.entity), nothing=NotFound),
     "EntityStore.add": Case(

@@ -73,6 +73,11 @@ def filter_object(given: str, field: str = "filter") -> object:
         raise InvalidRequest(field, 'is not JSON, such as {"role": "user"}.') from None
 
 
+def filter_identity(wanted: Filter | None) -> tuple[str, ...]:
+    """What a filter adds to the identity of a list, so that a cursor is valid with the filter of its page only."""
+    return () if wanted is None else (repr(wanted),)
+
+
 class _Parser:
     """Counts the conditions of one filter, and parses it."""
 
@@ -137,7 +142,7 @@ def _entries(given: object, path: str) -> list[Entry]:
 
 
 def _time(given: object, path: str) -> int:
-    if not isinstance(given, str) or len(given) > MAX_CATEGORY:
+    if not isinstance(given, str):
         raise InvalidRequest(path, "must be a time in ISO 8601, such as 2026-01-31T09:30:00Z.")
     return checked_time(parse_iso(given, path), path)
 

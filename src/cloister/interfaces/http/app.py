@@ -30,7 +30,7 @@ from cloister.interfaces.http.openai import models as openai_models
 from cloister.interfaces.http.openai import routes as openai_chat
 from cloister.interfaces.http.openai.errors import on_http_error
 from cloister.interfaces.http.openapi.document import DescribedApp
-from cloister.interfaces.http.resources import erasure, memories, recall, sessions, tenants
+from cloister.interfaces.http.resources import corrections, erasure, memories, recall, sessions, tenants
 
 
 def create_app(
@@ -86,6 +86,7 @@ def create_app(
         recall,
         sessions,
         memories,
+        corrections,
         chat,
         openai_chat,
         openai_models,

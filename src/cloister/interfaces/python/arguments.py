@@ -7,9 +7,10 @@ from typing import Any, Final, Literal, TypeVar, cast
 from cloister.domain.conversation import Draft, Role
 from cloister.domain.errors import InvalidRequest, TooLarge
 from cloister.domain.identifiers import NO_PROJECT, ProjectId, parse_project_id
+from cloister.domain.recall.filter_language import parse_filter
 from cloister.domain.text import checked_categories, checked_limit, checked_name
 from cloister.domain.timestamps import parse_iso
-from cloister.interfaces.python.pages import PageRequest
+from cloister.interfaces.python.pages import GivenFilter, PageRequest
 
 LARGEST_PAGE = 200
 # Compared by identity: no project id that a caller could pass is this object.
@@ -36,9 +37,20 @@ def page_request(limit: int, cursor: str | None) -> PageRequest[int]:
     return PageRequest(limit=page_size(limit), cursor=cursor)
 
 
-def page_after(limit: int, cursor: str | None, after: str | None, parse: Callable[[str], Id]) -> PageRequest[Id]:
+def page_after(
+    limit: int,
+    cursor: str | None,
+    after: str | None,
+    parse: Callable[[str], Id],
+    filter: Mapping[str, object] | None = None,
+) -> PageRequest[Id]:
     """The page behind a cursor or, without one, behind the item with the id `after`."""
-    return PageRequest(limit=page_size(limit), cursor=cursor, after=None if after is None else parse(after))
+    behind = None if after is None else parse(after)
+    return PageRequest(limit=page_size(limit), cursor=cursor, after=behind, filter=given_filter(filter))
+
+
+def given_filter(filter: Mapping[str, object] | None) -> GivenFilter | None:
+    return None if filter is None else GivenFilter(given=filter, parsed=parse_filter(filter))
 
 
 def project_of(project_id: str | None) -> ProjectId | None:

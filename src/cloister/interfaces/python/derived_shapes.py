@@ -9,6 +9,8 @@ from cloister.domain.memory import StoredMemory
 from cloister.domain.observation import StoredObservation
 from cloister.domain.recall.relevance import strength_of
 from cloister.domain.timestamps import iso
+from cloister.domain.truth.revision import MemoryState as DomainState
+from cloister.domain.truth.revision import Revision
 from cloister.services.memories.extract import ExtractionCounts
 from cloister.services.memories.memories import MemoryAdditions
 
@@ -45,6 +47,34 @@ class RecalledMemory(Memory):
 
     relevance: float
     strength: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemoryState:
+    """What a person can change of a memory, as it was before a change. `is_retracted` says that it was retracted then."""
+
+    content: str
+    importance: float | None
+    expires_at: str | None
+    pinned: bool
+    categories: tuple[str, ...]
+    metadata: Mapping[str, object]
+    source: str
+    is_retracted: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemoryRevision:
+    """A change of a memory. `action` is `create`, `correct`, `retract` or `restore`; `changed_by` is the id of an API key,
+    `extraction` or `import`, or None where the database was opened without a key. `before` is None for the creation. A change that
+    was undone has an `undone_at`."""
+
+    memory_id: str
+    action: str
+    changed_by: str | None
+    changed_at: str
+    undone_at: str | None
+    before: MemoryState | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -113,6 +143,31 @@ def memory_shape(stored: StoredMemory) -> Memory:
         metadata=memory.metadata,
         source=memory.source,
         created_at=iso(memory.created_at),
+    )
+
+
+def revision_shape(revision: Revision) -> MemoryRevision:
+    before = revision.before
+    return MemoryRevision(
+        memory_id=format_memory_id(revision.memory),
+        action=revision.action,
+        changed_by=revision.changed_by,
+        changed_at=iso(revision.changed_at),
+        undone_at=None if revision.undone_at is None else iso(revision.undone_at),
+        before=None if before is None else _state_shape(before),
+    )
+
+
+def _state_shape(state: DomainState) -> MemoryState:
+    return MemoryState(
+        content=state.content,
+        importance=state.importance,
+        expires_at=None if state.expires_at is None else iso(state.expires_at),
+        pinned=state.pinned,
+        categories=state.categories,
+        metadata=state.metadata,
+        source=state.source,
+        is_retracted=state.retracted_at is not None,
     )
 
 

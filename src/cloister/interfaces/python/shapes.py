@@ -1,7 +1,7 @@
 """Shapes: the objects that the library returns, and the JSON of HTTP and the command line. Ids are text, times are ISO 8601."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from cloister.domain import access
@@ -175,7 +175,7 @@ class Context:
 class Hit:
     """A search result: an episode, shown by its best message, a memory, or an entity, which has no session. `user_id` is the user
     of the session, or of the part of a project that an entity is in; `author` is that of the message. `score` orders the hits;
-    `relevance` and `strength` are as in `ContextItem`."""
+    `relevance` and `strength` are as in `ContextItem`. `status` is that of a memory."""
 
     kind: str
     id: str
@@ -188,6 +188,7 @@ class Hit:
     relevance: float
     strength: str
     times_said: int
+    status: str | None
     created_at: str
 
 
@@ -334,50 +335,35 @@ def hit_shape(hit: DomainHit) -> Hit:
     match hit:
         case EpisodeHit(item=item):
             message = item.message
-            return Hit(
-                kind="episode",
-                id=format_episode_id(hit.episode),
-                session_id=item.session,
-                user_id=item.user,
-                role=message.role,
-                author=message.author,
-                content=message.content,
-                score=hit.score,
-                relevance=hit.relevance,
-                strength=strength_of(hit.relevance),
-                times_said=item.times,
-                created_at=iso(message.created_at),
-            )
+            shape = _hit_shape(hit, "episode", format_episode_id(hit.episode), message.content, message.created_at)
+            said_by = {"session_id": item.session, "user_id": item.user, "role": message.role, "author": message.author}
+            return replace(shape, times_said=item.times, **said_by)
         case MemoryHit(stored=stored):
-            return Hit(
-                kind="memory",
-                id=format_memory_id(stored.memory.id),
-                session_id=stored.session,
-                user_id=stored.user,
-                role=None,
-                author=None,
-                content=stored.memory.content,
-                score=hit.score,
-                relevance=hit.relevance,
-                strength=strength_of(hit.relevance),
-                times_said=1,
-                created_at=iso(stored.memory.created_at),
-            )
+            memory = stored.memory
+            shape = _hit_shape(hit, "memory", format_memory_id(memory.id), memory.content, memory.created_at)
+            return replace(shape, session_id=stored.session, user_id=stored.user, status=stored.status)
         case EntityHit(entity=entity):
-            return Hit(
-                kind="entity",
-                id=format_entity_id(entity.id),
-                session_id=None,
-                user_id=entity.user,
-                role=None,
-                author=None,
-                content=f"{entity.name}: {entity.notes}" if entity.notes else entity.name,
-                score=hit.score,
-                relevance=hit.relevance,
-                strength=strength_of(hit.relevance),
-                times_said=1,
-                created_at=iso(entity.created_at),
-            )
+            content = f"{entity.name}: {entity.notes}" if entity.notes else entity.name
+            shape = _hit_shape(hit, "entity", format_entity_id(entity.id), content, entity.created_at)
+            return replace(shape, user_id=entity.user)
+
+
+def _hit_shape(hit: DomainHit, kind: str, id: str, content: str, created_at: int) -> Hit:
+    return Hit(
+        kind=kind,
+        id=id,
+        session_id=None,
+        user_id=None,
+        role=None,
+        author=None,
+        content=content,
+        score=hit.score,
+        relevance=hit.relevance,
+        strength=strength_of(hit.relevance),
+        times_said=1,
+        status=None,
+        created_at=iso(created_at),
+    )
 
 
 def _item_shape(item: domain_context.Item) -> ContextItem:

@@ -10,11 +10,13 @@ from cloister.domain.conversation import Session
 from cloister.domain.errors import NotFound, StorageUnavailable
 from cloister.domain.identifiers import MessageId, SessionId, format_message_id
 from cloister.domain.scope import Reach
+from cloister.domain.truth.supersession import Person
 from cloister.index.interface import WINDOW_REACH, ExternalIndex
 from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.entities import EntityIndexing
 from cloister.services.indexing.queue import IndexQueue
+from cloister.services.memories.supersession import Supersession
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.entities import EntityStore, TouchedEntities
 from cloister.storage.stores.extraction import ExtractionStore
@@ -99,7 +101,7 @@ class Forgetting:
             session = sessions.lock(external_id).session
             quotations = QuotationRemoval(transaction, self._generation)
             quotations.add_message(session, message)
-            self._forget_derived_from(transaction, session.id, message)
+            self._forget_derived_from(transaction, session, message)
             removed = messages.remove(session.id, [message])
             if not removed:
                 raise NotFound("message", format_message_id(message))
@@ -116,7 +118,11 @@ class Forgetting:
         """Remove the contents of a session. Also returns the sessions with messages that quoted it."""
         session = SessionStore(transaction).lock(external_id).session
         quotations = QuotationRemoval(transaction, self._generation)
+        supersession = Supersession(transaction)
+        PoolStore(transaction, self._generation).lock(session.pool)
+        related = supersession.related(MemoryStore(transaction).ids(session.id))
         forgotten, entities = self.remove_contents(transaction, session, quotations)
+        supersession.update(_person(session), related)
         self._entities.index_again(transaction, entities.left, gone=entities.gone)
         return session, forgotten, quotations.apply()
 
@@ -141,12 +147,16 @@ class Forgetting:
         )
         return forgotten, entities
 
-    def _forget_derived_from(self, transaction: Transaction, session: SessionId, message: MessageId) -> None:
-        """Remove what derives from a message, even if it derives from other messages too."""
-        memories = MemoryStore(transaction)
-        memories.remove(session, memories.derived_from(message))
-        ObservationStore(transaction).forget_message(session, message)
-        IdempotencyStore(transaction).forget_message(session, message)
+    def _forget_derived_from(self, transaction: Transaction, session: Session, message: MessageId) -> None:
+        """Remove what derives from a message, even if it derives from other messages too. What a removed memory superseded is true
+        again (MEM-12)."""
+        memories, supersession = MemoryStore(transaction), Supersession(transaction)
+        derived = memories.derived_from(message)
+        related = supersession.related(derived)
+        memories.remove(session.id, derived)
+        supersession.update(_person(session), related)
+        ObservationStore(transaction).forget_message(session.id, message)
+        IdempotencyStore(transaction).forget_message(session.id, message)
         entities = EntityStore(transaction).forget_message(message)
         self._entities.index_again(transaction, entities.left, gone=entities.gone)
 
@@ -166,3 +176,7 @@ class Forgetting:
         if self._external is not None:
             with suppress(StorageUnavailable):  # a worker retries
                 self._queue.drain()
+
+
+def _person(session: Session) -> Person:
+    return Person(pool=session.pool, user=session.user_id, session=session.id)

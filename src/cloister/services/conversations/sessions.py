@@ -214,7 +214,9 @@ class Sessions:
             locked = SessionStore(transaction).lock(external_id)
             session = locked.session
             scope = _scope_in(transaction, project, session.user_id)
-            SessionMove(transaction, self._generation, self._clock()).move(locked, scope)
+            mover = SessionMove(transaction, self._generation, self._clock())
+            mover.move(locked, scope)
+            mover.finish()
             return session, self._describe(transaction, session, change, is_moved=project != session.project)
 
         before, after = self._database.write(reach, work)

@@ -59,12 +59,14 @@ _MOST_FILTERED_OBSERVATIONS = 2_000
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ContextRequest:
     """What a context is built from. Without a question, the user's last message is the question; `asked_at` is when it is asked, by
-    default now. `sources` replace the project's own, and the limits replace those of the sources. A budget is filled with related
-    history unless it is only a cap. Messages whose words are `known` are not recalled, and others take their place. A filter
-    applies to all that is recalled, and not to the current conversation."""
+    default now. `as_of` asks for the memories that were true then, and not now (MEM-12). `sources` replace the project's own, and
+    the limits replace those of the sources. A budget is filled with related history unless it is only a cap. Messages whose words
+    are `known` are not recalled, and others take their place. A filter applies to all that is recalled, and not to the current
+    conversation."""
 
     question: str | None = None
     asked_at: int | None = None
+    as_of: int | None = None
     min_relevance: float | None = None
     sources: Sequence[Source] | None = None
     recent_limit: int | None = None
@@ -142,6 +144,7 @@ class ContextBuilder:
             text=asked_part(text),
             asked_at=now if request.asked_at is None else request.asked_at,
             now=now,
+            as_of=request.as_of,
             floor=min_relevance(settings) if request.min_relevance is None else request.min_relevance,
             known=request.known,
             vector=vector,
@@ -198,8 +201,8 @@ class ContextBuilder:
         user = session.user_id if of_user else None
         there = PoolStore(transaction, self._generation).derived(session.pool, session.id, session.project, user)
         memories = entities = ()
-        if question.text and there.memories:
-            memories = self._recall.memories(transaction, scope, question, _MOST_MEMORIES)
+        if there.memories:
+            memories = self._recall.memories(transaction, scope, question, _MOST_MEMORIES, with_pinned=True)
         if question.text and there.entities:
             entities = self._recall.entities(transaction, scope, question, _MOST_ENTITIES)
         return Derived(

@@ -23,6 +23,7 @@ from cloister.domain.scope import Reach, Scope
 from cloister.index.interface import Ids, Index, PoolIndex
 from cloister.services.recall.additional import AdditionalRecall, QueryVector
 from cloister.services.recall.selection import Pick, Question, Recalled, Selection
+from cloister.services.recall.validity import MOST_PINNED, Validities
 from cloister.storage.interface import Transaction
 from cloister.storage.stores import filters
 from cloister.storage.stores.entities import StoredEntities
@@ -55,6 +56,7 @@ class Recall:
         self._generation = generation
         self.additional = additional
         self._lock = threading.Lock()
+        self._validities = Validities()
         self.foreign_hits = 0
 
     def query_vector(self, reach: Reach, question: str) -> QueryVector | None:
@@ -90,24 +92,26 @@ class Recall:
         return selection.select(picks, without)
 
     def memories(
-        self, transaction: Transaction, scope: Scope, question: Question, limit: int
+        self, transaction: Transaction, scope: Scope, question: Question, limit: int, *, with_pinned: bool = False
     ) -> Sequence[Found[StoredMemory]]:
-        """The best memories of the scope's pool, best first."""
+        """The best memories of the scope's pool that are true, best first; before them, with `with_pinned`, the pinned ones
+        (MEM-13), whether they match or not."""
         pool = PoolStore(transaction, self._generation).rows(scope)
         if pool is None:
             return ()
         rows = StoredMemories(transaction, pool.pool, self._generation)
-        if question.filter is None:
-            return self._best(
-                self._index.memories_within(rows), lambda ids: rows.found(ids, question.now), question, limit
-            )
-        shown = filters.pool_memories(transaction, pool.pool, self._generation, question.filter)
-
-        def find(ids: Sequence[int]) -> Mapping[int, StoredMemory]:
-            found = rows.found([shown[id] for id in ids], question.now)
-            return {id: found[shown[id]] for id in ids if shown[id] in found}
-
-        return self._best(self._index.memories_within(rows), find, question, limit, _sorted(shown))
+        validity = self._validities.of(rows)
+        true = validity.true_at(question.now, as_of=question.as_of, with_past=question.asks_about_past)
+        if question.filter is not None:
+            passing = filters.pool_memories(transaction, pool.pool, self._generation, question.filter)
+            true &= validity.among(_sorted(passing))
+        true = validity.distinct(true)
+        allowed = None if true.all() else validity.ids[true]
+        found = self._best(
+            self._index.memories_within(rows), lambda ids: rows.found(ids, question.now), question, limit, allowed
+        )
+        pinned = validity.pinned(true)[:MOST_PINNED] if with_pinned else []
+        return _first(pinned, found, lambda ids: rows.found(ids, question.now)) if pinned else found
 
     def entities(
         self, transaction: Transaction, scope: Scope, question: Question, limit: int
@@ -130,7 +134,7 @@ class Recall:
         limit: int,
         allowed: Ids | None = None,
     ) -> Sequence[Found[T]]:
-        if not limit or question.is_small_talk or (allowed is not None and not len(allowed)):
+        if not limit or not question.text or question.is_small_talk or (allowed is not None and not len(allowed)):
             return ()
         evidence = index.evidence(question.text, question.asked_at, limit, allowed=allowed)
         mask = _mask(evidence, allowed)
@@ -166,6 +170,19 @@ class Recall:
             with self._lock:
                 self.foreign_hits += len(ids) - len(found)
         return found
+
+
+def _first(
+    pinned: Sequence[int],
+    found: Sequence[Found[StoredMemory]],
+    find: Callable[[Sequence[int]], Mapping[int, StoredMemory]],
+) -> list[Found[StoredMemory]]:
+    """The pinned memories in their order, then the others. A pinned one that was not found for the question has no relevance."""
+    matched = {int(each.what.memory.id): each for each in found}
+    others = find([id for id in pinned if id not in matched])
+    unmatched = {id: Found(stored, 0.0, 0.0) for id, stored in others.items()}
+    first = [each for id in pinned if (each := matched.get(id) or unmatched.get(id)) is not None]
+    return [*first, *(each for each in found if each.what.memory.id not in pinned)]
 
 
 def _sorted(ids: Collection[int]) -> Ids:

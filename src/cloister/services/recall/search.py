@@ -90,6 +90,7 @@ class Search:
         *,
         min_relevance: float | None = None,
         asked_at: int | None = None,
+        as_of: int | None = None,
         filter: Filter | None = None,
     ) -> list[Hit]:
         """The best hits of these kinds, or of all kinds, that the filter lets pass, best first. Without `min_relevance` the
@@ -113,6 +114,7 @@ class Search:
                 text=text,
                 asked_at=now if asked_at is None else asked_at,
                 now=now,
+                as_of=as_of,
                 vector=vector,
                 floor=project_settings.min_relevance(settings) if min_relevance is None else min_relevance,
                 filter=filter,

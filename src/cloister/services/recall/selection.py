@@ -15,6 +15,7 @@ from cloister.domain.conversation import ROLES, Role
 from cloister.domain.history import words_key
 from cloister.domain.identifiers import MessageId, SessionId
 from cloister.domain.recall.filter import Filter, Mask
+from cloister.domain.recall.past import asks_about_past
 from cloister.domain.recall.ranking import Evidence, best
 from cloister.domain.recall.relevance import lowest_match, matches, relevance
 from cloister.domain.recall.small_talk import is_small_talk
@@ -55,6 +56,11 @@ class Question:
     known: frozenset[str] = frozenset()
     vector: QueryVector | None = None
     filter: Filter | None = None
+
+    @property
+    def asks_about_past(self) -> bool:
+        """Whether memories that are no longer true answer it too."""
+        return self.as_of is None and asks_about_past(self.text)
 
     @property
     def is_small_talk(self) -> bool:

@@ -50,6 +50,8 @@ class MemoryIndexStore:
         row = self._transaction.row("lock_session_by_id", session_id=session)
         if row is None or row[0] is None:
             return
+        # The pool is locked before memories are changed, as supersession does, which changes memories of other sessions too.
+        MemoryStore(self._transaction).note_change(PoolId(cast(int, row[0])))
         for memory, indexed in entries:
             self._transaction.execute(
                 "set_memory_index",
@@ -57,7 +59,6 @@ class MemoryIndexStore:
                 memory_id=memory,
                 **indexed.columns,
             )
-        MemoryStore(self._transaction).note_change(PoolId(cast(int, row[0])))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

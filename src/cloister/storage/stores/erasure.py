@@ -104,6 +104,8 @@ class TenantErasureStore:
         self._transaction.execute("erase_mentions")
         self._transaction.execute("erase_entities")
         self._transaction.execute("erase_memory_sources")
+        self._transaction.execute("erase_memory_revisions")
+        self._transaction.execute("erase_replacements")
         self._transaction.execute("erase_memories")
         self._transaction.execute("erase_observations")
         self._transaction.execute("erase_session_pasts")

@@ -92,14 +92,13 @@ def session_messages(
     return [MessageId(id) for id in _passing(rows, {session: names}, wanted).ids.tolist()]
 
 
-def pool_memories(transaction: Transaction, pool: PoolId, generation: int, wanted: Filter) -> dict[int, int]:
-    """The memories of a pool that the filter lets pass: the newest of those that say the same, by the id that the index has for
-    them."""
+def pool_memories(transaction: Transaction, pool: PoolId, generation: int, wanted: Filter) -> list[int]:
+    """The memories of a pool that the filter lets pass."""
     if not _may_be(wanted, "memory"):
-        return {}
-    newest: dict[int, tuple[int, int]] = {}
+        return []
+    passing: list[int] = []
     for row in transaction.rows("filter_memories", pool_id=pool, generation=generation):
-        memory, created_at, session, user, categories, metadata, indexed = cast(tuple[Any, ...], row)
+        memory, created_at, session, user, categories, metadata = cast(tuple[Any, ...], row)
         filtered = FilteredRow(
             kind="memory",
             created_at=created_at,
@@ -109,8 +108,8 @@ def pool_memories(transaction: Transaction, pool: PoolId, generation: int, wante
             metadata={} if metadata == "{}" else json.loads(metadata),
         )
         if matches(wanted, filtered):
-            newest[indexed] = max(newest.get(indexed, (created_at, memory)), (created_at, memory))
-    return {indexed: memory for indexed, (_, memory) in newest.items()}
+            passing.append(memory)
+    return passing
 
 
 def project_entities(transaction: Transaction, project: ProjectId, user: str | None, wanted: Filter) -> list[int]:

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple, cast
 
 from cloister.domain.errors import NotFound
 from cloister.domain.extraction import KnownMemory
 from cloister.domain.identifiers import MemoryId, MessageId, PoolId, ProjectId, SessionId, format_memory_id
-from cloister.domain.memory import Memory, StoredMemory
+from cloister.domain.memory import Memory, MemoryStatus, StoredMemory
 from cloister.storage.interface import FIRST_PAGE, CursorKey, Row, Transaction, integers
 from cloister.storage.stores.messages import Indexed
 
@@ -34,7 +35,7 @@ class MemoryStore:
             memory_id=memory.id,
             session_id=memory.session,
             digest=digest,
-            importance=None if memory.importance is None else round(memory.importance * _THOUSANDTHS),
+            importance=thousandths(memory.importance),
             created_at=memory.created_at,
             content=memory.content,
             valid_from=memory.valid_from,
@@ -78,17 +79,43 @@ class MemoryStore:
         return self.stored([row], now)[0]
 
     def of_session(
-        self, session: SessionId, *, limit: int, now: int, after: CursorKey = FIRST_PAGE
+        self,
+        session: SessionId,
+        *,
+        limit: int,
+        now: int,
+        after: CursorKey = FIRST_PAGE,
+        status: MemoryStatus | None = None,
     ) -> list[StoredMemory]:
         """A page of memories, oldest first; `after` is the (created_at, id) of the last one of the page before."""
         rows = self._transaction.rows(
-            "session_memories", session_id=session, limit=limit, after_created_at=after[0], after_memory_id=after[1]
+            "session_memories",
+            session_id=session,
+            limit=limit,
+            after_created_at=after[0],
+            after_memory_id=after[1],
+            status=status,
+            now=now,
         )
         return self.stored(rows, now)
 
-    def of_user(self, user: str, *, limit: int, now: int, after: CursorKey = FIRST_PAGE) -> list[StoredMemory]:
+    def of_user(
+        self,
+        user: str,
+        *,
+        limit: int,
+        now: int,
+        after: CursorKey = FIRST_PAGE,
+        status: MemoryStatus | None = None,
+    ) -> list[StoredMemory]:
         rows = self._transaction.rows(
-            "user_memories", user_id=user, limit=limit, after_created_at=after[0], after_memory_id=after[1]
+            "user_memories",
+            user_id=user,
+            limit=limit,
+            after_created_at=after[0],
+            after_memory_id=after[1],
+            status=status,
+            now=now,
         )
         return self.stored(rows, now)
 
@@ -119,11 +146,21 @@ class MemoryStore:
             return []
         return [cast(str, row[0]) for row in self._transaction.rows("memory_contents", memory_ids=integers(memories))]
 
+    def with_digest(self, session: SessionId, digest: bytes) -> tuple[MemoryId, MemoryId | None, bool] | None:
+        """The memory of the session with this digest: its id, the memory that superseded it, and whether it was retracted."""
+        row = self._transaction.row("memory_by_digest", session_id=session, digest=digest)
+        if row is None:
+            return None
+        memory, superseded_by, retracted_at = cast(tuple[Any, ...], row)
+        return MemoryId(memory), superseded_by, retracted_at is not None
+
     def remove(self, session: SessionId, memories: Sequence[MemoryId]) -> int:
-        """Delete memories; returns how many there were."""
+        """Delete memories with their revisions; returns how many there were."""
         if not memories:
             return 0
         self._transaction.execute("delete_memory_sources", memory_ids=integers(memories))
+        self._transaction.execute("delete_memory_revisions", memory_ids=integers(memories))
+        self._transaction.execute("delete_replacements", memory_ids=integers(memories))
         removed = self._transaction.execute("delete_memories", session_id=session, memory_ids=integers(memories))
         self.count(session, -removed)
         return removed
@@ -156,8 +193,18 @@ class StoredMemories:
         self.partition = int(pool)
 
     def version(self) -> int | None:
+        return self._version
+
+    @cached_property
+    def _version(self) -> int | None:
+        """Read once: all is read in one snapshot."""
         row = self._transaction.row("memory_state", pool_id=self._pool)
         return None if row is None else cast(int, row[0])
+
+    def validity_rows(self) -> list[Row]:
+        """(id, user, digest, created at, valid from, valid until, superseded by, retracted at, expires at, pinned) of every memory
+        that the index has."""
+        return self._transaction.rows("memory_validity_rows", pool_id=self._pool, generation=self._generation)
 
     def all_rows(self) -> Iterator[Row]:
         return self._transaction.stream("memory_pool_rows", pool_id=self._pool, generation=self._generation)
@@ -166,6 +213,11 @@ class StoredMemories:
         """The memories with these ids that are in this pool now; other ids are left out."""
         rows = self._transaction.rows("pool_memories", pool_id=self._pool, memory_ids=integers(ids))
         return {stored.memory.id: stored for stored in MemoryStore(self._transaction).stored(rows, now)}
+
+
+def thousandths(importance: float | None) -> int | None:
+    """An importance as it is stored."""
+    return None if importance is None else round(importance * _THOUSANDTHS)
 
 
 def _ids(rows: Sequence[Row]) -> list[MemoryId]:

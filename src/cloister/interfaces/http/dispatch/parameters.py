@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Header, Path, Query
 
 from cloister.bootstrap import Services
+from cloister.domain.memory import MemoryStatus
 from cloister.interfaces.http.openapi import schemas
 
 
@@ -26,6 +27,11 @@ After = Annotated[str | None, _after("message", schemas.MESSAGE_ID)]
 AfterMemory = Annotated[str | None, _after("memory", schemas.MEMORY_ID)]
 AfterEntity = Annotated[str | None, _after("entity", schemas.ENTITY_ID)]
 AfterObservation = Annotated[str | None, _after("observation", schemas.OBSERVATION_ID)]
+FilterText = Annotated[
+    str | None,
+    _query('Only items that this filter lets pass, as JSON such as `{"role": "user"}`.', schemas.FILTER_TEXT_MARK),
+]
+OfStatus = Annotated[MemoryStatus | None, Query(description="Only memories with this status. Without it: all.")]
 IdempotencyKey = Annotated[
     str | None,
     Header(

@@ -99,6 +99,8 @@ _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
     "create_tenant": ("conflict",),
     "revoke_api_key": ("conflict",),
     "add_memories": ("conflict",),
+    "correct_memory": ("conflict",),
+    "restore_memory": ("conflict",),
     "create_session": ("conflict", "quota_exceeded"),
     "record_message": ("conflict", "quota_exceeded"),
     "record_messages": ("conflict", "quota_exceeded"),
@@ -138,7 +140,11 @@ _LINKS: Mapping[str, tuple[str, str, Sequence[str]]] = {
     "create_api_key": ("key_id", "key_id", ("revoke_api_key",)),
     "create_tenant": ("tenant_id", "tenant_id", ("create_tenant_key", "erase_tenant")),
     "record_message": ("id", "message_id", ("forget_message",)),
-    "add_memories": ("appended/0/id", "memory_id", ("forget_memory",)),
+    "add_memories": (
+        "appended/0/id",
+        "memory_id",
+        ("get_memory", "correct_memory", "retract_memory", "restore_memory", "memory_history", "forget_memory"),
+    ),
 }
 
 
@@ -197,6 +203,7 @@ def _schemas(found: Node) -> Node:
     openai = OpenAiError.model_json_schema(ref_template="#/components/schemas/{model}")
     completed |= {name: _plain(schema) for name, schema in openai.pop("$defs").items()}
     completed["OpenAiError"] = _plain(openai)
+    completed["Filter"] = schemas.FILTER
     completed |= {name: {"type": "string", **form, "description": text} for name, (form, text) in schemas.NAMED.items()}
     return dict(sorted({**completed, "Problem": _plain(problem)}.items()))
 
@@ -347,6 +354,12 @@ def _plain(schema: Node) -> Node:
         plain["anyOf"] = [_plain(inner) for inner in plain["anyOf"]]
     if "items" in plain:
         plain["items"] = _plain(plain["items"])
+    if schemas.FILTER_MARK.items() <= plain.items():
+        return schemas.named("Filter") | {
+            key: value for key, value in plain.items() if key in ("description", "default")
+        }
+    if schemas.FILTER_TEXT_MARK.items() <= plain.items():
+        return {"type": "string", "contentMediaType": "application/json", "contentSchema": schemas.named("Filter")}
     for name, (form, _) in schemas.NAMED.items():
         if plain.get("type") == "string" and form.items() <= plain.items():
             return schemas.named(name) | {key: value for key, value in plain.items() if key not in {"type", *form}}

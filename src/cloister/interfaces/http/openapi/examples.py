@@ -72,6 +72,7 @@ _MESSAGE = {
     "is_memory_checked": False,
     "tags": [f"session:{SESSION}", f"user:{USER}", f"project:{PROJECT}", "holiday"],
     "context": {"session_id": SESSION, "trigger_id": None},
+    "categories": [],
     "metadata": {},
     "created_at": SAID,
 }
@@ -108,16 +109,52 @@ _ASKED = {
     "relevance": None,
     "strength": None,
 }
-_MEMORY = {
+_MEMORY: dict[str, Any] = {
     "id": MEMORY,
     "content": "The user stays at a hotel in Alfama.",
     "session_id": SESSION,
     "user_id": USER,
     "importance": 0.6,
     "source_message_ids": [MESSAGE],
+    "status": "active",
+    "valid_from": SAID,
+    "valid_until": None,
+    "superseded_by": None,
+    "pinned": False,
+    "expires_at": None,
+    "categories": ["travel"],
+    "metadata": {},
+    "source": "extracted",
     "created_at": ANSWERED,
 }
-_BY_HAND = {**_MEMORY, "content": "Ada is allergic to shellfish.", "importance": None, "source_message_ids": []}
+_BY_HAND: dict[str, Any] = {
+    **_MEMORY,
+    "content": "Ada is allergic to shellfish.",
+    "importance": None,
+    "source_message_ids": [],
+    "valid_from": ANSWERED,
+    "categories": [],
+    "source": "written",
+}
+_CORRECTION = {"content": "The user stays at a hotel in Baixa.", "pinned": True}
+_CORRECTED: dict[str, Any] = {**_MEMORY, **_CORRECTION, "source": "corrected"}
+_REVISION: dict[str, Any] = {
+    "memory_id": MEMORY,
+    "action": "correct",
+    "changed_by": KEY_ID,
+    "changed_at": "2026-05-03T18:04:40Z",
+    "undone_at": None,
+    "before": {
+        "content": _MEMORY["content"],
+        "importance": 0.6,
+        "expires_at": None,
+        "pinned": False,
+        "categories": ["travel"],
+        "metadata": {},
+        "source": "extracted",
+        "is_retracted": False,
+    },
+}
 _ENTITY = {"id": ENTITY, "name": "Cacilhas", "type": "place", "notes": "The ferry to Cacilhas leaves at ten past."}
 _OBSERVATION = {
     "id": OBSERVATION,
@@ -210,7 +247,9 @@ EXAMPLES: Mapping[str, Example] = {
     ),
     "delete_session": Example(answer={"messages": 2, "episodes": 1, "memories": 1, "observations": 0}),
     "clear_session": Example(answer={"messages": 2, "episodes": 1, "memories": 1, "observations": 0}),
-    "record_message": Example(request=NEW_MESSAGE, answer=_MESSAGE),
+    "record_message": Example(
+        request={**NEW_MESSAGE, "categories": ["travel"]}, answer={**_MESSAGE, "categories": ["travel"]}
+    ),
     "record_messages": Example(request={"messages": [NEW_MESSAGE, NEW_REPLY]}, answer={"data": [_MESSAGE, _REPLY]}),
     "list_messages": _page(_MESSAGE, _REPLY),
     "forget_message": Example(),
@@ -235,7 +274,12 @@ EXAMPLES: Mapping[str, Example] = {
         },
     ),
     "search": Example(
-        request={"query": "ferry", "session_id": SESSION, "limit": 5},
+        request={
+            "query": "ferry",
+            "session_id": SESSION,
+            "limit": 5,
+            "filter": {"created_after": "2026-01-01T00:00:00Z", "not": {"role": "tool"}},
+        },
         answer={
             "data": [
                 {
@@ -248,6 +292,7 @@ EXAMPLES: Mapping[str, Example] = {
                     "score": 0.93,
                     **_STRONG,
                     "times_said": 1,
+                    "status": None,
                     "created_at": SAID,
                 },
                 {
@@ -261,6 +306,7 @@ EXAMPLES: Mapping[str, Example] = {
                     "score": 0.93,
                     **_STRONG,
                     "times_said": 1,
+                    "status": None,
                     "created_at": ANSWERED,
                 },
             ]
@@ -272,6 +318,11 @@ EXAMPLES: Mapping[str, Example] = {
         request={"session_id": SESSION, "contents": [_BY_HAND["content"], "ada is allergic to shellfish"]},
         answer={"appended": [_BY_HAND], "duplicates": 1},
     ),
+    "get_memory": Example(answer=_MEMORY),
+    "correct_memory": Example(request=_CORRECTION, answer=_CORRECTED),
+    "retract_memory": Example(answer={**_MEMORY, "status": "retracted"}),
+    "restore_memory": Example(answer=_MEMORY),
+    "memory_history": _page(_REVISION),
     "forget_memory": Example(),
     "list_entities": _page(_ENTITY),
     "retag_entity": Example(request={"project_id": DEFAULT}, answer=_ENTITY),
@@ -325,6 +376,8 @@ PARAMETERS: Mapping[str, Any] = {
     "cursor": CURSOR,
     "wait": "indexed",
     "dry_run": True,
+    "status": "active",
+    "filter": '{"category": "travel"}',
     "last_event_id": EVENT_ID,
     "Last-Event-ID": EVENT_ID,
     "Idempotency-Key": "0b6f1c1e-3f5e-4a51-9a53-0e9b6f3f7f5c",

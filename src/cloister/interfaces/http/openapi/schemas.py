@@ -10,6 +10,7 @@ from cloister.domain.extraction import EntityType
 from cloister.domain.keys import LENGTH, PREFIX
 from cloister.domain.memory import MAX_MEMORY
 from cloister.domain.project_settings import MAX_SYSTEM_PROMPT, MOST_PENDING_MESSAGES
+from cloister.domain.recall.filter_language import DEEPEST, KIND_NAMES, MOST_CONDITIONS
 from cloister.domain.recall.relevance import Strength
 from cloister.domain.scope import MemberVisibility
 from cloister.domain.text import MAX_CATEGORIES, MAX_CATEGORY, MAX_CONTENT, MAX_NAME, MAX_TAGS, RESERVED_TAGS
@@ -73,6 +74,37 @@ NAMED: Mapping[str, tuple[Schema, str]] = {
 def named(name: str) -> Schema:
     return {"$ref": f"#/components/schemas/{name}"}
 
+
+# Marks of schemas that are replaced by the filter's, in a body and as JSON text in a query.
+FILTER_MARK: Schema = {"format": "filter"}
+FILTER_TEXT_MARK: Schema = {"format": "filter as JSON"}
+_FILTERS: Schema = {"type": "array", "minItems": 1, "maxItems": MOST_CONDITIONS, "items": named("Filter")}
+FILTER: Schema = {
+    "type": "object",
+    "description": "Conditions, all of which must be true. A condition on what an item does not have, such as the role of a "
+    f"memory, is false. At most {MOST_CONDITIONS} conditions, in objects nested at most {DEEPEST} deep.",
+    "minProperties": 1,
+    "additionalProperties": False,
+    "properties": {
+        "created_after": {**named("Time"), "description": "Created after this time."},
+        "created_before": {**named("Time"), "description": "Created before this time."},
+        "session_id": {**named("Name"), "description": "Of this session."},
+        "user_id": {**named("Name"), "description": "Of this user's sessions."},
+        "role": {"enum": [*ROLES], "description": "Messages of this role."},
+        "author": {**named("Name"), "description": "Messages of this author."},
+        "category": {"type": "string", **CATEGORY, "description": "With this category."},
+        "metadata": {
+            "type": "object",
+            "minProperties": 1,
+            "maxProperties": MOST_CONDITIONS,
+            "description": "With these entries, equal as JSON.",
+        },
+        "kind": {"enum": [*KIND_NAMES], "description": "`episode` is the same as `message`."},
+        "and": _FILTERS,
+        "or": _FILTERS,
+        "not": named("Filter"),
+    },
+}
 
 # The formats of fields in answers, by the name of the field, or by model and field.
 ANSWERS: Mapping[str, Schema] = {

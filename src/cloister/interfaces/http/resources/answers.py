@@ -19,6 +19,7 @@ ApiKeyPage = _page_model("ApiKeyPage", list[shapes.ApiKey])
 SessionPage = _page_model("SessionPage", list[shapes.Session])
 MessagePage = _page_model("MessagePage", list[shapes.Message])
 MemoryPage = _page_model("MemoryPage", list[derived_shapes.Memory])
+RevisionPage = _page_model("RevisionPage", list[derived_shapes.MemoryRevision])
 EntityPage = _page_model("EntityPage", list[derived_shapes.Entity])
 ObservationPage = _page_model("ObservationPage", list[derived_shapes.Observation])
 

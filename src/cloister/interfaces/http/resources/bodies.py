@@ -18,6 +18,7 @@ from cloister.interfaces.http.openapi import schemas
 from cloister.services.conversations.record import LARGEST_BATCH
 from cloister.services.memories.memories import LARGEST_MEMORY_BATCH
 from cloister.services.recall.search import HIGHEST_LIMIT, Kind
+from cloister.services.recall.validity import MOST_PINNED
 
 
 def _as_whole(given: object) -> object:
@@ -45,6 +46,7 @@ Categories = Annotated[
     list[Annotated[str, Field(json_schema_extra=schemas.CATEGORY)]],
     Field(description="Labels that a `filter` can ask for.", json_schema_extra=schemas.CATEGORIES),
 ]
+Filter = Annotated[dict[str, Any], Field(json_schema_extra=schemas.FILTER_MARK)]
 Metadata = Annotated[
     dict[str, Any],
     Field(
@@ -58,6 +60,8 @@ Relevance = Annotated[float, BeforeValidator(_as_real), Field(json_schema_extra=
 
 
 _MIN_RELEVANCE = "What is less relevant is left out; 0 leaves nothing out. Without it: the project's setting."
+_FILTER = "Recall only what this filter lets pass. It is applied before ranking, so that the limits count what is left."
+_AS_OF = "Recall the memories that were true at this time. Without it: those that are true now."
 _ASKED_AT = 'When the query is asked: "last week" is relative to it. Without it: now.'
 
 
@@ -234,6 +238,26 @@ class NewMemories(Body):
     )
 
 
+class MemoryChange(Body):
+    """A change of a memory; fields that are not given stay as they are."""
+
+    content: Annotated[str, Field(json_schema_extra=schemas.MEMORY)] | None = Field(
+        default=None, description="Another text. The memory is then `corrected`, and no extraction overwrites it."
+    )
+    importance: Annotated[float, BeforeValidator(_as_real), Field(json_schema_extra=schemas.RELEVANCE)] | None = Field(
+        default=None, description="From 0 to 1; `null` removes it."
+    )
+    expires_at: Time | None = Field(
+        default=None, description="When the memory stops being recalled; in the future. `null`: never."
+    )
+    pinned: bool | None = Field(
+        default=None,
+        description=f"Whether the memory is in every context of its pool, of which it shows at most {MOST_PINNED}.",
+    )
+    categories: Categories | None = None
+    metadata: Metadata | None = None
+
+
 class EntityChange(Body):
     project_id: ProjectId
     user_id: Name | None = Field(
@@ -261,6 +285,8 @@ class ContextRequest(Body):
     sources: Sources | None = Field(default=None, description="Sources that replace those of the project.")
     min_relevance: Relevance | None = Field(default=None, description=_MIN_RELEVANCE)
     asked_at: Time | None = Field(default=None, description=_ASKED_AT)
+    as_of: Time | None = Field(default=None, description=_AS_OF)
+    filter: Filter | None = Field(default=None, description=_FILTER)
 
 
 class SearchRequest(Body):
@@ -286,3 +312,5 @@ class SearchRequest(Body):
     limit: Whole = Field(default=10, json_schema_extra={"minimum": 1, "maximum": HIGHEST_LIMIT})
     min_relevance: Relevance | None = Field(default=None, description=_MIN_RELEVANCE)
     asked_at: Time | None = Field(default=None, description=_ASKED_AT)
+    as_of: Time | None = Field(default=None, description=_AS_OF)
+    filter: Filter | None = Field(default=None, description=_FILTER)

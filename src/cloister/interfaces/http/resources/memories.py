@@ -5,6 +5,7 @@ from starlette.responses import Response
 
 from cloister.domain.identifiers import parse_entity_id, parse_memory_id, parse_observation_id, parse_project_id
 from cloister.domain.memory import StoredMemory
+from cloister.domain.recall.filter_language import filter_identity, parse_filter_text
 from cloister.interfaces.http.dispatch.callers import Caller, NoBody, needs
 from cloister.interfaces.http.dispatch.cursors import Listing
 from cloister.interfaces.http.dispatch.parameters import (
@@ -15,9 +16,11 @@ from cloister.interfaces.http.dispatch.parameters import (
     EntitiesOf,
     EntitiesOfUser,
     EntityName,
+    FilterText,
     IdempotencyKey,
     Limit,
     MemoryName,
+    OfStatus,
     SessionId,
     UserId,
     Wait,
@@ -39,13 +42,26 @@ router = APIRouter(route_class=GuardedRoute, tags=["Memories"])
 @router.get("/v1/sessions/{external_id}/memories", response_model=MemoryPage)
 @needs("read")
 def list_memories(
-    external_id: SessionId, caller: Caller, limit: Limit = 50, cursor: Cursor = None, after: AfterMemory = None
+    external_id: SessionId,
+    caller: Caller,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    after: AfterMemory = None,
+    filter: FilterText = None,
+    status: OfStatus = None,
 ) -> Response:
-    """List the memories of a session, oldest first."""
-    listing = Listing("memories of a session", caller.reach.tenant, external_id)
+    """List the memories of a session, oldest first, whatever their status."""
+    wanted = None if filter is None else parse_filter_text(filter)
+    listing = Listing("memories of a session", caller.reach.tenant, external_id, status, *filter_identity(wanted))
     after_key, behind = listing.pair(cursor), None if after is None else parse_memory_id(after)
     found = caller.services.memories.of_session(
-        caller.reach, external_id, limit=limit + 1, after=after_key, behind=None if after_key else behind
+        caller.reach,
+        external_id,
+        limit=limit + 1,
+        after=after_key,
+        behind=None if after_key else behind,
+        filter=wanted,
+        status=status,
     )
     return _memory_page(found, limit, listing)
 
@@ -53,15 +69,28 @@ def list_memories(
 @router.get("/v1/users/{user_id}/memories", response_model=MemoryPage)
 @needs("admin")
 def list_user_memories(
-    user_id: UserId, caller: Caller, limit: Limit = 50, cursor: Cursor = None, after: AfterMemory = None
+    user_id: UserId,
+    caller: Caller,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    after: AfterMemory = None,
+    filter: FilterText = None,
+    status: OfStatus = None,
 ) -> Response:
     """List the memories of a user, merged across sessions, oldest first, for display and audit: in the project that the header or
     the key names, else in all."""
     reach = caller.narrowed_reach()
-    listing = Listing("memories of a user", reach.tenant, reach.confined_to, user_id)
+    wanted = None if filter is None else parse_filter_text(filter)
+    listing = Listing("memories of a user", reach.tenant, reach.confined_to, user_id, status, *filter_identity(wanted))
     after_key, behind = listing.pair(cursor), None if after is None else parse_memory_id(after)
     found = caller.services.memories.of_user(
-        reach, user_id, limit=limit + 1, after=after_key, behind=None if after_key else behind
+        reach,
+        user_id,
+        limit=limit + 1,
+        after=after_key,
+        behind=None if after_key else behind,
+        filter=wanted,
+        status=status,
     )
     return _memory_page(found, limit, listing)
 

@@ -9,16 +9,19 @@ from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import EntityId, KeyId, MemoryId, MessageId, ObservationId, ProjectId
-from cloister.domain.memory import StoredMemory
+from cloister.domain.memory import MemoryStatus, StoredMemory
+from cloister.domain.recall.filter import Filter
+from cloister.domain.recall.filter_language import filter_identity
 from cloister.domain.scope import MemberVisibility, Reach
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.python.archives.shapes import Imported, imported_shape
 from cloister.interfaces.python.arguments import UNSPECIFIED, ProjectChoice
 from cloister.interfaces.python.backends.interface import ContextQuery, ProjectChange, SearchQuery
-from cloister.interfaces.python.pages import ListCursors, Page, PageRequest, foreign_cursor
+from cloister.interfaces.python.pages import GivenFilter, ListCursors, Page, PageRequest, foreign_cursor
 from cloister.services.conversations.sessions import SessionChange, SessionFields
 from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
+from cloister.services.memories.corrections import MemoryChange
 from cloister.services.recall.build_context import ContextRequest
 from cloister.services.recall.search import SearchTarget
 from cloister.services.tenancy.api_keys import KeyFields
@@ -91,11 +94,13 @@ class EmbeddedBackend:
         return shapes.episode_shape(episode, session_id)
 
     def messages(self, session_id: str, page: PageRequest[MessageId]) -> Page[shapes.Message]:
-        cursors = self._cursors("messages", session_id)
+        cursors = self._cursors("messages", session_id, *filter_identity(_parsed(page.filter)))
         start = cursors.number(page.cursor)
         after = page.after if start is None else MessageId(start)
         try:
-            session, rows = self.services.sessions.messages(self.reach, session_id, limit=page.limit + 1, after=after)
+            session, rows = self.services.sessions.messages(
+                self.reach, session_id, limit=page.limit + 1, after=after, filter=_parsed(page.filter)
+            )
         except NotFound as error:
             # The cursor is of an earlier session with this external id.
             if start is not None and error.kind == "message":
@@ -115,11 +120,13 @@ class EmbeddedBackend:
         request = ContextRequest(
             question=query.query,
             asked_at=query.asked_at,
+            as_of=query.as_of,
             min_relevance=query.min_relevance,
             sources=query.sources,
             recent_limit=query.recent_limit,
             semantic_limit=query.semantic_limit,
             budget=query.budget_tokens,
+            filter=_parsed(query.filter),
         )
         context = self.services.context.build(self.reach, session_id, request)
         return shapes.context_shape(context)
@@ -136,22 +143,40 @@ class EmbeddedBackend:
             query.kinds,
             min_relevance=query.min_relevance,
             asked_at=query.asked_at,
+            as_of=query.as_of,
+            filter=_parsed(query.filter),
         )
         return [shapes.hit_shape(hit) for hit in hits]
 
-    def memories(self, session_id: str, page: PageRequest[MemoryId]) -> Page[derived_shapes.Memory]:
-        cursors = self._cursors("memories", session_id)
+    def memories(
+        self, session_id: str, page: PageRequest[MemoryId], status: MemoryStatus | None
+    ) -> Page[derived_shapes.Memory]:
+        cursors = self._cursors("memories", session_id, status, *filter_identity(_parsed(page.filter)))
         start = cursors.pair(page.cursor)
         rows = self.services.memories.of_session(
-            self.reach, session_id, limit=page.limit + 1, after=start, behind=None if start else page.after
+            self.reach,
+            session_id,
+            limit=page.limit + 1,
+            after=start,
+            behind=None if start else page.after,
+            filter=_parsed(page.filter),
+            status=status,
         )
         return _memory_page(cursors, rows, page.limit)
 
-    def user_memories(self, user_id: str, page: PageRequest[MemoryId]) -> Page[derived_shapes.Memory]:
-        cursors = self._cursors("user memories", user_id)
+    def user_memories(
+        self, user_id: str, page: PageRequest[MemoryId], status: MemoryStatus | None
+    ) -> Page[derived_shapes.Memory]:
+        cursors = self._cursors("user memories", user_id, status, *filter_identity(_parsed(page.filter)))
         start = cursors.pair(page.cursor)
         rows = self.services.memories.of_user(
-            self.reach, user_id, limit=page.limit + 1, after=start, behind=None if start else page.after
+            self.reach,
+            user_id,
+            limit=page.limit + 1,
+            after=start,
+            behind=None if start else page.after,
+            filter=_parsed(page.filter),
+            status=status,
         )
         return _memory_page(cursors, rows, page.limit)
 
@@ -160,6 +185,30 @@ class EmbeddedBackend:
     ) -> derived_shapes.Appended:
         appended = self.services.memories.add(self.reach, session_id, contents, idempotency_key=idempotency_key)
         return derived_shapes.appended_shape(appended)
+
+    def get_memory(self, memory: MemoryId) -> derived_shapes.Memory:
+        return derived_shapes.memory_shape(self.services.corrections.get(self.reach, memory))
+
+    def correct_memory(self, memory: MemoryId, change: MemoryChange) -> derived_shapes.Memory:
+        return derived_shapes.memory_shape(self.services.corrections.correct(self.reach, memory, change, by=None))
+
+    def retract_memory(self, memory: MemoryId) -> derived_shapes.Memory:
+        return derived_shapes.memory_shape(self.services.corrections.retract(self.reach, memory, by=None))
+
+    def restore_memory(self, memory: MemoryId) -> derived_shapes.Memory:
+        return derived_shapes.memory_shape(self.services.corrections.restore(self.reach, memory, by=None))
+
+    def memory_history(self, memory: MemoryId, page: PageRequest[int]) -> Page[derived_shapes.MemoryRevision]:
+        cursors = self._cursors("history of a memory", memory)
+        rows = self.services.corrections.history(
+            self.reach, memory, limit=page.limit + 1, after=cursors.pair(page.cursor)
+        )
+        return cursors.page(
+            rows,
+            page.limit,
+            shape=derived_shapes.revision_shape,
+            key=lambda revision: (revision.changed_at, revision.id),
+        )
 
     def forget_memory(self, memory: MemoryId) -> None:
         self.services.memories.forget(self.reach, memory)
@@ -274,6 +323,10 @@ class EmbeddedBackend:
 
     def _cursors(self, name: str, *filters: int | str | None) -> ListCursors:
         return ListCursors(name, self.reach.tenant, *filters)
+
+
+def _parsed(filter: GivenFilter | None) -> Filter | None:
+    return None if filter is None else filter.parsed
 
 
 def _memory_page(cursors: ListCursors, rows: Sequence[StoredMemory], limit: int) -> Page[derived_shapes.Memory]:

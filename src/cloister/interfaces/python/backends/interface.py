@@ -9,12 +9,13 @@ from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.context import Source
 from cloister.domain.conversation import Draft
 from cloister.domain.identifiers import EntityId, KeyId, MemoryId, MessageId, ObservationId, ProjectId
+from cloister.domain.memory import MemoryStatus
 from cloister.domain.scope import MemberVisibility
 from cloister.domain.text import Metadata
 from cloister.interfaces.python.archives.shapes import Imported
 from cloister.interfaces.python.arguments import ProjectChoice
-from cloister.interfaces.python.derived_shapes import Appended, Entity, Extraction, Memory, Observation
-from cloister.interfaces.python.pages import Page, PageRequest
+from cloister.interfaces.python.derived_shapes import Appended, Entity, Extraction, Memory, MemoryRevision, Observation
+from cloister.interfaces.python.pages import GivenFilter, Page, PageRequest
 from cloister.interfaces.python.preview_shapes import MovePreview, VisibilityPreview
 from cloister.interfaces.python.shapes import (
     ApiKey,
@@ -32,6 +33,7 @@ from cloister.interfaces.python.tenant_shapes import ErasedUser, Usage
 from cloister.services.conversations.sessions import SessionChange, SessionFields
 from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
+from cloister.services.memories.corrections import MemoryChange
 from cloister.services.recall.search import Kind
 from cloister.services.tenancy.api_keys import KeyFields
 
@@ -47,6 +49,8 @@ class ContextQuery:
     sources: Sequence[Source] | None
     min_relevance: float | None
     asked_at: int | None
+    as_of: int | None
+    filter: GivenFilter | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,6 +65,8 @@ class SearchQuery:
     limit: int
     min_relevance: float | None
     asked_at: int | None
+    as_of: int | None
+    filter: GivenFilter | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,8 +105,13 @@ class Backend(Protocol):
     def context(self, session_id: str, query: ContextQuery) -> Context: ...
     def search(self, query: SearchQuery) -> list[Hit]: ...
 
-    def memories(self, session_id: str, page: PageRequest[MemoryId]) -> Page[Memory]: ...
-    def user_memories(self, user_id: str, page: PageRequest[MemoryId]) -> Page[Memory]: ...
+    def memories(self, session_id: str, page: PageRequest[MemoryId], status: MemoryStatus | None) -> Page[Memory]: ...
+    def user_memories(self, user_id: str, page: PageRequest[MemoryId], status: MemoryStatus | None) -> Page[Memory]: ...
+    def get_memory(self, memory: MemoryId) -> Memory: ...
+    def correct_memory(self, memory: MemoryId, change: MemoryChange) -> Memory: ...
+    def retract_memory(self, memory: MemoryId) -> Memory: ...
+    def restore_memory(self, memory: MemoryId) -> Memory: ...
+    def memory_history(self, memory: MemoryId, page: PageRequest[int]) -> Page[MemoryRevision]: ...
     def add_memories(self, session_id: str, contents: Sequence[str], idempotency_key: str | None) -> Appended: ...
     def forget_memory(self, memory: MemoryId) -> None: ...
     def entities(self, project: ProjectId, user_id: str | None, page: PageRequest[EntityId]) -> Page[Entity]: ...

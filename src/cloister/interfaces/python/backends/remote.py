@@ -1,7 +1,8 @@
 """The backend of a `Cloister` at an address: asks a server over HTTP."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final, NoReturn, TypeVar
 from urllib.parse import quote
@@ -24,6 +25,7 @@ from cloister.domain.identifiers import (
     format_observation_id,
     format_project_id,
 )
+from cloister.domain.memory import MemoryStatus
 from cloister.domain.scope import MemberVisibility
 from cloister.domain.text import MAX_NAME, checked_name, is_storable
 from cloister.domain.timestamps import iso
@@ -31,10 +33,11 @@ from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, t
 from cloister.interfaces.python.archives.shapes import Imported
 from cloister.interfaces.python.arguments import LARGEST_PAGE, UNSPECIFIED, ProjectChoice
 from cloister.interfaces.python.backends.interface import ContextQuery, ProjectChange, SearchQuery
-from cloister.interfaces.python.pages import Page, PageRequest
+from cloister.interfaces.python.pages import GivenFilter, Page, PageRequest
 from cloister.services.conversations.sessions import SessionChange, SessionFields
 from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
+from cloister.services.memories.corrections import MemoryChange
 from cloister.services.tenancy.api_keys import KeyFields
 from cloister.settings import Remote
 
@@ -123,7 +126,8 @@ class RemoteBackend:
 
     def context(self, session_id: str, query: ContextQuery) -> shapes.Context:
         _session(session_id)
-        body = {"session_id": session_id, **_given(**asdict(query)), **_asked_at(query.asked_at)}
+        given = _given(**asdict(replace(query, filter=None)))
+        body = {"session_id": session_id, **given, **_times(query.asked_at, query.as_of), **_filter(query.filter)}
         return self.server.ask("/v1/context", body).one(shapes.Context)
 
     def search(self, query: SearchQuery) -> list[shapes.Hit]:
@@ -132,7 +136,8 @@ class RemoteBackend:
             _session(query.session_id)
         given = {
             **_given(session_id=query.session_id, user_id=query.user_id, min_relevance=query.min_relevance),
-            **_asked_at(query.asked_at),
+            **_times(query.asked_at, query.as_of),
+            **_filter(query.filter),
             **_project_field(query.project),
         }
         body = {**given, "query": query.query, "kinds": query.kinds, "limit": query.limit}
@@ -142,11 +147,16 @@ class RemoteBackend:
             body["project_id"] = self._default_project()
             return self.server.ask("/v1/search", body).many(shapes.Hit)
 
-    def memories(self, session_id: str, page: PageRequest[MemoryId]) -> Page[derived_shapes.Memory]:
-        return self._page(derived_shapes.Memory, f"{_session(session_id)}/memories", page, format_memory_id)
+    def memories(
+        self, session_id: str, page: PageRequest[MemoryId], status: MemoryStatus | None
+    ) -> Page[derived_shapes.Memory]:
+        path = f"{_session(session_id)}/memories"
+        return self._page(derived_shapes.Memory, path, page, format_memory_id, status=status)
 
-    def user_memories(self, user_id: str, page: PageRequest[MemoryId]) -> Page[derived_shapes.Memory]:
-        return self._page(derived_shapes.Memory, f"{_user(user_id)}/memories", page, format_memory_id)
+    def user_memories(
+        self, user_id: str, page: PageRequest[MemoryId], status: MemoryStatus | None
+    ) -> Page[derived_shapes.Memory]:
+        return self._page(derived_shapes.Memory, f"{_user(user_id)}/memories", page, format_memory_id, status=status)
 
     def add_memories(
         self, session_id: str, contents: Sequence[str], idempotency_key: str | None
@@ -155,8 +165,26 @@ class RemoteBackend:
         body = {"session_id": session_id, "contents": contents}
         return self.server.create("/v1/memories", body, _header(idempotency_key)).one(derived_shapes.Appended)
 
+    def get_memory(self, memory: MemoryId) -> derived_shapes.Memory:
+        return self.server.get(_memory(memory)).one(derived_shapes.Memory)
+
+    def correct_memory(self, memory: MemoryId, change: MemoryChange) -> derived_shapes.Memory:
+        body: dict[str, object] = {name: getattr(change, name) for name in sorted(change.given)}
+        if change.expires_at is not None:
+            body["expires_at"] = iso(change.expires_at)
+        return self.server.change("PATCH", _memory(memory), body).one(derived_shapes.Memory)
+
+    def retract_memory(self, memory: MemoryId) -> derived_shapes.Memory:
+        return self.server.change("POST", f"{_memory(memory)}/retract").one(derived_shapes.Memory)
+
+    def restore_memory(self, memory: MemoryId) -> derived_shapes.Memory:
+        return self.server.change("POST", f"{_memory(memory)}/restore").one(derived_shapes.Memory)
+
+    def memory_history(self, memory: MemoryId, page: PageRequest[int]) -> Page[derived_shapes.MemoryRevision]:
+        return self._page(derived_shapes.MemoryRevision, f"{_memory(memory)}/history", page)
+
     def forget_memory(self, memory: MemoryId) -> None:
-        self.server.change("DELETE", f"/v1/memories/{format_memory_id(memory)}")
+        self.server.change("DELETE", _memory(memory))
 
     def entities(
         self, project: ProjectId, user_id: str | None, page: PageRequest[EntityId]
@@ -247,7 +275,10 @@ class RemoteBackend:
         self, kind: type[T], path: str, page: PageRequest[Id], id_of: Callable[[Id], str] = str, **filters: str | None
     ) -> Page[T]:
         after = None if page.after is None else id_of(page.after)
-        return self.server.get(path, **filters, limit=page.limit, cursor=page.cursor, after=after).page(kind)
+        wanted = None if page.filter is None else json.dumps(page.filter.given)
+        return self.server.get(path, **filters, limit=page.limit, cursor=page.cursor, after=after, filter=wanted).page(
+            kind
+        )
 
     def _default_project(self) -> str:
         """The id of the tenant's default project, looked for in all pages."""
@@ -272,8 +303,13 @@ def _given(**fields: object) -> dict[str, object]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def _asked_at(moment: int | None) -> dict[str, object]:
-    return {} if moment is None else {"asked_at": iso(moment)}
+def _times(asked_at: int | None, as_of: int | None) -> dict[str, object]:
+    given = (("asked_at", asked_at), ("as_of", as_of))
+    return {name: iso(moment) for name, moment in given if moment is not None}
+
+
+def _filter(filter: GivenFilter | None) -> dict[str, object]:
+    return {} if filter is None else {"filter": filter.given}
 
 
 def _description(change: SessionChange) -> dict[str, object]:
@@ -313,6 +349,10 @@ def _session(session_id: str) -> str:
 
 def _project(project: ProjectId) -> str:
     return f"{_PROJECTS}/{format_project_id(project)}"
+
+
+def _memory(memory: MemoryId) -> str:
+    return f"/v1/memories/{format_memory_id(memory)}"
 
 
 def _user(user_id: str) -> str:

@@ -30,8 +30,9 @@ CREATE TABLE memory_replacement (
 
 CREATE INDEX memory_replacement_by_newer ON memory_replacement (tenant_id, newer_id);
 
--- One change of a memory by a person. `before` is the memory as it was, as JSON, with the digest of its text; `changed_by` is the id of an
--- API key, or empty in a process that opened the database itself. A change that was undone has an `undone_at`.
+-- One change of a memory by a person. `before` is the memory as it was, as JSON; `digest` is that of its text, if the text was changed.
+-- `changed_by` is the id of an API key, or empty in a process that opened the database itself. A change that was undone has an
+-- `undone_at`.
 CREATE TABLE memory_revision (
     revision_id BIGINT PRIMARY KEY,
     tenant_id BIGINT NOT NULL,
@@ -40,7 +41,7 @@ CREATE TABLE memory_revision (
     changed_at BIGINT NOT NULL,
     changed_by TEXT,
     undone_at BIGINT,
-    digest BYTEA NOT NULL,
+    digest BYTEA,
     before TEXT NOT NULL,
     UNIQUE (tenant_id, revision_id),
     FOREIGN KEY (tenant_id, memory_id) REFERENCES memory (tenant_id, memory_id)

@@ -115,6 +115,12 @@ DELETE FROM entity WHERE tenant_id = :tenant_id
 -- name: erase_memory_sources
 DELETE FROM memory_source WHERE tenant_id = :tenant_id
 
+-- name: erase_memory_revisions
+DELETE FROM memory_revision WHERE tenant_id = :tenant_id
+
+-- name: erase_replacements
+DELETE FROM memory_replacement WHERE tenant_id = :tenant_id
+
 -- name: erase_memories
 DELETE FROM memory WHERE tenant_id = :tenant_id
 

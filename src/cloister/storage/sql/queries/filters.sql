@@ -36,10 +36,7 @@ WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :last
 ORDER BY message_id
 
 -- name: filter_memories
--- The memories of a pool, and for each the one that stands for all equal memories of its user in the index.
-SELECT
-    m.memory_id, m.created_at, s.external_id, s.user_id, m.categories, m.metadata,
-    first_value(m.memory_id) OVER (PARTITION BY s.user_id, m.digest ORDER BY m.created_at DESC, m.memory_id DESC)
+SELECT m.memory_id, m.created_at, s.external_id, s.user_id, m.categories, m.metadata
 FROM session AS s
 CROSS JOIN memory AS m
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id AND m.session_id = s.session_id
