@@ -11,13 +11,14 @@ from cloister.domain.archive.imported import ImportCounts
 from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.context import Context
 from cloister.domain.errors import CloisterError, Forbidden, InvalidRequest, NotFound, QuotaExceeded
+from cloister.domain.extraction import ExtractedMemory
 from cloister.domain.identifiers import format_message_id
 from cloister.domain.scope import Reach
 from cloister.domain.usage import Limits
 from cloister.services.tenancy.api_keys import KeyFields
 from support.databases.engines import Engine, opened_engine
 from support.databases.postgres_server import PostgresServer
-from support.setups.archives import archive_of, changed, furnish, import_into, kinds_of
+from support.setups.archives import archive_of, changed, furnish, import_into, kinds_of, remember
 from support.setups.memories import MemorySetup, settle_house
 
 NOTHING = ImportCounts()
@@ -64,6 +65,8 @@ def test_org_11_an_archive_of_one_engine_is_byte_equal_after_the_other(house: Me
         "entity",
         "mention",
         "former_project",
+        "revision",
+        "replacement",
     }
     assert imported.unchanged == NOTHING
     assert imported.added.messages == sum(json.loads(line)["kind"] == "message" for line in lines)
@@ -119,6 +122,55 @@ def test_org_11_messages_that_were_not_extracted_are_extracted_after_the_import(
     assert of_2019 == [
         stored.memory.valid_from for stored in house.stored("labelled") if "Bello" in stored.memory.content
     ]
+
+
+def test_org_11_what_is_true_and_what_people_changed_comes_along(house: MemorySetup, other: MemorySetup) -> None:
+    """ORG-11, MEM-12, MEM-13: validity, corrections with their history, pins and retractions; a correction can be undone."""
+    furnish(house)
+    lines = archive_of(house)
+    import_into(other, lines)
+    for name in ("facts", "more facts", "labelled"):
+        assert states(other, name) == states(house, name)
+    assert [state[0] for state in states(other, "facts") if state[1] == "superseded"] == [
+        "Ann lives in Rome.",
+        "Ann lives in Oslo.",
+        "Ann lives in Rome.",
+        "Ann has a dog.",
+    ]
+    tea = other.stored("labelled")[0].memory.id
+    histories = [each.services.corrections.history(each.reach, tea, limit=9) for each in (house, other)]
+    assert histories[0] == histories[1] and len(histories[0]) == 3
+    other.services.corrections.restore(other.reach, tea, by=None)
+    assert not other.stored("labelled")[0].memory.pinned
+    house.services.forgetting.session(house.reach, "more facts")
+    other.services.forgetting.session(other.reach, "more facts")
+    assert states(other, "facts") == states(house, "facts")
+
+
+def states(house: MemorySetup, name: str) -> list[tuple[object, ...]]:
+    return [
+        (
+            stored.memory.content,
+            stored.status,
+            stored.memory.superseded_by,
+            stored.memory.valid_until,
+            stored.memory.pinned,
+        )
+        for stored in house.stored(name)
+    ]
+
+
+def test_org_11_a_fact_of_an_archive_gives_way_to_a_newer_one_that_is_here(engine: Engine, house: MemorySetup) -> None:
+    """ORG-11, MEM-12: what is true is worked out with what is there already."""
+    furnish(house)
+    twin = settle_house(engine)
+    twin.session("here", None, "ann")
+    newest = ExtractedMemory(
+        content="Ann lives in Reykjavik.", sources=(), subject="home", valid_from=1_600_000_000_000_000
+    )
+    (reykjavik,) = remember(twin, "here", newest)
+    import_into(twin, archive_of(house))
+    assert {state[2] for state in states(twin, "more facts") if "Lisbon" in str(state[0])} == {reykjavik.id}
 
 
 def test_org_11_usage_counts_what_was_imported(house: MemorySetup, other: MemorySetup) -> None:
@@ -254,6 +306,10 @@ HOSTILE = [
     _set("memory", id="mem_0000000000200002"),
     _set("memory", importance=2),
     _set("memory", source="invented"),
+    _set("memory", digest="00"),
+    _set("revision", before={"content": "x"}),
+    _set("revision", action="create it"),
+    _set("replacement", newer_id="mem_1"),
     _set("project", settings={"unknown": 1}),
     _set("project", name="proj_0000000000000001"),
     _set("project", id="proj_zz"),

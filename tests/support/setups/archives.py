@@ -2,14 +2,18 @@
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from cloister.domain.archive.imported import Imported
 from cloister.domain.archive.lines import Tally, encoded
 from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.conversation import Draft
+from cloister.domain.extraction import ExtractedMemory
 from cloister.domain.identifiers import ProjectId
+from cloister.domain.memory import Memory
 from cloister.services.conversations.sessions import SessionFields
+from cloister.services.memories.corrections import MemoryChange
 from support.setups.memories import MemorySetup, long_talk
 
 ANNS = ("My brother Quillfeather works at Brambleworks.", "I live in Rome.", "I moved to Oslo last week.")
@@ -48,6 +52,7 @@ def furnish(house: MemorySetup) -> tuple[ProjectId, ProjectId]:
     )
     services.record.messages(reach, "labelled", [old, Draft(role="assistant", content="I see.", status="partial")])
     services.memories.add(reach, "labelled", ["Ann prefers tea.", "Ann sings."])
+    change_minds(house)
     gone = house.say("labelled", "This will be forgotten.")[0]
     services.forgetting.message(reach, gone.id)
     house.session("long", cellar, "ann")
@@ -56,6 +61,50 @@ def furnish(house: MemorySetup) -> tuple[ProjectId, ProjectId]:
     house.say("moved", "My friend Lark lives in Dunmore.")
     house.move("moved", cellar)
     return garden, cellar
+
+
+def change_minds(house: MemorySetup) -> None:
+    """Facts that supersede each other, in one session and across two, by their subject and by a pair; one of them said again; and
+    memories that people corrected, pinned, let expire and retracted."""
+    year = 365 * 24 * 3_600_000_000
+    house.session("facts", None, "ann")
+    house.session("more facts", None, "ann")
+    homes = [
+        ExtractedMemory(content=f"Ann lives in {home}.", sources=(), subject="home", valid_from=at * year)
+        for at, home in enumerate(("Rome", "Oslo", "Rome"), 40)
+    ]
+    for fact in homes:
+        remember(house, "facts", fact)
+    remember(house, "more facts", replace(homes[0], content="Ann lives in Lisbon.", valid_from=44 * year))
+    (dog,) = remember(house, "facts", ExtractedMemory(content="Ann has a dog.", sources=(), valid_from=40 * year))
+    remember(
+        house,
+        "more facts",
+        ExtractedMemory(content="Ann has no dog now.", sources=(), valid_from=41 * year, replaces=(dog.id,)),
+    )
+    corrections, reach = house.services.corrections, house.reach
+    tea, sings = (stored.memory.id for stored in house.stored("labelled"))
+    corrections.correct(
+        reach, tea, MemoryChange(content="Ann prefers green tea.", given=frozenset({"content"})), by="key_1"
+    )
+    corrections.correct(
+        reach,
+        tea,
+        MemoryChange(
+            pinned=True, expires_at=year * 100, metadata={"a": 1}, given=frozenset({"pinned", "expires_at", "metadata"})
+        ),
+        by=None,
+    )
+    corrections.retract(reach, sings, by="key_1")
+
+
+def remember(house: MemorySetup, session: str, *extracted: ExtractedMemory) -> list[Memory]:
+    """Memories as an extraction adds them."""
+    memories, number = house.services.memories, house.find(session).id
+    prepared = memories.prepare(extracted)
+    return house.services.database.write(
+        house.reach, lambda transaction: memories.add_prepared(transaction, number, prepared, "extracted")
+    )
 
 
 def archive_of(house: MemorySetup, target: ArchiveTarget = WHOLE_TENANT) -> list[bytes]:

@@ -7,16 +7,17 @@ field is refused. There are no records of keys, and none has a tenant: an archiv
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Annotated, ClassVar, TypeVar, get_args, get_type_hints
+from typing import Annotated, ClassVar, TypeVar, cast, get_args, get_type_hints
 
 from cloister.domain.archive import codecs
 from cloister.domain.archive.codecs import Codec, many, one_of, optional
 from cloister.domain.conversation import ROLES, STATUSES, Role, Status
 from cloister.domain.errors import InvalidRequest
-from cloister.domain.identifiers import EntityId, MemoryId, MessageId, ObservationId, ProjectId, SessionId
+from cloister.domain.identifiers import EntityId, MemoryId, MessageId, ObservationId, ProjectId, RevisionId, SessionId
 from cloister.domain.memory import MAX_MEMORY, MemorySource
 from cloister.domain.scope import MemberVisibility
 from cloister.domain.text import Metadata
+from cloister.domain.truth.revision import RevisionAction
 
 _LONGEST_NOTE = 10_000
 R = TypeVar("R", bound="Record")
@@ -116,7 +117,8 @@ class MessageRecord(Record):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MemoryRecord(Record):
-    """A memory of the session before it. What took its place, and since when, is in a line of its own: that memory may follow."""
+    """A memory of the session before it. `digest` is equal for statements that say the same. `superseded_by` and `valid_until` are
+    for readers: an import works them out again, from subjects, times and replacements."""
 
     kind = "memory"
     id: Annotated[MemoryId, codecs.MEMORY_ID]
@@ -128,35 +130,53 @@ class MemoryRecord(Record):
     categories: Annotated[tuple[str, ...], codecs.CATEGORIES]
     metadata: Annotated[Metadata, codecs.METADATA]
     pinned: Annotated[bool, codecs.FLAG]
+    digest: Annotated[bytes, codecs.DIGEST]
     valid_from: Annotated[int, codecs.TIME]
+    valid_until: Annotated[int | None, optional(codecs.TIME)]
+    superseded_by: Annotated[MemoryId | None, optional(codecs.MEMORY_ID)]
     expires_at: Annotated[int | None, optional(codecs.TIME)]
     retracted_at: Annotated[int | None, optional(codecs.TIME)]
     created_at: Annotated[int, codecs.TIME]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RevisionRecord(Record):
-    """A change of the memory before it by a person. `before` is what the memory was, `digest` that of its text then; `changed_by`
-    is the id of an API key, or null."""
+class StateRecord(Record):
+    """What people can change of a memory, as it was before a change; part of a revision, not a line."""
 
-    kind = "revision"
-    id: Annotated[int, codecs.REVISION_ID]
-    action: Annotated[str, codecs.NAME]
-    changed_by: Annotated[str | None, optional(codecs.NAME)]
-    digest: Annotated[bytes, codecs.DIGEST]
-    before: Annotated[Metadata, codecs.DOCUMENT]
-    changed_at: Annotated[int, codecs.TIME]
-    undone_at: Annotated[int | None, optional(codecs.TIME)]
+    kind = "state"
+    content: Annotated[str, codecs.text(MAX_MEMORY)]
+    importance: Annotated[float | None, optional(codecs.IMPORTANCE)]
+    source: Annotated[MemorySource, one_of(get_args(MemorySource))]
+    categories: Annotated[tuple[str, ...], codecs.CATEGORIES]
+    metadata: Annotated[Metadata, codecs.METADATA]
+    pinned: Annotated[bool, codecs.FLAG]
+    expires_at: Annotated[int | None, optional(codecs.TIME)]
+    retracted_at: Annotated[int | None, optional(codecs.TIME)]
+
+
+def _read_state(value: object, field: str) -> StateRecord:
+    if not isinstance(value, dict):
+        raise InvalidRequest(field, "must be a JSON object.")
+    return record_of(StateRecord, cast(Mapping[str, object], value))
+
+
+def _write_state(state: StateRecord) -> dict[str, object]:
+    return {name: value for name, value in state.line().items() if name != "kind"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SupersessionRecord(Record):
-    """A memory that is no longer true, the one that took its place, and since when."""
+class RevisionRecord(Record):
+    """A change of the memory before it by a person. `digest` is that of its text before, if the text was changed; `changed_by` is
+    the id of an API key, or null."""
 
-    kind = "supersession"
-    memory_id: Annotated[MemoryId, codecs.MEMORY_ID]
-    superseded_by: Annotated[MemoryId, codecs.MEMORY_ID]
-    valid_until: Annotated[int | None, optional(codecs.TIME)]
+    kind = "revision"
+    id: Annotated[RevisionId, codecs.REVISION_ID]
+    action: Annotated[RevisionAction, one_of(get_args(RevisionAction))]
+    changed_by: Annotated[str | None, optional(codecs.NAME)]
+    digest: Annotated[bytes | None, optional(codecs.DIGEST)]
+    before: Annotated[StateRecord, Codec(_read_state, _write_state)]
+    changed_at: Annotated[int, codecs.TIME]
+    undone_at: Annotated[int | None, optional(codecs.TIME)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -215,7 +235,6 @@ KINDS: Mapping[str, type[Record]] = {
         MemoryRecord,
         RevisionRecord,
         ObservationRecord,
-        SupersessionRecord,
         ReplacementRecord,
         EntityRecord,
         MentionRecord,

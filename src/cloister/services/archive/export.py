@@ -70,7 +70,6 @@ def _records(transaction: Transaction, target: ArchiveTarget) -> Iterable[Line]:
         yield from (message.line() for message in rows.messages(session))
         yield from (memory.line() for memory in rows.memories(session.record.id))
         yield from (observation.line() for observation in rows.observations(session.record.id))
-    yield from (pair.line() for pair in rows.supersessions())
     yield from (pair.line() for pair in rows.replacements())
     for entity in rows.entities():
         yield entity.line()

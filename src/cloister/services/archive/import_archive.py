@@ -22,7 +22,6 @@ from cloister.domain.archive.records import (
     ReplacementRecord,
     RevisionRecord,
     SessionRecord,
-    SupersessionRecord,
     record_of,
 )
 from cloister.domain.errors import Forbidden, InvalidRequest
@@ -32,7 +31,7 @@ from cloister.domain.scope import Reach
 from cloister.domain.text import checked_project_name
 from cloister.domain.usage import Limits, refuse_over
 from cloister.services.archive.import_entities import MOST_MENTIONS, EntityBatch, EntityImport
-from cloister.services.archive.import_sessions import SessionBatch, SessionImport
+from cloister.services.archive.import_sessions import SessionBatch, SessionImport, add_replacements
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.imported_rows import ImportedRows
 from cloister.storage.stores.tenants import ProjectStore, TenantStore
@@ -66,7 +65,7 @@ class ArchiveImport:
         self._session: SessionBatch | None = None
         self._entity: EntityBatch | None = None
         self._memory: MemoryId | None = None
-        self._pairs: list[SupersessionRecord | ReplacementRecord] = []
+        self._pairs: list[ReplacementRecord] = []
         self._is_of_tenant = False
         self._handlers: dict[str, Callable[[NumberedLine], None]] = {
             ProjectRecord.kind: self._add_project,
@@ -76,7 +75,6 @@ class ArchiveImport:
             MemoryRecord.kind: self._add_memory,
             RevisionRecord.kind: self._add_revision,
             ObservationRecord.kind: self._add_observation,
-            SupersessionRecord.kind: self._add_supersession,
             ReplacementRecord.kind: self._add_replacement,
             EntityRecord.kind: self._begin_entity,
             MentionRecord.kind: self._add_mention,
@@ -187,15 +185,9 @@ class ArchiveImport:
         batch.observations.append(record)
         self._store_session()
 
-    def _add_supersession(self, line: NumberedLine) -> None:
-        self._add_pair(record_of(SupersessionRecord, line.fields))
-
     def _add_replacement(self, line: NumberedLine) -> None:
-        self._add_pair(record_of(ReplacementRecord, line.fields))
-
-    def _add_pair(self, record: SupersessionRecord | ReplacementRecord) -> None:
         self._store_session(ends=True)
-        self._pairs.append(record)
+        self._pairs.append(record_of(ReplacementRecord, line.fields))
         if len(self._pairs) >= _MOST_PAIRS:
             self._store_pairs()
 
@@ -233,17 +225,7 @@ class ArchiveImport:
 
     def _store_pairs(self) -> None:
         pairs, self._pairs = self._pairs, []
-        if not pairs:
-            return
         ids = self._sessions.memory_ids
-
-        def work(transaction: Transaction) -> None:
-            rows = ImportedRows(transaction)
-            for pair in pairs:
-                if isinstance(pair, SupersessionRecord):
-                    older, newer = pair.memory_id, pair.superseded_by
-                    rows.supersede(ids.get(older, older), ids.get(newer, newer), pair.valid_until)
-                else:
-                    rows.add_replacement(ids.get(pair.older_id, pair.older_id), ids.get(pair.newer_id, pair.newer_id))
-
-        self._database.write(self._reach, work)
+        named = [(ids.get(pair.older_id, pair.older_id), ids.get(pair.newer_id, pair.newer_id)) for pair in pairs]
+        if named:
+            self._database.write(self._reach, lambda transaction: add_replacements(transaction, named))

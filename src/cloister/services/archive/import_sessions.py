@@ -20,13 +20,15 @@ from cloister.domain.archive.records import (
 from cloister.domain.conversation import Message, Session
 from cloister.domain.errors import Conflict, Forbidden, InvalidRequest, NotFound
 from cloister.domain.identifiers import MAX_SEQUENCE, SEQUENCE_BITS, MemoryId, MessageId, SessionId, session_of
-from cloister.domain.memory import Memory, checked_memory, same_as
+from cloister.domain.memory import Memory, checked_memory
 from cloister.domain.project_settings import pending_message_count
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.timestamps import Clock
+from cloister.domain.truth.supersession import Person
 from cloister.domain.usage import Limits, refuse_over
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.indexer import Indexer
+from cloister.services.memories.supersession import Related, Supersession
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.imported_rows import ImportedRows
@@ -34,6 +36,7 @@ from cloister.storage.stores.memories import MemoryStore
 from cloister.storage.stores.messages import Indexed
 from cloister.storage.stores.pools import PoolStore
 from cloister.storage.stores.sessions import SessionStore
+from cloister.storage.stores.supersession import ReplacementStore
 from cloister.storage.stores.tenants import ProjectStore
 from cloister.storage.stores.usage import UsageStore
 
@@ -269,11 +272,29 @@ def _add_memories(
             categories=record.categories,
             metadata=record.metadata,
         )
-        ids[record.id], is_new = rows.add_memory(memory, same_as(content), entry)
+        ids[record.id], is_new = rows.add_memory(memory, record.digest, entry)
         added += is_new
     if added:
         MemoryStore(transaction).count(session.id, added)
+        subjects = frozenset(record.subject for record in batch.memories if record.subject is not None)
+        person = ReplacementStore(transaction).person(session.id)
+        if person is not None and subjects:
+            Supersession(transaction).update(person, Related(subjects=subjects, memories=frozenset()))
     return added, ids
+
+
+def add_replacements(transaction: Transaction, pairs: Sequence[tuple[MemoryId, MemoryId]]) -> None:
+    """Add pairs of memories of which the newer makes the older untrue, and work out again what is true of them."""
+    rows, replacements = ImportedRows(transaction), ReplacementStore(transaction)
+    changed: dict[Person, set[MemoryId]] = {}
+    for older, newer in pairs:
+        for session in rows.add_replacement(older, newer) or ():
+            person = replacements.person(session)
+            if person is not None:
+                changed.setdefault(person, set()).update((older, newer))
+    for person, memories in sorted(changed.items(), key=lambda entry: (entry[0].pool, entry[0].session)):
+        MemoryStore(transaction).note_change(person.pool)
+        Supersession(transaction).update(person, Related(subjects=frozenset(), memories=frozenset(memories)))
 
 
 def _note_past(transaction: Transaction, session: Session, batch: SessionBatch, shift: int) -> None:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 from cloister.domain.archive.records import (
@@ -15,11 +15,12 @@ from cloister.domain.archive.records import (
     ReplacementRecord,
     RevisionRecord,
     SessionRecord,
-    SupersessionRecord,
+    StateRecord,
 )
 from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.identifiers import EntityId, MemoryId, MessageId, ObservationId, PoolId, ProjectId, SessionId
 from cloister.domain.prompts.recalled_text import NO_POOL, shown_in
+from cloister.domain.truth.revision import state_from_json
 from cloister.storage.interface import FIRST_PAGE, Transaction
 from cloister.storage.stores.memories import MemoryStore
 from cloister.storage.stores.messages import MessageStore
@@ -118,11 +119,15 @@ class ArchivedRows:
 
     def memories(self, session: SessionId) -> Iterator[MemoryRecord | RevisionRecord]:
         """The memories of a session, each followed by its revisions."""
-        revised = {row[0] for row in self._transaction.rows("archive_revised_memories", session_id=session)}
+        rows = self._transaction.rows("archive_memory_digests", session_id=session)
+        digests = {
+            memory: (bytes(digest), revisions) for memory, digest, revisions in cast(list[tuple[Any, ...]], rows)
+        }
         store, after = MemoryStore(self._transaction), FIRST_PAGE
         while page := store.of_session(session, limit=_PAGE, now=0, after=after):
             for stored in page:
                 memory = stored.memory
+                digest, revisions = digests[memory.id]
                 yield MemoryRecord(
                     id=memory.id,
                     content=memory.content,
@@ -133,12 +138,15 @@ class ArchivedRows:
                     categories=memory.categories,
                     metadata=memory.metadata,
                     pinned=memory.pinned,
+                    digest=digest,
                     valid_from=memory.valid_from,
+                    valid_until=memory.valid_until,
+                    superseded_by=memory.superseded_by,
                     expires_at=memory.expires_at,
                     retracted_at=memory.retracted_at,
                     created_at=memory.created_at,
                 )
-                if memory.id in revised:
+                if revisions:
                     yield from self._revisions(memory.id)
             last = page[-1].memory
             after = (last.created_at, last.id)
@@ -150,16 +158,11 @@ class ArchivedRows:
                 id=revision,
                 action=action,
                 changed_by=changed_by,
-                digest=bytes(digest),
-                before=json.loads(before),
+                digest=None if digest is None else bytes(digest),
+                before=StateRecord(**asdict(state_from_json(before))),
                 changed_at=changed_at,
                 undone_at=undone_at,
             )
-
-    def supersessions(self) -> Iterator[SupersessionRecord]:
-        for row in self._transaction.stream("archive_supersessions", **self._filter):
-            memory, newer, until = cast(tuple[Any, ...], row)
-            yield SupersessionRecord(memory_id=memory, superseded_by=newer, valid_until=until)
 
     def replacements(self) -> Iterator[ReplacementRecord]:
         for row in self._transaction.stream("archive_replacements", **self._filter):

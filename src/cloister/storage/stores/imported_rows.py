@@ -7,7 +7,7 @@ then another is computed from it, the same at every repetition, and nothing says
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, cast
 
 from cloister.domain.archive.records import ObservationRecord, RevisionRecord, SessionRecord
@@ -15,6 +15,7 @@ from cloister.domain.conversation import Message
 from cloister.domain.identifiers import SEQUENCE_BITS, MemoryId, MessageId, PoolId, ProjectId, SessionId
 from cloister.domain.memory import Memory
 from cloister.domain.text import checked_metadata
+from cloister.domain.truth.revision import MemoryState
 from cloister.storage.interface import Transaction, integers
 from cloister.storage.stores.memories import MemoryStore
 from cloister.storage.stores.messages import Indexed, columns_of, span
@@ -176,38 +177,21 @@ class ImportedRows:
                 "changed_by": record.changed_by,
                 "undone_at": record.undone_at,
                 "digest": record.digest,
-                "before": json.dumps(record.before, ensure_ascii=False),
+                "before": MemoryState(**asdict(record.before)).as_json(),
             }
             if row is None and self._transaction.row("import_revision", **values) is not None:
                 return True
         raise RuntimeError("no id is free for a revision")
 
-    def supersede(self, older: MemoryId, newer: MemoryId, until: int | None) -> bool:
-        """Let one memory take the place of another of the same user and pool; false if it did already, or they are not there."""
-        pools = self._pools(older, newer)
-        if pools is None or pools[0] != pools[1]:
-            return False
-        if not self._transaction.execute(
-            "import_supersession", memory_id=older, superseded_by=newer, valid_until=until
-        ):
-            return False
-        MemoryStore(self._transaction).note_change(pools[0])
-        return True
-
-    def add_replacement(self, older: MemoryId, newer: MemoryId) -> bool:
-        """Note that a newer memory makes an older one untrue; false if that is known, or they are not there."""
-        if self._pools(older, newer) is None:
-            return False
-        return self._transaction.execute("import_replacement", older_id=older, newer_id=newer) > 0
-
-    def _pools(self, memory: MemoryId, other: MemoryId) -> tuple[PoolId, PoolId] | None:
-        """The pools of two memories of one user, within the caller's reach."""
-        row = (
-            None
-            if memory == other
-            else self._transaction.row("pools_of_two_memories", memory_id=memory, other_id=other)
-        )
-        return None if row is None else cast(tuple[PoolId, PoolId], row)
+    def add_replacement(self, older: MemoryId, newer: MemoryId) -> tuple[SessionId, SessionId] | None:
+        """Note that a newer memory makes an older one of the same user untrue; returns the sessions of both. None if that is known
+        already, or they are not both there."""
+        row = self._transaction.row("sessions_of_two_memories", memory_id=older, other_id=newer)
+        if row is None or older == newer:
+            return None
+        if not self._transaction.execute("import_replacement", older_id=older, newer_id=newer):
+            return None
+        return cast(tuple[SessionId, SessionId], row)
 
     def add_observation(self, session: SessionId, record: ObservationRecord) -> bool:
         """Add an observation, under its id or one computed from it; false if it is there already."""

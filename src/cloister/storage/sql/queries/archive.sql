@@ -41,25 +41,13 @@ SELECT revision_id, action, changed_by, digest, before, changed_at, undone_at FR
 WHERE tenant_id = :tenant_id AND memory_id = :memory_id
 ORDER BY revision_id
 
--- name: archive_revised_memories
--- Those of a session's memories that people changed.
-SELECT DISTINCT r.memory_id FROM memory_revision AS r
-JOIN memory AS m ON m.tenant_id = r.tenant_id AND m.memory_id = r.memory_id
-WHERE r.tenant_id = :tenant_id AND m.session_id = :session_id
-
--- name: archive_supersessions
--- Both memories are of exported sessions.
-SELECT m.memory_id, m.superseded_by, m.valid_until
+-- name: archive_memory_digests
+-- The digests of a session's memories, and how many changes by people each has.
+SELECT m.memory_id, m.digest, (
+    SELECT count(*) FROM memory_revision AS r WHERE r.tenant_id = :tenant_id AND r.memory_id = m.memory_id
+)
 FROM memory AS m
-JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
-JOIN memory AS n ON n.tenant_id = m.tenant_id AND n.memory_id = m.superseded_by
-JOIN session AS t ON t.tenant_id = n.tenant_id AND t.session_id = n.session_id
-WHERE m.tenant_id = :tenant_id AND m.superseded_by IS NOT NULL
-    AND (CAST(:confined_to AS BIGINT) IS NULL OR (s.project_id = :confined_to AND t.project_id = :confined_to))
-    AND (CAST(:bound_user AS TEXT) IS NULL OR (s.user_id = :bound_user AND t.user_id = :bound_user))
-    AND (CAST(:project_id AS BIGINT) IS NULL OR (s.project_id = :project_id AND t.project_id = :project_id))
-    AND (CAST(:user_id AS TEXT) IS NULL OR (s.user_id = :user_id AND t.user_id = :user_id))
-ORDER BY m.memory_id
+WHERE m.tenant_id = :tenant_id AND m.session_id = :session_id
 
 -- name: archive_replacements
 -- Both memories are of exported sessions.
@@ -187,9 +175,9 @@ INSERT INTO memory_revision (
 ON CONFLICT DO NOTHING
 RETURNING revision_id
 
--- name: pools_of_two_memories
+-- name: sessions_of_two_memories
 -- If both are of the same user, and within the caller's reach.
-SELECT s.pool_id, t.pool_id
+SELECT s.session_id, t.session_id
 FROM memory AS m
 JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
 JOIN memory AS n ON n.tenant_id = m.tenant_id AND n.memory_id = :other_id
@@ -197,10 +185,6 @@ JOIN session AS t ON t.tenant_id = n.tenant_id AND t.session_id = n.session_id
 WHERE m.tenant_id = :tenant_id AND m.memory_id = :memory_id AND t.user_id IS NOT DISTINCT FROM s.user_id
     AND (CAST(:confined_to AS BIGINT) IS NULL OR (s.project_id = :confined_to AND t.project_id = :confined_to))
     AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
-
--- name: import_supersession
-UPDATE memory SET superseded_by = :superseded_by, valid_until = :valid_until
-WHERE tenant_id = :tenant_id AND memory_id = :memory_id AND superseded_by IS NULL
 
 -- name: import_replacement
 INSERT INTO memory_replacement (tenant_id, older_id, newer_id) VALUES (:tenant_id, :older_id, :newer_id)
