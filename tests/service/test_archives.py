@@ -95,10 +95,11 @@ def test_org_11_a_wrong_query_is_refused(tenant: Tenant, query: str, status: int
 
 
 def test_org_11_keys_export_what_they_reach(tenant: Tenant) -> None:
-    """ORG-11, ORG-4, ORG-10: a confined admin key its project, a bound one its user, and neither anything else."""
+    """ORG-11, ORG-4, ORG-10: a confined admin key its project, a key that is bound to a user that user, and neither anything else;
+    others need the permission admin."""
     garden, kitchen = project_of(tenant, "Garden"), project_of(tenant, "Kitchen")
     confined = tenant.with_key("admin", project_id=garden, confined=True)
-    bound = tenant.with_key("admin", user_id="ada")
+    bound = tenant.with_key("read", "write", user_id="ada")
     assert exported(confined, scope="project") == exported(tenant.admin, scope="project", id=garden)
     assert exported(bound, scope="user", id="ada") == exported(tenant.admin, scope="user", id="ada")
     for caller, query, status in (
@@ -108,13 +109,14 @@ def test_org_11_keys_export_what_they_reach(tenant: Tenant) -> None:
         (bound, "scope=tenant", 403),
         (bound, "scope=user&id=bob", 403),
         (bound, f"scope=project&id={garden}", 403),
+        (tenant.with_key("read", "write"), "scope=user&id=ada", 403),
+        (tenant.with_key("write", user_id="ada"), "scope=user&id=ada", 403),
     ):
         assert caller.request("GET", f"/v1/export?{query}").status_code == status
     whole = exported(tenant.admin)
     assert imported(confined, whole).status_code == 403
-    assert imported(bound, whole).status_code == 403
+    assert imported(bound, exported(bound, scope="user", id="ada")).status_code == 403
     assert imported(confined, exported(confined, scope="project")).status_code == 200
-    assert imported(bound, exported(bound, scope="user", id="ada")).status_code == 200
 
 
 def test_org_11_a_damaged_archive_is_refused_with_what_was_done(server: Server, tenant: Tenant) -> None:

@@ -333,6 +333,14 @@ def bound_status(row: Row, user: str, app: FastAPI) -> int:
     needs = {(method, route.path): need_of(route.endpoint) for route in routes for method in route.methods}
     if needs[row.method, row.path.partition("?")[0]] == "admin" or row.path == "/org/usage":
         return 403
+    if row.path.startswith("/v1/export"):
+        return (
+            200
+            if "scope=user" in row.path and user == USER
+            else 403
+            if not row.in_garden or "project" in row.path
+            else 422
+        )
     body = cast(dict[str, Any], row.body or {})
     named = [value for value in body.values() if isinstance(value, str)]
     named += body.get("metadata", {}).values()

@@ -50,11 +50,13 @@ import_router = APIRouter(route_class=StreamedBodyRoute, tags=["Organisation"])
     response_class=Response,
     responses={200: {"content": {MEDIA_TYPE: _LINES}, "description": "The archive, as JSON lines."}},
 )
-@needs("admin")
+@needs("read")
 def export_archive(request: Request, caller: Caller, scope: ExportScope = "tenant", id: ExportId = None) -> Response:
     """Export everything of the tenant, of a project or of a user as an archive: JSON lines, read from one snapshot of the database,
-    with counts and hashes in the last line. It has no keys. A key that is confined to a project exports that project, one that is
-    bound to a user that user. For an unknown user the archive is empty."""
+    with counts and hashes in the last line. It has no keys. Only admin keys export, except that a key that is bound to a user
+    exports that user. An admin key that is confined to a project exports that project. For an unknown user the archive is
+    empty."""
+    _require_export(caller)
     target = _target(caller, scope, id)
     stack = ExitStack()
     stack.enter_context(exporting.taken(caller.reach.tenant, _BUSY))
@@ -113,6 +115,13 @@ def _target(caller: CallerInfo, scope: Literal["tenant", "project", "user"], giv
     return ArchiveTarget()
 
 
+def _require_export(caller: CallerInfo) -> None:
+    """Raise unless the key may export at all. A user may take along what is theirs: a key that is bound to a user reads all of it
+    anyway, and can be no admin key (ORG-10)."""
+    if caller.reach.user is None:
+        caller.key.require("admin")
+
+
 def _may_export(caller: CallerInfo, reaches_the_same: bool) -> bool:
-    caller.key.require("admin")
+    _require_export(caller)
     return reaches_the_same

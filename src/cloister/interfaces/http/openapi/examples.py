@@ -362,6 +362,8 @@ EXAMPLES: Mapping[str, Example] = {
 }
 
 PARAMETERS: Mapping[str, Any] = {
+    "scope": "user",
+    "id": USER,
     "external_id": SESSION,
     "project_id": PROJECT,
     "message_id": MESSAGE,
