@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from cloister.domain.errors import CloisterError, InvalidRequest, TooLarge
 from cloister.interfaces.cli import entities, keys, maintenance, memories, projects, sessions, tenants, users
-from cloister.interfaces.cli.archives import export_archive, import_archive
+from cloister.interfaces.cli.archives.commands import export_archive, import_archive
 from cloister.interfaces.cli.console import console
 from cloister.interfaces.cli.demo import demo
 from cloister.interfaces.cli.doctor import doctor

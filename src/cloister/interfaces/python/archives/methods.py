@@ -45,7 +45,7 @@ class ArchiveMethods:
         """
         source = Path(file)
         checked_archive(source)
-        return self._backend.import_lines(read_lines(source, progress))
+        return self._backend.import_archive(read_lines(source, progress))
 
     def preview_import(self, file: str | os.PathLike[str], *, format: str | None = None) -> ImportPreview:
         """Read a file as an import would, and say how much is in it. Nothing is stored."""
@@ -86,7 +86,7 @@ class ArchiveMethods:
             user=checked_user(user_id),
             created_by=f"cloister {version('cloister')}",
         )
-        imported = self._backend.import_lines(lines if progress is None else _watched(lines, progress))
+        imported = self._backend.import_archive(lines if progress is None else _watched(lines, progress))
         skipped = {reason: source.skipped[reason] + imported.skipped.get(reason, 0) for reason in source.skipped}
         return Imported(added=imported.added, unchanged=imported.unchanged, skipped={**imported.skipped, **skipped})
 

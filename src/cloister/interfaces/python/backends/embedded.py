@@ -286,7 +286,7 @@ class EmbeddedBackend:
     def export(self, target: ArchiveTarget) -> Iterator[bytes]:
         return self.services.export.lines(self.reach, target)
 
-    def import_lines(self, lines: Iterator[bytes]) -> Imported:
+    def import_archive(self, lines: Iterator[bytes]) -> Imported:
         return imported_shape(self.services.import_lines.run(self.reach, lines))
 
     def create_key(self, fields: KeyFields) -> shapes.CreatedKey:

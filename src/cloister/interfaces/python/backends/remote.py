@@ -238,7 +238,7 @@ class RemoteBackend:
             return self.server.download("/v1/export", scope="user", id=target.user)
         return self.server.download("/v1/export", scope="tenant")
 
-    def import_lines(self, lines: Iterator[bytes]) -> Imported:
+    def import_archive(self, lines: Iterator[bytes]) -> Imported:
         return self.server.upload("/v1/import", lines).one(Imported)
 
     def create_key(self, fields: KeyFields) -> shapes.CreatedKey:

@@ -1,6 +1,5 @@
 """`cloister export` and `import`: archives, and what other assistants export."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -8,9 +7,10 @@ import typer
 
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import NO_PROJECT
+from cloister.interfaces.cli.archives.progress import ByteProgress
 from cloister.interfaces.cli.options import KeyProject, User, with_library
 from cloister.interfaces.cli.project_names import project_id_of
-from cloister.interfaces.cli.terminal import answer, counted, minute, progress_bar, remark
+from cloister.interfaces.cli.terminal import answer, counted, minute
 from cloister.interfaces.formats.export_file import FORMATS, ExportFile
 from cloister.interfaces.python.archives.shapes import ImportCounts, Imported, ImportPreview
 from cloister.interfaces.python.library import Cloister
@@ -32,9 +32,6 @@ _KINDS = {
     "observation": "observations",
     "entity": "entities",
 }
-_MEGABYTE = 1 << 20
-# How often progress is printed where there is no terminal to draw a bar on.
-_MEGABYTES_A_LINE = 10
 
 
 @with_library
@@ -50,7 +47,7 @@ def export_archive(
     The archive has one JSON object on each line, and no keys. `cloister import` reads it again, on any database.
     """
     project_id = None if project is None else project_id_of(memory, project)
-    with _Progress("exporting") as progress:
+    with ByteProgress("exporting") as progress:
         exported = memory.export(file, project_id=project_id, user_id=user, progress=progress.show)
     numbers = {_KINDS[kind]: number for kind, number in exported.counts.items() if kind in _KINDS}
     answer({"file": str(file), "counts": exported.counts}, json, f"Wrote {file}: {_listed(numbers)}.")
@@ -97,37 +94,13 @@ def import_archive(
         )
     if not is_archive and project is None:
         raise InvalidRequest("project_id", "must say where the conversations go: a project, or `none`.")
-    with _Progress("importing") as progress:
+    with ByteProgress("importing") as progress:
         if is_archive:
             imported = memory.import_archive(file, progress=progress.show)
         else:
             named = None if project in (None, NO_PROJECT) else project_id_of(memory, project)
             imported = memory.import_conversations(file, named, format=format, user_id=user, progress=progress.show)
     answer(as_json(imported), json, *_sentences(imported))
-
-
-class _Progress:
-    """A bar on a terminal, and a line for every ten megabytes anywhere else; both on stderr."""
-
-    def __init__(self, doing: str) -> None:
-        self._doing = doing
-        self._bar = progress_bar(doing)
-        self._task = self._bar.add_task("", total=None)
-
-    def __enter__(self) -> "_Progress":
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def show(self, done: int, total: int | None) -> None:
-        self._bar.update(
-            self._task, completed=done // _MEGABYTE, total=None if total is None else -(-total // _MEGABYTE)
-        )
-        if not sys.stderr.isatty() and done // _MEGABYTE % _MEGABYTES_A_LINE == 0 and done >= _MEGABYTE:
-            of_all = "" if total is None else f" of {total // _MEGABYTE:,}"
-            remark(f"{self._doing}: {done // _MEGABYTE:,}{of_all} MB")
 
 
 def _sentences(imported: Imported) -> list[str]:
