@@ -16,6 +16,8 @@ from cloister.models.interface import AdditionalEmbedder, ChatModel, Embedder, E
 from cloister.models.recall_only import RecallOnly
 from cloister.models.rules.extractor import Rules
 from cloister.models.static.embedder import StaticEmbedder
+from cloister.services.archive.export import Export
+from cloister.services.archive.import_lines import Import
 from cloister.services.chat.converse import Chat
 from cloister.services.chat.follow import TurnReaders
 from cloister.services.chat.turns import Turns
@@ -75,6 +77,8 @@ class Services:
     search: Search
     forgetting: Forgetting
     erase_user: UserErasure
+    export: Export
+    import_lines: Import
     tenants: Tenants
     queue: IndexQueue
     reindex: Reindexer
@@ -194,6 +198,8 @@ def wire(
         search=Search(database, recall, clock),
         forgetting=forgetting,
         erase_user=UserErasure(database, forgetting, entity_indexing, generation, events),
+        export=Export(database),
+        import_lines=Import(database, indexer, entity_indexing, recorder, clock, limits, events),
         tenants=Tenants(database, external, forgetting, access, generation, clock, events),
         queue=queue,
         reindex=reindexer,

@@ -241,6 +241,14 @@ ROWS = (
     Row("DELETE", "/v1/users/{user_id}", "403 403 200 200 200 403 403"),
     Row("DELETE", "/v1/users/{user_id}?dry_run=true", "403 403 200 200 200 403 403"),
     Row("DELETE", "/v1/users/{user_id}", "403 403 422 404 422 422 403", in_garden=True),
+    Row("GET", "/v1/export", "403 403 200 200 200 403 403"),
+    Row("GET", "/v1/export", "403 403 422 404 422 422 403", in_garden=True),
+    Row("GET", "/v1/export?scope=project&id={project_id}", "403 403 200 404 200 200 404"),
+    Row("GET", "/v1/export?scope=project", "403 403 200 404 200 200 403", in_garden=True),
+    Row("GET", "/v1/export?scope=user&id={user_id}", "403 403 200 200 200 403 403"),
+    # It takes lines, not an object: see test_archives.py for what is in them.
+    Row("POST", "/v1/import", "403 403 422 422 422 422 422", {"kind": "header"}),
+    Row("POST", "/v1/import", "403 403 422 404 422 422 403", {"kind": "header"}, in_garden=True),
     Row("GET", "/v1/entities", "400 403 400 400 200 200 200"),
     Row("GET", "/v1/entities", "200 403 200 404 200 200 403", in_garden=True),
     Row("PATCH", "/v1/entities/{entity_id}", "403 403 200 404 200 200 404", {"project_id": "{project_id}"}),
@@ -350,6 +358,14 @@ def bound_status(row: Row, user: str, app: FastAPI) -> int:
         return 403
     if user != USER and "/profile" in row.path and "{user_id}" in row.path:
         return 403
+    if row.path.startswith("/v1/export"):
+        return (
+            200
+            if "scope=user" in row.path and user == USER
+            else 403
+            if not row.in_garden or "project" in row.path
+            else 422
+        )
     body = cast(dict[str, Any], row.body or {})
     named = [value for value in body.values() if isinstance(value, str)]
     named += body.get("metadata", {}).values()

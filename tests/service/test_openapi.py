@@ -108,10 +108,10 @@ def test_tenants_may_name_a_project_in_the_header_and_nobody_else(app: Any, docu
     """ORG-3."""
     for method, path, operation in operations(document):
         named = any(parameter["name"] == "X-Project-ID" for parameter in parameters(document, operation))
-        # A user is erased in all projects.
-        narrowed = needs(app)[method, path] in ("read", "write", "admin") and (method, path) != (
-            "DELETE",
-            "/v1/users/{user_id}",
+        # A user is erased in all projects, and an archive says itself where everything goes.
+        narrowed = needs(app)[method, path] in ("read", "write", "admin") and (method, path) not in (
+            ("DELETE", "/v1/users/{user_id}"),
+            ("POST", "/v1/import"),
         )
         assert named == narrowed, path
 
@@ -171,10 +171,10 @@ def test_what_a_conflict_a_quota_or_a_missing_project_can_refuse_says_so(documen
     memories = {"add_memories", "correct_memory", "restore_memory"}
     others = {"create_tenant", "revoke_api_key", "sign_in", "erase_tenant", *memories}
     projects = {"create_project", "change_project", "delete_project"}
-    assert with_code("conflict") == {*writing, *others, *projects, "extract", "chat", "complete_chat"}
+    assert with_code("conflict") == {*writing, *others, *projects, "extract", "chat", "complete_chat", "import_archive"}
     assert with_code("turn_in_progress") == {"chat", "complete_chat"}
-    assert with_code("quota_exceeded") == {*writing, "create_project", "chat", "complete_chat"}
-    assert with_code("project_required") == {"search", "list_entities"}
+    assert with_code("quota_exceeded") == {*writing, "create_project", "chat", "complete_chat", "import_archive"}
+    assert with_code("project_required") == {"search", "list_entities", "export_archive"}
     assert with_code("model_unavailable") == {"extract", "complete_chat"}
 
 

@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 from cloister.domain.errors import CloisterError, InvalidRequest, TooLarge
 from cloister.interfaces.cli import entities, keys, maintenance, memories, projects, sessions, tenants, users
+from cloister.interfaces.cli.archives.commands import export_archive, import_archive
 from cloister.interfaces.cli.console import console
 from cloister.interfaces.cli.demo import demo
 from cloister.interfaces.cli.doctor import doctor
@@ -105,6 +106,8 @@ app.add_typer(projects.app, name="projects")
 app.add_typer(keys.app, name="keys")
 app.add_typer(users.app, name="users")
 app.add_typer(tenants.app, name="tenants")
+app.command("export")(export_archive)
+app.command("import")(import_archive)
 app.command()(usage)
 app.command()(maintenance.retention)
 app.command()(maintenance.reindex)

@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 
 from cloister.bootstrap import Services
 from cloister.interfaces.http import health
+from cloister.interfaces.http.archive import routes as archive
 from cloister.interfaces.http.chat import routes as chat
 from cloister.interfaces.http.chat.running_turns import RunningTurns
 from cloister.interfaces.http.console import sign_in
@@ -103,12 +104,14 @@ def create_app(
         retention,
         profiles,
         erasure,
+        archive,
         health,
         sign_in,
     )
     for part in parts:
         # Not by `include_router`, which nests routers and searches all of them at every request.
         app.router.routes.extend(part.router.routes)
+    app.router.routes.extend(archive.import_router.routes)
     app.add_exception_handler(HTTPException, on_http_error)
     find, find_page = finder(app.router.routes), ConsolePages().find
     app.add_middleware(

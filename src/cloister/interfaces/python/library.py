@@ -18,6 +18,7 @@ from cloister.domain.identifiers import (
 from cloister.domain.recall.relevance import checked_min_relevance
 from cloister.domain.text import checked_metadata
 from cloister.domain.timestamps import checked_time, parse_iso
+from cloister.interfaces.python.archives.methods import ArchiveMethods
 from cloister.interfaces.python.arguments import (
     NOT_GIVEN,
     checked_user,
@@ -44,7 +45,7 @@ from cloister.services.recall.search import Kind, checked_kinds
 from cloister.settings import read_remote, read_settings
 
 
-class Cloister(MemoryMethods, OrganisationMethods):
+class Cloister(MemoryMethods, OrganisationMethods, ArchiveMethods):
     """Memory for AI assistants that stays inside its walls. Safe to use from any thread; close it, or use it in a `with`.
 
     `data` is a directory, a `postgresql://` URL, or the `http://` address of a server, which needs a `key`; without it,

@@ -44,7 +44,7 @@ class MessageStore:
         self._transaction = transaction
 
     def append(self, messages: Sequence[tuple[Message, Indexed]]) -> None:
-        self._transaction.execute_each("insert_message", [_columns(*entry) for entry in messages])
+        self._transaction.execute_each("insert_message", [columns_of(*entry) for entry in messages])
 
     def page(self, session: SessionId, pool: PoolId, *, limit: int, after: MessageId | None = None) -> list[Message]:
         """A page of messages, in order; `after` is the last one of the page before."""
@@ -131,7 +131,8 @@ def span(session: SessionId) -> tuple[int, int]:
     return session << SEQUENCE_BITS, (session << SEQUENCE_BITS) + MAX_SEQUENCE
 
 
-def _columns(message: Message, indexed: Indexed) -> dict[str, Value]:
+def columns_of(message: Message, indexed: Indexed) -> dict[str, Value]:
+    """The columns of a new message."""
     return {
         "message_id": message.id,
         "session_id": message.session,

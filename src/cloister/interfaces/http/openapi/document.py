@@ -82,7 +82,7 @@ _PROJECT_HEADER: Node = {
     "schema": schemas.named("ProjectId"),
 }
 # Routes that refuse a project header, because they concern all projects.
-_OF_ALL_PROJECTS = ("erase_user",)
+_OF_ALL_PROJECTS = ("erase_user", "import_archive")
 _OF_EVERY_CALLER = ("invalid_request", "wrong_host", "too_large", "internal_error")
 _OF_TENANTS = ("invalid_project_id", "unauthenticated", "forbidden", "not_found", "rate_limited")
 _OF_OPERATORS = ("unauthenticated", "forbidden", "rate_limited")
@@ -93,6 +93,8 @@ _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
     "create_project": ("conflict", "quota_exceeded"),
     "change_project": ("conflict",),
     "erase_tenant": ("not_found", "conflict"),
+    "export_archive": ("project_required",),
+    "import_archive": ("conflict", "quota_exceeded"),
     "create_tenant_key": ("not_found",),
     "delete_project": ("conflict",),
     "create_tenant": ("conflict",),
@@ -235,7 +237,8 @@ def _complete(operation: Node, route: APIRoute, problems: Node) -> None:
     if need not in ("operator", "nothing") and name not in _OF_ALL_PROJECTS:
         operation["parameters"].append({"$ref": "#/components/parameters/ProjectHeader"})
     if "requestBody" in operation:
-        operation["requestBody"]["content"]["application/json"]["example"] = example.request
+        for content in operation["requestBody"]["content"].values():
+            content["example"] = example.request
     responses = {
         status: _response(status, said, example.answer)
         for status, said in operation["responses"].items()

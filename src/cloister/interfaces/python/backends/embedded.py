@@ -1,10 +1,11 @@
 """The backend of a `Cloister` on a data directory or a PostgreSQL database: calls the services in this process."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
 from cloister.bootstrap import Services
+from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import EntityId, KeyId, MemoryId, MessageId, ObservationId, ProjectId
@@ -13,6 +14,7 @@ from cloister.domain.recall.filter import Filter
 from cloister.domain.recall.filter_language import filter_identity
 from cloister.domain.scope import MemberVisibility, Reach
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
+from cloister.interfaces.python.archives.shapes import Imported, imported_shape
 from cloister.interfaces.python.arguments import UNSPECIFIED, ProjectChoice
 from cloister.interfaces.python.backends.interface import ContextQuery, ProjectChange, SearchQuery
 from cloister.interfaces.python.pages import GivenFilter, ListCursors, Page, PageRequest, foreign_cursor
@@ -307,6 +309,12 @@ class EmbeddedBackend:
         if dry_run:
             return tenant_shapes.retention_preview_shape(retention.preview(self.reach, project, days=retention_days))
         return tenant_shapes.retention_shape(retention.apply(self.reach, project))
+
+    def export(self, target: ArchiveTarget) -> Iterator[bytes]:
+        return self.services.export.lines(self.reach, target)
+
+    def import_archive(self, lines: Iterator[bytes]) -> Imported:
+        return imported_shape(self.services.import_lines.run(self.reach, lines))
 
     def create_key(self, fields: KeyFields) -> shapes.CreatedKey:
         return shapes.created_key_shape(self.services.api_keys.create(self.reach, fields))

@@ -1,16 +1,18 @@
 """The seam behind `Cloister`: one backend works on a database in this process, the other asks a server over HTTP."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.context import Source
 from cloister.domain.conversation import Draft
 from cloister.domain.identifiers import EntityId, KeyId, MemoryId, MessageId, ObservationId, ProjectId
 from cloister.domain.memory import MemoryStatus
 from cloister.domain.scope import MemberVisibility
 from cloister.domain.text import Metadata
+from cloister.interfaces.python.archives.shapes import Imported
 from cloister.interfaces.python.arguments import ProjectChoice
 from cloister.interfaces.python.derived_shapes import (
     Appended,
@@ -139,6 +141,8 @@ class Backend(Protocol):
     def tenant_settings(self) -> TenantSettings: ...
     def update_tenant_settings(self, retention_days: int | None) -> TenantSettings: ...
     def apply_retention(self, project: ProjectId | None, dry_run: bool, retention_days: int | None) -> Retention: ...
+    def export(self, target: ArchiveTarget) -> Iterator[bytes]: ...
+    def import_archive(self, lines: Iterator[bytes]) -> Imported: ...
     def create_key(self, fields: KeyFields) -> CreatedKey: ...
     def keys(self, page: PageRequest[int]) -> Page[ApiKey]: ...
     def revoke_key(self, key: KeyId) -> None: ...

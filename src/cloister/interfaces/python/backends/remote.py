@@ -1,12 +1,13 @@
 """The backend of a `Cloister` at an address: asks a server over HTTP."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final, NoReturn, TypeVar
 from urllib.parse import quote
 
+from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import Forbidden, NotFound, ProjectRequired
 from cloister.domain.identifiers import (
@@ -29,6 +30,7 @@ from cloister.domain.scope import MemberVisibility
 from cloister.domain.text import MAX_NAME, checked_name, is_storable
 from cloister.domain.timestamps import iso
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
+from cloister.interfaces.python.archives.shapes import Imported
 from cloister.interfaces.python.arguments import LARGEST_PAGE, UNSPECIFIED, ProjectChoice
 from cloister.interfaces.python.backends.interface import ContextQuery, ProjectChange, SearchQuery
 from cloister.interfaces.python.pages import GivenFilter, Page, PageRequest
@@ -259,6 +261,16 @@ class RemoteBackend:
         tried = "" if retention_days is None else f"&retention_days={retention_days}"
         path = f"{path}?dry_run=true{tried}" if dry_run else path
         return self.server.change("POST", path, seconds=_SECONDS_FOR_LONG_WORK).one(tenant_shapes.Retention)
+
+    def export(self, target: ArchiveTarget) -> Iterator[bytes]:
+        if target.project is not None:
+            return self.server.download("/v1/export", scope="project", id=format_project_id(target.project))
+        if target.user is not None:
+            return self.server.download("/v1/export", scope="user", id=target.user)
+        return self.server.download("/v1/export", scope="tenant")
+
+    def import_archive(self, lines: Iterator[bytes]) -> Imported:
+        return self.server.upload("/v1/import", lines).one(Imported)
 
     def create_key(self, fields: KeyFields) -> shapes.CreatedKey:
         given = _given(
