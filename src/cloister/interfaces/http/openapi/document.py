@@ -16,6 +16,7 @@ from cloister.interfaces.http.openai.errors import PATHS as OPENAI_PATHS
 from cloister.interfaces.http.openai.errors import OpenAiError, error_body
 from cloister.interfaces.http.openapi import schemas
 from cloister.interfaces.http.openapi.examples import EXAMPLES, OWN_PARAMETERS, PARAMETERS, Example
+from cloister.interfaces.http.openapi.memory_examples import MEMORY_EXAMPLES
 from cloister.interfaces.http.openapi.openai_examples import OPENAI_EXAMPLES
 from cloister.interfaces.http.openapi.page import docs_page
 from cloister.interfaces.http.openapi.problem_examples import problem_example
@@ -167,6 +168,9 @@ class DescribedApp(FastAPI):
         return self.openapi_schema
 
 
+_EXAMPLES = {**EXAMPLES, **MEMORY_EXAMPLES, **PROFILE_EXAMPLES, **OPENAI_EXAMPLES}
+
+
 def _completed(document: Node, routes: Iterable[object]) -> Node:
     components: Node = document["components"]
     problems: Node = {}
@@ -228,7 +232,7 @@ def _narrowed(said: Node, form: Node) -> Node:
 
 def _complete(operation: Node, route: APIRoute, problems: Node) -> None:
     name, need = route.name, need_of(route.endpoint)
-    example = EXAMPLES.get(name) or PROFILE_EXAMPLES.get(name) or OPENAI_EXAMPLES.get(name, Example())
+    example = _EXAMPLES.get(name, Example())
     operation["operationId"] = name
     operation["summary"] = route.summary or name.replace("_", " ").capitalize().replace("api", "API")
     operation["description"] = _described(operation["description"], need)

@@ -85,7 +85,7 @@ _REPLY = {
     "created_at": ANSWERED,
 }
 _STRONG = {"relevance": 0.93, "strength": "strong"}
-_SAID = {
+_SAID: dict[str, Any] = {
     "id": MESSAGE,
     "session_id": SESSION,
     "user_id": USER,
@@ -99,7 +99,7 @@ _SAID = {
     "same_as": [],
     "is_excerpt": False,
 }
-_ASKED = {
+_ASKED: dict[str, Any] = {
     **_SAID,
     "id": "msg_04e2a8c19f400001",
     "session_id": "lisbon-tickets",
@@ -136,25 +136,6 @@ _BY_HAND: dict[str, Any] = {
     "valid_from": ANSWERED,
     "categories": [],
     "source": "written",
-}
-_CORRECTION = {"content": "The user stays at a hotel in Baixa.", "pinned": True}
-_CORRECTED: dict[str, Any] = {**MEMORY_SHAPE, **_CORRECTION, "source": "corrected"}
-_REVISION: dict[str, Any] = {
-    "memory_id": MEMORY,
-    "action": "correct",
-    "changed_by": KEY_ID,
-    "changed_at": "2026-05-03T18:04:40Z",
-    "undone_at": None,
-    "before": {
-        "content": MEMORY_SHAPE["content"],
-        "importance": 0.6,
-        "expires_at": None,
-        "pinned": False,
-        "categories": ["travel"],
-        "metadata": {},
-        "source": "extracted",
-        "is_retracted": False,
-    },
 }
 ENTITY_SHAPE = {"id": ENTITY, "name": "Cacilhas", "type": "place", "notes": "The ferry to Cacilhas leaves at ten past."}
 _OBSERVATION = {
@@ -209,7 +190,7 @@ class Example:
     answer: Any = None
 
 
-def _page(*data: Any, next_cursor: str | None = None) -> Example:
+def page_example(*data: Any, next_cursor: str | None = None) -> Example:
     return Example(answer={"data": list(data), "next_cursor": next_cursor})
 
 
@@ -218,7 +199,7 @@ EXAMPLES: Mapping[str, Example] = {
         request={"name": "Household"},
         answer={"tenant_id": TENANT, "name": "Household", "default_project_id": DEFAULT, "admin_key": KEY},
     ),
-    "list_tenants": _page(_TENANT),
+    "list_tenants": page_example(_TENANT),
     "erase_tenant": Example(answer={**_ERASED, "projects": 2, "api_keys": 2}),
     "create_tenant_key": Example(answer={"key_id": KEY_ID, "key": KEY}),
     "erase_user": Example(answer=_ERASED),
@@ -226,7 +207,7 @@ EXAMPLES: Mapping[str, Example] = {
     "import_archive": Example(
         request=_ARCHIVE, answer={"added": _IMPORTED, "unchanged": dict.fromkeys(_IMPORTED, 0), "skipped": {}}
     ),
-    "list_projects": _page(_PROJECT),
+    "list_projects": page_example(_PROJECT),
     "create_project": Example(request={"name": "Journeys", "member_visibility": "private"}, answer=_PROJECT),
     "get_project": Example(answer=_PROJECT),
     "change_project": Example(
@@ -234,13 +215,13 @@ EXAMPLES: Mapping[str, Example] = {
         answer={**_PROJECT, "name": "Journeys by sea", "settings": {"pending_message_count": 8}},
     ),
     "delete_project": Example(answer={"sessions_moved": 1, "memories_moved": 3}),
-    "list_project_sessions": _page(_SESSION, next_cursor=CURSOR),
-    "list_api_keys": _page(_API_KEY),
+    "list_project_sessions": page_example(_SESSION, next_cursor=CURSOR),
+    "list_api_keys": page_example(_API_KEY),
     "create_api_key": Example(request=_NEW_KEY, answer={**_API_KEY, "key": KEY}),
     "revoke_api_key": Example(),
     "get_usage": Example(answer=_USAGE),
     "create_session": Example(request=_NEW_SESSION, answer=_SESSION),
-    "list_sessions": _page(_SESSION),
+    "list_sessions": page_example(_SESSION),
     "get_session": Example(answer=_SESSION),
     "change_session": Example(
         request={"title": "Lisbon, later", "project_id": None},
@@ -252,7 +233,7 @@ EXAMPLES: Mapping[str, Example] = {
         request={**NEW_MESSAGE, "categories": ["travel"]}, answer={**_MESSAGE, "categories": ["travel"]}
     ),
     "record_messages": Example(request={"messages": [NEW_MESSAGE, NEW_REPLY]}, answer={"data": [_MESSAGE, _REPLY]}),
-    "list_messages": _page(_MESSAGE, _REPLY),
+    "list_messages": page_example(_MESSAGE, _REPLY),
     "forget_message": Example(),
     "record_episode": Example(
         request={"session_id": SESSION, "user_message": NEW_MESSAGE["content"], "ai_response": NEW_REPLY["content"]},
@@ -313,41 +294,17 @@ EXAMPLES: Mapping[str, Example] = {
             ]
         },
     ),
-    "list_memories": _page(MEMORY_SHAPE),
-    "list_user_memories": _page(MEMORY_SHAPE),
+    "list_memories": page_example(MEMORY_SHAPE),
+    "list_user_memories": page_example(MEMORY_SHAPE),
     "add_memories": Example(
         request={"session_id": SESSION, "contents": [_BY_HAND["content"], "ada is allergic to shellfish"]},
         answer={"appended": [_BY_HAND], "duplicates": 1},
     ),
-    "get_memory": Example(answer=MEMORY_SHAPE),
-    "correct_memory": Example(request=_CORRECTION, answer=_CORRECTED),
-    "retract_memory": Example(answer={**MEMORY_SHAPE, "status": "retracted"}),
-    "restore_memory": Example(answer=MEMORY_SHAPE),
-    "memory_history": _page(_REVISION),
     "forget_memory": Example(),
-    "list_entities": _page(ENTITY_SHAPE),
+    "list_entities": page_example(ENTITY_SHAPE),
     "retag_entity": Example(request={"project_id": DEFAULT}, answer=ENTITY_SHAPE),
     "extract": Example(answer={"appended": 1, "checked_messages": 2}),
-    "preview_extraction": Example(
-        request={"messages": [{"role": "user", "content": "I moved to Oslo last week."}]},
-        answer={
-            "memories": [
-                {
-                    "content": "The user moved to Oslo last week.",
-                    "importance": 0.7,
-                    "categories": ["place"],
-                    "subject": "home",
-                    "valid_from": SAID,
-                    "message_positions": [0],
-                }
-            ],
-            "entities": [
-                {"name": "Oslo", "type": "place", "notes": "I moved to Oslo last week.", "message_positions": [0]}
-            ],
-            "notice": None,
-        },
-    ),
-    "list_observations": _page(_OBSERVATION),
+    "list_observations": page_example(_OBSERVATION),
     "follow_events": Example(answer=_EVENTS),
     "chat": Example(
         request={
