@@ -256,7 +256,7 @@ ROWS = (
         "PATCH", "/v1/entities/{entity_id}", "403 403 200 404 200 404 404", {"project_id": "{kitchen}", "user_id": None}
     ),
     Row("POST", "/v1/sessions/{external_id}/extract", "403 200 200 404 200 200 404"),
-    Row("POST", "/v1/extract/preview", "403 400 400 400 200 200 200", {"messages": [ONE]}),
+    Row("POST", "/v1/extract/preview", "403 200 200 200 200 200 200", {"messages": [ONE]}),
     Row("POST", "/v1/extract/preview", "403 200 200 404 200 200 403", {"messages": [ONE]}, in_garden=True),
     Row(
         "POST", "/v1/extract/preview", "403 200 200 404 200 200 404", {"messages": [ONE], "project_id": "{project_id}"}

@@ -262,7 +262,7 @@ class ExtractionPreviewRequest(Body):
     messages: list[NewMessage] = Field(json_schema_extra={"minItems": 1, "maxItems": LARGEST_BATCH})
     project_id: ProjectId | None = Field(
         default=None,
-        description="Without it: the project of the request. `null`: no project, and its default settings.",
+        description="Without it: the project of the request, else the default project. `null`: no project.",
     )
 
 
