@@ -60,7 +60,9 @@ RETENTION_CASES: dict[str, Case] = {
     ),
     "RetentionStore.note_ages": Case(act=lambda t, h: RetentionStore(t).note_ages([age(h)]), writes=True),
     "RetentionStore.note_oldest": Case(act=lambda t, h: RetentionStore(t).note_oldest(h.tail(h.first)), writes=True),
-    "RetentionStore.messages": Case(act=lambda t, h: RetentionStore(t).messages(h.first.session, LATER + 9, 9), nothing=[]),
+    "RetentionStore.messages": Case(
+        act=lambda t, h: RetentionStore(t).messages(h.first.session, LATER + 9, 9), nothing=[]
+    ),
     "RetentionStore.memories": Case(act=lambda t, h: RetentionStore(t).memories(h.first.session, LATER, 9), nothing=[]),
     "RetentionStore.observations": Case(
         act=lambda t, h: RetentionStore(t).observations(h.first.session, h.first.messages), nothing={}
