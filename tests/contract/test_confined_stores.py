@@ -224,6 +224,9 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
         ]
         == [[h.first.memory], [], [h.first.memory], []]
     ),
+    "ProfileStore.equal": lambda t, h: (
+        ProfileStore(t, h.first.pool).equal([place.memory for place in h.places], now=MOMENT) == {}
+    ),
     "ProfileStore.decisions": lambda t, h: (
         [fact.id for fact in ProfileStore(t, h.first.pool).decisions(now=MOMENT, limit=9)] == [h.first.memory]
     ),

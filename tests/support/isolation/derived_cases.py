@@ -104,6 +104,7 @@ DERIVED_CASES: dict[str, Case] = {
     "ProfileStore.of_user": Case(
         act=lambda t, h: profile(t, h).of_user("ann", h.first.session, now=MOMENT, limit=9), nothing=[]
     ),
+    "ProfileStore.equal": Case(act=lambda t, h: profile(t, h).equal([h.first.memory], now=MOMENT)),
     "ProfileStore.decisions": Case(act=lambda t, h: profile(t, h).decisions(now=MOMENT, limit=9), nothing=[]),
     "StoredMemories.version": Case(act=lambda t, h: memory_rows(t, h).version(), nothing=None),
     "StoredMemories.validity_rows": Case(act=lambda t, h: memory_rows(t, h).validity_rows(), nothing=[]),

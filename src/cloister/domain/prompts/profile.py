@@ -3,12 +3,12 @@
 A profile quotes what people said, so its text is a marked block of quoted data, as recalled memories are.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from cloister.domain.identifiers import MemoryId
-from cloister.domain.memory import MemorySource, normalised, quoted
+from cloister.domain.memory import MemorySource, quoted
 from cloister.domain.prompts.speaker import attributed, with_user
 from cloister.domain.text import CHARACTERS_A_TOKEN
 
@@ -47,8 +47,7 @@ _SOURCES: dict[MemorySource, int] = {"corrected": 0, "written": 1, "imported": 2
 _AROUND_A_LINE = 3
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ProfileMemory:
+class ProfileMemory(NamedTuple):
     """What a profile needs of a memory that is true now. `session` is the outside id of its session, and `user` its user."""
 
     id: MemoryId
@@ -63,8 +62,7 @@ class ProfileMemory:
     user: str | None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ProfileFact:
+class ProfileFact(NamedTuple):
     """A fact of a profile, once, with all memories that say it; none for an entity. `sessions` are those of the memories."""
 
     content: str
@@ -98,16 +96,22 @@ def stable_facts(memories: Iterable[ProfileMemory]) -> list[ProfileFact]:
     of_digest: dict[tuple[bytes, str | None], list[ProfileMemory]] = {}
     for memory in ranked:
         of_digest.setdefault((memory.digest, memory.user), []).append(memory)
-    return [
-        ProfileFact(
-            content=same[0].content,
-            memories=tuple(memory.id for memory in same),
-            group=_group(same[0]),
-            user=same[0].user,
-            sessions=tuple(dict.fromkeys(memory.session for memory in same)),
+    return [_fact(same) for same in of_digest.values()]
+
+
+def with_equal(
+    facts: Iterable[ProfileFact], equal: Mapping[MemoryId, Sequence[tuple[MemoryId, str]]]
+) -> tuple[ProfileFact, ...]:
+    """The facts with all memories that say them: `equal` has those that equal the first memory of a fact, with their sessions."""
+    return tuple(
+        fact._replace(
+            memories=tuple(dict.fromkeys((*fact.memories, *(memory for memory, _ in others)))),
+            sessions=tuple(dict.fromkeys((*fact.sessions, *(session for _, session in others)))),
         )
-        for same in of_digest.values()
-    ]
+        if (others := equal.get(fact.memories[0], ()) if fact.memories else ())
+        else fact
+        for fact in facts
+    )
 
 
 def profile_of(
@@ -129,7 +133,7 @@ def _fitting(facts: Sequence[ProfileFact], budget: int, *, named: bool) -> list[
     left = budget * CHARACTERS_A_TOKEN - len(quoted([""]))
     chosen: list[ProfileFact] = []
     for fact in facts:
-        length = len(normalised(fact.line(named=named))) + _AROUND_A_LINE
+        length = len(fact.line(named=named)) + _AROUND_A_LINE
         if length <= left:
             left -= length
             chosen.append(fact)
@@ -140,6 +144,15 @@ def _fitting(facts: Sequence[ProfileFact], budget: int, *, named: bool) -> list[
 
 def _is_stable(memory: ProfileMemory) -> bool:
     return memory.pinned or _UNSTABLE not in memory.categories
+
+
+def _fact(same: Sequence[ProfileMemory]) -> ProfileFact:
+    """A fact of memories that say the same, the most important first."""
+    best = same[0]
+    if len(same) == 1:
+        return ProfileFact(best.content, (best.id,), _group(best), best.user, (best.session,))
+    sessions = tuple(dict.fromkeys(memory.session for memory in same))
+    return ProfileFact(best.content, tuple(memory.id for memory in same), _group(best), best.user, sessions)
 
 
 def _rank(memory: ProfileMemory) -> tuple[bool, int, bool, int, int]:

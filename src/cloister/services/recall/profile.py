@@ -4,6 +4,7 @@ Nothing is kept between requests: what is forgotten, retracted or superseded is 
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from cloister.domain.context import HIGHEST_BUDGET
 from cloister.domain.entity import Entity
@@ -16,9 +17,10 @@ from cloister.domain.prompts.profile import (
     ProfileMemory,
     profile_of,
     stable_facts,
+    with_equal,
 )
 from cloister.domain.scope import Reach, Scope
-from cloister.domain.text import checked_limit, checked_name
+from cloister.domain.text import CHARACTERS_A_TOKEN, checked_limit, checked_name
 from cloister.domain.timestamps import Clock
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.entities import EntityStore
@@ -27,6 +29,9 @@ from cloister.storage.stores.pools import PoolStore
 from cloister.storage.stores.tenants import ProjectStore
 
 _MOST_MEMORIES = 1_000
+_FEWEST_MEMORIES = 40
+# Facts of fewer characters are rare: so many memories of this length fill a budget.
+_SHORT_FACT = 30
 _MOST_DECISIONS = 200
 _MOST_ENTITIES = 50
 
@@ -45,10 +50,9 @@ class Profiles:
         """The profile of a user in a project, or outside all projects. Empty for a user of whom nothing is known."""
         checked_name(user_id, "user_id")
         checked_limit(budget, "budget_tokens", HIGHEST_BUDGET)
-        user = reach.user_of(user_id)
         with self._database.read(reach) as transaction:
-            scope = _scope(transaction, project, user)
-            return _profile(self.memories(transaction, scope), budget, named=scope.shared)
+            scope = _scope(transaction, project, reach.user_of(user_id))
+            return self._of_user(transaction, scope, None, budget)
 
     def of_project(
         self, reach: Reach, project: ProjectId, *, user_id: str | None = None, budget: int = DEFAULT_PROFILE_TOKENS
@@ -60,25 +64,46 @@ class Profiles:
         checked_limit(budget, "budget_tokens", HIGHEST_BUDGET)
         with self._database.read(reach) as transaction:
             scope = _scope(transaction, project, reach.user_of(user_id))
-            pool = PoolStore(transaction, self._generation).find(scope.pool)
-            memories: list[ProfileMemory] = []
-            if pool is not None and reach.covers(scope):
-                memories = ProfileStore(transaction, pool).decisions(now=self._clock(), limit=_MOST_DECISIONS)
+            store = self._store(transaction, scope)
             entities = EntityStore(transaction).most_mentioned(project, scope.pool.user, limit=_MOST_ENTITIES)
-            return _profile(memories, budget, entities=entities, named=scope.shared)
+            memories = [] if store is None else store.decisions(now=self._clock(), limit=_MOST_DECISIONS)
+            return self._fitted(store, memories, entities, budget, named=scope.shared)
 
     def for_prompt(
         self, transaction: Transaction, scope: Scope, session: SessionId, budget: int
     ) -> tuple[ProfileFact, ...]:
         """The facts of the profile of a session's user, from the session's own pool."""
-        return _profile(self.memories(transaction, scope, session), budget, named=scope.shared).facts
+        return self._of_user(transaction, scope, session, budget).facts
 
-    def memories(self, transaction: Transaction, scope: Scope, session: SessionId | None = None) -> list[ProfileMemory]:
-        """The memories of the scope's user in the scope's pool that are true now; without a user those of the session."""
+    def _of_user(self, transaction: Transaction, scope: Scope, session: SessionId | None, budget: int) -> Profile:
+        store = self._store(transaction, scope)
+        if store is None:
+            return profile_of((), (), budget)
+        limit = min(_MOST_MEMORIES, _FEWEST_MEMORIES + budget * CHARACTERS_A_TOKEN // _SHORT_FACT)
+        memories = store.of_user(scope.user, session, now=self._clock(), limit=limit)
+        return self._fitted(store, memories, (), budget, named=scope.shared)
+
+    def _fitted(
+        self,
+        store: ProfileStore | None,
+        memories: Sequence[ProfileMemory],
+        entities: Sequence[Entity],
+        budget: int,
+        *,
+        named: bool,
+    ) -> Profile:
+        pinned = [memory.id for memory in memories if memory.pinned]
+        facts = [*stable_facts(memories), *map(_entity_fact, entities)]
+        profile = profile_of(facts, pinned, budget, named=named)
+        if store is None:
+            return profile
+        chosen = [fact.memories[0] for fact in profile.facts if fact.memories]
+        return replace(profile, facts=with_equal(profile.facts, store.equal(chosen, now=self._clock())))
+
+    def _store(self, transaction: Transaction, scope: Scope) -> ProfileStore | None:
+        """The memories of the scope's pool; None if there is no such pool, or it is out of the caller's reach."""
         pool = PoolStore(transaction, self._generation).find(scope.pool)
-        if pool is None or not transaction.reach.covers(scope):
-            return []
-        return ProfileStore(transaction, pool).of_user(scope.user, session, now=self._clock(), limit=_MOST_MEMORIES)
+        return None if pool is None or not transaction.reach.covers(scope) else ProfileStore(transaction, pool)
 
 
 def _scope(transaction: Transaction, project: ProjectId | None, user: str | None) -> Scope:
@@ -89,11 +114,6 @@ def _scope(transaction: Transaction, project: ProjectId | None, user: str | None
         return Scope(tenant=reach.tenant, project=None, user=user)
     found = ProjectStore(transaction).get(project)
     return Scope(tenant=reach.tenant, project=found.id, user=user, visibility=found.member_visibility)
-
-
-def _profile(memories: list[ProfileMemory], budget: int, *, named: bool, entities: Sequence[Entity] = ()) -> Profile:
-    pinned = [memory.id for memory in memories if memory.pinned]
-    return profile_of([*stable_facts(memories), *map(_entity_fact, entities)], pinned, budget, named=named)
 
 
 def _entity_fact(entity: Entity) -> ProfileFact:

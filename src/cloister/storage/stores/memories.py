@@ -195,6 +195,16 @@ class ProfileStore:
         )
         return [_profile_memory(row) for row in rows]
 
+    def equal(self, memories: Sequence[MemoryId], *, now: int) -> dict[MemoryId, list[tuple[MemoryId, str]]]:
+        """For each of these memories the others of the same user that say the same, newest first, each with its session."""
+        if not memories:
+            return {}
+        rows = self._transaction.rows("equal_memories", pool_id=self._pool, memory_ids=integers(memories), now=now)
+        found: dict[MemoryId, list[tuple[MemoryId, str]]] = {}
+        for memory, other, session in cast(list[tuple[int, int, str]], rows):
+            found.setdefault(MemoryId(memory), []).append((MemoryId(other), session))
+        return found
+
     def decisions(self, *, now: int, limit: int) -> list[ProfileMemory]:
         """The memories of all users of the pool that are decisions, or pinned."""
         rows = self._transaction.rows("project_decisions", pool_id=self._pool, now=now, limit=limit)

@@ -9,4 +9,6 @@ CREATE INDEX project_retention ON project (tenant_id, project_id) WHERE retentio
 -- forgets old messages looks at a session again only for newer numbers, or when `oldest_at` is too old.
 ALTER TABLE session ADD COLUMN aged_sequence BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE session ADD COLUMN oldest_at BIGINT;
+-- Memories that say the same, for profiles.
+CREATE INDEX memory_by_digest ON memory (tenant_id, digest);
 CREATE INDEX memory_by_age ON memory (tenant_id, session_id, created_at);
