@@ -29,6 +29,7 @@ from cloister.storage.stores.sessions import Description, SessionStore
 from cloister.storage.stores.tenants import ProjectStore, TenantStore
 from cloister.storage.stores.usage import UsageStore
 from support.databases.engines import Engine
+from support.isolation.archive_cases import ARCHIVE_CASES
 from support.isolation.derived_cases import DERIVED_CASES, claimed, forget_derived
 from support.isolation.derived_index_cases import DERIVED_INDEX_CASES
 from support.isolation.erasure_cases import ERASING_CASES
@@ -274,6 +275,7 @@ CASES: dict[str, Case] = {
     **IDEMPOTENCY_CASES,
     **ERASING_CASES,
     **VECTOR_CASES,
+    **ARCHIVE_CASES,
 }
 
 
