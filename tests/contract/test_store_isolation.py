@@ -29,6 +29,7 @@ from cloister.storage.stores.sessions import Description, SessionStore
 from cloister.storage.stores.tenants import ProjectStore, TenantStore
 from cloister.storage.stores.usage import UsageStore
 from support.databases.engines import Engine
+from support.isolation.archive_cases import ARCHIVE_CASES
 from support.isolation.derived_cases import DERIVED_CASES, claimed, forget_derived
 from support.isolation.derived_index_cases import DERIVED_INDEX_CASES
 from support.isolation.erasure_cases import ERASING_CASES, RETENTION_CASES
@@ -280,6 +281,7 @@ CASES: dict[str, Case] = {
     **RETENTION_CASES,
     **VECTOR_CASES,
     **FILTER_CASES,
+    **ARCHIVE_CASES,
 }
 
 

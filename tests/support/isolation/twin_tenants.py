@@ -34,6 +34,7 @@ from cloister.domain.scope import MemberVisibility, PoolKey, Reach, Scope
 from cloister.domain.truth.revision import state_of
 from cloister.index import terms
 from cloister.storage.interface import Database, Transaction
+from cloister.storage.stores.archived_rows import ArchivedRows
 from cloister.storage.stores.changes import ChangeStore
 from cloister.storage.stores.derived_index_rows import EntityIndexStore, MemoryIndexStore
 from cloister.storage.stores.entities import EntityStore, StoredEntities
@@ -41,6 +42,7 @@ from cloister.storage.stores.erasure import RetentionStore, TenantErasureStore, 
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.filters import FilterStore
 from cloister.storage.stores.idempotency import FirstAnswer, IdempotencyStore
+from cloister.storage.stores.imported_rows import ImportedRows
 from cloister.storage.stores.index_rows import IndexStore
 from cloister.storage.stores.keys import ApiKeyStore
 from cloister.storage.stores.memories import MemoryStore, ProfileStore, StoredMemories
@@ -87,6 +89,8 @@ STORES = (
     VectorStore,
     PoolVectors,
     FilterStore,
+    ArchivedRows,
+    ImportedRows,
 )
 MOMENT = 1_700_000_000_000_000
 GENERATION = 1

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from cloister.domain.archive.ids import entity_ids
 from cloister.domain.archive.imported import ImportTally
 from cloister.domain.archive.records import EntityRecord, MentionRecord
 from cloister.domain.entity import Entity, same_name
@@ -77,25 +78,23 @@ class EntityImport:
         new = [entry for entry in said if entry[0] not in known]
         if not new:
             return False
-        entity, is_new = self._entity(entities, rows, record, part)
+        entity, is_new = self._entity(entities, record, part)
         for message, session, mention in new:
             entities.mention(entity, session, [message], mention.notes, mention.created_at)
         self._indexing.index_again(transaction, [entity])
         entities.note_change(record.project_id)
         return is_new
 
-    def _entity(
-        self, entities: EntityStore, rows: ImportedRows, record: EntityRecord, part: str | None
-    ) -> tuple[EntityId, bool]:
+    def _entity(self, entities: EntityStore, record: EntityRecord, part: str | None) -> tuple[EntityId, bool]:
         """The locked entity of this name, which is added if missing, and whether it is new."""
         digest = same_name(record.name)
-        ids = rows.entity_ids(record.id)
+        ids = iter(entity_ids(self._reach.tenant, record.id))
         while True:
             known = entities.find(record.project_id, part, digest)
             if known is not None and entities.lock([known.id]):
                 return known.id, False
             entity = Entity(
-                id=EntityId(next(ids)),
+                id=next(ids),
                 project=record.project_id,
                 user=part,
                 name=record.name,

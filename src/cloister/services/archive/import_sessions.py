@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from cloister.domain.archive.ids import session_numbers
 from cloister.domain.archive.imported import ImportTally
 from cloister.domain.archive.records import (
     FormerProjectRecord,
@@ -146,7 +147,7 @@ class SessionImport:
         """The session of a record, which is added if missing, and whether it is new. One that is there already stays where it is
         now, even if it was elsewhere when the archive was made."""
         sessions = SessionStore(transaction)
-        numbers = rows.session_numbers(record.id)
+        numbers = session_numbers(transaction.reach.tenant, record.id)
         existing = sessions.find(record.external_id)
         if existing is not None:
             if existing.id not in numbers:
@@ -182,8 +183,8 @@ class SessionImport:
             (_message(record, session, entry, shift), entry)
             for record, entry in zip(batch.messages, indexed, strict=True)
         ]
-        missing = rows.missing_messages(session.id, [message.id for message, _ in entries])
-        new = [(message, entry) for message, entry in entries if message.id in missing]
+        present = ExtractionStore(transaction).present(session.id, [message.id for message, _ in entries])
+        new = [(message, entry) for message, entry in entries if message.id not in present]
         if not new:
             return 0
         usage = UsageStore(transaction)

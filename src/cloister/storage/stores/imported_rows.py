@@ -4,15 +4,15 @@ An id of the archive is kept where it is free. Ids are unique in the whole datab
 then another is computed from it, the same at every repetition, and nothing says so.
 """
 
-import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, cast
 
+from cloister.domain.archive.ids import memory_ids, other_ids
 from cloister.domain.archive.records import ObservationRecord, RevisionRecord, SessionRecord
 from cloister.domain.conversation import Message
-from cloister.domain.identifiers import SEQUENCE_BITS, MemoryId, MessageId, PoolId, ProjectId, SessionId
+from cloister.domain.identifiers import MemoryId, MessageId, PoolId, ProjectId, SessionId
 from cloister.domain.memory import Memory
 from cloister.domain.text import checked_metadata
 from cloister.domain.truth.revision import MemoryState
@@ -21,16 +21,13 @@ from cloister.storage.stores.memories import MemoryStore
 from cloister.storage.stores.messages import Indexed, columns_of, span
 from cloister.storage.stores.usage import UsageStore
 
-_ATTEMPTS = 8
-_NUMBER_BITS = 42
-_BITS = 63
-
 
 class ImportedRows:
     """The tenant's rows, as an import adds to them. Sessions have to be locked, or added by the same transaction."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
+        self._tenant = transaction.reach.tenant
         self._usage = UsageStore(transaction)
 
     def restore_project(self, project: ProjectId) -> bool:
@@ -43,10 +40,6 @@ class ImportedRows:
 
     def has_default_project(self) -> bool:
         return self._transaction.row("default_project") is not None
-
-    def session_numbers(self, number: SessionId) -> list[SessionId]:
-        """The numbers under which a session of an archive may be stored, the first that is free first."""
-        return [SessionId(each) for each in self._numbers("session", number, _NUMBER_BITS)]
 
     def add_session(self, record: SessionRecord, number: SessionId, pool: PoolId, version: int) -> bool:
         """Add a session under this number; false if the number or its external id is taken."""
@@ -75,12 +68,6 @@ class ImportedRows:
             return False
         self._usage.add_session(number)
         return True
-
-    def missing_messages(self, session: SessionId, messages: Sequence[MessageId]) -> set[MessageId]:
-        if not messages:
-            return set()
-        rows = self._transaction.rows("present_messages", session_id=session, message_ids=integers(messages))
-        return {*messages} - {MessageId(cast(int, row[0])) for row in rows}
 
     def source_ids(self, session: SessionId, name: str, after: int) -> tuple[set[str], int]:
         """The ids that the session's messages behind one have in the source they were imported from, which are the entry `name` of
@@ -140,13 +127,13 @@ class ImportedRows:
     def add_memory(self, memory: Memory, digest: bytes, indexed: Indexed) -> tuple[MemoryId, bool]:
         """Add a memory, under its id or one computed from it. Returns the id under which it is stored, and whether it is new."""
         memories = MemoryStore(self._transaction)
-        for number in self._numbers("memory", memory.id, _NUMBER_BITS, form=_derived_form):
+        for number in memory_ids(self._tenant, memory.id):
             row = self._transaction.row("session_of_memory", memory_id=number)
             if row is not None and row[0] == memory.session:
-                return MemoryId(number), False
-            if row is None and memories.add(replace(memory, id=MemoryId(number)), digest, indexed):
-                self._set_memory_state(MemoryId(number), memory)
-                return MemoryId(number), True
+                return number, False
+            if row is None and memories.add(replace(memory, id=number), digest, indexed):
+                self._set_memory_state(number, memory)
+                return number, True
             same = self._transaction.row("memory_of_digest", session_id=memory.session, digest=digest)
             if same is not None:
                 return MemoryId(cast(int, same[0])), False
@@ -165,7 +152,7 @@ class ImportedRows:
 
     def add_revision(self, memory: MemoryId, record: RevisionRecord) -> bool:
         """Add a revision of a memory, under its id or one computed from it; false if it is there already."""
-        for number in self._numbers("revision", record.id, _BITS):
+        for number in other_ids(self._tenant, "revision", record.id):
             row = self._transaction.row("memory_of_revision", revision_id=number)
             if row is not None and row[0] == memory:
                 return False
@@ -195,7 +182,7 @@ class ImportedRows:
 
     def add_observation(self, session: SessionId, record: ObservationRecord) -> bool:
         """Add an observation, under its id or one computed from it; false if it is there already."""
-        for number in self._numbers("observation", record.id, _BITS):
+        for number in other_ids(self._tenant, "observation", record.id):
             row = self._transaction.row("session_of_observation", observation_id=number)
             if row is not None and row[0] == session:
                 return False
@@ -213,10 +200,6 @@ class ImportedRows:
                 return True
         raise RuntimeError("no id is free for an observation")
 
-    def entity_ids(self, entity: int) -> Iterator[int]:
-        """The ids under which an entity of an archive may be stored, the first that is free first."""
-        return self._numbers("entity", entity, _NUMBER_BITS, form=_derived_form)
-
     def messages_to_mention(self, messages: Sequence[MessageId]) -> dict[MessageId, tuple[SessionId, str | None]]:
         """Those of these messages that exist within the caller's reach, with their sessions and the users of these."""
         rows = self._transaction.rows("messages_to_mention", message_ids=integers(messages))
@@ -229,15 +212,3 @@ class ImportedRows:
         """Those of these messages that are known to mention the entity."""
         rows = self._transaction.rows("mentions_of_entity", entity_id=entity, message_ids=integers(messages))
         return {MessageId(cast(int, row[0])) for row in rows}
-
-    def _numbers(self, kind: str, given: int, bits: int, form: Callable[[int], int] = int) -> Iterator[int]:
-        yield given
-        for attempt in range(1, _ATTEMPTS):
-            text = f"{self._transaction.reach.tenant}:{kind}:{given}:{attempt}"
-            drawn = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) % ((1 << bits) - 1) + 1
-            yield form(drawn)
-
-
-def _derived_form(number: int) -> int:
-    """The form that ids of memories and entities have, see `new_memory_id`."""
-    return number << SEQUENCE_BITS | 1
