@@ -40,6 +40,7 @@ from cloister.services.memories.observations import Observations
 from cloister.services.recall.additional import AdditionalRecall
 from cloister.services.recall.build_context import ContextBuilder
 from cloister.services.recall.embed import TextEmbedder
+from cloister.services.recall.pool_reader import PoolReader
 from cloister.services.recall.query_vectors import QueryVectors
 from cloister.services.recall.recall import Recall
 from cloister.services.recall.search import Search
@@ -69,6 +70,7 @@ class Services:
     recall: Recall
     context: ContextBuilder
     search: Search
+    pool_reader: PoolReader
     forgetting: Forgetting
     erase_user: UserErasure
     tenants: Tenants
@@ -182,6 +184,7 @@ def wire(
         recall=recall,
         context=contexts,
         search=Search(database, recall, clock),
+        pool_reader=PoolReader(database, generation),
         forgetting=forgetting,
         erase_user=UserErasure(database, forgetting, entity_indexing, generation, events),
         tenants=Tenants(database, external, forgetting, access, generation, clock, events),

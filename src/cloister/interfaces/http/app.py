@@ -23,6 +23,7 @@ from cloister.interfaces.http.dispatch.routes import THREADS, Executors
 from cloister.interfaces.http.events import routes as events
 from cloister.interfaces.http.events.subscribers import Subscribers
 from cloister.interfaces.http.hosts import AllowedHosts
+from cloister.interfaces.http.mcp import routes as mcp
 from cloister.interfaces.http.metrics import Metrics
 from cloister.interfaces.http.middleware import RequestMiddleware
 from cloister.interfaces.http.openai import models as openai_models
@@ -72,6 +73,7 @@ def create_app(
     metrics = Metrics(services)
     app.state.metrics = metrics
     app.state.executors = None
+    app.state.hosts = hosts or AllowedHosts()
     subscribers = app.state.subscribers = Subscribers(services)
     access_recheck = app.state.access_recheck = AccessRecheck(services)
     app.state.gate = Gate(
@@ -81,7 +83,20 @@ def create_app(
         sign_ins=sign_ins or SignIns(),
         operator_key=operator_key,
     )
-    parts = (recall, sessions, memories, chat, openai_chat, openai_models, events, tenants, erasure, health, sign_in)
+    parts = (
+        recall,
+        sessions,
+        memories,
+        chat,
+        openai_chat,
+        openai_models,
+        mcp,
+        events,
+        tenants,
+        erasure,
+        health,
+        sign_in,
+    )
     for part in parts:
         # Not by `include_router`, which nests routers and searches all of them at every request.
         app.router.routes.extend(part.router.routes)
@@ -91,6 +106,6 @@ def create_app(
         RequestMiddleware,
         metrics=metrics,
         find=lambda scope: find(scope) or find_page(scope),
-        hosts=hosts or AllowedHosts(),
+        hosts=app.state.hosts,
     )
     return app

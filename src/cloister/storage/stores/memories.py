@@ -146,6 +146,13 @@ class StoredMemories:
     def all_rows(self) -> Iterator[Row]:
         return self._transaction.stream("memory_pool_rows", pool_id=self._pool, generation=self._generation)
 
+    def page(self, *, limit: int, after: CursorKey = FIRST_PAGE) -> list[StoredMemory]:
+        """A page of the pool's memories, oldest first; `after` is the (created_at, id) of the last one of the page before."""
+        rows = self._transaction.rows(
+            "pool_memory_page", pool_id=self._pool, limit=limit, after_created_at=after[0], after_memory_id=after[1]
+        )
+        return MemoryStore(self._transaction).stored(rows)
+
     def found(self, ids: Sequence[int]) -> dict[int, StoredMemory]:
         """The memories with these ids that are in this pool now; other ids are left out."""
         rows = self._transaction.rows("pool_memories", pool_id=self._pool, memory_ids=integers(ids))

@@ -1,0 +1,28 @@
+"""Errors of `/mcp` that come before the protocol: as JSON-RPC errors, which MCP's clients show, with their HTTP status."""
+
+import json
+
+from starlette.responses import Response
+
+from cloister.interfaces.http.problems import MEDIA_TYPE
+
+PATH = "/mcp"
+# Outside the codes that JSON-RPC and MCP have given a meaning.
+_CODE = -31_000
+_KEPT = ("www-authenticate", "retry-after", "allow")
+
+
+def json_rpc_error(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> Response:
+    """An error without a request id, since the request was not read. `code` is that of the API."""
+    error = {"code": _CODE, "message": message, "data": {"code": code, "status": status}}
+    body = {"jsonrpc": "2.0", "id": None, "error": error}
+    return Response(json.dumps(body), status, headers, "application/json")
+
+
+def in_json_rpc_shape(response: Response) -> Response:
+    """A problem as a JSON-RPC error, with its status and headers; any other response unchanged."""
+    if response.media_type != MEDIA_TYPE:
+        return response
+    problem = json.loads(bytes(response.body))
+    headers = {name: response.headers[name] for name in _KEPT if name in response.headers}
+    return json_rpc_error(response.status_code, problem["code"], problem["detail"], headers)
