@@ -29,6 +29,7 @@ from cloister.interfaces.mcp.resources import (
 from cloister.interfaces.mcp.tools import TOOLS, Tool
 
 T = TypeVar("T")
+_LOGGER = logging.getLogger("cloister.mcp")
 Context = ServerRequestContext[Any, Any]
 NAME = "cloister"
 INSTRUCTIONS = (
@@ -48,9 +49,14 @@ class Session(Protocol):
     def run(self, call: Callable[[], T], *, writes: bool) -> Awaitable[T]: ...
 
 
-def build_server(session: Session) -> Server[Any]:
-    """The server for one transport. The SDK's own log lines about every message are switched off."""
+def quieten() -> None:
+    """Switch off what the SDK logs about every request."""
     logging.getLogger("mcp").setLevel(logging.WARNING)
+
+
+def build_server(session: Session) -> Server[Any]:
+    """The server for one transport."""
+    quieten()
     handlers = _Handlers(session)
     return Server(
         NAME,
@@ -87,7 +93,7 @@ class _Handlers:
         connection = await self._connection(context)
         try:
             arguments = checked_arguments(tool, params.arguments)
-            answer = await self._session.run(lambda: call(connection, tool, arguments), writes=tool.writes)
+            answer = await self._run(lambda: call(connection, tool, arguments), writes=tool.writes)
         except CloisterError as error:
             text = types.TextContent(type="text", text=error_text(error))
             return types.CallToolResult(content=[text], is_error=True)
@@ -152,6 +158,7 @@ class _Handlers:
         return types.GetPromptResult(description="What is remembered about a topic.", messages=[said])
 
     async def _connection(self, context: Context) -> McpConnection:
+        """The connection of a request, which fails if its project was deleted meanwhile."""
         try:
             return await self._session.connection(context)
         except CloisterError as error:
@@ -159,9 +166,19 @@ class _Handlers:
 
     async def _answered(self, read: Callable[[], T]) -> T:
         try:
-            return await self._session.run(read, writes=False)
+            return await self._run(read, writes=False)
         except CloisterError as error:
             raise protocol_error(error) from error
+
+    async def _run(self, work: Callable[[], T], *, writes: bool) -> T:
+        """Run a call. A crash is logged and its text kept back, which the SDK would send to older clients."""
+        try:
+            return await self._session.run(work, writes=writes)
+        except CloisterError:
+            raise
+        except Exception as error:
+            _LOGGER.exception("an MCP request failed")
+            raise MCPError(code=types.INTERNAL_ERROR, message=_BROKEN) from error
 
 
 def error_text(error: CloisterError) -> str:
