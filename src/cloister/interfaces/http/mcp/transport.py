@@ -54,7 +54,17 @@ class McpResponse(Response):
         body = await Request(scope, receive).body()
         manager = StreamableHTTPSessionManager(self._transport.server, json_response=True, stateless=True)
         async with manager.run():
-            await manager.handle_request({**scope, _CONNECTION: self._connection}, _replayed(body, receive), send)
+            await manager.handle_request(
+                {**scope, "headers": _trimmed(scope["headers"]), _CONNECTION: self._connection},
+                _replayed(body, receive),
+                send,
+            )
+
+
+def _trimmed(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Headers without blanks around their values (RFC 9110): the HTTP parser leaves those at the end, and the SDK compares values
+    with the body."""
+    return [(name, value.strip(b" \t")) for name, value in headers]
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
