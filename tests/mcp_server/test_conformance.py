@@ -1,6 +1,7 @@
 """The conformance suite and the inspector of MCP, unmodified, against our server."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Generator
@@ -92,5 +93,6 @@ def test_the_inspector_finds_nothing_wrong_with_the_schemas(packages: Path, sqli
 def test_the_inspector_speaks_to_the_command(packages: Path, tmp_path: Path) -> None:
     """DOOR-1: on standard input and output."""
     command = (sys.executable, "-m", "cloister", "mcp", "--data", str(tmp_path / "data"), "--user", "ada")
-    listed = inspector(packages, *command, "--method", "tools/list", "--strict")
+    sources = ("-e", f"PYTHONPATH={os.environ.get('PYTHONPATH', '')}")
+    listed = inspector(packages, *command, *sources, "--method", "tools/list", "--strict")
     assert {tool["name"] for tool in listed["tools"]} == READING | WRITING

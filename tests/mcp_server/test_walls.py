@@ -120,7 +120,8 @@ def test_nothing_crosses_between_connections_that_are_open_side_by_side(grid: di
         assert all(pool.canary in pool.connected.call("fetch", id=id)["text"] for id in pool.ids)
     pairs = list(permutations(grid.values(), 2))
     with ThreadPoolExecutor(8) as threads:
-        answers = list(threads.map(lambda pair: answers_of(pair[0].connected, pair[1]), pairs))
+        readers, owners = [reader.connected for reader, _ in pairs], [owner for _, owner in pairs]
+        answers = list(threads.map(answers_of, readers, owners))
     crossed = [
         (reader.name, owner.name, name)
         for (reader, owner), given in zip(pairs, answers, strict=True)
