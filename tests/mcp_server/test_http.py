@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
+from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.hosts import AllowedHosts
 from cloister.interfaces.http.mcp import routes
 from support.clients.mcp_client import over_http
 from support.databases.engines import sqlite_engine
-from support.servers.http_server import Server, ServerProcess, Tenant, serving
+from support.servers.http_server import OPERATOR_KEY, Server, ServerProcess, Tenant, new_client, running, serving
 
 ACCEPT = {"Accept": "application/json, text/event-stream"}
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -40,6 +41,27 @@ def test_a_key_is_needed_and_oauth_is_not_offered(server: Server) -> None:
         }
     for path in ("/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"):
         assert server.nobody.get(path).status_code == 404
+
+
+def test_an_issuer_is_named_only_where_one_is_configured(tmp_path: Path) -> None:
+    """DOOR-1: RFC 9728. What it gives out are API keys, and a key works as before."""
+    engine = sqlite_engine(tmp_path / "data")
+    app = create_app(engine.services(), operator_key=OPERATOR_KEY, mcp_issuer="https://auth.example")
+    with engine.closing, running(app) as address, new_client(address) as http:
+        answer = http.post("/mcp", json=PING, headers=ACCEPT)
+        metadata = f"{address}/.well-known/oauth-protected-resource/mcp"
+        assert (answer.status_code, answer.headers["www-authenticate"]) == (
+            401,
+            f'Bearer resource_metadata="{metadata}"',
+        )
+        assert http.get(metadata).json() == {
+            "resource": f"{address}/mcp",
+            "resource_name": "Cloister",
+            "authorization_servers": ["https://auth.example"],
+            "bearer_methods_supported": ["header"],
+        }
+        tenant = Server(address=address, http=http).new_tenant()
+        assert tenant.admin.post("/mcp", PING, headers=ACCEPT).status_code == 200
 
 
 def test_a_signed_in_browser_does_not_open_the_door(server: Server, tenant: Tenant) -> None:

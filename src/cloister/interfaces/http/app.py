@@ -23,6 +23,7 @@ from cloister.interfaces.http.dispatch.routes import THREADS, Executors
 from cloister.interfaces.http.events import routes as events
 from cloister.interfaces.http.events.subscribers import Subscribers
 from cloister.interfaces.http.hosts import AllowedHosts
+from cloister.interfaces.http.mcp import oauth
 from cloister.interfaces.http.mcp import routes as mcp
 from cloister.interfaces.http.metrics import Metrics
 from cloister.interfaces.http.middleware import RequestMiddleware
@@ -41,6 +42,7 @@ def create_app(
     requests_at_once: int = 0,
     hosts: AllowedHosts | None = None,
     sign_ins: SignIns | None = None,
+    mcp_issuer: str | None = None,
     at_end: Callable[[], object] = lambda: None,
 ) -> FastAPI:
     """The app over open services; `at_end` is called after its last request. Without `hosts` only loopback names are allowed."""
@@ -73,6 +75,7 @@ def create_app(
     metrics = Metrics(services)
     app.state.metrics = metrics
     app.state.executors = None
+    app.state.mcp_issuer = mcp_issuer
     app.state.hosts = hosts or AllowedHosts()
     subscribers = app.state.subscribers = Subscribers(services)
     access_recheck = app.state.access_recheck = AccessRecheck(services)
@@ -97,7 +100,7 @@ def create_app(
         health,
         sign_in,
     )
-    for part in parts:
+    for part in parts if mcp_issuer is None else (*parts, oauth):
         # Not by `include_router`, which nests routers and searches all of them at every request.
         app.router.routes.extend(part.router.routes)
     app.add_exception_handler(HTTPException, on_http_error)

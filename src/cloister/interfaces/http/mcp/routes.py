@@ -8,9 +8,11 @@ from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, Checke
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.hosts import AllowedHosts
 from cloister.interfaces.http.mcp.errors import PATH, in_json_rpc_shape, json_rpc_error
+from cloister.interfaces.http.mcp.oauth import challenge
 from cloister.interfaces.mcp.connection import McpConnection, open_connection
 from cloister.interfaces.mcp.extra import HOW_TO_INSTALL, is_installed
 
+_UNAUTHENTICATED = 401
 _USER, _SESSION = "X-User-ID", "X-Session-ID"
 
 
@@ -20,6 +22,12 @@ class McpRoute(GuardedRoute):
 
     def shaped(self, response: Response) -> Response:
         return in_json_rpc_shape(response)
+
+    async def _respond(self, request: Request) -> Response:
+        response = await super()._respond(request)
+        if response.status_code == _UNAUTHENTICATED:
+            response.headers["www-authenticate"] = challenge(request)
+        return response
 
     def _admit(self, request: Request, checked: Checked | None) -> None:
         _refuse_other_origins(request)
