@@ -1,6 +1,8 @@
 """`/mcp` before the protocol begins: methods, keys, origins, hosts, sizes, and bodies that are no messages."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -189,3 +191,12 @@ def test_requests_of_one_client_may_go_to_any_process(tmp_path: Path) -> None:
             assert "The bike is green." in json.dumps(other.call("list_memories"))
         assert (first.stop(), second.stop()) == (0, 0)
         assert "mcp" not in first.complaints.replace('"route": "/mcp"', "")
+
+
+def test_a_server_without_mcp_clients_loads_nothing_of_the_sdk() -> None:
+    """DOOR-1: nor does the command line."""
+    wanted = "import sys, cloister.interfaces.http.app, cloister.interfaces.cli.main; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", wanted], capture_output=True, text=True, check=True)
+    loaded = {name.partition(".")[0] for name in done.stdout.split()}
+    assert "cloister" in loaded
+    assert not loaded & {"mcp", "mcp_types", "sse_starlette", "jsonschema", "opentelemetry", "jwt"}

@@ -89,12 +89,12 @@ def over_http(
 
 
 @contextmanager
-def over_stdio(*options: str, era: Era = "auto") -> Generator[Connected]:
+def over_stdio(*options: str, era: Era = "auto", environment: Mapping[str, str] | None = None) -> Generator[Connected]:
     """A connection to `cloister mcp` in a process that the client starts, with the sources that these tests use."""
     started = StdioServerParameters(
         command=sys.executable,
         args=["-m", "cloister", "mcp", *options],
-        env={"PYTHONPATH": os.environ.get("PYTHONPATH", "")},
+        env={"PYTHONPATH": os.environ.get("PYTHONPATH", ""), **(environment or {})},
     )
     with (
         start_blocking_portal() as portal,

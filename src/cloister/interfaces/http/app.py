@@ -23,7 +23,6 @@ from cloister.interfaces.http.dispatch.routes import THREADS, Executors
 from cloister.interfaces.http.events import routes as events
 from cloister.interfaces.http.events.subscribers import Subscribers
 from cloister.interfaces.http.hosts import AllowedHosts
-from cloister.interfaces.http.mcp import oauth
 from cloister.interfaces.http.mcp import routes as mcp
 from cloister.interfaces.http.metrics import Metrics
 from cloister.interfaces.http.middleware import RequestMiddleware
@@ -100,9 +99,13 @@ def create_app(
         health,
         sign_in,
     )
-    for part in parts if mcp_issuer is None else (*parts, oauth):
+    for part in parts:
         # Not by `include_router`, which nests routers and searches all of them at every request.
         app.router.routes.extend(part.router.routes)
+    if mcp_issuer is not None:
+        from cloister.interfaces.http.mcp import oauth
+
+        app.router.routes.extend(oauth.router.routes)
     app.add_exception_handler(HTTPException, on_http_error)
     find, find_page = finder(app.router.routes), ConsolePages().find
     app.add_middleware(

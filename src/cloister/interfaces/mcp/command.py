@@ -8,7 +8,7 @@ import typer
 from cloister.bootstrap import build_services, open_tenant
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import NO_PROJECT, parse_project_id
-from cloister.interfaces.cli.options import Data, Key, KeyProject, Tenant, User
+from cloister.interfaces.cli.options import Data, Json, Key, KeyProject, Tenant, User
 from cloister.interfaces.cli.project_names import project_id_of
 from cloister.interfaces.mcp.extra import HOW_TO_INSTALL, is_installed
 from cloister.interfaces.python.library import Cloister
@@ -31,6 +31,7 @@ def mcp(
     data: Data = None,
     key: Key = None,
     tenant: Tenant = None,
+    json: Json = False,
 ) -> None:
     """Serve MCP on standard input and output.
 

@@ -2,11 +2,13 @@
 
 import json
 
+from starlette.requests import Request
 from starlette.responses import Response
 
 from cloister.interfaces.http.problems import MEDIA_TYPE
 
 PATH = "/mcp"
+METADATA = f"/.well-known/oauth-protected-resource{PATH}"
 # Outside the codes that JSON-RPC and MCP have given a meaning.
 _CODE = -31_000
 _KEPT = ("www-authenticate", "retry-after", "allow")
@@ -26,3 +28,15 @@ def in_json_rpc_shape(response: Response) -> Response:
     problem = json.loads(bytes(response.body))
     headers = {name: response.headers[name] for name in _KEPT if name in response.headers}
     return json_rpc_error(response.status_code, problem["code"], problem["detail"], headers)
+
+
+def challenge(request: Request) -> str:
+    """The challenge of a 401: with the address of the OAuth metadata, if there is an issuer."""
+    if request.app.state.mcp_issuer is None:
+        return "Bearer"
+    return f'Bearer resource_metadata="{address_of(request, METADATA)}"'
+
+
+def address_of(request: Request, path: str) -> str:
+    """The address of a path under the name that the caller used, which is one of this server's."""
+    return f"{request.url.scheme}://{request.headers['host']}{path}"

@@ -12,9 +12,8 @@ from starlette.responses import Response
 
 from cloister.interfaces.http.dispatch.callers import needs
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
-from cloister.interfaces.http.mcp.errors import PATH
+from cloister.interfaces.http.mcp.errors import METADATA, PATH, address_of
 
-METADATA = f"/.well-known/oauth-protected-resource{PATH}"
 router = APIRouter(route_class=GuardedRoute, tags=["MCP"])
 
 
@@ -23,21 +22,9 @@ router = APIRouter(route_class=GuardedRoute, tags=["MCP"])
 def protected_resource(request: Request) -> Response:
     """Where the access tokens of `/mcp` come from."""
     metadata = {
-        "resource": _address(request, PATH),
+        "resource": address_of(request, PATH),
         "resource_name": "Cloister",
         "authorization_servers": [request.app.state.mcp_issuer],
         "bearer_methods_supported": ["header"],
     }
     return Response(json.dumps(metadata), media_type="application/json")
-
-
-def challenge(request: Request) -> str:
-    """The challenge of a 401: with the address of the metadata, if there is an issuer."""
-    if request.app.state.mcp_issuer is None:
-        return "Bearer"
-    return f'Bearer resource_metadata="{_address(request, METADATA)}"'
-
-
-def _address(request: Request, path: str) -> str:
-    """An address under the name that the caller used, which is one of this server's."""
-    return f"{request.url.scheme}://{request.headers['host']}{path}"

@@ -7,8 +7,7 @@ from cloister.domain.errors import Forbidden, InvalidRequest, Unauthenticated
 from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, Checked, needs
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.hosts import AllowedHosts
-from cloister.interfaces.http.mcp.errors import PATH, in_json_rpc_shape, json_rpc_error
-from cloister.interfaces.http.mcp.oauth import challenge
+from cloister.interfaces.http.mcp.errors import PATH, challenge, in_json_rpc_shape, json_rpc_error
 from cloister.interfaces.mcp.connection import McpConnection, open_connection
 from cloister.interfaces.mcp.extra import HOW_TO_INSTALL, is_installed
 
