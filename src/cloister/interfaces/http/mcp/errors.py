@@ -1,6 +1,7 @@
 """Errors of `/mcp` that come before the protocol: as JSON-RPC errors, which MCP's clients show, with their HTTP status."""
 
 import json
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,9 +15,12 @@ _CODE = -31_000
 _KEPT = ("www-authenticate", "retry-after", "allow")
 
 
-def json_rpc_error(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> Response:
-    """An error without a request id, since the request was not read. `code` is that of the API."""
-    error = {"code": _CODE, "message": message, "data": {"code": code, "status": status}}
+def json_rpc_error(
+    status: int, code: str, message: str, *, errors: Any = None, headers: dict[str, str] | None = None
+) -> Response:
+    """An error without a request id, since the request was not read. `code` and `errors` are those of the API."""
+    data = {"code": code, "status": status, **({"errors": errors} if errors else {})}
+    error = {"code": _CODE, "message": message, "data": data}
     body = {"jsonrpc": "2.0", "id": None, "error": error}
     return Response(json.dumps(body), status, headers, "application/json")
 
@@ -27,7 +31,9 @@ def in_json_rpc_shape(response: Response) -> Response:
         return response
     problem = json.loads(bytes(response.body))
     headers = {name: response.headers[name] for name in _KEPT if name in response.headers}
-    return json_rpc_error(response.status_code, problem["code"], problem["detail"], headers)
+    return json_rpc_error(
+        response.status_code, problem["code"], problem["detail"], errors=problem.get("errors"), headers=headers
+    )
 
 
 def challenge(request: Request) -> str:
