@@ -1,14 +1,19 @@
 """Every tool, resource and prompt, asked by the unmodified client of the SDK on every transport and in both protocol eras."""
 
+import socket
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp.shared.exceptions import MCPError
+from typer.testing import CliRunner
 
+from cloister.interfaces.cli.main import app
 from support.clients.mcp_client import ERAS, READING, WRITING, Connected, Era, over_http, over_stdio
-from support.servers.http_server import Server, Tenant
+from support.servers.http_server import Server, ServerProcess, Tenant
+from support.waiting import eventually
 
 WAYS = [
     "http-sqlite-auto",
@@ -191,3 +196,49 @@ def test_a_session_of_ones_own_is_used_and_one_outside_the_scope_is_not(tenant: 
             assert connected.call("get_context", query="bike")["scope"]["session"] == name
     assert tenant.admin.everything("/v1/sessions/ada%27s/memories") == []
     assert tenant.admin.everything("/v1/sessions/kitchen%27s/memories") == []
+
+
+def test_exchanges_become_memories_without_a_server(tmp_path: Path) -> None:
+    """DOOR-1, MEM-3: the process that a client starts extracts too."""
+    with over_stdio("--data", str(tmp_path / "data")) as connected:
+        for said in ("My neighbour Anna plays the cello.", "I prefer tea to coffee."):
+            connected.call("record_exchange", user_message=said, ai_response="Noted.")
+        listed = eventually(lambda: connected.call("list_memories")["memories"])
+        assert any("Anna" in memory["content"] for memory in listed)
+
+
+def test_a_relay_outlives_a_server_that_is_restarted(tmp_path: Path) -> None:
+    """DOOR-1: meanwhile the client is told that no server answers."""
+    data, port = tmp_path / "data", free_port()
+    with ServerProcess(data, options=("--port", port)) as first:
+        key = first.server.new_tenant().key
+        with over_stdio("--data", first.address, "--key", key) as connected:
+            connected.call("remember", contents=["The bike is green."])
+            assert first.stop() == 0
+            with pytest.raises(MCPError, match="No Cloister answers at"):
+                connected.call("list_memories")
+            with ServerProcess(data, options=("--port", port)):
+                (memory,) = connected.call("list_memories")["memories"]
+                assert memory["content"] == "The bike is green."
+
+
+def free_port() -> str:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return str(listening.getsockname()[1])
+
+
+def test_a_command_that_cannot_begin_says_why(tmp_path: Path, tenant: Tenant) -> None:
+    """DOOR-1: in one line on standard error, since standard output is the protocol's."""
+    data, server = ("--data", str(tmp_path / "data")), ("--data", tenant.address)
+    for options, expected in (
+        ((*server, "--key", tenant.key[:-1] + "_"), "A valid API key is needed"),
+        ((*server, "--key", tenant.key, "--project", "proj_0123456789abcdef"), "There is no project"),
+        ((*server, "--key", tenant.key, "--read-only"), "use a key that may only read"),
+        ((*data, "--project", "Nowhere"), "There is no project 'Nowhere' here"),
+        ((*data, "--project", "none"), "an MCP connection belongs to one"),
+        ((*data, "--user", ""), "user"),
+        (("--data", "http://127.0.0.1:9", "--key", "clo_x"), "No Cloister answers at http://127.0.0.1:9"),
+    ):
+        done = CliRunner().invoke(app, ["mcp", *options])
+        assert (done.exit_code, done.stdout) == (1, ""), done.output
+        assert done.stderr.startswith("error: ") and expected in done.stderr and done.stderr.count("\n") == 1

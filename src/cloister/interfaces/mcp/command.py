@@ -1,6 +1,5 @@
 """`cloister mcp`: MCP on standard input and output, for clients that start a program."""
 
-import signal
 from typing import Annotated
 
 import typer
@@ -43,8 +42,6 @@ def mcp(
         raise InvalidRequest("mcp", HOW_TO_INSTALL)
     if project == NO_PROJECT:
         raise InvalidRequest("project", "must be a project: an MCP connection belongs to one.")
-    # A client ends its server with a signal while a thread waits for input; every write is durable already.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     remote = read_remote(data, key, tenant=tenant)
     if remote is None:
         _serve_embedded(data, tenant, project=project, user=user, session=session, may_write=not read_only)

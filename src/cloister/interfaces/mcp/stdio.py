@@ -1,5 +1,6 @@
 """MCP on standard input and output, for one client that starts this process: over a database, or as a relay to a server."""
 
+import signal
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -61,6 +62,8 @@ def serve_relay(remote: Remote, headers: Mapping[str, bytes]) -> None:
 
 
 async def _serve(server: Server[Any]) -> None:
+    # A thread waits for input, which no other signal handler could interrupt. Every write is durable already.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     async with stdio_server() as (received, sent):
         await server.run(received, sent, server.create_initialization_options())
 
