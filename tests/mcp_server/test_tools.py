@@ -11,7 +11,7 @@ from mcp.shared.exceptions import MCPError
 from typer.testing import CliRunner
 
 from cloister.interfaces.cli.main import app
-from support.clients.mcp_client import ERAS, READING, WRITING, Connected, Era, over_http, over_stdio
+from support.clients.mcp_client import ERAS, READING, WRITING, Connected, Era, over_http, over_stdio, said_by
 from support.servers.http_server import Server, ServerProcess, Tenant
 from support.waiting import eventually
 
@@ -196,6 +196,42 @@ def test_a_session_of_ones_own_is_used_and_one_outside_the_scope_is_not(tenant: 
             assert connected.call("get_context", query="bike")["scope"]["session"] == name
     assert tenant.admin.everything("/v1/sessions/ada%27s/memories") == []
     assert tenant.admin.everything("/v1/sessions/kitchen%27s/memories") == []
+
+
+def test_answers_are_short_however_much_is_remembered(tenant: Tenant) -> None:
+    """DOOR-1: 2,000 tokens by default; what is left out is counted, and can be asked for."""
+    long = "The spare key hangs behind the clock. " + "Then we talked about something else for a while. " * 100
+    with over_http(tenant.address, tenant.key) as connected:
+        for number in range(12):
+            said = f"{number}: {long}"
+            connected.call("record_exchange", user_message=said, ai_response=f"So it is: {said}")
+        facts = [f"Fact {number}: {long}"[:2_000] for number in range(20)]
+        stored = connected.result("remember", contents=facts)
+        query = "Where does the spare key hang?"
+        first = connected.call("search", query=query)["results"][0]["id"]
+        answers = {
+            "remember": said_by(stored),
+            "get_context": said_by(connected.result("get_context", query=query)),
+            "get_context without a query": said_by(connected.result("get_context")),
+            "search_memory": said_by(connected.result("search_memory", query=query, limit=50)),
+            "list_memories": said_by(connected.result("list_memories", limit=50)),
+            "search": said_by(connected.result("search", query=query)),
+            "fetch": said_by(connected.result("fetch", id=first)),
+            "context": connected.resource("cloister://context"),
+            "session": connected.resource(f"cloister://sessions/{connected.call('get_context')['scope']['session']}"),
+            "prompt": connected.prompt(query),
+        }
+        assert {name: len(text) for name, text in answers.items() if len(text) > 8_000} == {}
+        assert len(connected.call("get_context", query=query, budget_tokens=6_000)["context"]) > 8_000
+        listed: list[str] = []
+        cursor: dict[str, str] = {}
+        while True:
+            page = connected.call("list_memories", limit=50, **cursor)
+            listed += [memory["content"] for memory in page["memories"]]
+            if page["next_cursor"] is None:
+                break
+            cursor = {"cursor": page["next_cursor"]}
+        assert [each.partition(":")[0] for each in listed] == [each.partition(":")[0] for each in facts]
 
 
 def test_exchanges_become_memories_without_a_server(tmp_path: Path) -> None:
