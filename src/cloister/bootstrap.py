@@ -45,6 +45,7 @@ from cloister.services.memories.preview import ExtractionPreview
 from cloister.services.recall.additional import AdditionalRecall
 from cloister.services.recall.build_context import ContextBuilder
 from cloister.services.recall.embed import TextEmbedder
+from cloister.services.recall.pool_reader import PoolReader
 from cloister.services.recall.profile import Profiles
 from cloister.services.recall.query_vectors import QueryVectors
 from cloister.services.recall.recall import Recall
@@ -75,6 +76,7 @@ class Services:
     recall: Recall
     context: ContextBuilder
     search: Search
+    pool_reader: PoolReader
     forgetting: Forgetting
     erase_user: UserErasure
     export: Export
@@ -196,6 +198,7 @@ def wire(
         recall=recall,
         context=contexts,
         search=Search(database, recall, clock),
+        pool_reader=PoolReader(database, generation, clock),
         forgetting=forgetting,
         erase_user=UserErasure(database, forgetting, entity_indexing, generation, events),
         export=Export(database),

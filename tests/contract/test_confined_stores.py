@@ -140,6 +140,9 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
     "VectorStore.sessions_to_embed": lambda t, h: (
         [session for session, _ in VectorStore(t, MODEL).sessions_to_embed(h.first.pool, -1)] == [h.first.session]
     ),
+    "StoredMemories.page": lambda t, h: (
+        [stored.memory.id for stored in garden_memories(t, h).page(limit=9)] == [h.first.memory]
+    ),
     "StoredMemories.found": lambda t, h: (
         list(garden_memories(t, h).found([place.memory for place in h.places])) == [h.first.memory]
     ),

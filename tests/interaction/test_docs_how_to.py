@@ -271,6 +271,8 @@ def test_every_block_of_a_page_is_run_or_known_to_be_only_shown(page: Path) -> N
         "workers.md": {"console"},
         "filters.md": {"console", "python", "text"},
         "embedders.md": {"console"},
+        # Every configuration in it is tried by `tests/mcp_server/test_documents.py`.
+        "mcp.md": {"console", "json", "toml", "markdown"},
     }
     # What installs and configures a whole machine. Its variables, its commands and its backup are looked at below.
     only_shown = {"deploy.md": {"console", "ini", "nginx"}, "workers.md": {"ini"}}

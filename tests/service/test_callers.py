@@ -26,6 +26,7 @@ from cloister.domain.scope import Reach
 from cloister.domain.timestamps import now
 from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.dispatch.callers import need_of
+from cloister.interfaces.http.mcp.errors import PATH as MCP
 from cloister.interfaces.http.openai.errors import PATHS as OPENAI_PATHS
 from cloister.services.conversations.sessions import SessionFields
 from cloister.services.tenancy.api_keys import ApiKeys, KeyFields
@@ -181,6 +182,7 @@ ONE = {"role": "user", "content": "And the beans."}
 TURN = {"session_id": SESSION, "user_message": "And the beans?", "ai_response": "Those too."}
 ASK = {"id": SESSION, "messages": [{"role": "user", "parts": [{"type": "text", "text": "And the beans?"}]}]}
 COMPLETE = {"messages": [{"role": "user", "content": "And the beans?"}]}
+MESSAGE = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 ROWS = (
     #                                                         reader, writer, admin,
     #                                                         stranger, pinned elsewhere, confined here, confined elsewhere
@@ -276,6 +278,8 @@ ROWS = (
     Row(
         "POST", "/v1/chat/completions", "403 403 200 200 200 200 404", {**COMPLETE, "metadata": {"session_id": SESSION}}
     ),
+    Row("POST", "/mcp", "200 403 200 200 200 200 200", MESSAGE),
+    Row("POST", "/mcp", "200 403 200 404 200 200 403", MESSAGE, in_garden=True),
     Row("GET", "/v1/models", "200 403 200 200 200 200 200"),
     Row("POST", "/v1/embeddings", "200 403 200 200 200 200 200", {"input": "The roses need water."}),
     Row("POST", "/v1/context", "200 403 200 404 200 200 404", {"session_id": SESSION}),
@@ -385,8 +389,10 @@ def status_of(row: Row, house: House, asking: Caller) -> int:
     )
     status = answer.status_code
     if status >= 400:
-        said = answer.json()["error"] if row.path in OPENAI_PATHS else answer.json()
-        kind = "application/json" if row.path in OPENAI_PATHS else "application/problem+json"
+        has_own_format = row.path in OPENAI_PATHS or row.path == MCP
+        said = answer.json()["error"] if has_own_format else answer.json()
+        said = said["data"] if row.path == MCP else said
+        kind = "application/json" if has_own_format else "application/problem+json"
         assert answer.headers["content-type"] == kind
         assert said["code"] == REFUSALS[status], answer.text
         assert answer.headers.get("www-authenticate") == ("Bearer" if status == 401 else None)

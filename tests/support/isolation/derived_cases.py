@@ -109,6 +109,7 @@ DERIVED_CASES: dict[str, Case] = {
     "StoredMemories.version": Case(act=lambda t, h: memory_rows(t, h).version(), nothing=None),
     "StoredMemories.validity_rows": Case(act=lambda t, h: memory_rows(t, h).validity_rows(), nothing=[]),
     "StoredMemories.all_rows": Case(act=lambda t, h: list(memory_rows(t, h).all_rows()), nothing=[]),
+    "StoredMemories.page": Case(act=lambda t, h: memory_rows(t, h).page(now=MOMENT, limit=9), nothing=[]),
     "StoredMemories.found": Case(act=lambda t, h: memory_rows(t, h).found([h.first.memory], MOMENT), nothing={}),
     "EntityStore.find": Case(act=lambda t, h: EntityStore(t).find(h.cellar, "ann", same_name("Rosa")), nothing=None),
     "EntityStore.get": Case(act=lambda t, h: EntityStore(t).get(h.first.entity), nothing=NotFound),

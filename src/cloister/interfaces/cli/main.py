@@ -24,6 +24,7 @@ from cloister.interfaces.cli.serve import serve
 from cloister.interfaces.cli.terminal import complain
 from cloister.interfaces.cli.usage import usage
 from cloister.interfaces.cli.worker import worker
+from cloister.interfaces.mcp.command import mcp
 from cloister.settings import VARIABLES
 
 
@@ -90,6 +91,7 @@ def root(
 app.command()(serve)
 app.command()(console)
 app.command()(worker)
+app.command()(mcp)
 app.command()(demo)
 app.command()(record)
 # The name of `record` in earlier versions.

@@ -240,6 +240,19 @@ class StoredMemories:
     def all_rows(self) -> Iterator[Row]:
         return self._transaction.stream("memory_pool_rows", pool_id=self._pool, generation=self._generation)
 
+    def page(self, *, now: int, limit: int, after: CursorKey = FIRST_PAGE) -> list[StoredMemory]:
+        """A page of the memories of the pool that are true now, oldest first; `after` is the (created_at, id) of the last one before
+        it."""
+        rows = self._transaction.rows(
+            "pool_memory_page",
+            pool_id=self._pool,
+            now=now,
+            limit=limit,
+            after_created_at=after[0],
+            after_memory_id=after[1],
+        )
+        return MemoryStore(self._transaction).stored(rows, now)
+
     def found(self, ids: Sequence[int], now: int) -> dict[int, StoredMemory]:
         """The memories with these ids that are in this pool now; other ids are left out."""
         rows = self._transaction.rows("pool_memories", pool_id=self._pool, memory_ids=integers(ids))

@@ -44,6 +44,8 @@ request that is not complete in time with 408 (`timeout`), too many connections 
 
 A creating POST with an `Idempotency-Key` is executed once: the same request with the same key is answered alike for 24 hours, and \
 another request with that key is refused with 422. Every answer has an `X-Request-ID`, which is in the server's log too.
+
+`POST /mcp` is not described here: it speaks the Model Context Protocol, which describes its tools itself.
 """
 SECTIONS: Mapping[str, str] = {
     "Organisation": "Tenants, projects, keys and usage.",

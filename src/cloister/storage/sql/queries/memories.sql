@@ -195,3 +195,14 @@ CROSS JOIN memory AS m
 CROSS JOIN session AS s
 WHERE m.memory_id = named.value AND m.tenant_id = :tenant_id
     AND s.session_id = m.session_id AND s.tenant_id = m.tenant_id AND s.pool_id = :pool_id
+
+-- name: pool_memory_page
+-- A page of the memories of one pool that are true now, oldest first.
+SELECT {memory_columns}
+FROM session AS s
+CROSS JOIN memory AS m
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id AND m.session_id = s.session_id
+    AND m.superseded_by IS NULL AND m.retracted_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > :now)
+    AND (m.created_at, m.memory_id) > (:after_created_at, :after_memory_id)
+ORDER BY m.created_at, m.memory_id
+LIMIT :limit
