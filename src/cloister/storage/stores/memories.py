@@ -241,7 +241,7 @@ class StoredMemories:
         return self._transaction.stream("memory_pool_rows", pool_id=self._pool, generation=self._generation)
 
     def page(self, *, now: int, limit: int, after: CursorKey = FIRST_PAGE) -> list[StoredMemory]:
-        """A page of the memories of the pool that are true now, oldest first; `after` is the (created_at, id) of the last one before
+        """A page of the memories of the pool that are true now, oldest first; `after` is the (created_at, id) of the one before
         it."""
         rows = self._transaction.rows(
             "pool_memory_page",
