@@ -4,8 +4,9 @@ Each query reads the rows of one pool, session or project only, so a filter that
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -32,6 +33,8 @@ from cloister.storage.interface import Row, Transaction, Value, integers
 from cloister.storage.stores.messages import span
 
 Ids = npt.NDArray[np.int64]
+_NO_IDS: Ids = np.empty(0, np.int64)
+_BATCH = 4_000
 
 
 class SessionNames(NamedTuple):
@@ -77,7 +80,7 @@ class FilterStore:
             rows = cast(list[tuple[int, str, str | None]], self._transaction.rows("filter_sessions", pool_id=pool))
             sessions = {session: SessionNames(name, user) for session, name, user in rows}
             candidates = [id for id, names in sessions.items() if possible(wanted, names.fulfils) is not False]
-        found = self._transaction.rows(
+        found = self._transaction.stream(
             "filter_messages",
             pool_id=pool,
             any_session=int(candidates is None or len(candidates) == len(sessions)),
@@ -93,7 +96,9 @@ class FilterStore:
         first, last = span(session)
         if possible(wanted, names.fulfils) is False:
             return []
-        rows = self._transaction.rows("filter_session_messages", after=max(first, after), last=last, **_bounds(wanted))
+        rows = self._transaction.stream(
+            "filter_session_messages", after=max(first, after), last=last, **_bounds(wanted)
+        )
         return [MessageId(id) for id in _passing(rows, {session: names}, wanted).ids.tolist()]
 
     def pool_memories(self, pool: PoolId, generation: int, wanted: Filter) -> list[int]:
@@ -143,15 +148,18 @@ def _bounds(wanted: Filter) -> dict[str, Value]:
     }
 
 
-def _passing(rows: Sequence[Row], sessions: Mapping[int, SessionNames], wanted: Filter) -> PassingMessages:
-    if not rows:
-        return PassingMessages(np.empty(0, np.int64), np.empty(0, np.int64), ())
-    columns = _MessageColumns(rows, sessions)
-    passing = np.flatnonzero(selected(wanted, columns.mask))
-    passing = passing[np.argsort(columns.ids[passing])]
-    return PassingMessages(
-        columns.ids[passing], columns.created_at[passing], [columns.roles[at] for at in passing.tolist()]
-    )
+def _passing(rows: Iterable[Row], sessions: Mapping[int, SessionNames], wanted: Filter) -> PassingMessages:
+    """The rows that pass. They are read in batches, so that a large pool needs little memory and other threads can run."""
+    remaining = iter(rows)
+    ids, created_at, roles = [_NO_IDS], [_NO_IDS], list[str]()
+    while batch := list(islice(remaining, _BATCH)):
+        columns = _MessageColumns(batch, sessions)
+        passing = np.flatnonzero(selected(wanted, columns.mask))
+        ids.append(columns.ids[passing])
+        created_at.append(columns.created_at[passing])
+        roles += [columns.roles[at] for at in passing.tolist()]
+    order = np.argsort(found := np.concatenate(ids))
+    return PassingMessages(found[order], np.concatenate(created_at)[order], [roles[at] for at in order.tolist()])
 
 
 class _MessageColumns:
