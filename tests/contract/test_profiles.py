@@ -11,6 +11,7 @@ from cloister.domain.prompts.profile import Profile
 from cloister.domain.scope import MemberVisibility, Reach
 from cloister.services.memories.corrections import MemoryChange
 from support.databases.engines import Engine
+from support.setups.facts import settle_facts
 from support.setups.memories import HOUR, MemorySetup, settle_house
 
 HOSTILE = (
@@ -156,17 +157,21 @@ def test_what_is_no_longer_true_or_there_is_gone_by_the_next_request(
     assert contents(profile(house, "ann", garden)) == []
 
 
-def test_a_newer_fact_takes_the_place_of_the_older_one(house: MemorySetup) -> None:
-    """MEM-16, MEM-12."""
+def test_a_newer_fact_takes_the_place_of_the_older_one_and_groups_follow_subjects(engine: Engine) -> None:
+    """MEM-16, MEM-12: identity before home before work; when the newer fact is forgotten, the older one is back."""
+    house = settle_facts(engine)
     garden = house.project()
     house.session("s", garden, "ann")
-    house.tell("s", "I live in Rome.")
-    house.clock.moment += HOUR
-    house.tell("s", "I moved to Oslo last week.")
-    found = " ".join(contents(profile(house, "ann", garden)))
-    assert "Oslo" in found
-    if "Rome" in found:
-        pytest.skip("these rules do not know yet which facts have one value")
+    house.state("s", "employer = The user works at Zentrix.", 1)
+    house.state("s", "home = The user lives in Rome.", 2)
+    newer = house.state("s", "home = The user lives in Oslo.", 3)
+    house.state("s", "name = The user is called Ann.", 4)
+    expected = ["The user is called Ann.", "The user lives in Oslo.", "The user works at Zentrix."]
+    assert contents(profile(house, "ann", garden)) == expected
+    lines = [line for line in profile(house, "ann", garden).text.splitlines() if line.startswith("- ")]
+    assert lines[1] == '- Home: User "ann" lives in Oslo.'
+    house.services.forgetting.message(house.reach, newer)
+    assert contents(profile(house, "ann", garden))[1] == "The user lives in Rome."
 
 
 def test_who_may_see_a_profile(house: MemorySetup) -> None:

@@ -57,6 +57,18 @@ class OverCommands:
     def erase_user(self, user_id: str, *, dry_run: bool = False) -> tenant_shapes.ErasedUser:
         return self._one(tenant_shapes.ErasedUser, "users", "erase", user_id, "--dry-run" if dry_run else "--yes")
 
+    def user_profile(
+        self, user_id: str, *, project_id: str | None = NOT_GIVEN, budget_tokens: int | None = None
+    ) -> derived_shapes.Profile:
+        options = _options(project=_project(project_id), budget=budget_tokens)
+        return self._one(derived_shapes.Profile, "users", "profile", user_id, *options)
+
+    def project_profile(
+        self, project_id: str, *, user_id: str | None = None, budget_tokens: int | None = None
+    ) -> derived_shapes.Profile:
+        options = _options(user=user_id, budget=budget_tokens)
+        return self._one(derived_shapes.Profile, "projects", "profile", project_id, *options)
+
     def create_session(
         self,
         external_id: str | None = None,

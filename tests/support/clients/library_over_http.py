@@ -72,6 +72,33 @@ class OverHttp:
         path = f"/v1/users/{segment(user_id)}{'?dry_run=true' if dry_run else ''}"
         return _one(tenant_shapes.ErasedUser, self._caller.delete(path))
 
+    def user_profile(
+        self, user_id: str, *, project_id: str | None = NOT_GIVEN, budget_tokens: int | None = None
+    ) -> derived_shapes.Profile:
+        project = None if project_id is NOT_GIVEN else project_id or "none"
+        params = _given(project_id=project, budget_tokens=budget_tokens)
+        return _one(derived_shapes.Profile, self._caller.get(f"/v1/users/{segment(user_id)}/profile", params=params))
+
+    def project_profile(
+        self, project_id: str, *, user_id: str | None = None, budget_tokens: int | None = None
+    ) -> derived_shapes.Profile:
+        params = _given(user_id=user_id, budget_tokens=budget_tokens)
+        return _one(derived_shapes.Profile, self._caller.get(f"/org/projects/{project_id}/profile", params=params))
+
+    def tenant_settings(self) -> tenant_shapes.TenantSettings:
+        return _one(tenant_shapes.TenantSettings, self._caller.get("/org/settings"))
+
+    def update_tenant_settings(self, *, retention_days: int | None) -> tenant_shapes.TenantSettings:
+        answer = self._caller.patch("/org/settings", {"retention_days": retention_days})
+        return _one(tenant_shapes.TenantSettings, answer)
+
+    def apply_retention(
+        self, project_id: str | None = None, *, dry_run: bool = False, retention_days: int | None = None
+    ) -> tenant_shapes.Retention:
+        path = "/org/retention" if project_id is None else f"/org/projects/{project_id}/retention"
+        params = _given(dry_run="true" if dry_run else None, retention_days=retention_days)
+        return _one(tenant_shapes.Retention, self._caller.request("POST", path, params=params))
+
     def create_session(
         self,
         external_id: str | None = None,
