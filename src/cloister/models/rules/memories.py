@@ -26,7 +26,7 @@ btw|by the way|fyi|ps|p\.s\.|actually|honestly|personally|basically|anyway|anywa
 luckily|sadly|unfortunately|fortunately|recently|lately|currently|nowadays|these days|right now
 as you know|you see|as for me|(as|like) i (said|mentioned|told you)|i told you( that)?|just so you know
 for (future )?reference|for the record|for context|(please )?(remember|note|keep in mind|don't forget|know)( that)?
-fun fact|scratch that|speaking of which|as a matter of fact|the thing is|truth is|one more thing|good news
+guess what|fun fact|scratch that|speaking of which|as a matter of fact|the thing is|truth is|one more thing|good news
 """,
     then=",? ?",
 )
@@ -34,7 +34,8 @@ _TIME_FIRST = anchored(
     r"((?:in|since) \d{4}|since (?:january|february|march|april|may|june|july|august|september|october|november|december)"
     r"|(?:since )?(?:last|this|next) (?:year|month|week|summer|winter|spring|autumn|fall|january|february|march|april"
     r"|may|june|july|august|september|october|november|december)|(?:a|two|three|four|five|six|ten|\d+)"
-    r" (?:years?|months?|weeks?) ago|now|as of (?:\w+ ){0,2}\w+),? (?=(?:i|my|we)\b)",
+    r" (?:years?|months?|weeks?) ago|now|these days|nowadays|after (?:\w+ ){1,2}(?:years|months)"
+    r"|as of (?:\w+ ){0,2}\w+),? (?=(?:i|my|we)\b)",
     IGNORECASE,
 )
 _TRAILING = linear(

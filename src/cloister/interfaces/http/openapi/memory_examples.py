@@ -44,9 +44,7 @@ MEMORY_EXAMPLES: Mapping[str, Example] = {
                     "message_positions": [0],
                 }
             ],
-            "entities": [
-                {"name": "Oslo", "type": "place", "notes": "I moved to Oslo last week.", "message_positions": [0]}
-            ],
+            "entities": [{"name": "Oslo", "type": "place", "notes": "", "message_positions": [0]}],
             "notice": None,
         },
     ),

@@ -103,7 +103,7 @@ def reverses(new: Stated, old: Stated) -> bool:
 def _stem(verb: str) -> str:
     """smoke and smoking → smok; run and running → run."""
     bare = verb.lower()
-    if bare.endswith("ing") and len(bare) > 5:
+    if bare.endswith("ing") and len(bare) > 4:
         bare = bare[:-3]
         if len(bare) > 3 and bare[-1] == bare[-2] and bare[-1] not in "ls":
             bare = bare[:-1]

@@ -132,15 +132,22 @@ def stated_values(content: str, speaker: Speaker) -> tuple[Stated, ...]:
         rest = text[len(speaker.subject) + 1 :]
         if together := _TOGETHER.match(rest):
             said = predicate(rest[together.end() :], "they")
-            found = _relationship(without_endings(said.key)[0], said) if said else ()
-            partner = value_words(together["value"] or "")
-            return tuple(replace(stated, words=(*stated.words[:1], *partner)) for stated in found)
+            return _of_both(said, value_words(together["value"] or "")) if said else ()
         said = predicate(rest, "he")
         return _of_predicate(said) if said else ()
     favourite = _FAVOURITE.match(without_endings(text)[0])
     if favourite and favourite["whose"] == f"{speaker.inside}'s":
         return _attribute_value(favourite["name"], favourite["value"], marked=False)
     return ()
+
+
+def _of_both(said: Predicate, partner: tuple[str, ...]) -> tuple[Stated, ...]:
+    """What the speaker and somebody else did: where they live, and whether they are together."""
+    key, marked = without_endings(said.key)
+    together = _relationship(key, said)
+    if together:
+        return tuple(replace(stated, words=(*stated.words[:1], *partner)) for stated in together)
+    return () if _NOT_YET.search(said.key) else _home(key, said, marked=marked)
 
 
 def _of_predicate(said: Predicate) -> tuple[Stated, ...]:
