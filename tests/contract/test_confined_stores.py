@@ -45,7 +45,7 @@ CONFINED: dict[str, Case] = {
     "ProjectStore.get": Case(act=lambda t, h: ProjectStore(t).get(h.cellar), nothing=NotFound),
     "ProjectStore.lock_shared": Case(act=lambda t, h: ProjectStore(t).lock_shared(h.cellar), nothing=NotFound),
     "ProjectStore.page": Case(
-        act=lambda t, h: [project.id for project in ProjectStore(t).page(limit=9)], nothing=[GARDEN]
+        act=lambda t, h: [project.id for project in ProjectStore(t).page(now=MOMENT, limit=9)], nothing=[GARDEN]
     ),
     "ProjectStore.names": Case(act=lambda t, h: [project for project, _ in ProjectStore(t).names()], nothing=[GARDEN]),
     "SessionStore.find": Case(
@@ -70,9 +70,10 @@ CONFINED: dict[str, Case] = {
         act=lambda t, h: [ChangeStore(t).sessions(place.pool, since=-1, limit=9) for place in (h.second, h.places[2])],
         nothing=[[], []],
     ),
-    "MemoryStore.get": Case(act=lambda t, h: MemoryStore(t).get(h.second.memory), nothing=NotFound),
+    "MemoryStore.get": Case(act=lambda t, h: MemoryStore(t).get(h.second.memory, MOMENT), nothing=NotFound),
     "MemoryStore.of_user": Case(
-        act=lambda t, h: [stored.session for stored in MemoryStore(t).of_user("ann", limit=9)], nothing=["first"]
+        act=lambda t, h: [stored.session for stored in MemoryStore(t).of_user("ann", limit=9, now=MOMENT)],
+        nothing=["first"],
     ),
     "EntityStore.get": Case(act=lambda t, h: EntityStore(t).get(h.second.entity), nothing=NotFound),
     "SessionStore.reached_memories": Case(act=lambda t, h: SessionStore(t).reached_memories(h.cellar), nothing=0),
@@ -144,7 +145,7 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
         [stored.memory.id for stored in garden_memories(t, h).page(limit=9)] == [h.first.memory]
     ),
     "StoredMemories.found": lambda t, h: (
-        list(garden_memories(t, h).found([place.memory for place in h.places])) == [h.first.memory]
+        list(garden_memories(t, h).found([place.memory for place in h.places], MOMENT)) == [h.first.memory]
     ),
     "StoredEntities.all_rows": lambda t, h: (
         [
@@ -247,7 +248,9 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
     "ObservationStore.recent_of_user": lambda t, h: (
         [stored.session for stored in ObservationStore(t).recent_of_user("ann", h.first.pool, limit=9)] == ["first"]
     ),
-    "MemoryStore.known": lambda t, h: MemoryStore(t).known(h.first.session, h.second.pool, "bob", 9) == ([], []),
+    "MemoryStore.known": lambda t, h: (
+        MemoryStore(t).known(h.first.session, h.second.pool, "bob", 9, MOMENT) == ([], [])
+    ),
 }
 # These take the integer id of a session, project or pool that the caller found under its own reach, or name the tenant's own;
 # keys and usage are the whole tenant's, and their services refuse a confined caller.
