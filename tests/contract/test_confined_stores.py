@@ -45,7 +45,7 @@ CONFINED: dict[str, Case] = {
     "ProjectStore.get": Case(act=lambda t, h: ProjectStore(t).get(h.cellar), nothing=NotFound),
     "ProjectStore.lock_shared": Case(act=lambda t, h: ProjectStore(t).lock_shared(h.cellar), nothing=NotFound),
     "ProjectStore.page": Case(
-        act=lambda t, h: [project.id for project in ProjectStore(t).page(now=MOMENT, limit=9)], nothing=[GARDEN]
+        act=lambda t, h: [project.id for project in ProjectStore(t).page(limit=9)], nothing=[GARDEN]
     ),
     "ProjectStore.names": Case(act=lambda t, h: [project for project, _ in ProjectStore(t).names()], nothing=[GARDEN]),
     "SessionStore.find": Case(
@@ -142,7 +142,7 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
         [session for session, _ in VectorStore(t, MODEL).sessions_to_embed(h.first.pool, -1)] == [h.first.session]
     ),
     "StoredMemories.page": lambda t, h: (
-        [stored.memory.id for stored in garden_memories(t, h).page(limit=9)] == [h.first.memory]
+        [stored.memory.id for stored in garden_memories(t, h).page(now=MOMENT, limit=9)] == [h.first.memory]
     ),
     "StoredMemories.found": lambda t, h: (
         list(garden_memories(t, h).found([place.memory for place in h.places], MOMENT)) == [h.first.memory]
