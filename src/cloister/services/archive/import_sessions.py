@@ -101,6 +101,7 @@ class SessionImport:
     def store(self, batch: SessionBatch, tally: ImportTally) -> None:
         """Store a batch: what is missing is added and indexed, and what is there already stays as it is."""
         now = self._clock()
+        read, batch.messages = len(batch.messages), self._missing(batch)
         said = [(message.content, message.author, message.created_at) for message in batch.messages]
         indexed = self._indexer.prepare_messages(said, now) if said else []
         facts = [(memory.content, None, memory.created_at) for memory in batch.memories]
@@ -113,13 +114,24 @@ class SessionImport:
         self.memory_ids.update({given: kept for given, kept in stored.ids.items() if given != kept})
         if not batch.is_added:
             tally.add("sessions", int(stored.is_new), int(not stored.is_new))
-        tally.add("messages", stored.messages, len(batch.messages) - stored.messages)
+        tally.add("messages", stored.messages, read - stored.messages)
         tally.add("memories", stored.memories, len(batch.memories) - stored.memories)
         tally.add("observations", stored.observations, len(batch.observations) - stored.observations)
         if stored.is_new:
             self._events.created(stored.session)
         elif stored.messages:
             self._events.changed(stored.session)
+
+    def _missing(self, batch: SessionBatch) -> list[MessageRecord]:
+        """The messages that are not there yet, so that a repeated import embeds nothing again. The transaction looks again."""
+        with self._database.read(self._reach) as transaction:
+            session = SessionStore(transaction).find(batch.record.external_id)
+            if session is None or not batch.messages:
+                return batch.messages
+            shift = (session.id - batch.record.id) << SEQUENCE_BITS
+            ids = [MessageId(message.id + shift) for message in batch.messages]
+            present = ExtractionStore(transaction).present(session.id, ids)
+        return [message for message in batch.messages if message.id + shift not in present]
 
     def _store(
         self,
