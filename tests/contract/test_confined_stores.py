@@ -14,6 +14,7 @@ from cloister.storage.stores.changes import ChangeStore
 from cloister.storage.stores.derived_index_rows import EntityIndexStore, MemoryIndexStore
 from cloister.storage.stores.entities import EntityStore, StoredEntities
 from cloister.storage.stores.extraction import ExtractionStore
+from cloister.storage.stores.filters import FilterStore
 from cloister.storage.stores.memories import MemoryStore, StoredMemories
 from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.observations import ObservationStore
@@ -24,6 +25,7 @@ from cloister.storage.stores.turns import TurnStore
 from cloister.storage.stores.vectors import PoolVectors, VectorStore
 from support.isolation.derived_index_cases import WAITING
 from support.isolation.erasure_cases import ERASING_CASES
+from support.isolation.filter_cases import ANYTHING
 from support.isolation.twin_tenants import (
     GARDEN,
     GENERATION,
@@ -112,6 +114,15 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
     "PoolVectors.extended": lambda t, h: garden_vectors(t, h).extended(0) == [h.first.session],
     "PoolVectors.all_rows": lambda t, h: [row[0] for row in garden_vectors(t, h).all_rows()] == h.first.messages[:1],
     "PoolVectors.session_rows": lambda t, h: garden_vectors(t, h).session_rows(h.second.session, 0) == [],
+    "FilterStore.pool_messages": lambda t, h: (
+        FilterStore(t).pool_messages(h.first.pool, ANYTHING).ids.tolist() == h.first.messages
+    ),
+    "FilterStore.pool_memories": lambda t, h: (
+        FilterStore(t).pool_memories(h.first.pool, GENERATION, ANYTHING) == [h.first.memory]
+    ),
+    "FilterStore.project_entities": lambda t, h: (
+        FilterStore(t).project_entities(GARDEN, None, ANYTHING) == [h.first.entity]
+    ),
     "VectorStore.sessions_to_embed": lambda t, h: (
         [session for session, _ in VectorStore(t, MODEL).sessions_to_embed(h.first.pool, -1)] == [h.first.session]
     ),
@@ -235,7 +246,9 @@ BY_FOUND_ID = {
     "TurnStore.is_of",
     "MessageStore.append",
     "MessageStore.page",
+    "MessageStore.found",
     "MessageStore.recent",
+    "FilterStore.session_messages",
     "MessageStore.count_episodes",
     "MessageStore.count_given_recalled_text",
     "MessageStore.detach_from_pool",

@@ -18,7 +18,7 @@ from cloister.domain.scope import Reach
 from cloister.domain.timestamps import iso, parse_iso
 from cloister.services.recall.build_context import ContextRequest
 from cloister.services.recall.search import EntityHit, EpisodeHit, Hit, MemoryHit, SearchTarget
-from cloister.storage.stores.filters import SessionNames, pool_memories, pool_messages, session_messages
+from cloister.storage.stores.filters import FilterStore, SessionNames
 from support.databases.engines import Engine, exact_index
 from support.isolation.leaky_index import LeakyIndex
 from support.samples.filters import AUTHORS, CATEGORIES, FILTERS, KEYS, TIMES, VALUES
@@ -411,12 +411,13 @@ def test_mem_14_the_rows_that_storage_lets_pass_are_those_that_match(home: Memor
         wanted = parse_filter(given)
         passing = [message.id for message, name, user in said if matches(wanted, row_of(message, name, user))]
         with home.services.database.read(home.reach) as transaction:
-            found = pool_messages(transaction, pool, wanted)
+            store = FilterStore(transaction)
+            found = store.pool_messages(pool, wanted)
             assert found.ids.tolist() == sorted(passing)
             message, name, user = after
-            listed = session_messages(transaction, message.session, SessionNames(name, user), wanted, after=message.id)
+            listed = store.session_messages(message.session, SessionNames(name, user), wanted, after=message.id)
             assert listed == [id for id in sorted(passing) if id >> 21 == message.session and id > message.id]
-            kept = pool_memories(transaction, pool, generation, wanted)
+            kept = store.pool_memories(pool, generation, wanted)
         assert set(kept) == {stored.memory.id for stored in memories if matches(wanted, memory_row(stored))}
 
     agrees()

@@ -14,7 +14,7 @@ from cloister.index.qdrant import search as qdrant_search
 from cloister.services.conversations.sessions import SessionFields
 from cloister.services.recall.build_context import ContextRequest
 from cloister.services.recall.search import EntityHit, EpisodeHit, SearchTarget
-from cloister.storage.stores import filters
+from cloister.storage.stores.filters import FilterStore
 from support.databases.engines import Engine
 from support.samples.additional_embedder import Synonyms
 from support.setups.memories import SteppingClock, settle_house
@@ -124,9 +124,7 @@ def test_mem_14_without_a_filter_no_query_is_added(engine: Engine, monkeypatch: 
         raise AssertionError("a filter was evaluated")
 
     for name in ("pool_messages", "session_messages", "pool_memories", "project_entities"):
-        monkeypatch.setattr(filters, name, refuse)
-        for module in ("services.recall.build_context", "services.conversations.sessions"):
-            monkeypatch.setattr(f"cloister.{module}.{name}", refuse, raising=False)
+        monkeypatch.setattr(FilterStore, name, refuse)
     assert house.services.search.search(house.reach, "cello", SearchTarget(session="talk"), 9)
     assert house.services.context.build(house.reach, "talk", ContextRequest(question="cello")).current_conversation
     assert house.services.sessions.messages(house.reach, "talk", limit=9)[1]

@@ -17,6 +17,7 @@ from cloister.domain.entity import same_name
 from cloister.domain.memory import quoted, same_as
 from cloister.domain.scope import Reach
 from cloister.index.qdrant.index import QdrantIndex
+from cloister.services.memories.corrections import MemoryChange
 from cloister.services.tenancy.api_keys import KeyFields
 from cloister.services.tenancy.idempotency import request
 from support.databases.engines import EMBEDDER, Engine, Rows
@@ -31,6 +32,7 @@ WORDS = (b"Quillfeather", b"quillfeather", b"Brambleworks", b"Ploverdale", b"Thi
 KEPT = (
     "SELECT content, terms, vector FROM message",
     "SELECT content, terms, vector, digest FROM memory",
+    "SELECT before, digest FROM memory_revision",
     "SELECT name, terms, vector, digest FROM entity",
     "SELECT notes FROM mention",
     "SELECT content FROM observation",
@@ -97,7 +99,7 @@ def house(engine: Engine) -> MemorySetup:
 
 
 def tell_secrets(house: MemorySetup) -> None:
-    """So that each of the kinds holds one; old enough, too, to be in a note."""
+    """So that each of the kinds holds one; old enough, too, to be in a note. A memory of it was corrected."""
     secrets = [
         SECRET,
         "My sister Ploverdale, who has known Quillfeather since 1987, lives in Thistlewick with eleven parrots.",
@@ -105,6 +107,10 @@ def tell_secrets(house: MemorySetup) -> None:
     house.say("tells", *secrets, *[text.replace("Zentrix", "Zentrixlater") for text in long_talk(32)])
     while run_due(house.services):
         pass
+    for stored in house.stored("tells"):
+        if "Quillfeather" in stored.memory.content:
+            change = MemoryChange(given=frozenset({"content"}), content=f"{stored.memory.content} I think.")
+            house.services.corrections.correct(house.reach, stored.memory.id, change, by=None)
 
 
 def forget_message(house: MemorySetup) -> None:
@@ -126,7 +132,7 @@ def delete(house: MemorySetup) -> None:
 def test_what_was_forgotten_is_in_no_file(
     house: MemorySetup, engine: Engine, files: Callable[[], Generator[bytes]], forget: Callable[[MemorySetup], None]
 ) -> None:
-    """MEM-9: messages, memories, entities, mentions and notes, with their terms, vectors and digests."""
+    """MEM-9, MEM-13: messages, memories, their revisions, entities, mentions and notes, with their terms, vectors and digests."""
     tell_secrets(house)
     for statement in KEPT:
         assert any("Quillfeather" in repr(row) or "Ploverdale" in repr(row) for row in engine.rows(statement)), (

@@ -33,6 +33,7 @@ from support.isolation.archive_cases import ARCHIVE_CASES
 from support.isolation.derived_cases import DERIVED_CASES, claimed, forget_derived
 from support.isolation.derived_index_cases import DERIVED_INDEX_CASES
 from support.isolation.erasure_cases import ERASING_CASES
+from support.isolation.filter_cases import FILTER_CASES
 from support.isolation.idempotency_cases import IDEMPOTENCY_CASES
 from support.isolation.supersession_cases import SUPERSESSION_CASES
 from support.isolation.turn_cases import TURN_CASES
@@ -161,6 +162,9 @@ CASES: dict[str, Case] = {
     "MessageStore.page": Case(
         act=lambda t, h: MessageStore(t).page(h.first.session, h.first.pool, limit=100), nothing=[]
     ),
+    "MessageStore.found": Case(
+        act=lambda t, h: MessageStore(t).found(h.first.session, h.first.pool, h.first.messages), nothing=[]
+    ),
     "MessageStore.recent": Case(
         act=lambda t, h: MessageStore(t).recent(h.first.session, h.first.pool, "user", 100), nothing=[]
     ),
@@ -276,6 +280,7 @@ CASES: dict[str, Case] = {
     **ERASING_CASES,
     **VECTOR_CASES,
     **ARCHIVE_CASES,
+    **FILTER_CASES,
 }
 
 
@@ -439,6 +444,7 @@ def test_a_message_id_cannot_lie_about_its_session(world: World) -> None:
             metadata="{}",
             content="x",
             recalled_pool_id=None,
+            categories="[]",
         )
 
     with pytest.raises(StorageError):

@@ -237,6 +237,11 @@ def test_every_command_of_the_erasing_page_prints_what_it_shows(reader: Reader) 
     reader.read((HOW_TO / "erase.md").read_text("utf-8"))
 
 
+def test_every_part_of_the_filters_page_prints_what_it_shows(reader: Reader) -> None:
+    """MEM-14"""
+    reader.read((HOW_TO / "filters.md").read_text("utf-8"))
+
+
 def test_every_command_of_the_workers_page_prints_what_it_shows(reader: Reader) -> None:
     reader.read((HOW_TO / "workers.md").read_text("utf-8"))
 
@@ -264,6 +269,7 @@ def test_every_block_of_a_page_is_run_or_known_to_be_only_shown(page: Path) -> N
         "erase.md": {"console"},
         "memories.md": {"console"},
         "workers.md": {"console"},
+        "filters.md": {"console", "python", "text"},
         "embedders.md": {"console"},
     }
     # What installs and configures a whole machine. Its variables, its commands and its backup are looked at below.

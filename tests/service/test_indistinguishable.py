@@ -101,6 +101,11 @@ PROBES = (
     in_path("GET", "/v1/sessions/{external_id}/memories", "session"),
     in_path("GET", "/v1/sessions/{external_id}/observations", "session"),
     in_path("POST", "/v1/sessions/{external_id}/extract", "session"),
+    in_path("GET", "/v1/memories/{memory_id}", "memory"),
+    in_path("PATCH", "/v1/memories/{memory_id}", "memory", {"content": "Mine."}),
+    in_path("POST", "/v1/memories/{memory_id}/retract", "memory"),
+    in_path("POST", "/v1/memories/{memory_id}/restore", "memory"),
+    in_path("GET", "/v1/memories/{memory_id}/history", "memory"),
     in_path("DELETE", "/v1/memories/{memory_id}", "memory"),
     in_path("PATCH", "/v1/entities/{entity_id}", "entity", {"project_id": "{own project}"}),
     in_body(

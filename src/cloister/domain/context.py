@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, cast, get_args
 from cloister.domain.conversation import ROLES, Message, Role
 from cloister.domain.entity import Entity
 from cloister.domain.errors import InvalidRequest
-from cloister.domain.identifiers import EntityId, MemoryId, ProjectId
+from cloister.domain.identifiers import EntityId, MemoryId, MessageId, ProjectId
 from cloister.domain.memory import StoredMemory, quoted
 from cloister.domain.observation import StoredObservation
 from cloister.domain.prompts.speaker import attributed, listener, with_user
@@ -49,8 +49,8 @@ _DEFAULT_SOURCES = (
 
 class Item(NamedTuple):
     """A message in a context, with the outside id and the user of its session, and its source. A message that was searched for has
-    a score, which orders it among the others, and its relevance to the question; `times` is how often the same was said. Of an
-    excerpt, the content is only a passage of the stored message."""
+    a score, which orders it among the others, and its relevance to the question; `times` is how often the same was said, and `same`
+    are some of the other messages that say it. Of an excerpt, the content is only a passage of the stored message."""
 
     message: Message
     session: str
@@ -59,6 +59,7 @@ class Item(NamedTuple):
     user: str | None = None
     relevance: float | None = None
     times: int = 1
+    same: tuple[MessageId, ...] = ()
     excerpt: bool = False
 
 

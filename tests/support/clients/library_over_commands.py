@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter
 
 from cloister.domain.conversation import Role
+from cloister.domain.memory import MemoryStatus
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
-from cloister.interfaces.python.arguments import NOT_GIVEN
+from cloister.interfaces.python.arguments import NO_NUMBER_GIVEN, NOT_GIVEN
 from cloister.interfaces.python.pages import Page
 from cloister.services.recall.search import Kind
 from support.clients.command_line import CommandLine
@@ -144,11 +145,12 @@ class OverCommands:
         budget_tokens: int | None = None,
         min_relevance: float | None = None,
         asked_at: str | None = None,
+        as_of: str | None = None,
         filter: Mapping[str, object] | None = None,
     ) -> shapes.Context:
         asked = () if query is None else (query,)
         limits = _options(recent=recent_limit, semantic=semantic_limit, budget=budget_tokens)
-        options = [*limits, *_recall_options(min_relevance, asked_at), *_options(filter=_text(filter))]
+        options = [*limits, *_recall_options(min_relevance, asked_at, as_of), *_options(filter=_text(filter))]
         return self._one(shapes.Context, "context", session_id, *asked, *options)
 
     def search(
@@ -162,10 +164,11 @@ class OverCommands:
         limit: int = 10,
         min_relevance: float | None = None,
         asked_at: str | None = None,
+        as_of: str | None = None,
         filter: Mapping[str, object] | None = None,
     ) -> list[shapes.Hit]:
         target = _options(session=session_id, project=_project(project_id), user=user_id, limit=limit)
-        options = [*target, *_recall_options(min_relevance, asked_at), *_options(filter=_text(filter))]
+        options = [*target, *_recall_options(min_relevance, asked_at, as_of), *_options(filter=_text(filter))]
         return self._many(
             shapes.Hit, "search", query, *options, *(part for kind in kinds or () for part in ("--kind", kind))
         )
@@ -178,8 +181,9 @@ class OverCommands:
         after: str | None = None,
         cursor: str | None = None,
         filter: Mapping[str, object] | None = None,
+        status: MemoryStatus | None = None,
     ) -> Page[derived_shapes.Memory]:
-        options = _options(limit=limit, after=cursor or after, filter=_text(filter))
+        options = _options(limit=limit, after=cursor or after, filter=_text(filter), status=status)
         return self._many(derived_shapes.Memory, "memories", "list", session_id, *options)
 
     def user_memories(
@@ -190,12 +194,47 @@ class OverCommands:
         after: str | None = None,
         cursor: str | None = None,
         filter: Mapping[str, object] | None = None,
+        status: MemoryStatus | None = None,
     ) -> Page[derived_shapes.Memory]:
-        options = _options(user=user_id, limit=limit, after=cursor or after, filter=_text(filter))
+        options = _options(user=user_id, limit=limit, after=cursor or after, filter=_text(filter), status=status)
         return self._many(derived_shapes.Memory, "memories", "list", *options)
 
     def add_memories(self, session_id: str, contents: Sequence[str]) -> derived_shapes.Appended:
         return self._one(derived_shapes.Appended, "memories", "add", session_id, *contents)
+
+    def get_memory(self, memory_id: str) -> derived_shapes.Memory:
+        return self._one(derived_shapes.Memory, "memories", "show", memory_id)
+
+    def correct_memory(
+        self,
+        memory_id: str,
+        *,
+        content: str | None = None,
+        importance: float | None = NO_NUMBER_GIVEN,
+        expires_at: str | None = NOT_GIVEN,
+        pinned: bool | None = None,
+        categories: Sequence[str] | None = None,
+    ) -> derived_shapes.Memory:
+        options = [] if content is None else [content]
+        options += (
+            [] if importance is NO_NUMBER_GIVEN else ["--importance", "none" if importance is None else str(importance)]
+        )
+        options += [] if expires_at is NOT_GIVEN else ["--expires", expires_at or "never"]
+        options += [] if pinned is None else ["--pin" if pinned else "--unpin"]
+        options += [part for category in categories or () for part in ("--category", category)]
+        return self._one(derived_shapes.Memory, "memories", "correct", memory_id, *options)
+
+    def retract_memory(self, memory_id: str) -> derived_shapes.Memory:
+        return self._one(derived_shapes.Memory, "memories", "retract", memory_id)
+
+    def restore_memory(self, memory_id: str) -> derived_shapes.Memory:
+        return self._one(derived_shapes.Memory, "memories", "restore", memory_id)
+
+    def memory_history(
+        self, memory_id: str, *, limit: int = 50, cursor: str | None = None
+    ) -> Page[derived_shapes.MemoryRevision]:
+        options = _options(limit=limit, after=cursor)
+        return self._many(derived_shapes.MemoryRevision, "memories", "history", memory_id, *options)
 
     def forget_memory(self, memory_id: str) -> None:
         assert self._printed("memories", "forget", memory_id, "--yes") == {"memories": 1}
@@ -250,9 +289,10 @@ def _project(given: str | None) -> str | None:
     return None if given is NOT_GIVEN else given or "none"
 
 
-def _recall_options(min_relevance: float | None, asked_at: str | None) -> list[str]:
+def _recall_options(min_relevance: float | None, asked_at: str | None, as_of: str | None) -> list[str]:
     floor = [] if min_relevance is None else ["--min-relevance", str(min_relevance)]
-    return [*floor, *([] if asked_at is None else ["--asked-at", asked_at])]
+    times = (("--asked-at", asked_at), ("--as-of", as_of))
+    return [*floor, *(part for name, time in times if time is not None for part in (name, time))]
 
 
 def _text(filter: Mapping[str, object] | None) -> str | None:

@@ -9,9 +9,10 @@ import httpx2
 from pydantic import TypeAdapter
 
 from cloister.domain.conversation import Role
+from cloister.domain.memory import MemoryStatus
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
-from cloister.interfaces.python.arguments import NOT_GIVEN
+from cloister.interfaces.python.arguments import NO_NUMBER_GIVEN, NOT_GIVEN
 from cloister.interfaces.python.pages import Page
 from cloister.services.recall.search import Kind
 from support.clients.refusals import refusal
@@ -186,6 +187,7 @@ class OverHttp:
         sources: Sequence[Mapping[str, object]] | None = None,
         min_relevance: float | None = None,
         asked_at: str | None = None,
+        as_of: str | None = None,
         filter: Mapping[str, object] | None = None,
     ) -> shapes.Context:
         body = _given(
@@ -197,6 +199,7 @@ class OverHttp:
             sources=sources,
             min_relevance=min_relevance,
             asked_at=asked_at,
+            as_of=as_of,
             filter=filter,
         )
         return _one(shapes.Context, self._caller.post("/v1/context", body))
@@ -212,6 +215,7 @@ class OverHttp:
         limit: int = 10,
         min_relevance: float | None = None,
         asked_at: str | None = None,
+        as_of: str | None = None,
         filter: Mapping[str, object] | None = None,
     ) -> list[shapes.Hit]:
         """A project by the header, as callers of the contract name it, and no project by its null. The contract insists on a
@@ -224,6 +228,7 @@ class OverHttp:
             limit=limit,
             min_relevance=min_relevance,
             asked_at=asked_at,
+            as_of=as_of,
             filter=filter,
         )
         named = project_id
@@ -242,10 +247,11 @@ class OverHttp:
         after: str | None = None,
         cursor: str | None = None,
         filter: Mapping[str, object] | None = None,
+        status: MemoryStatus | None = None,
     ) -> Page[derived_shapes.Memory]:
         answer = self._caller.get(
             f"{_session(session_id)}/memories",
-            params=_given(limit=limit, after=after, cursor=cursor, filter=_text(filter)),
+            params=_given(limit=limit, after=after, cursor=cursor, filter=_text(filter), status=status),
         )
         return _many(derived_shapes.Memory, answer)
 
@@ -257,11 +263,14 @@ class OverHttp:
         after: str | None = None,
         cursor: str | None = None,
         filter: Mapping[str, object] | None = None,
+        status: MemoryStatus | None = None,
     ) -> Page[derived_shapes.Memory]:
         path = f"/v1/users/{segment(user_id)}/memories"
         return _many(
             derived_shapes.Memory,
-            self._caller.get(path, params=_given(limit=limit, after=after, cursor=cursor, filter=_text(filter))),
+            self._caller.get(
+                path, params=_given(limit=limit, after=after, cursor=cursor, filter=_text(filter), status=status)
+            ),
         )
 
     def add_memories(
@@ -270,6 +279,37 @@ class OverHttp:
         body = {"session_id": session_id, "contents": contents}
         answer = self._caller.post("/v1/memories", body, headers=_once(idempotency_key))
         return _one(derived_shapes.Appended, answer)
+
+    def get_memory(self, memory_id: str) -> derived_shapes.Memory:
+        return _one(derived_shapes.Memory, self._caller.get(f"/v1/memories/{memory_id}"))
+
+    def correct_memory(
+        self,
+        memory_id: str,
+        *,
+        content: str | None = None,
+        importance: float | None = NO_NUMBER_GIVEN,
+        expires_at: str | None = NOT_GIVEN,
+        pinned: bool | None = None,
+        categories: Sequence[str] | None = None,
+        metadata: Mapping[str, object] | None = None,
+    ) -> derived_shapes.Memory:
+        body = _given(content=content, pinned=pinned, categories=categories, metadata=metadata)
+        body |= {} if importance is NO_NUMBER_GIVEN else {"importance": importance}
+        body |= {} if expires_at is NOT_GIVEN else {"expires_at": expires_at}
+        return _one(derived_shapes.Memory, self._caller.patch(f"/v1/memories/{memory_id}", body))
+
+    def retract_memory(self, memory_id: str) -> derived_shapes.Memory:
+        return _one(derived_shapes.Memory, self._caller.post(f"/v1/memories/{memory_id}/retract"))
+
+    def restore_memory(self, memory_id: str) -> derived_shapes.Memory:
+        return _one(derived_shapes.Memory, self._caller.post(f"/v1/memories/{memory_id}/restore"))
+
+    def memory_history(
+        self, memory_id: str, *, limit: int = 50, cursor: str | None = None
+    ) -> Page[derived_shapes.MemoryRevision]:
+        answer = self._caller.get(f"/v1/memories/{memory_id}/history", params=_given(limit=limit, cursor=cursor))
+        return _many(derived_shapes.MemoryRevision, answer)
 
     def forget_memory(self, memory_id: str) -> None:
         _read(self._caller.delete(f"/v1/memories/{memory_id}"))

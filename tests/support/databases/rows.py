@@ -223,4 +223,5 @@ def insert_message(
         metadata="{}",
         content=content,
         recalled_pool_id=None,
+        categories="[]",
     )

@@ -40,6 +40,7 @@ from cloister.storage.stores.derived_index_rows import EntityIndexStore, MemoryI
 from cloister.storage.stores.entities import EntityStore, StoredEntities
 from cloister.storage.stores.erasure import TenantErasureStore, UserErasureStore
 from cloister.storage.stores.extraction import ExtractionStore
+from cloister.storage.stores.filters import FilterStore
 from cloister.storage.stores.idempotency import FirstAnswer, IdempotencyStore
 from cloister.storage.stores.imported_rows import ImportedRows
 from cloister.storage.stores.index_rows import IndexStore
@@ -87,6 +88,7 @@ STORES = (
     PoolVectors,
     ArchivedRows,
     ImportedRows,
+    FilterStore,
 )
 MOMENT = 1_700_000_000_000_000
 GENERATION = 1

@@ -14,7 +14,7 @@ _PAST = linear(
       | (?:old|earlier|last|first)\s+(?:{_THING})s?\b
       | (?:did|was|were|had|have)\s+(?:I|we|he|she|they|you)\s+ever\b
       | before\s+(?:that|this|then|now|i\s+moved|moving|i\s+changed|i\s+left|leaving)\b
-      | (?:did|was|were|had|lived|worked|been)\b[^.!?\n]{{1,120}}\bbefore\s*[?!.]*\s*\Z
+      | (?:did|was|were|had|lived|worked|been)\b[^.!?\n]{{1,120}}\bbefore(?:\s*[?!.]*\s*\Z|\s+(?:I|we|he|she|they)\b)
     )""",
     IGNORECASE | VERBOSE,
 )

@@ -15,6 +15,7 @@ from cloister.interfaces.python.pages import GivenFilter, PageRequest
 LARGEST_PAGE = 200
 # Compared by identity: no project id that a caller could pass is this object.
 NOT_GIVEN: Final = cast(str, object())
+NO_NUMBER_GIVEN: Final = cast(float, NOT_GIVEN)
 
 
 class _Unspecified(Enum):

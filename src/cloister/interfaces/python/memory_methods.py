@@ -1,20 +1,17 @@
 """The methods of `Cloister` for memories."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final, cast
 
 from cloister.domain.identifiers import parse_memory_id
 from cloister.domain.memory import MemoryStatus
 from cloister.domain.text import checked_name
 from cloister.domain.timestamps import parse_iso
-from cloister.interfaces.python.arguments import NOT_GIVEN, page_after, page_request
+from cloister.interfaces.python.arguments import NO_NUMBER_GIVEN, NOT_GIVEN, page_after, page_request
 from cloister.interfaces.python.backends.interface import Backend
 from cloister.interfaces.python.derived_shapes import Appended, Memory, MemoryRevision
 from cloister.interfaces.python.pages import Page
 from cloister.services.memories.corrections import MemoryChange
 from cloister.services.memories.memories import checked_memories, checked_status
-
-_NO_NUMBER_GIVEN: Final = cast(float, NOT_GIVEN)
 
 
 class MemoryMethods:
@@ -67,7 +64,7 @@ class MemoryMethods:
         memory_id: str,
         *,
         content: str | None = None,
-        importance: float | None = _NO_NUMBER_GIVEN,
+        importance: float | None = NO_NUMBER_GIVEN,
         expires_at: str | None = NOT_GIVEN,
         pinned: bool | None = None,
         categories: Sequence[str] | None = None,
@@ -85,7 +82,7 @@ class MemoryMethods:
             "metadata": metadata,
         }
         given = {name for name, value in fields.items() if value is not None}
-        given |= {"importance"} if importance is not _NO_NUMBER_GIVEN else set()
+        given |= {"importance"} if importance is not NO_NUMBER_GIVEN else set()
         given |= {"expires_at"} if expires_at is not NOT_GIVEN else set()
         change = MemoryChange(
             given=frozenset(given),

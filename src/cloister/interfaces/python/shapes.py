@@ -136,7 +136,8 @@ class Episode:
 class ContextItem:
     """A message in a context. `user_id` is the user of its session. A message that was searched for has a `score`, which orders the
     messages, its `relevance` to the query from 0 to 1, which means the same in every pool, and a `strength`: `strong` from 0.5 on,
-    else `weak`. `times_said` counts the messages that say the same. `is_excerpt` marks a passage of a longer message."""
+    else `weak`. `times_said` counts the messages that say the same, and `same_as` are the ids of up to 10 others of them.
+    `is_excerpt` marks a passage of a longer message."""
 
     id: str
     session_id: str
@@ -150,6 +151,7 @@ class ContextItem:
     relevance: float | None
     strength: str | None
     times_said: int
+    same_as: tuple[str, ...]
     is_excerpt: bool
 
 
@@ -381,5 +383,6 @@ def _item_shape(item: domain_context.Item) -> ContextItem:
         relevance=item.relevance,
         strength=None if item.relevance is None else strength_of(item.relevance),
         times_said=item.times,
+        same_as=tuple(map(format_message_id, item.same)),
         is_excerpt=item.excerpt,
     )

@@ -24,7 +24,7 @@ from cloister.services.conversations.move import MovePreview, SessionMove, previ
 from cloister.services.events.bus import EventBus
 from cloister.services.tenancy.idempotency import done_once, request, write_once
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.filters import SessionNames, session_messages
+from cloister.storage.stores.filters import FilterStore, SessionNames
 from cloister.storage.stores.idempotency import FirstAnswer
 from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.pools import PoolStore
@@ -184,7 +184,7 @@ class Sessions:
             if filter is None:
                 return session, messages.page(session.id, session.pool, limit=limit, after=after)
             names = SessionNames(session.external_id, session.user_id)
-            passing = session_messages(transaction, session.id, names, filter, after=after or 0)[:limit]
+            passing = FilterStore(transaction).session_messages(session.id, names, filter, after=after or 0)[:limit]
             return session, messages.found(session.id, session.pool, passing)
 
     def change(self, reach: Reach, external_id: str, change: SessionChange) -> Session:

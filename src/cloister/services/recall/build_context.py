@@ -42,7 +42,7 @@ from cloister.services.recall.recall import Recall
 from cloister.services.recall.selection import Pick, Question, Recalled
 from cloister.services.recall.snapshot import read_snapshot
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.filters import PassingMessages, pool_messages
+from cloister.storage.stores.filters import FilterStore, PassingMessages
 from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.observations import ObservationStore
 from cloister.storage.stores.pools import PoolMessage, PoolStore, StoredPool
@@ -220,7 +220,7 @@ class ContextBuilder:
         rows = PoolStore(transaction, self._generation).rows(scope) if recent else None
         if rows is None:
             return []
-        passing = None if wanted is None else pool_messages(transaction, rows.pool, wanted)
+        passing = None if wanted is None else FilterStore(transaction).pool_messages(rows.pool, wanted)
         return [
             Item(message, found.session, "pool", user=found.user)
             for source in recent

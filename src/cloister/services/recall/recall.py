@@ -25,8 +25,8 @@ from cloister.services.recall.additional import AdditionalRecall, QueryVector
 from cloister.services.recall.selection import Pick, Question, Recalled, Selection
 from cloister.services.recall.validity import MOST_PINNED, Validities
 from cloister.storage.interface import Transaction
-from cloister.storage.stores import filters
 from cloister.storage.stores.entities import StoredEntities
+from cloister.storage.stores.filters import FilterStore
 from cloister.storage.stores.memories import StoredMemories
 from cloister.storage.stores.pools import PoolStore, StoredPool
 
@@ -77,7 +77,7 @@ class Recall:
         if rows is None or question.is_small_talk:
             return Recalled()
         allowed = (
-            None if question.filter is None else filters.pool_messages(transaction, rows.pool, question.filter).ids
+            None if question.filter is None else FilterStore(transaction).pool_messages(rows.pool, question.filter).ids
         )
         if allowed is not None and not len(allowed):
             return Recalled()
@@ -103,7 +103,7 @@ class Recall:
         validity = self._validities.of(rows)
         true = validity.true_at(question.now, as_of=question.as_of, with_past=question.asks_about_past)
         if question.filter is not None:
-            passing = filters.pool_memories(transaction, pool.pool, self._generation, question.filter)
+            passing = FilterStore(transaction).pool_memories(pool.pool, self._generation, question.filter)
             true &= validity.among(_sorted(passing))
         true = validity.distinct(true)
         allowed = None if true.all() else validity.ids[true]
@@ -123,7 +123,7 @@ class Recall:
         rows = StoredEntities(transaction, scope.entities, scope.pool.user, self._generation)
         allowed = None
         if question.filter is not None:
-            allowed = _sorted(filters.project_entities(transaction, rows.project, rows.user, question.filter))
+            allowed = _sorted(FilterStore(transaction).project_entities(rows.project, rows.user, question.filter))
         return self._best(self._index.entities_within(rows), rows.found, question, limit, allowed)
 
     def _best(

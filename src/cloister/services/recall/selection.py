@@ -31,6 +31,7 @@ _QUESTION_SHARE = 0.96
 _NEAR = 0.05
 # Each message is compared with so many before it, which are those of the next higher scores: the work stays linear.
 _MOST_COMPARED = 16
+_MOST_SAME = 10
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,7 +83,7 @@ class Recalled:
 class _Statement:
     """A message that takes a place, and the others that say the same."""
 
-    __slots__ = ("id", "match", "newest", "said", "score", "times")
+    __slots__ = ("id", "match", "newest", "said", "same", "score")
 
     def __init__(self, item: Item, said: Said, match: float, score: float) -> None:
         self.id = item.message.id
@@ -90,16 +91,18 @@ class _Statement:
         self.said = said
         self.match = match
         self.score = score
-        self.times = 1
+        self.same: list[MessageId] = [item.message.id]
 
     def add(self, item: Item) -> None:
-        self.times += 1
+        self.same.append(item.message.id)
         if (item.message.created_at, item.message.id) > (self.newest.message.created_at, self.newest.message.id):
             self.newest = item
 
     def shown(self, found: float) -> Item:
         message, session, source, _, user, *_ = self.newest
-        return Item(message, session, source, round(self.score, _DIGITS), user, round(found, _DIGITS), self.times)
+        times = len(self.same)
+        same = () if times == 1 else tuple(id for id in self.same if id != message.id)[:_MOST_SAME]
+        return Item(message, session, source, round(self.score, _DIGITS), user, round(found, _DIGITS), times, same)
 
 
 class Selection:

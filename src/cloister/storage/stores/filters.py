@@ -4,8 +4,9 @@ Each query reads the rows of one pool, session or project only, so a filter that
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -32,6 +33,8 @@ from cloister.storage.interface import Row, Transaction, Value, integers
 from cloister.storage.stores.messages import span
 
 Ids = npt.NDArray[np.int64]
+_NO_IDS: Ids = np.empty(0, np.int64)
+_BATCH = 4_000
 
 
 class SessionNames(NamedTuple):
@@ -61,67 +64,72 @@ class PassingMessages(NamedTuple):
         return [MessageId(id) for id in self.ids[of_role[order]].tolist()]
 
 
-def pool_messages(transaction: Transaction, pool: PoolId, wanted: Filter) -> PassingMessages:
-    """The messages of a pool that can be recalled and that the filter lets pass."""
-    if not _may_be(wanted, "message"):
-        return _passing([], {}, wanted)
-    sessions: dict[int, SessionNames] = {}
-    candidates: list[int] | None = None
-    if asks_for(wanted, "session_id", "user_id"):
-        rows = cast(list[tuple[int, str, str | None]], transaction.rows("filter_sessions", pool_id=pool))
-        sessions = {session: SessionNames(name, user) for session, name, user in rows}
-        candidates = [id for id, names in sessions.items() if possible(wanted, names.fulfils) is not False]
-    found = transaction.rows(
-        "filter_messages",
-        pool_id=pool,
-        any_session=int(candidates is None or len(candidates) == len(sessions)),
-        session_ids=integers(candidates or []),
-        **_bounds(wanted),
-    )
-    return _passing(found, sessions, wanted)
+class FilterStore:
+    """Evaluates filters on the rows of pools, sessions and projects that the caller found through a scope or a `SessionStore`."""
 
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
 
-def session_messages(
-    transaction: Transaction, session: SessionId, names: SessionNames, wanted: Filter, *, after: int
-) -> list[MessageId]:
-    """The ids of the messages of a session after an id that the filter lets pass, in order."""
-    first, last = span(session)
-    if possible(wanted, names.fulfils) is False:
-        return []
-    rows = transaction.rows("filter_session_messages", after=max(first, after), last=last, **_bounds(wanted))
-    return [MessageId(id) for id in _passing(rows, {session: names}, wanted).ids.tolist()]
-
-
-def pool_memories(transaction: Transaction, pool: PoolId, generation: int, wanted: Filter) -> list[int]:
-    """The memories of a pool that the filter lets pass."""
-    if not _may_be(wanted, "memory"):
-        return []
-    passing: list[int] = []
-    for row in transaction.rows("filter_memories", pool_id=pool, generation=generation):
-        memory, created_at, session, user, categories, metadata = cast(tuple[Any, ...], row)
-        filtered = FilteredRow(
-            kind="memory",
-            created_at=created_at,
-            session=session,
-            user=user,
-            categories=() if categories == "[]" else json.loads(categories),
-            metadata={} if metadata == "{}" else json.loads(metadata),
+    def pool_messages(self, pool: PoolId, wanted: Filter) -> PassingMessages:
+        """The messages of a pool that can be recalled and that the filter lets pass."""
+        if not _may_be(wanted, "message"):
+            return _passing([], {}, wanted)
+        sessions: dict[int, SessionNames] = {}
+        candidates: list[int] | None = None
+        if asks_for(wanted, "session_id", "user_id"):
+            rows = cast(list[tuple[int, str, str | None]], self._transaction.rows("filter_sessions", pool_id=pool))
+            sessions = {session: SessionNames(name, user) for session, name, user in rows}
+            candidates = [id for id, names in sessions.items() if possible(wanted, names.fulfils) is not False]
+        found = self._transaction.stream(
+            "filter_messages",
+            pool_id=pool,
+            any_session=int(candidates is None or len(candidates) == len(sessions)),
+            session_ids=integers(candidates or []),
+            **_bounds(wanted),
         )
-        if matches(wanted, filtered):
-            passing.append(memory)
-    return passing
+        return _passing(found, sessions, wanted)
 
+    def session_messages(
+        self, session: SessionId, names: SessionNames, wanted: Filter, *, after: int
+    ) -> list[MessageId]:
+        """The ids of the messages of a session after an id that the filter lets pass, in order."""
+        first, last = span(session)
+        if possible(wanted, names.fulfils) is False:
+            return []
+        rows = self._transaction.stream(
+            "filter_session_messages", after=max(first, after), last=last, **_bounds(wanted)
+        )
+        return [MessageId(id) for id in _passing(rows, {session: names}, wanted).ids.tolist()]
 
-def project_entities(transaction: Transaction, project: ProjectId, user: str | None, wanted: Filter) -> list[int]:
-    """The entities of a project, or of one user's part of it, that the filter lets pass."""
-    if not _may_be(wanted, "entity"):
-        return []
-    rows = transaction.rows("filter_entities", project_id=project, user_id=user)
-    return [
-        entity
-        for entity, created_at, of_user in cast(list[tuple[int, int, str | None]], rows)
-        if matches(wanted, FilteredRow(kind="entity", created_at=created_at, user=of_user))
-    ]
+    def pool_memories(self, pool: PoolId, generation: int, wanted: Filter) -> list[int]:
+        """The memories of a pool that the filter lets pass."""
+        if not _may_be(wanted, "memory"):
+            return []
+        passing: list[int] = []
+        for row in self._transaction.rows("filter_memories", pool_id=pool, generation=generation):
+            memory, created_at, session, user, categories, metadata = cast(tuple[Any, ...], row)
+            filtered = FilteredRow(
+                kind="memory",
+                created_at=created_at,
+                session=session,
+                user=user,
+                categories=() if categories == "[]" else json.loads(categories),
+                metadata={} if metadata == "{}" else json.loads(metadata),
+            )
+            if matches(wanted, filtered):
+                passing.append(memory)
+        return passing
+
+    def project_entities(self, project: ProjectId, user: str | None, wanted: Filter) -> list[int]:
+        """The entities of a project, or of one user's part of it, that the filter lets pass."""
+        if not _may_be(wanted, "entity"):
+            return []
+        rows = self._transaction.rows("filter_entities", project_id=project, user_id=user)
+        return [
+            entity
+            for entity, created_at, of_user in cast(list[tuple[int, int, str | None]], rows)
+            if matches(wanted, FilteredRow(kind="entity", created_at=created_at, user=of_user))
+        ]
 
 
 def _may_be(wanted: Filter, kind: FilterKind) -> bool:
@@ -140,15 +148,18 @@ def _bounds(wanted: Filter) -> dict[str, Value]:
     }
 
 
-def _passing(rows: Sequence[Row], sessions: Mapping[int, SessionNames], wanted: Filter) -> PassingMessages:
-    if not rows:
-        return PassingMessages(np.empty(0, np.int64), np.empty(0, np.int64), ())
-    columns = _MessageColumns(rows, sessions)
-    passing = np.flatnonzero(selected(wanted, columns.mask))
-    passing = passing[np.argsort(columns.ids[passing])]
-    return PassingMessages(
-        columns.ids[passing], columns.created_at[passing], [columns.roles[at] for at in passing.tolist()]
-    )
+def _passing(rows: Iterable[Row], sessions: Mapping[int, SessionNames], wanted: Filter) -> PassingMessages:
+    """The rows that pass. They are read in batches, so that a large pool needs little memory and other threads can run."""
+    remaining = iter(rows)
+    ids, created_at, roles = [_NO_IDS], [_NO_IDS], list[str]()
+    while batch := list(islice(remaining, _BATCH)):
+        columns = _MessageColumns(batch, sessions)
+        passing = np.flatnonzero(selected(wanted, columns.mask))
+        ids.append(columns.ids[passing])
+        created_at.append(columns.created_at[passing])
+        roles += [columns.roles[at] for at in passing.tolist()]
+    order = np.argsort(found := np.concatenate(ids))
+    return PassingMessages(found[order], np.concatenate(created_at)[order], [roles[at] for at in order.tolist()])
 
 
 class _MessageColumns:

@@ -96,6 +96,7 @@ _SAID = {
     "score": 0.71,
     **_STRONG,
     "times_said": 1,
+    "same_as": [],
     "is_excerpt": False,
 }
 _ASKED = {

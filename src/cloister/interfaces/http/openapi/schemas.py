@@ -142,6 +142,7 @@ ANSWERS: Mapping[str, Schema] = {
     "relevance": {"type": "number", **RELEVANCE},
     "strength": {"enum": [*get_args(Strength)]},
     "times_said": {"minimum": 1},
+    "same_as": {"items": named("MessageId"), "maxItems": 10},
     "Project.isolated": {"const": True},
     "Message.id": named("MessageId"),
     "Message.status": {"enum": [*STATUSES]},
