@@ -15,6 +15,7 @@ from cloister.interfaces.http.dispatch.callers import Need, need_of
 from cloister.interfaces.http.openai.errors import PATHS as OPENAI_PATHS
 from cloister.interfaces.http.openai.errors import OpenAiError, error_body
 from cloister.interfaces.http.openapi import schemas
+from cloister.interfaces.http.openapi.archive_examples import ARCHIVE_EXAMPLES
 from cloister.interfaces.http.openapi.examples import EXAMPLES, OWN_PARAMETERS, PARAMETERS, Example
 from cloister.interfaces.http.openapi.openai_examples import OPENAI_EXAMPLES
 from cloister.interfaces.http.openapi.page import docs_page
@@ -226,7 +227,7 @@ def _narrowed(said: Node, form: Node) -> Node:
 
 def _complete(operation: Node, route: APIRoute, problems: Node) -> None:
     name, need = route.name, need_of(route.endpoint)
-    example = EXAMPLES.get(name) or OPENAI_EXAMPLES.get(name, Example())
+    example = {**EXAMPLES, **OPENAI_EXAMPLES, **ARCHIVE_EXAMPLES}.get(name, Example())
     operation["operationId"] = name
     operation["summary"] = route.summary or name.replace("_", " ").capitalize().replace("api", "API")
     operation["description"] = _described(operation["description"], need)
