@@ -14,6 +14,7 @@ from cloister.domain.memory import Memory, checked_memory, same_as
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.timestamps import Clock
 from cloister.domain.usage import Limits, refuse_over
+from cloister.services.archive.import_sessions import DELETED
 from cloister.services.conversations.record import PreparedMessage, Recorder, RecordResult
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.indexer import Indexer
@@ -153,6 +154,9 @@ class ConversationImport:
         if stored is None:
             if not batch.is_added:
                 self._tally.skip(OTHER_PROJECT)
+            elif batch.record.external_id in self._known:
+                self._tally.skip(DELETED)
+                del self._known[batch.record.external_id]
             return
         self._note_known(batch.record.external_id, stored.known)
         if not batch.is_added:
@@ -182,8 +186,11 @@ class ConversationImport:
         prepared: Sequence[PreparedMessage],
         facts: Sequence[Indexed],
     ) -> "_Stored | None":
-        """None, and nothing is stored, if the session is in another project than the one that was named."""
+        """None, and nothing is stored, if the session is in another project than the one that was named, or was deleted since its
+        first batch: no part of it comes back."""
         rows = ImportedRows(transaction)
+        if batch.is_added and SessionStore(transaction).find(batch.record.external_id) is None:
+            return None
         session, is_new = self._session(transaction, rows, batch.record, user)
         if (session.project, session.user_id) != (self._project, user):
             return None

@@ -43,15 +43,18 @@ from cloister.storage.stores.usage import UsageStore
 
 _LARGEST_BATCH = 200
 _MOST_CHARACTERS = 500_000
+DELETED = "the session was deleted while it was imported"
 
 
 @dataclass(kw_only=True, slots=True)
 class SessionBatch:
-    """A session of an archive, and its records that are not stored yet. `last` is the last message that was read."""
+    """A session of an archive, and its records that are not stored yet. `last` is the last message that was read; `is_added` is set
+    after the first batch of a session, and `is_gone` if it was deleted since then."""
 
     record: SessionRecord
     last: int = 0
     is_added: bool = False
+    is_gone: bool = False
     characters: int = 0
     former: list[FormerProjectRecord] = field(default_factory=list[FormerProjectRecord])
     messages: list[MessageRecord] = field(default_factory=list[MessageRecord])
@@ -71,7 +74,7 @@ class SessionBatch:
 
     def rest(self) -> "SessionBatch":
         """The same session without records, after they were stored."""
-        return SessionBatch(record=self.record, last=self.last, is_added=True)
+        return SessionBatch(record=self.record, last=self.last, is_added=True, is_gone=self.is_gone)
 
 
 class _Stored(NamedTuple):
@@ -109,6 +112,11 @@ class SessionImport:
         stored = self._database.write(
             self._reach, lambda transaction: self._store(transaction, batch, indexed, known, now)
         )
+        if stored is None:
+            if not batch.is_gone:
+                tally.skip(DELETED)
+            batch.is_gone = True
+            return
         if stored.session.id != batch.record.id:
             self.numbers[batch.record.id] = stored.session.id
         self.memory_ids.update({given: kept for given, kept in stored.ids.items() if given != kept})
@@ -140,9 +148,12 @@ class SessionImport:
         indexed: Sequence[Indexed],
         known: Sequence[Indexed],
         now: int,
-    ) -> _Stored:
+    ) -> _Stored | None:
+        """None, and nothing is stored, if the session was deleted since its first batch: no part of it comes back."""
         rows = ImportedRows(transaction)
         pools = PoolStore(transaction, self._indexer.generation)
+        if batch.is_added and SessionStore(transaction).find(batch.record.external_id) is None:
+            return None
         session, is_new = self._session(transaction, rows, pools, batch.record)
         shift = (session.id - batch.record.id) << SEQUENCE_BITS
         messages = self._add_messages(transaction, rows, pools, session, batch, indexed, shift, now)
