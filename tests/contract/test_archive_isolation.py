@@ -1,6 +1,7 @@
 """What must not be in an archive: a project's has nothing of other projects, a user's nothing of other users (ORG-11, ISO-1)."""
 
 import json
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -245,3 +246,35 @@ def test_org_11_a_message_that_cannot_be_recorded_cannot_be_imported(house: Memo
         )
         with pytest.raises(Exception, match=r"message\.content"):
             import_into(house, altered)
+
+
+def test_org_11_a_session_that_is_deleted_while_it_is_imported_does_not_come_back_in_part(
+    engine: Engine, house: MemorySetup
+) -> None:
+    """ORG-11: what was imported of it is gone, and the rest is skipped and counted; so are conversations (ORG-12)."""
+    house.session("long")
+    house.services.record.messages(
+        house.reach, "long", [Draft(role="user", content=f"Message {number}.") for number in range(450)]
+    )
+    record = ConversationRecord(external_id="log:long", user_id=None, title=None, created_at=1, updated_at=1)
+    spoken = [
+        SpokenRecord(source_id=str(number), role="user", author=None, content=f"Message {number}.", created_at=number)
+        for number in range(450)
+    ]
+    twin = settle_house(engine)
+    for name, lines in (
+        ("long", archive_of(house)),
+        ("log:long", list(conversation_lines([record, *spoken], project=None, user=None, created_by="test"))),
+    ):
+
+        def deleting(name: str = name, lines: Sequence[bytes] = lines) -> Iterator[bytes]:
+            for number, line in enumerate(lines):
+                if number == 300:
+                    assert twin.find(name).message_count == 200
+                    twin.services.forgetting.session(twin.reach, name)
+                yield line
+
+        imported = twin.services.import_lines.run(twin.reach, deleting())
+        assert imported.skipped == {"the session was deleted while it was imported": 1}
+        with pytest.raises(NotFound):
+            twin.find(name)

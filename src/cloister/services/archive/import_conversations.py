@@ -14,6 +14,7 @@ from cloister.domain.memory import Memory, checked_memory, same_as
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.timestamps import Clock
 from cloister.domain.usage import Limits, refuse_over
+from cloister.services.archive.import_sessions import DELETED
 from cloister.services.conversations.record import PreparedMessage, Recorder, RecordResult
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.indexer import Indexer
@@ -117,6 +118,7 @@ class ConversationImport:
             return
         self._batch = None if ends else _Batch(record=batch.record, is_added=True)
         user = self._reach.user_of(batch.record.user_id) or self._user
+        read, batch.spoken = len(batch.spoken), self._missing(batch)
         drafts = [
             Draft(
                 role=each.role,
@@ -134,18 +136,33 @@ class ConversationImport:
         stored = self._database.write(
             self._reach, lambda transaction: self._store_batch(transaction, batch, user, prepared, facts)
         )
-        self._count(batch, stored)
+        self._count(batch, read, stored)
 
-    def _count(self, batch: _Batch, stored: "_Stored | None") -> None:
+    def _missing(self, batch: _Batch) -> list[SpokenRecord]:
+        """The messages that are not known yet, so that a repeated import embeds nothing again. The transaction looks again."""
+        with self._database.read(self._reach) as transaction:
+            session = SessionStore(transaction).find(batch.record.external_id)
+            if session is None:
+                return batch.spoken
+            known = self._known.get(batch.record.external_id, _Known())
+            ids, seen = ImportedRows(transaction).source_ids(session.id, SOURCE_ID, known.seen)
+        self._note_known(batch.record.external_id, _Known(ids=ids, seen=seen))
+        known = self._known[batch.record.external_id].ids
+        return [each for each in batch.spoken if each.source_id not in known]
+
+    def _count(self, batch: _Batch, read: int, stored: "_Stored | None") -> None:
         if stored is None:
             if not batch.is_added:
                 self._tally.skip(OTHER_PROJECT)
+            elif batch.record.external_id in self._known:
+                self._tally.skip(DELETED)
+                del self._known[batch.record.external_id]
             return
         self._note_known(batch.record.external_id, stored.known)
         if not batch.is_added:
             self._tally.add("sessions", int(stored.is_new), int(not stored.is_new))
         added = 0 if stored.recorded is None else len(stored.recorded.messages)
-        self._tally.add("messages", added, len(batch.spoken) - added)
+        self._tally.add("messages", added, read - added)
         self._tally.add("memories", stored.memories, len(batch.facts) - stored.memories)
         if stored.is_new:
             self._events.created(stored.session)
@@ -169,8 +186,11 @@ class ConversationImport:
         prepared: Sequence[PreparedMessage],
         facts: Sequence[Indexed],
     ) -> "_Stored | None":
-        """None, and nothing is stored, if the session is in another project than the one that was named."""
+        """None, and nothing is stored, if the session is in another project than the one that was named, or was deleted since its
+        first batch: no part of it comes back."""
         rows = ImportedRows(transaction)
+        if batch.is_added and SessionStore(transaction).find(batch.record.external_id) is None:
+            return None
         session, is_new = self._session(transaction, rows, batch.record, user)
         if (session.project, session.user_id) != (self._project, user):
             return None

@@ -43,15 +43,18 @@ from cloister.storage.stores.usage import UsageStore
 
 _LARGEST_BATCH = 200
 _MOST_CHARACTERS = 500_000
+DELETED = "the session was deleted while it was imported"
 
 
 @dataclass(kw_only=True, slots=True)
 class SessionBatch:
-    """A session of an archive, and its records that are not stored yet. `last` is the last message that was read."""
+    """A session of an archive, and its records that are not stored yet. `last` is the last message that was read; `is_added` is set
+    after the first batch of a session, and `is_gone` if it was deleted since then."""
 
     record: SessionRecord
     last: int = 0
     is_added: bool = False
+    is_gone: bool = False
     characters: int = 0
     former: list[FormerProjectRecord] = field(default_factory=list[FormerProjectRecord])
     messages: list[MessageRecord] = field(default_factory=list[MessageRecord])
@@ -71,7 +74,7 @@ class SessionBatch:
 
     def rest(self) -> "SessionBatch":
         """The same session without records, after they were stored."""
-        return SessionBatch(record=self.record, last=self.last, is_added=True)
+        return SessionBatch(record=self.record, last=self.last, is_added=True, is_gone=self.is_gone)
 
 
 class _Stored(NamedTuple):
@@ -101,6 +104,7 @@ class SessionImport:
     def store(self, batch: SessionBatch, tally: ImportTally) -> None:
         """Store a batch: what is missing is added and indexed, and what is there already stays as it is."""
         now = self._clock()
+        read, batch.messages = len(batch.messages), self._missing(batch)
         said = [(message.content, message.author, message.created_at) for message in batch.messages]
         indexed = self._indexer.prepare_messages(said, now) if said else []
         facts = [(memory.content, None, memory.created_at) for memory in batch.memories]
@@ -108,18 +112,34 @@ class SessionImport:
         stored = self._database.write(
             self._reach, lambda transaction: self._store(transaction, batch, indexed, known, now)
         )
+        if stored is None:
+            if not batch.is_gone:
+                tally.skip(DELETED)
+            batch.is_gone = True
+            return
         if stored.session.id != batch.record.id:
             self.numbers[batch.record.id] = stored.session.id
         self.memory_ids.update({given: kept for given, kept in stored.ids.items() if given != kept})
         if not batch.is_added:
             tally.add("sessions", int(stored.is_new), int(not stored.is_new))
-        tally.add("messages", stored.messages, len(batch.messages) - stored.messages)
+        tally.add("messages", stored.messages, read - stored.messages)
         tally.add("memories", stored.memories, len(batch.memories) - stored.memories)
         tally.add("observations", stored.observations, len(batch.observations) - stored.observations)
         if stored.is_new:
             self._events.created(stored.session)
         elif stored.messages:
             self._events.changed(stored.session)
+
+    def _missing(self, batch: SessionBatch) -> list[MessageRecord]:
+        """The messages that are not there yet, so that a repeated import embeds nothing again. The transaction looks again."""
+        with self._database.read(self._reach) as transaction:
+            session = SessionStore(transaction).find(batch.record.external_id)
+            if session is None or not batch.messages:
+                return batch.messages
+            shift = (session.id - batch.record.id) << SEQUENCE_BITS
+            ids = [MessageId(message.id + shift) for message in batch.messages]
+            present = ExtractionStore(transaction).present(session.id, ids)
+        return [message for message in batch.messages if message.id + shift not in present]
 
     def _store(
         self,
@@ -128,9 +148,12 @@ class SessionImport:
         indexed: Sequence[Indexed],
         known: Sequence[Indexed],
         now: int,
-    ) -> _Stored:
+    ) -> _Stored | None:
+        """None, and nothing is stored, if the session was deleted since its first batch: no part of it comes back."""
         rows = ImportedRows(transaction)
         pools = PoolStore(transaction, self._indexer.generation)
+        if batch.is_added and SessionStore(transaction).find(batch.record.external_id) is None:
+            return None
         session, is_new = self._session(transaction, rows, pools, batch.record)
         shift = (session.id - batch.record.id) << SEQUENCE_BITS
         messages = self._add_messages(transaction, rows, pools, session, batch, indexed, shift, now)

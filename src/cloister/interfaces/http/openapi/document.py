@@ -15,6 +15,7 @@ from cloister.interfaces.http.dispatch.callers import Need, need_of
 from cloister.interfaces.http.openai.errors import PATHS as OPENAI_PATHS
 from cloister.interfaces.http.openai.errors import OpenAiError, error_body
 from cloister.interfaces.http.openapi import schemas
+from cloister.interfaces.http.openapi.archive_examples import ARCHIVE_EXAMPLES
 from cloister.interfaces.http.openapi.examples import EXAMPLES, OWN_PARAMETERS, PARAMETERS, Example
 from cloister.interfaces.http.openapi.memory_examples import MEMORY_EXAMPLES
 from cloister.interfaces.http.openapi.openai_examples import OPENAI_EXAMPLES
@@ -35,8 +36,8 @@ The project of a request is the one in `X-Project-ID`, else the key's own; a con
 Lists answer `data` and `next_cursor`; send that as `cursor` for the next page, until it is null.
 
 Errors are `application/problem+json` with a stable `code`; an error about one thing names it by `kind` and `id`. An id of another \
-tenant and an id that does not exist are both `not_found`, in the same words. Bodies over 1 MiB are refused with 413, unknown \
-fields and unknown or repeated query parameters with 422. A refused request has changed nothing.
+tenant and an id that does not exist are both `not_found`, in the same words. Bodies over 1 MiB, except imports, are refused with \
+413, unknown fields and unknown or repeated query parameters with 422. A refused request has changed nothing.
 
 On every route, headers over 32 KiB are refused with 431 (`headers_too_large`), what is not HTTP with 400 (`malformed_request`), a \
 request that is not complete in time with 408 (`timeout`), too many connections from one address with 429 (`rate_limited`), and a \
@@ -170,7 +171,7 @@ class DescribedApp(FastAPI):
         return self.openapi_schema
 
 
-_EXAMPLES = {**EXAMPLES, **MEMORY_EXAMPLES, **PROFILE_EXAMPLES, **OPENAI_EXAMPLES}
+_EXAMPLES = {**EXAMPLES, **MEMORY_EXAMPLES, **PROFILE_EXAMPLES, **ARCHIVE_EXAMPLES, **OPENAI_EXAMPLES}
 
 
 def _completed(document: Node, routes: Iterable[object]) -> Node:

@@ -36,12 +36,6 @@ _PROJECT: dict[str, Any] = {
 }
 _TENANT = {"tenant_id": TENANT, "name": "Household", "created_at": BEGAN, "projects": 2, "sessions": 1, "messages": 2}
 _ERASED = {"sessions": 1, "messages": 2, "episodes": 1, "memories": 1, "observations": 0, "entities": 1}
-_IMPORTED = {"projects": 1, "sessions": 1, "messages": 2, "memories": 1, "observations": 0, "entities": 1}
-_ARCHIVE = (
-    '{"kind":"header","format":"cloister-archive","version":1,"scope":"user","id":"ada","created_by":"cloister 0.1.0"}\n'
-    '{"kind":"end","counts":{"header":1},"sha256":'
-    '{"header":"2fef1967fc5045b30183bdf622e4ef2752db505b97c9cacc9a6d13a7b08a353f"}}\n'
-)
 _NEW_SESSION = {
     "external_id": SESSION,
     "project_id": PROJECT,
@@ -203,10 +197,6 @@ EXAMPLES: Mapping[str, Example] = {
     "erase_tenant": Example(answer={**_ERASED, "projects": 2, "api_keys": 2}),
     "create_tenant_key": Example(answer={"key_id": KEY_ID, "key": KEY}),
     "erase_user": Example(answer=_ERASED),
-    "export_archive": Example(answer=_ARCHIVE),
-    "import_archive": Example(
-        request=_ARCHIVE, answer={"added": _IMPORTED, "unchanged": dict.fromkeys(_IMPORTED, 0), "skipped": {}}
-    ),
     "list_projects": page_example(_PROJECT),
     "create_project": Example(request={"name": "Journeys", "member_visibility": "private"}, answer=_PROJECT),
     "get_project": Example(answer=_PROJECT),
