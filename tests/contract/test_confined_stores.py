@@ -26,11 +26,13 @@ from cloister.storage.stores.vectors import PoolVectors, VectorStore
 from support.isolation.derived_index_cases import WAITING
 from support.isolation.erasure_cases import ERASING_CASES
 from support.isolation.filter_cases import ANYTHING
+from support.isolation.supersession_cases import facts
 from support.isolation.twin_tenants import (
     GARDEN,
     GENERATION,
     MODEL,
     MOMENT,
+    SUBJECT,
     Case,
     Home,
     World,
@@ -69,9 +71,10 @@ CONFINED: dict[str, Case] = {
         act=lambda t, h: [ChangeStore(t).sessions(place.pool, since=-1, limit=9) for place in (h.second, h.places[2])],
         nothing=[[], []],
     ),
-    "MemoryStore.get": Case(act=lambda t, h: MemoryStore(t).get(h.second.memory), nothing=NotFound),
+    "MemoryStore.get": Case(act=lambda t, h: MemoryStore(t).get(h.second.memory, MOMENT), nothing=NotFound),
     "MemoryStore.of_user": Case(
-        act=lambda t, h: [stored.session for stored in MemoryStore(t).of_user("ann", limit=9)], nothing=["first"]
+        act=lambda t, h: [stored.session for stored in MemoryStore(t).of_user("ann", limit=9, now=MOMENT)],
+        nothing=["first"],
     ),
     "EntityStore.get": Case(act=lambda t, h: EntityStore(t).get(h.second.entity), nothing=NotFound),
     "SessionStore.reached_memories": Case(act=lambda t, h: SessionStore(t).reached_memories(h.cellar), nothing=0),
@@ -109,6 +112,15 @@ ONE_POOL: dict[str, Callable[[StoredPool, Home], Any]] = {
 # The same for what derives: of one pool the memories, of one project, or a user's part of it, the entities.
 ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
     "StoredMemories.all_rows": lambda t, h: [row[0] for row in garden_memories(t, h).all_rows()] == [h.first.memory],
+    "StoredMemories.validity_rows": lambda t, h: (
+        [row[0] for row in garden_memories(t, h).validity_rows()] == [h.first.memory]
+    ),
+    "SupersessionStore.all_facts": lambda t, h: [one.id for one in facts(t, h).all_facts()] == [h.first.memory],
+    "SupersessionStore.about": lambda t, h: [one.id for one in facts(t, h).about(SUBJECT)] == [h.first.memory],
+    "SupersessionStore.by_id": lambda t, h: (
+        [one.id for one in facts(t, h).by_id([place.memory for place in h.places])] == [h.first.memory]
+    ),
+    "SupersessionStore.withdrawn": lambda t, h: facts(t, h, "bob").withdrawn() == set(),
     "PoolVectors.members": lambda t, h: garden_vectors(t, h).members() == [h.first.session],
     "PoolVectors.rebuilt": lambda t, h: garden_vectors(t, h).rebuilt(-1) == [h.first.session],
     "PoolVectors.extended": lambda t, h: garden_vectors(t, h).extended(0) == [h.first.session],
@@ -127,7 +139,7 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
         [session for session, _ in VectorStore(t, MODEL).sessions_to_embed(h.first.pool, -1)] == [h.first.session]
     ),
     "StoredMemories.found": lambda t, h: (
-        list(garden_memories(t, h).found([place.memory for place in h.places])) == [h.first.memory]
+        list(garden_memories(t, h).found([place.memory for place in h.places], MOMENT)) == [h.first.memory]
     ),
     "StoredEntities.all_rows": lambda t, h: (
         [
@@ -205,7 +217,9 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
     "ObservationStore.recent_of_user": lambda t, h: (
         [stored.session for stored in ObservationStore(t).recent_of_user("ann", h.first.pool, limit=9)] == ["first"]
     ),
-    "MemoryStore.known": lambda t, h: MemoryStore(t).known(h.first.session, h.second.pool, "bob", 9) == ([], []),
+    "MemoryStore.known": lambda t, h: (
+        MemoryStore(t).known(h.first.session, h.second.pool, "bob", 9, MOMENT) == ([], [])
+    ),
 }
 # These take the integer id of a session, project or pool that the caller found under its own reach, or name the tenant's own;
 # keys and usage are the whole tenant's, and their services refuse a confined caller.
@@ -307,6 +321,17 @@ BY_FOUND_ID = {
     "MemoryStore.contents",
     "MemoryStore.remove",
     "MemoryStore.stored",
+    "MemoryStore.with_digest",
+    "SupersessionStore.set_successor",
+    "ReplacementStore.person",
+    "ReplacementStore.subjects",
+    "ReplacementStore.pairs",
+    "ReplacementStore.add",
+    "RevisionStore.add",
+    "RevisionStore.page",
+    "RevisionStore.last",
+    "RevisionStore.set_undone",
+    "RevisionStore.set_state",
     "StoredMemories.version",
     "EntityStore.add",
     "EntityStore.mention",

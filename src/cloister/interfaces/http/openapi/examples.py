@@ -79,7 +79,7 @@ _REPLY = {
     "created_at": ANSWERED,
 }
 _STRONG = {"relevance": 0.93, "strength": "strong"}
-_SAID = {
+_SAID: dict[str, Any] = {
     "id": MESSAGE,
     "session_id": SESSION,
     "user_id": USER,
@@ -93,7 +93,7 @@ _SAID = {
     "same_as": [],
     "is_excerpt": False,
 }
-_ASKED = {
+_ASKED: dict[str, Any] = {
     **_SAID,
     "id": "msg_04e2a8c19f400001",
     "session_id": "lisbon-tickets",
