@@ -38,6 +38,7 @@ from cloister.services.memories.entities import Entities
 from cloister.services.memories.extract import Extraction
 from cloister.services.memories.memories import Memories
 from cloister.services.memories.observations import Observations
+from cloister.services.memories.preview import ExtractionPreview
 from cloister.services.recall.additional import AdditionalRecall
 from cloister.services.recall.build_context import ContextBuilder
 from cloister.services.recall.embed import TextEmbedder
@@ -82,6 +83,7 @@ class Services:
     entities: Entities
     observations: Observations
     extraction: Extraction
+    extraction_preview: ExtractionPreview
     claims: Claims
     turns: Turns
     chat: Chat
@@ -199,6 +201,7 @@ def wire(
         entities=entities,
         observations=Observations(database),
         extraction=Extraction(database, memories, entities, extractor, clock, claims),
+        extraction_preview=ExtractionPreview(database, extractor, clock),
         claims=claims,
         turns=turns,
         chat=Chat(turns, contexts, forgetting, chat_model or RecallOnly(), context_tokens=context_tokens),

@@ -122,6 +122,8 @@ PROBES = (
     in_header("DELETE", "/v1/users/ada"),
     in_header("POST", "/v1/memories", {"session_id": "own-session", "contents": ["Roses need water."]}),
     in_header("POST", "/v1/sessions/own-session/extract"),
+    in_body("POST", "/v1/extract/preview", "project_id", {"messages": [ONE], "project_id": "{id}"}),
+    in_header("POST", "/v1/extract/preview", {"messages": [ONE]}),
     in_path("GET", "/v1/chat/{external_id}/stream", "session"),
     in_path("POST", "/v1/chat/{external_id}/stop", "session"),
     in_body("POST", "/v1/chat/stream", "project_id", {**ASK, "project_id": "{id}"}),

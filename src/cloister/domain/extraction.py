@@ -9,6 +9,20 @@ from typing import Literal
 
 from cloister.domain.identifiers import MemoryId, MessageId, PoolId
 
+CATEGORIES = (
+    "name",
+    "place",
+    "work",
+    "family",
+    "possession",
+    "preference",
+    "health",
+    "self",
+    "plan",
+    "decision",
+    "change",
+)
+"""The categories that an extractor gives memories, unless a project wants others (MEM-15)."""
 EntityType = Literal["person", "place", "organisation", "project", "product", "event", "other"]
 
 
@@ -42,6 +56,31 @@ class ExtractedMemory:
     retracts: bool = False
     categories: tuple[str, ...] = ()
     valid_from: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Guidance:
+    """What a project wants to be extracted (MEM-15). Only an extractor with a model follows `instructions`; all else is enforced on
+    the answer of any extractor. With `wanted` categories, only memories of one of them are kept. `languages` are codes such as
+    `en`; messages in others are not read."""
+
+    instructions: str = ""
+    wanted: tuple[str, ...] = ()
+    unwanted: tuple[str, ...] = ()
+    minimum_importance: float = 0.0
+    languages: tuple[str, ...] = ()
+
+    def keeps(self, memory: "ExtractedMemory") -> bool:
+        """Whether the project wants this memory. One without an importance is below any minimum."""
+        categories = {category.casefold() for category in memory.categories}
+        if self.wanted and categories.isdisjoint(category.casefold() for category in self.wanted):
+            return False
+        if not categories.isdisjoint(category.casefold() for category in self.unwanted):
+            return False
+        return (memory.importance or 0.0) >= self.minimum_importance
+
+
+NO_GUIDANCE = Guidance()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

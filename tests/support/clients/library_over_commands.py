@@ -261,6 +261,13 @@ class OverCommands:
             derived_shapes.Observation, "observations", session_id, *_options(limit=limit, after=cursor or after)
         )
 
+    def preview_extraction(
+        self, messages: Sequence[Mapping[str, Any]], *, project_id: str | None = NOT_GIVEN
+    ) -> preview_shapes.ExtractionPreview:
+        contents = [str(message["content"]) for message in messages]
+        options = _options(project=_project(project_id))
+        return self._one(preview_shapes.ExtractionPreview, "memories", "preview", *contents, *options)
+
     def extract(self, session_id: str) -> derived_shapes.Extraction:
         return self._one(derived_shapes.Extraction, "extract", session_id)
 

@@ -339,6 +339,15 @@ class OverHttp:
         )
         return _many(derived_shapes.Observation, answer)
 
+    def preview_extraction(
+        self, messages: Sequence[Mapping[str, Any]], *, project_id: str | None = NOT_GIVEN
+    ) -> preview_shapes.ExtractionPreview:
+        named = {} if project_id is NOT_GIVEN else {"project_id": project_id}
+        return _one(
+            preview_shapes.ExtractionPreview,
+            self._caller.post("/v1/extract/preview", {"messages": list(messages), **named}),
+        )
+
     def extract(self, session_id: str) -> derived_shapes.Extraction:
         return _one(derived_shapes.Extraction, self._caller.post(f"{_session(session_id)}/extract"))
 

@@ -14,6 +14,7 @@ from cloister.interfaces.cli.options import (
     All,
     Filter,
     Limit,
+    Project,
     SessionArgument,
     User,
     Yes,
@@ -21,6 +22,7 @@ from cloister.interfaces.cli.options import (
     filter_option,
     with_library,
 )
+from cloister.interfaces.cli.project_names import chosen_project
 from cloister.interfaces.cli.terminal import answer, confirm, counted, minute, quotation
 from cloister.interfaces.python.derived_shapes import Memory
 from cloister.interfaces.python.library import Cloister
@@ -56,6 +58,28 @@ def list_memories(
         raise typer.BadParameter("name a SESSION or a --user, and not both.")
     found = listed(fetch, limit, everything)
     answer_list(found, json, *map(_quoted, found), empty="No memories here yet.", after=lambda shown: shown.id)
+
+
+@app.command("preview")
+@with_library
+def preview_extraction(
+    memory: Cloister,
+    json: bool,
+    contents: Annotated[list[str], typer.Argument(metavar="TEXT...", help="What a user says; one or more messages.")],
+    project: Project = None,
+) -> None:
+    """Show what an extraction would keep of messages, and store nothing.
+
+    The settings are those of --project: without it the default project, and `none` for no project.
+    """
+    messages = [{"role": "user", "content": content} for content in contents]
+    found = memory.preview_extraction(messages, project_id=chosen_project(memory, project))
+    lines: list[RenderableType] = [
+        quotation((", ".join(kept.categories), kept.subject or ""), kept.content) for kept in found.memories
+    ]
+    lines += [quotation((named.type, named.name), named.notes) for named in found.entities]
+    notices = [] if found.notice is None else [found.notice]
+    answer(as_json(found), json, *(lines or ["Nothing would be kept."]), *notices)
 
 
 @app.command("add")

@@ -77,6 +77,7 @@ class AsyncCloister:
     retag_entity = _awaited(Cloister.retag_entity)
     observations = _awaited(Cloister.observations)
     extract = _awaited(Cloister.extract)
+    preview_extraction = _awaited(Cloister.preview_extraction)
     create_key = _awaited(Cloister.create_key)
     keys = _awaited(Cloister.keys)
     revoke_key = _awaited(Cloister.revoke_key)

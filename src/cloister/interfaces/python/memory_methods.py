@@ -1,15 +1,24 @@
 """The methods of `Cloister` for memories."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from cloister.domain.identifiers import parse_memory_id
 from cloister.domain.memory import MemoryStatus
 from cloister.domain.text import checked_name
 from cloister.domain.timestamps import parse_iso
-from cloister.interfaces.python.arguments import NO_NUMBER_GIVEN, NOT_GIVEN, page_after, page_request
+from cloister.interfaces.python.arguments import (
+    NO_NUMBER_GIVEN,
+    NOT_GIVEN,
+    drafts_of,
+    page_after,
+    page_request,
+    project_choice,
+)
 from cloister.interfaces.python.backends.interface import Backend
 from cloister.interfaces.python.derived_shapes import Appended, Memory, MemoryRevision
 from cloister.interfaces.python.pages import Page
+from cloister.interfaces.python.preview_shapes import ExtractionPreview
 from cloister.services.memories.corrections import MemoryChange
 from cloister.services.memories.memories import checked_memories, checked_status
 
@@ -111,3 +120,13 @@ class MemoryMethods:
     def forget_memory(self, memory_id: str) -> None:
         """Delete one memory and its history. The messages it derives from stay."""
         self._backend.forget_memory(parse_memory_id(memory_id))
+
+    def preview_extraction(
+        self, messages: Sequence[Mapping[str, Any]], *, project_id: str | None = NOT_GIVEN
+    ) -> ExtractionPreview:
+        """Show what an extraction would keep of these messages, and store nothing. Each is a mapping with the arguments of
+        `record`; the settings are those of `project_id`, as in `search`.
+
+        Raises `ModelUnavailable` where the model that extracts does not answer.
+        """
+        return self._backend.preview_extraction(drafts_of(messages), project_choice(project_id))

@@ -21,6 +21,7 @@ from cloister.domain.truth.revision import (
     creation_of,
     state_of,
 )
+from cloister.domain.truth.subject_words import searchable_text
 from cloister.domain.truth.supersession import Person
 from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import EventBus
@@ -96,7 +97,8 @@ class Corrections:
         before = _before(last)
         indexed = None
         if before.content != stored.memory.content:
-            indexed = self._indexing.prepare([before.content], self._clock())[0]
+            text = searchable_text(before.content, stored.memory.subject)
+            indexed = self._indexing.prepare([text], self._clock())[0]
         return self._change(reach, memory, "restore", lambda _: before, by=by, indexed=indexed, undone=last)
 
     def history(

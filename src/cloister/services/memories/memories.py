@@ -25,6 +25,7 @@ from cloister.domain.recall.filter import Filter
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name, checked_text, is_storable
 from cloister.domain.timestamps import Clock
+from cloister.domain.truth.subject_words import searchable_text
 from cloister.domain.truth.supersession import Person
 from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import EventBus
@@ -109,7 +110,8 @@ class Memories:
         """Normalise and embed memories, and compute the digests by which duplicates are found."""
         now = self._clock()
         contents = [checked_memory(memory.content) for memory in extracted]
-        indexed = self._indexing.prepare(contents, now)
+        texts = [searchable_text(content, one.subject) for content, one in zip(contents, extracted, strict=True)]
+        indexed = self._indexing.prepare(texts, now)
         return [
             PreparedMemory(
                 extracted=replace(memory, content=content, importance=_bounded(memory.importance)),

@@ -106,6 +106,7 @@ _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
     "search": ("project_required",),
     "list_entities": ("project_required",),
     "extract": ("conflict", "model_unavailable"),
+    "preview_extraction": ("model_unavailable",),
     "chat": ("turn_in_progress", "conflict", "quota_exceeded"),
     "complete_chat": ("turn_in_progress", "conflict", "quota_exceeded", "model_unavailable"),
     "sign_in": ("unauthenticated", "conflict"),

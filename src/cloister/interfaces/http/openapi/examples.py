@@ -318,6 +318,23 @@ EXAMPLES: Mapping[str, Example] = {
     "list_entities": _page(_ENTITY),
     "retag_entity": Example(request={"project_id": DEFAULT}, answer=_ENTITY),
     "extract": Example(answer={"appended": 1, "checked_messages": 2}),
+    "preview_extraction": Example(
+        request={"messages": [{"role": "user", "content": "I moved to Oslo last week."}]},
+        answer={
+            "memories": [
+                {
+                    "content": "The user moved to Oslo last week.",
+                    "importance": 0.7,
+                    "categories": ["place"],
+                    "subject": "home",
+                    "valid_from": SAID,
+                    "message_positions": [0],
+                }
+            ],
+            "entities": [{"name": "Oslo", "type": "place", "notes": "", "message_positions": [0]}],
+            "notice": None,
+        },
+    ),
     "list_observations": _page(_OBSERVATION),
     "follow_events": Example(answer=_EVENTS),
     "chat": Example(

@@ -9,7 +9,8 @@ from cloister.domain.conversation import ROLES, STATUSES
 from cloister.domain.extraction import EntityType
 from cloister.domain.keys import LENGTH, PREFIX
 from cloister.domain.memory import MAX_MEMORY
-from cloister.domain.project_settings import MAX_SYSTEM_PROMPT, MOST_PENDING_MESSAGES
+from cloister.domain.project_settings import LANGUAGES as KNOWN_LANGUAGES
+from cloister.domain.project_settings import MAX_INSTRUCTIONS, MAX_SYSTEM_PROMPT, MOST_PENDING_MESSAGES
 from cloister.domain.recall.filter_language import DEEPEST, KIND_NAMES, MOST_CONDITIONS
 from cloister.domain.recall.relevance import Strength
 from cloister.domain.scope import MemberVisibility
@@ -41,6 +42,8 @@ CATEGORY = _text(MAX_CATEGORY, _CONTROL)
 CATEGORIES: Schema = {"maxItems": MAX_CATEGORIES}
 CONTENT = _text(MAX_CONTENT, _NUL)
 SYSTEM_PROMPT = _text(MAX_SYSTEM_PROMPT, _NUL)
+INSTRUCTIONS: Schema = _text(MAX_INSTRUCTIONS, _NUL)
+LANGUAGES: Schema = {"items": {"type": "string", "enum": [*KNOWN_LANGUAGES]}}
 TIME: Schema = {"format": "date-time"}
 TENANT_ID, PROJECT_ID, MESSAGE_ID, EPISODE_ID, KEY_ID = map(_id, ("ten", "proj", "msg", "ep", "key"))
 MEMORY_ID, ENTITY_ID, OBSERVATION_ID = map(_id, ("mem", "ent", "obs"))

@@ -141,6 +141,22 @@ class ProjectSettings(Body):
         "limits of its own.",
     )
 
+    extraction_instructions: Annotated[str, Field(json_schema_extra=schemas.INSTRUCTIONS)] | None = Field(
+        default=None,
+        description="What to look for in messages, and what to leave out, in words for the model that extracts. Rules cannot "
+        "follow them.",
+    )
+    wanted_categories: Categories = Field(
+        default=[], description="Only memories of one of these categories are extracted. Empty: of all."
+    )
+    unwanted_categories: Categories = Field(default=[], description="Memories of these categories are not extracted.")
+    minimum_importance: Relevance = Field(default=0, description="Memories of less importance are not extracted.")
+    extraction_languages: Annotated[list[str], Field(json_schema_extra=schemas.LANGUAGES)] = Field(
+        default=[],
+        description="Memories and entities are extracted from messages in these languages only. Empty: in all that the extractor "
+        "knows; rules know English.",
+    )
+
 
 class ProjectChange(Body):
     """A change of a project; fields that are not given stay as they are."""
@@ -222,6 +238,16 @@ class NewMessage(Body):
 
 class NewMessages(Body):
     messages: list[NewMessage] = Field(json_schema_extra={"minItems": 1, "maxItems": LARGEST_BATCH})
+
+
+class ExtractionPreviewRequest(Body):
+    """Messages, as if a new session of a project had said them."""
+
+    messages: list[NewMessage] = Field(json_schema_extra={"minItems": 1, "maxItems": LARGEST_BATCH})
+    project_id: ProjectId | None = Field(
+        default=None,
+        description="Without it: the project of the request, else the default project. `null`: no project.",
+    )
 
 
 class NewEpisode(Body):

@@ -32,6 +32,8 @@ from cloister.interfaces.http.resources import bodies
 from cloister.interfaces.http.resources.answers import EntityPage, MemoryPage, ObservationPage, answer, nothing
 from cloister.interfaces.http.resources.write_only import appended_answer
 from cloister.interfaces.python import derived_shapes as shapes
+from cloister.interfaces.python.arguments import draft_of, of_each
+from cloister.interfaces.python.preview_shapes import ExtractionPreview, extraction_preview_shape
 
 # Extraction waits for a slow model, so it may use half of the threads that answer requests, and one tenant a quarter of that half.
 extracting = TenantConcurrencyLimit(of_all=THREADS // 2, of_one=THREADS // 8)
@@ -161,6 +163,20 @@ def extract(external_id: SessionId, caller: Caller, _: NoBody, wait: Wait = None
         extracted = caller.services.extraction.extract_now(caller.reach, external_id)
     wait_until_indexed(caller.services, wait)
     return answer(shapes.extraction_shape(extracted))
+
+
+@router.post("/v1/extract/preview", response_model=ExtractionPreview)
+@needs("write")
+def preview_extraction(body: bodies.ExtractionPreviewRequest, caller: Caller) -> Response:
+    """Show what an extraction would keep of up to 1,000 messages in a project, and store nothing: with `project_id` in that
+    project, with `null` in none, and without it in the project of the request, else in the default project."""
+    is_named = "project_id" in body.model_fields_set
+    named = None if body.project_id is None else parse_project_id(body.project_id)
+    project = named if is_named else caller.project(required=False)
+    drafts = of_each(body.messages, lambda message: draft_of(**dict(message)))
+    with extracting.taken(caller.reach.tenant, "Too many sessions are being extracted at once"):
+        found = caller.services.extraction_preview.preview(caller.reach, drafts, project)
+    return answer(extraction_preview_shape(found))
 
 
 @router.get("/v1/sessions/{external_id}/observations", response_model=ObservationPage)

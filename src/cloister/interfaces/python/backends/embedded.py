@@ -245,6 +245,10 @@ class EmbeddedBackend:
             key=lambda stored: (stored.observation.said_at, stored.observation.id),
         )
 
+    def preview_extraction(self, drafts: Sequence[Draft], project: ProjectChoice) -> preview_shapes.ExtractionPreview:
+        found = self.services.extraction_preview.preview(self.reach, drafts, self._resolved(project))
+        return preview_shapes.extraction_preview_shape(found)
+
     def extract(self, session_id: str) -> derived_shapes.Extraction:
         return derived_shapes.extraction_shape(self.services.extraction.extract_now(self.reach, session_id))
 

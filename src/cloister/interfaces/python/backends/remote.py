@@ -198,6 +198,11 @@ class RemoteBackend:
         path = f"{_session(session_id)}/observations"
         return self._page(derived_shapes.Observation, path, page, format_observation_id)
 
+    def preview_extraction(self, drafts: Sequence[Draft], project: ProjectChoice) -> preview_shapes.ExtractionPreview:
+        body = {"messages": [_message(draft) for draft in drafts], **_project_field(project)}
+        answer = self.server.change("POST", "/v1/extract/preview", body, seconds=_SECONDS_FOR_LONG_WORK)
+        return answer.one(preview_shapes.ExtractionPreview)
+
     def extract(self, session_id: str) -> derived_shapes.Extraction:
         answer = self.server.change("POST", f"{_session(session_id)}/extract", seconds=_SECONDS_FOR_LONG_WORK)
         return answer.one(derived_shapes.Extraction)
