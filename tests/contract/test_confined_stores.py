@@ -27,11 +27,13 @@ from cloister.storage.stores.vectors import PoolVectors, VectorStore
 from support.isolation.derived_index_cases import WAITING
 from support.isolation.erasure_cases import ERASING_CASES
 from support.isolation.filter_cases import ANYTHING
+from support.isolation.supersession_cases import facts
 from support.isolation.twin_tenants import (
     GARDEN,
     GENERATION,
     MODEL,
     MOMENT,
+    SUBJECT,
     Case,
     Home,
     World,
@@ -124,6 +126,15 @@ ONE_POOL: dict[str, Callable[[StoredPool, Home], Any]] = {
 # The same for what derives: of one pool the memories, of one project, or a user's part of it, the entities.
 ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
     "StoredMemories.all_rows": lambda t, h: [row[0] for row in garden_memories(t, h).all_rows()] == [h.first.memory],
+    "StoredMemories.validity_rows": lambda t, h: (
+        [row[0] for row in garden_memories(t, h).validity_rows()] == [h.first.memory]
+    ),
+    "SupersessionStore.all_facts": lambda t, h: [one.id for one in facts(t, h).all_facts()] == [h.first.memory],
+    "SupersessionStore.about": lambda t, h: [one.id for one in facts(t, h).about(SUBJECT)] == [h.first.memory],
+    "SupersessionStore.by_id": lambda t, h: (
+        [one.id for one in facts(t, h).by_id([place.memory for place in h.places])] == [h.first.memory]
+    ),
+    "SupersessionStore.withdrawn": lambda t, h: facts(t, h, "bob").withdrawn() == set(),
     "PoolVectors.members": lambda t, h: garden_vectors(t, h).members() == [h.first.session],
     "PoolVectors.rebuilt": lambda t, h: garden_vectors(t, h).rebuilt(-1) == [h.first.session],
     "PoolVectors.extended": lambda t, h: garden_vectors(t, h).extended(0) == [h.first.session],
@@ -352,6 +363,17 @@ BY_FOUND_ID = {
     "MemoryStore.contents",
     "MemoryStore.remove",
     "MemoryStore.stored",
+    "MemoryStore.with_digest",
+    "SupersessionStore.set_successor",
+    "ReplacementStore.person",
+    "ReplacementStore.subjects",
+    "ReplacementStore.pairs",
+    "ReplacementStore.add",
+    "RevisionStore.add",
+    "RevisionStore.page",
+    "RevisionStore.last",
+    "RevisionStore.set_undone",
+    "RevisionStore.set_state",
     "StoredMemories.version",
     "EntityStore.add",
     "EntityStore.mention",

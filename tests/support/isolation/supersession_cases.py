@@ -10,9 +10,9 @@ from cloister.storage.stores.supersession import ReplacementStore, SupersessionS
 from support.isolation.twin_tenants import MOMENT, SUBJECT, WORDS, Case, Home, new_memory
 
 
-def facts(transaction: Transaction, home: Home) -> SupersessionStore:
+def facts(transaction: Transaction, home: Home, user: str = "ann") -> SupersessionStore:
     first = home.first
-    return SupersessionStore(transaction, Person(pool=first.pool, user="ann", session=first.session))
+    return SupersessionStore(transaction, Person(pool=first.pool, user=user, session=first.session))
 
 
 def fact(home: Home) -> Fact:
