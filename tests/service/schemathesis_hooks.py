@@ -103,21 +103,12 @@ def _say_something(body: Fields) -> None:
 
 
 def _filter_within_bounds(query: Fields, body: Fields) -> None:
-    """A filter in a query is JSON text, and no schema can say how deep a filter is or how many conditions it has."""
+    """A filter in a query is JSON text, and the filters inside a filter are any objects to the schema."""
     if "filter" in query:
         query["filter"] = '{"not": {"role": "tool"}}'
-    if isinstance(given := body.get("filter"), MutableMapping):
-        depth, conditions = _size(cast(Fields, given))
-        if depth > 5 or conditions > 50:
-            body["filter"] = {"or": [{"role": "user"}, {"kind": "memory"}]}
-
-
-def _size(filter: Fields) -> tuple[int, int]:
-    """How deep a filter is, and how many conditions it has."""
-    inner = [*filter.get("and", ()), *filter.get("or", ()), *([filter["not"]] if "not" in filter else ())]
-    sizes = [_size(part) for part in inner]
-    own = len(filter) - len({"and", "or", "not"} & set(filter)) + len(filter.get("metadata", ()))
-    return 1 + max((depth for depth, _ in sizes), default=0), own + sum(conditions for _, conditions in sizes)
+    given = _fields(body.get("filter"))
+    for word in {"and", "or", "not"} & set(given):
+        given[word] = {"kind": "memory"} if word == "not" else [{"role": "user"}, {"not": {"kind": "entity"}}]
 
 
 def _want_no_other_dimensions(body: Fields) -> None:

@@ -87,7 +87,9 @@ def named(name: str) -> Schema:
 # Marks of schemas that are replaced by the filter's, in a body and as JSON text in a query.
 FILTER_MARK: Schema = {"format": "filter"}
 FILTER_TEXT_MARK: Schema = {"format": "filter as JSON"}
-_FILTERS: Schema = {"type": "array", "minItems": 1, "maxItems": MOST_CONDITIONS, "items": named("Filter")}
+# Not a reference to the filter itself: what generates requests from a recursive schema does not come to an end.
+_INNER: Schema = {"type": "object", "minProperties": 1, "description": "A filter: conditions like these."}
+_FILTERS: Schema = {"type": "array", "minItems": 1, "maxItems": MOST_CONDITIONS, "items": _INNER}
 FILTER: Schema = {
     "type": "object",
     "description": "Conditions, all of which must be true. A condition on what an item does not have, such as the role of a "
@@ -111,7 +113,7 @@ FILTER: Schema = {
         "kind": {"enum": [*KIND_NAMES], "description": "`episode` is the same as `message`."},
         "and": _FILTERS,
         "or": _FILTERS,
-        "not": named("Filter"),
+        "not": _INNER,
     },
 }
 
