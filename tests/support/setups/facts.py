@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cloister.domain.conversation import Draft
-from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, KnownMemory, Statement
+from cloister.domain.extraction import NO_GUIDANCE, ExtractedEntity, ExtractedMemory, Guidance, KnownMemory, Statement
 from cloister.domain.identifiers import MemoryId, MessageId
 from cloister.domain.memory import StoredMemory
 from cloister.services.recall.build_context import ContextRequest
@@ -19,13 +19,18 @@ class Scripted:
     the ids in `named`, whoever's they are."""
 
     name = "scripted"
+    languages: tuple[str, ...] = ()
 
     def __init__(self) -> None:
         self.named: tuple[MemoryId, ...] = ()
         self.shown: list[KnownMemory] = []
 
     def memories(
-        self, said: Sequence[Statement], known: Sequence[KnownMemory], of_user: Sequence[KnownMemory] = ()
+        self,
+        said: Sequence[Statement],
+        known: Sequence[KnownMemory],
+        of_user: Sequence[KnownMemory] = (),
+        guidance: Guidance = NO_GUIDANCE,
     ) -> list[ExtractedMemory]:
         self.shown = [*known, *of_user]
         return [self._memory(one) for one in said if one.role == "user"]
