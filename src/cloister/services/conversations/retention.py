@@ -29,7 +29,7 @@ DAY_MICROSECONDS = 86_400 * 1_000_000
 MOST_MESSAGES_A_CALL = 20_000
 """How many messages and memories one call of `Retention.apply` forgets at most, to the next full batch."""
 # One transaction keeps other writers of a SQLite database waiting.
-_BATCH = 100
+_BATCH = 50
 _PAGE = 200
 NOTHING_OLD = OldCounts(sessions=0, messages=0, memories=0, observations=0)
 

@@ -213,7 +213,15 @@ class RetentionStore:
     def observations(self, session: SessionId, messages: Sequence[MessageId]) -> dict[ObservationId, str]:
         """The observations that cover any of these messages, with their contents. They summarise no other messages than those they
         cover, so that later ones can stay."""
-        rows = self._transaction.rows("observations_of_messages", session_id=session, message_ids=integers(messages))
+        if not messages:
+            return {}
+        rows = self._transaction.rows(
+            "observations_of_messages",
+            session_id=session,
+            first=min(messages),
+            last=max(messages),
+            message_ids=integers(messages),
+        )
         return {ObservationId(number): content for number, content in cast(list[tuple[int, str]], rows)}
 
     def remove_observations(self, session: SessionId, observations: Collection[ObservationId]) -> int:

@@ -64,6 +64,7 @@ LIMIT :limit
 -- The observations that cover any of these messages.
 SELECT o.observation_id, o.content FROM observation AS o
 WHERE o.tenant_id = :tenant_id AND o.session_id = :session_id
+    AND o.last_message_id >= :first AND o.first_message_id <= :last
     AND EXISTS (
         SELECT 1 FROM json_each(CAST(:message_ids AS TEXT)) AS named
         WHERE named.value BETWEEN o.first_message_id AND o.last_message_id
@@ -90,16 +91,23 @@ WHERE s.tenant_id = :tenant_id AND s.project_id IS NOT DISTINCT FROM CAST(:proje
 -- The memories that are too old themselves, or derive from a message that is.
 SELECT count(*)
 FROM session AS s
-JOIN memory AS y ON y.tenant_id = s.tenant_id AND y.session_id = s.session_id
+CROSS JOIN memory AS y
 WHERE s.tenant_id = :tenant_id AND s.project_id IS NOT DISTINCT FROM CAST(:project_id AS BIGINT) AND s.pool_id IS NOT NULL
     AND (CAST(:confined_to AS BIGINT) IS NULL OR s.project_id = :confined_to)
     AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
+    AND y.tenant_id = s.tenant_id AND y.session_id = s.session_id
     AND (
         y.created_at < :before
-        OR EXISTS (
-            SELECT 1 FROM memory_source AS k
-            JOIN message AS m ON m.message_id = k.message_id AND m.tenant_id = k.tenant_id
-            WHERE k.tenant_id = :tenant_id AND k.memory_id = y.memory_id AND m.created_at < :before
+        OR y.memory_id IN (
+            SELECT k.memory_id
+            FROM session AS f
+            CROSS JOIN memory_source AS k
+            CROSS JOIN message AS m
+            WHERE f.tenant_id = :tenant_id AND f.project_id IS NOT DISTINCT FROM CAST(:project_id AS BIGINT)
+                AND f.pool_id IS NOT NULL
+                AND k.tenant_id = :tenant_id
+                AND k.message_id BETWEEN f.session_id << 21 AND (f.session_id << 21) + 2097151
+                AND m.tenant_id = :tenant_id AND m.message_id = k.message_id AND m.created_at < :before
         )
     )
 
