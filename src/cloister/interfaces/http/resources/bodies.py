@@ -130,7 +130,8 @@ class ProjectSettings(Body):
     system_prompt: Annotated[str, Field(json_schema_extra=schemas.SYSTEM_PROMPT)] | None = Field(
         default=None,
         description="The system prompt of the project's assistant: a template, in which `{MEMORY.CONTEXT}`, `{RELEVANT.HISTORY}`, "
-        "`{ENTITIES}` and `{OBSERVATIONS}` are replaced by what was recalled. `null`: the default template.",
+        "`{ENTITIES}` and `{OBSERVATIONS}` are replaced by what was recalled, and `{PROFILE}` by what is known of the user. "
+        "`null`: the default template.",
     )
     min_relevance: Relevance = Field(
         default=DEFAULT_MIN_RELEVANCE,
