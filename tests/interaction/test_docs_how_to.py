@@ -251,6 +251,10 @@ def test_every_command_of_the_workers_page_prints_what_it_shows(reader: Reader) 
     reader.read((HOW_TO / "workers.md").read_text("utf-8"))
 
 
+def test_every_program_of_the_page_on_correcting_prints_what_it_shows(reader: Reader) -> None:
+    reader.read((HOW_TO / "correct-memories.md").read_text("utf-8"))
+
+
 def test_every_command_of_the_embedders_page_prints_what_it_shows(reader: Reader) -> None:
     """The embedder stands behind another address here."""
     vector = {"index": 0, "embedding": [0.6, 0.8]}
@@ -273,7 +277,8 @@ def test_every_block_of_a_page_is_run_or_known_to_be_only_shown(page: Path) -> N
         "chatbot.md": {"console", "python", "text"},
         "erase.md": {"console"},
         "archives.md": {"console"},
-        "memories.md": {"console"},
+        "memories.md": {"console", "python"},
+        "correct-memories.md": {"python", "text"},
         "workers.md": {"console"},
         "filters.md": {"console", "python", "text"},
         "embedders.md": {"console"},

@@ -38,6 +38,8 @@ def before_call(_: schemathesis.HookContext, case: Any, **__: Any) -> None:
     _say_something(body)
     _filter_within_bounds(query, body)
     _try_one_thing(query, body)
+    if case.operation.path == "/v1/memories/{memory_id}" and not body:
+        body["pinned"] = True  # a change has to name something
     _name_no_project_of_all(case.operation.path, query, headers)
     if case.meta.phase.name.value != "stateful" and case.method != "DELETE":
         _name_what_is_there(path, query, body)
@@ -123,7 +125,11 @@ def _try_one_thing(query: Fields, body: Fields) -> None:
 
 
 def _name_no_project_of_all(path: str, query: Fields, headers: Fields) -> None:
-    """What is for all projects is refused for one."""
+    """What is for all projects is refused for one, and needs no id."""
+    if path == "/v1/export" and query.get("scope") == "tenant":
+        query.pop("id", None)
+    if path == "/v1/export" and query.get("scope") == "project":
+        query["id"] = _GROUND["project_id"]
     if path == "/org/retention" or (path == "/v1/export" and query.get("scope") != "project"):
         headers.pop("X-Project-ID", None)
 

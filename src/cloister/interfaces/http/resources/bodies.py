@@ -285,7 +285,7 @@ class MemoryChange(Body):
 
     content: Annotated[str, Field(json_schema_extra=schemas.MEMORY)] | None = Field(
         default=None,
-        description="Another text; `null` keeps the text. The memory is then `corrected`, and no extraction overwrites it.",
+        description="Another text; `null` keeps it. The memory is then `corrected`, and no extraction overwrites it.",
     )
     importance: Annotated[float, BeforeValidator(_as_real), Field(json_schema_extra=schemas.RELEVANCE)] | None = Field(
         default=None, description="From 0 to 1; `null` removes it."
