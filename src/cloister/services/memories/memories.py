@@ -90,8 +90,8 @@ class Memories:
         if not is_storable(external_id):
             raise NotFound("session", external_id)
         checked = checked_memories(contents)
-        written = [ExtractedMemory(content=text, sources=(), subject=self._subject_of(text)) for text in checked]
-        prepared = self.prepare(written)
+        stated = [ExtractedMemory(content=text, sources=(), subject=self._subject_of(text)) for text in checked]
+        prepared = self.prepare(stated)
         given = None if idempotency_key is None else request(idempotency_key, checked)
 
         def work(transaction: Transaction) -> MemoryAdditions:
