@@ -54,6 +54,7 @@ ROWS = (
     Row("POST", "/v1/memories/{memory_id}/restore", 403),
     Row("DELETE", "/v1/memories/{memory_id}", 204),
     Row("PATCH", "/v1/entities/{entity_id}", 403, {"project_id": "{project_id}"}),
+    Row("POST", "/v1/extract/preview", 403, {"messages": [{"role": "user", "content": ADDED}]}),
     Row("POST", "/v1/sessions/{external_id}/extract", 200, None, ("appended", "checked_messages")),
     Row("POST", "/v1/chat/stream", 403, ASK),
     Row("POST", "/v1/chat/{external_id}/stop", 403),
