@@ -129,6 +129,8 @@ def _name_no_project_of_all(path: str, query: Fields, headers: Fields) -> None:
         query.pop("id", None)
     if path == "/v1/export" and query.get("scope") == "project":
         query["id"] = _GROUND["project_id"]
+    if path == "/v1/export" and query.get("scope") == "user":
+        query.setdefault("id", "ada")
     if path == "/org/retention" or (path == "/v1/export" and query.get("scope") != "project"):
         headers.pop("X-Project-ID", None)
 
