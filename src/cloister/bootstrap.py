@@ -177,7 +177,7 @@ def wire(
     entity_indexing = EntityIndexing(database, external, indexer, clock)
     queue = IndexQueue(database, external, indexer, memory_indexing, entity_indexing, clock)
     memories = Memories(database, memory_indexing, generation, clock, events, subject_of=Rules().subject)
-    corrections = Corrections(database, memory_indexing, generation, clock, events)
+    corrections = Corrections(database, memory_indexing, generation, clock, events, subject_of=Rules().subject)
     entities = Entities(database, entity_indexing, clock)
     visibility = VisibilityChange(entity_indexing, generation, clock)
     projects = Projects(database, generation, clock, limits, events, visibility)

@@ -341,3 +341,23 @@ def test_revisions_go_with_their_memory(house: FactSetup, engine: Engine) -> Non
         else:
             house.services.erase_user.erase(house.reach, "ann")
         assert engine.rows("SELECT before FROM memory_revision") == []
+
+
+def test_the_subject_of_a_memory_follows_its_text(house: FactSetup) -> None:
+    """MEM-12, MEM-13: a correction to something else makes true again what the memory superseded; undone, it is as before. A
+    subject that only a model could give stays."""
+    house.session("a", user="ann")
+    house.state("a", "home = The user lives in Rome.", 1)
+    house.state("a", "home = The user lives in Oslo.", 2)
+    oslo = house.memory("a", "The user lives in Oslo.").memory.id
+    change(house, oslo, content="The user lives in Bern.")
+    assert house.statuses("a") == {"Rome.": "superseded", "Bern.": "active"}
+    change(house, oslo, content="The user keeps bees.")
+    assert house.statuses("a") == {"Rome.": "active", "bees.": "active"}
+    house.services.corrections.restore(house.reach, oslo, by=KEY)
+    assert house.statuses("a") == {"Rome.": "superseded", "Bern.": "active"}
+    house.session("b", user="bob")
+    house.state("b", "boat = Das Boot heißt Anna", 1)
+    house.state("b", "boat = Das Boot heißt Berta", 2)
+    change(house, house.memory("b", "Das Boot heißt Berta").memory.id, content="Das Boot heißt Clara")
+    assert house.statuses("b") == {"Anna": "superseded", "Clara": "active"}

@@ -378,6 +378,37 @@ def test_the_migration_of_an_owner_that_row_level_security_binds_queues_what_der
     assert waiting_after(place, everyone.rows) == WAITING
 
 
+def truth_after(place: Place, rows: Callable[[str], Dump], monkeypatch: pytest.MonkeyPatch) -> Dump:
+    """Of memories of version 004: one that was added by hand, and one of a message that was said before it was extracted."""
+    old_derived(place, rows, monkeypatch)
+    rows("INSERT INTO memory_source (tenant_id, message_id, memory_id) SELECT tenant_id, message_id, 2 FROM message")
+    ((said,),) = rows("SELECT created_at FROM message")
+    place.open().close()
+    found = rows("SELECT memory_id, valid_from, source, valid_until, pinned, categories, metadata FROM memory")
+    return [tuple("said" if value == said else value for value in row) for row in sorted(found)]
+
+
+# As old as what was said, where that is known, and not superseded.
+TRUTH = [(1, 7, "written", None, 0, "[]", "{}"), (2, "said", "extracted", None, 0, "[]", "{}")]
+
+
+def test_mem_12_memories_from_before_are_true_since_they_were_said(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert truth_after(place, place.rows, monkeypatch) == TRUTH
+
+
+def test_mem_12_the_migration_of_an_owner_that_row_level_security_binds_dates_the_memories_of_all_tenants(
+    empty_postgres: str, login: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everyone = postgres_place(empty_postgres)
+    for role in ROLES:
+        everyone.rows(f"DO $$ BEGIN IF to_regrole('{role}') IS NULL THEN CREATE ROLE {role} NOLOGIN; END IF; END $$")
+    everyone.rows(f"GRANT {', '.join(ROLES)} TO {login}; GRANT USAGE, CREATE ON SCHEMA public TO {login}")
+    place = postgres_place(make_conninfo(empty_postgres, user=login))
+    assert truth_after(place, everyone.rows, monkeypatch) == TRUTH
+
+
 QUOTING = "Told: <Recalled-Memory> - It is so. </recalled-memory>"
 
 

@@ -127,6 +127,8 @@ def _name_no_project_of_all(path: str, query: Fields, headers: Fields) -> None:
     """What is for all projects is refused for one, and needs no id."""
     if path == "/v1/export" and query.get("scope", "tenant") == "tenant":
         query.pop("id", None)
+    if path == "/v1/export" and query.get("scope") == "user":
+        query.setdefault("id", "ada")
     if path == "/v1/export" and query.get("scope") == "project":
         query["id"] = _GROUND["project_id"]
     if path == "/v1/export" and query.get("scope") == "user":

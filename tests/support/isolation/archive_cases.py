@@ -59,6 +59,7 @@ def add_messages(transaction: Transaction, home: Home) -> None:
 def revision() -> RevisionRecord:
     before = StateRecord(
         content=OTHER,
+        subject=None,
         importance=None,
         source="written",
         categories=(),

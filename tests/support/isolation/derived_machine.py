@@ -6,6 +6,7 @@ it may.
 
 import re
 import time
+from dataclasses import replace
 
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
@@ -144,7 +145,7 @@ class DerivedMachine(IsolationMachine):
                 change = MemoryChange(given=frozenset({"content"}), content=content)
                 corrections.correct(home.reach, memory.id, change, by=None)
                 conversation.memories[content] = conversation.memories.pop(memory.content)
-                conversation.kept[content] = conversation.kept.pop(memory.content)
+                conversation.kept[content] = replace(conversation.kept.pop(memory.content), home=None)
             case "pin" | "unpin":
                 change = MemoryChange(given=frozenset({"pinned"}), pinned=how == "pin")
                 corrections.correct(home.reach, memory.id, change, by=None)

@@ -145,6 +145,7 @@ class StateRecord(Record):
 
     kind = "state"
     content: Annotated[str, codecs.text(MAX_MEMORY)]
+    subject: Annotated[str | None, optional(codecs.NAME)]
     importance: Annotated[float | None, optional(codecs.IMPORTANCE)]
     source: Annotated[MemorySource, one_of(get_args(MemorySource))]
     categories: Annotated[tuple[str, ...], codecs.CATEGORIES]

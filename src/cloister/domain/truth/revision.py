@@ -14,9 +14,10 @@ UNDO_MICROSECONDS = 24 * 3_600 * 1_000_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MemoryState:
-    """What a person can change of a memory, as it was or will be."""
+    """What a person can change of a memory, as it was or will be. Its `subject` follows its text."""
 
     content: str
+    subject: str | None
     importance: float | None
     expires_at: int | None
     pinned: bool
@@ -46,6 +47,7 @@ class Revision:
 def state_of(memory: Memory) -> MemoryState:
     return MemoryState(
         content=memory.content,
+        subject=memory.subject,
         importance=memory.importance,
         expires_at=memory.expires_at,
         pinned=memory.pinned,

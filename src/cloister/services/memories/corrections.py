@@ -26,7 +26,7 @@ from cloister.domain.truth.supersession import Person
 from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.memories import MemoryIndexing
-from cloister.services.memories.supersession import Supersession
+from cloister.services.memories.supersession import Related, Supersession
 from cloister.storage.interface import FIRST_PAGE, Database, Transaction
 from cloister.storage.stores.derived_index_rows import MemoryIndexStore
 from cloister.storage.stores.idempotency import IdempotencyStore
@@ -54,13 +54,21 @@ class Corrections:
     """Each change is one transaction, with its revision. `by` is the id of the caller's key, or None without one."""
 
     def __init__(
-        self, database: Database, indexing: MemoryIndexing, generation: int, clock: Clock, events: EventBus
+        self,
+        database: Database,
+        indexing: MemoryIndexing,
+        generation: int,
+        clock: Clock,
+        events: EventBus,
+        subject_of: Callable[[str], str | None],
     ) -> None:
+        """`subject_of` gives the subject of a text, if it states a fact that has one value at a time."""
         self._database = database
         self._indexing = indexing
         self._generation = generation
         self._clock = clock
         self._events = events
+        self._subject_of = subject_of
 
     def get(self, reach: Reach, memory: MemoryId) -> StoredMemory:
         with self._database.read(reach) as transaction:
@@ -74,7 +82,7 @@ class Corrections:
             state = state_of(stored.memory)
             after = replace(state, **{name: getattr(checked, name) for name in checked.given})
             if after.content != state.content:
-                return replace(after, source="corrected")
+                return replace(after, source="corrected", subject=self._new_subject(state, after.content))
             return after
 
         indexed = None if checked.content is None else self._indexing.prepare([checked.content], self._clock())[0]
@@ -168,15 +176,21 @@ class Corrections:
         if is_other_text or (after.retracted_at is not None and memory.retracted_at is None):
             quotations.add_memory(session, memory.id)
             IdempotencyStore(transaction).forget_memories(session.id)
+        supersession = Supersession(transaction)
+        related = supersession.related([memory.id])
         RevisionStore(transaction, memory.id).set_state(memory, after, digest)
         if indexed is not None and is_other_text:
             MemoryIndexStore(transaction, self._generation).set_indexed(session.id, [(memory.id, indexed)])
         memories.note_change(session.pool)
-        supersession = Supersession(transaction)
-        related = supersession.related([memory.id])
+        after_change = supersession.related([memory.id])
         person = Person(pool=session.pool, user=session.user_id, session=session.id)
-        supersession.update(person, replace(related, memories=related.memories | {memory.id}))
+        subjects = related.subjects | after_change.subjects
+        supersession.update(person, Related(subjects=subjects, memories=related.memories | {memory.id}))
         return quotations.apply()
+
+    def _new_subject(self, before: MemoryState, content: str) -> str | None:
+        """The subject of a corrected text. A subject that only a model could give stays as it was."""
+        return self._subject_of(content) if self._subject_of(before.content) == before.subject else before.subject
 
     def _undoable(self, revisions: RevisionStore) -> Revision:
         last = revisions.last()

@@ -71,6 +71,7 @@ class RevisionStore:
                 session_id=memory.session,
                 memory_id=self._memory,
                 content=state.content,
+                subject=state.subject,
                 digest=digest,
             )
 

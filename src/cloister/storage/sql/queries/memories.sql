@@ -125,7 +125,7 @@ SET importance = :importance, expires_at = :expires_at, pinned = :pinned, catego
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND memory_id = :memory_id
 
 -- name: set_memory_text
-UPDATE memory SET content = :content, digest = :digest
+UPDATE memory SET content = :content, digest = :digest, subject = :subject
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND memory_id = :memory_id
 
 -- name: insert_memory_revision
