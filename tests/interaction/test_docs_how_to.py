@@ -273,7 +273,7 @@ def test_every_block_of_a_page_is_run_or_known_to_be_only_shown(page: Path) -> N
         "chatbot.md": {"console", "python", "text"},
         "erase.md": {"console"},
         "archives.md": {"console"},
-        "memories.md": {"console", "python"},
+        "memories.md": {"console"},
         "workers.md": {"console"},
         "filters.md": {"console", "python", "text"},
         "embedders.md": {"console"},
