@@ -200,10 +200,12 @@ def test_a_deleted_response_forgets_what_was_said_unless_a_conversation_was_name
     assert tenant.admin.get(f"/v1/sessions/{session}").status_code == 404
     conversation = client.conversations.create()
     named = client.responses.create(model="m", input=FERRY, conversation=conversation.id)
-    client.responses.delete(named.id)
-    with pytest.raises(openai.NotFoundError):
-        client.responses.retrieve(named.id)
-    assert len(said_in(tenant, conversation.id)) == 2
+    after = client.responses.create(model="m", input="When?", previous_response_id=named.id)
+    for each in (named, after):
+        client.responses.delete(each.id)
+        with pytest.raises(openai.NotFoundError):
+            client.responses.retrieve(each.id)
+    assert len(said_in(tenant, conversation.id)) == 4
 
 
 def test_the_options_of_a_response_get_their_names_of_a_chat_completion(front: Front) -> None:

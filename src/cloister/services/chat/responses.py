@@ -18,18 +18,20 @@ from cloister.services.chat.turns import Turn
 from cloister.services.conversations.forget import Forgetting
 from cloister.services.conversations.item_format import (
     NewItem,
+    call_of,
     encoded,
     format_item_id,
     frame_of,
     item_type,
     parse_item_id,
 )
-from cloister.services.conversations.items import ItemWriter, StoredItem, find_item, items_before
+from cloister.services.conversations.items import ItemWriter, StoredItem, find_item, newest_items
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.items import ItemStore, ResponseRow, ResponseStore
 from cloister.storage.stores.sessions import SessionStore
 
-_MOST_HISTORY = 400
+MOST_HISTORY = 400
+"""The maximum number of items of a session that a model is shown."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,7 +68,7 @@ class ResponseRecord:
         self.model: Callable[[], str] = lambda: ""
 
     def begun(self, transaction: Transaction, turn: Turn) -> None:
-        stored = items_before(transaction, turn.session, None, _MOST_HISTORY)[::-1]
+        stored = newest_items(transaction, turn.session, MOST_HISTORY)[::-1]
         own = {message.id for message in turn.messages} if self._asks else set[MessageId]()
         until = None if self._previous is None else _end_of(transaction, self._previous)
         self.history = tuple(
@@ -74,10 +76,10 @@ class ResponseRecord:
             for item in stored
             if (item.message is None or item.message.id not in own) and (until is None or item.position[0] <= until)
         )
-        known = {(item_type(item.item), item.item.get("call_id")) for item in stored if item.message is None}
+        known = {(item_type(item.item), call_of(item.item)) for item in stored if item.message is None}
         self._store_items(transaction, turn, known)
 
-    def _store_items(self, transaction: Transaction, turn: Turn, known: set[tuple[str, Any]]) -> None:
+    def _store_items(self, transaction: Transaction, turn: Turn, known: set[tuple[str, str | None]]) -> None:
         """Store the items of the request, those after its first new message, or all if all are new."""
         appended = self._appended(transaction, turn)
         writer = ItemWriter(transaction, turn.session, before=min((m.id for m in appended.values()), default=None))
@@ -88,8 +90,8 @@ class ResponseRecord:
             if message is not None:
                 writer.message(message, frame_of(item.item, message.content))
             elif item.draft is None:
-                call = item.item.get("call_id")
-                if (item.type, call) not in known and (is_new or call is not None):
+                call = call_of(item.item)
+                if (call is None or (item.type, call) not in known) and (is_new or call is not None):
                     writer.other(encoded(item.item))
         writer.write()
 
@@ -156,10 +158,11 @@ class Responses:
         self._database = database
         self._forgetting = forgetting
 
-    def session_of(self, reach: Reach, response: str) -> str:
-        """The outside id of the session of a response."""
+    def session_of(self, reach: Reach, response: str) -> tuple[str, bool]:
+        """The outside id of the session of a response, and whether the response owns its messages."""
         with self._database.read(reach) as transaction:
-            return _row(transaction, response).session
+            row = _row(transaction, response)
+            return row.session, row.owns_messages
 
     def end_of(self, reach: Reach, response: str) -> MessageId:
         """The last message of a response: its reply, or the question if the reply had only tool calls."""

@@ -13,14 +13,13 @@ from cloister.domain.project_settings import chat_model, system_prompt
 from cloister.domain.scope import Reach, Scope
 from cloister.services.chat.converse import BuildRequest, Chat, ThreadRunner, TurnEnd, TurnEvent
 from cloister.services.chat.reply_buffer import ReplyBuffer
+from cloister.services.chat.responses import MOST_HISTORY
 from cloister.services.chat.turns import NamedSession, checked_session
-from cloister.services.conversations.items import StoredItem, items_before
+from cloister.services.conversations.items import StoredItem, newest_items
 from cloister.services.recall.build_context import ContextBuilder, ContextRequest
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
-
-_MOST_HISTORY = 400
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,7 +65,7 @@ class UnrecordedChat:
             scope = _scope(reach, session, project, user)
             history: Sequence[StoredItem] = ()
             if session is not None:
-                history = items_before(transaction, session, None, _MOST_HISTORY)[::-1]
+                history = newest_items(transaction, session, MOST_HISTORY)[::-1]
             return UnrecordedQuestion(
                 reach=reach,
                 scope=scope,

@@ -16,7 +16,7 @@ from cloister.domain.patterns import anchored
 from cloister.domain.text import MAX_NAME, checked_name
 
 Item = Mapping[str, Any]
-MAX_ITEM = 1_000_000
+MAX_ITEM = 262_144
 MAX_DEPTH = 64
 _TYPE = anchored(r"[a-z][a-z0-9_.-]{0,63}")
 _TEXTS = {"input_text": "text", "output_text": "text", "text": "text", "refusal": "refusal"}
@@ -56,6 +56,12 @@ def read_item(item: object) -> NewItem:
 
 def item_type(item: Item) -> str:
     return cast(str, item.get("type") or "message")
+
+
+def call_of(item: Item) -> str | None:
+    """The id of the tool call that an item is, or answers."""
+    call = item.get("call_id")
+    return call if isinstance(call, str) else None
 
 
 def format_item_id(kind: str, item: int) -> str:

@@ -13,6 +13,7 @@ from cloister.domain.timestamps import Clock
 from cloister.services.conversations.forget import Forgetting
 from cloister.services.conversations.item_format import (
     NewItem,
+    call_of,
     decoded,
     encoded,
     format_item_id,
@@ -33,6 +34,8 @@ MOST_ITEMS = 1_000
 """The maximum number of items of one request, as of messages."""
 _MOST_AFTER_A_MESSAGE = 10_000
 _MOST_COMPARED = 200
+_PAGE = 20
+_LARGEST_HISTORY = 2_000_000
 # Where a client that adds its question to a conversation is looked for, before it asks without naming that.
 _MOST_WAITING = 50
 _WAITING_SECONDS = 60
@@ -47,6 +50,8 @@ class StoredItem:
     item: dict[str, Any]
     message: Message | None = None
     response: int | None = None
+    size: int = 0
+    """The number of characters that it takes in storage."""
 
 
 class ItemWriter:
@@ -260,7 +265,7 @@ def _stored(writer: ItemWriter, items: Sequence[NewItem], messages: Sequence[Mes
 
 def _made_here(transaction: Transaction, session: Session, items: Sequence[NewItem]) -> list[StoredItem | None]:
     """For each item the stored one that a response made since the user's last message, if the client adds its copy of that."""
-    recent = items_before(transaction, session, None, _MOST_COMPARED)
+    recent = newest_items(transaction, session, _MOST_COMPARED)
     made = [stored for stored in recent if stored.response is not None]
     if not made:
         return [None] * len(items)
@@ -268,7 +273,7 @@ def _made_here(transaction: Transaction, session: Session, items: Sequence[NewIt
     known: dict[tuple[str, str], StoredItem] = {}
     for stored in made:
         if stored.message is None:
-            known[item_type(stored.item), str(stored.item.get("call_id"))] = stored
+            known[item_type(stored.item), call_of(stored.item) or ""] = stored
         elif stored.message is last_said:
             known["message", words_key(stored.message.content)] = stored
     return [known.get(_key(item)) for item in items]
@@ -276,8 +281,22 @@ def _made_here(transaction: Transaction, session: Session, items: Sequence[NewIt
 
 def _key(item: NewItem) -> tuple[str, str]:
     if item.draft is None:
-        return item.type, str(item.item.get("call_id"))
+        return item.type, call_of(item.item) or ""
     return ("message" if item.draft.role == "assistant" else item.draft.role), words_key(item.draft.content)
+
+
+def newest_items(transaction: Transaction, session: Session, most: int) -> list[StoredItem]:
+    """The last items of a session, last first: at most so many, and no more once they are large together."""
+    found: list[StoredItem] = []
+    size = 0
+    while len(found) < most and size < _LARGEST_HISTORY:
+        start = found[-1].position if found else None
+        page = items_before(transaction, session, start, min(_PAGE, most - len(found)))
+        found += page
+        size += sum(item.size for item in page)
+        if len(page) < _PAGE:
+            break
+    return found
 
 
 def items_after(transaction: Transaction, session: Session, start: Position | None, limit: int) -> list[StoredItem]:
@@ -332,6 +351,7 @@ def _message(message: Message, row: ItemRow | None) -> StoredItem:
         item=item_of(message, frame),
         message=message,
         response=None if row is None else row.response,
+        size=len(message.content) + (0 if row is None else len(row.item)),
     )
 
 
@@ -342,4 +362,5 @@ def _other(row: ItemRow) -> StoredItem:
         position=(row.message, row.position),
         item=item,
         response=row.response,
+        size=len(row.item),
     )

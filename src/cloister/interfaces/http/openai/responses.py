@@ -48,11 +48,13 @@ _STREAM: dict[str, Any] = {
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Asked:
     """What a request asks, and where: `session` is the external id, None for a new session. With `is_continued` the input is new
-    and the history is the server's; otherwise the input is the client's whole history."""
+    and the history is the server's; otherwise the input is the client's whole history. `owns_messages`: no conversation and no
+    session was named, by this request or by those before it."""
 
     items: tuple[NewItem, ...]
     session: str | None
     is_continued: bool
+    owns_messages: bool = False
 
     @property
     def drafts(self) -> tuple[Draft, ...]:
@@ -106,7 +108,7 @@ def _recorded(body: ResponseRequest, asked: _Asked, caller: CallerInfo, request:
         asked.items,
         echo,
         is_all_new=asked.is_continued,
-        owns_messages=asked.session is None or body.previous_response_id is not None,
+        owns_messages=asked.owns_messages,
         previous=body.previous_response_id,
     )
     turn = services.turns.begin(caller.reach, _turn_request(body, asked, caller, record))
@@ -200,20 +202,20 @@ def _read(body: ResponseRequest, caller: CallerInfo, request: Request) -> _Asked
     items = tuple(of_each(body.items, read_item, "input"))
     check_input([item.item for item in items])
     named = named_session(request, body.metadata)
-    continued = body.conversation_id
+    continued, owns = body.conversation_id, False
     if body.previous_response_id is not None:
-        continued = caller.services.responses.session_of(caller.reach, body.previous_response_id)
+        continued, owns = caller.services.responses.session_of(caller.reach, body.previous_response_id)
     elif continued is not None:
         caller.services.sessions.get(caller.reach, continued)
     if continued is not None and named is not None and continued != named:
         raise InvalidRequest("X-Session-ID", "names another session than the request.")
-    asked = _Asked(items=items, session=continued or named, is_continued=continued is not None)
+    asked = _Asked(items=items, session=continued or named, is_continued=continued is not None, owns_messages=owns)
     if continued is None and not any(draft.role == "user" for draft in asked.drafts):
         raise InvalidRequest("input", "must hold a message of the user.")
     if asked.session is None and body.store is not False:
         project = caller.project(required=False)
         waiting = caller.services.items.waiting_for(caller.reach, project, body.user_id, asked.drafts)
-        return replace(asked, session=waiting)
+        return replace(asked, session=waiting, owns_messages=waiting is None)
     return asked
 
 
@@ -254,6 +256,8 @@ def _prompt(
         items = [stored.item for stored in history if stored.position[0] in shown] + items
         context = replace(context, current_conversation=())
     messages = chat_messages(body.instructions, items)
+    if not any(message["role"] == "user" for message in messages):
+        raise InvalidRequest("input", "must hold a message of the user: the conversation has none that can be shown.")
     return list(with_memory(replace(asked.conversation, messages=messages), context, template))
 
 
