@@ -20,9 +20,12 @@ from cloister.services.archive.export import Export
 from cloister.services.archive.import_lines import Import
 from cloister.services.chat.converse import Chat
 from cloister.services.chat.follow import TurnReaders
+from cloister.services.chat.responses import Responses
 from cloister.services.chat.turns import Turns
+from cloister.services.chat.unrecorded import UnrecordedChat
 from cloister.services.conversations.erase_user import UserErasure
 from cloister.services.conversations.forget import Forgetting
+from cloister.services.conversations.items import Items
 from cloister.services.conversations.record import Recorder
 from cloister.services.conversations.retention import Retention
 from cloister.services.conversations.sessions import Sessions
@@ -96,6 +99,9 @@ class Services:
     turns: Turns
     chat: Chat
     turn_readers: TurnReaders
+    unrecorded: UnrecordedChat
+    items: Items
+    responses: Responses
     embed: TextEmbedder
     wake_up: WakeUp
     events: EventBus
@@ -137,6 +143,7 @@ def build_services(
             lease_seconds=settings.lease_seconds,
             chat_model=_open_chat_model(settings),
             context_tokens=settings.context_tokens,
+            allows_caller_keys=settings.caller_model_keys,
             additional_embedder=_open_additional_embedder(settings.embedder),
             pool_cache_megabytes=settings.pool_cache_megabytes,
         )
@@ -156,6 +163,7 @@ def wire(
     lease_seconds: float = LEASE_SECONDS,
     chat_model: ChatModel | None = None,
     context_tokens: int = CONTEXT_TOKENS,
+    allows_caller_keys: bool = False,
     additional_embedder: AdditionalEmbedder | None = None,
     pool_cache_megabytes: int = 256,
 ) -> Services:
@@ -189,6 +197,14 @@ def wire(
     forgetting = Forgetting(database, external, queue, entity_indexing, generation, events)
     access = ApiKeys(database, projects, clock)
     turns = Turns(database, sessions, recorder, events, leases)
+    chat = Chat(
+        turns,
+        contexts,
+        forgetting,
+        chat_model or RecallOnly(),
+        context_tokens=context_tokens,
+        allows_caller_keys=allows_caller_keys,
+    )
     return Services(
         database=database,
         index=index,
@@ -218,8 +234,11 @@ def wire(
         extraction_preview=ExtractionPreview(database, extractor, clock),
         claims=claims,
         turns=turns,
-        chat=Chat(turns, contexts, forgetting, chat_model or RecallOnly(), context_tokens=context_tokens),
+        chat=chat,
+        unrecorded=UnrecordedChat(database, contexts, chat),
         turn_readers=TurnReaders(database, generation),
+        items=Items(database, sessions, recorder, forgetting, events, clock),
+        responses=Responses(database, forgetting),
         embed=TextEmbedder(embedder),
         wake_up=wake_up,
         events=events,

@@ -39,6 +39,7 @@ class Settings:
     model_url: str | None = None
     model_key: str | None = field(default=None, repr=False)
     model_name: str | None = None
+    caller_model_keys: bool = False
     embedder: "EmbedderSettings" = field(default_factory=lambda: EmbedderSettings())
     worker: bool = True
     worker_threads: int = 1
@@ -96,7 +97,8 @@ VARIABLES: Mapping[str, str] = {
     "CLOISTER_MAX_PROJECTS": "projects that a tenant may have; 0 for no limit (default)",
     "CLOISTER_MODEL_URL": "OpenAI-compatible endpoint of a model, usually ending in /v1 (default: none, rules are used)",
     "CLOISTER_MODEL_KEY": "API key of that endpoint (default: none)",
-    "CLOISTER_MODEL_NAME": "model to ask there (default: the only one it has)",
+    "CLOISTER_MODEL_NAME": "model to ask there where neither request nor project names another (default: the only one it has)",
+    "CLOISTER_CALLER_MODEL_KEYS": "whether a request may replace that key by its own, in X-Model-Key: on, or off (default)",
     "CLOISTER_EMBEDDER": "embedder used besides the built-in table: table (default, no other), openai or onnx",
     "CLOISTER_EMBEDDER_URL": "OpenAI-compatible endpoint of the embedder, when it is openai, usually ending in /v1",
     "CLOISTER_EMBEDDER_KEY": "API key of that endpoint (default: none)",
@@ -146,6 +148,7 @@ def read_settings(
         model_url=model_url,
         model_key=_endpoint_key(env, "CLOISTER_MODEL_KEY"),
         model_name=(env.get("CLOISTER_MODEL_NAME") or "").strip() or None,
+        caller_model_keys=_on(env, "CLOISTER_CALLER_MODEL_KEYS", "off"),
         embedder=_embedder(env),
         worker=_on(env, "CLOISTER_WORKER"),
         worker_threads=_whole_number(env, "CLOISTER_WORKER_THREADS", 4 if model_url else 1, lowest=1, highest=256),
@@ -252,8 +255,8 @@ def _hosts(env: Mapping[str, str]) -> tuple[str, ...]:
     return names
 
 
-def _on(env: Mapping[str, str], name: str) -> bool:
-    given = (env.get(name) or "on").strip().lower()
+def _on(env: Mapping[str, str], name: str, default: str = "on") -> bool:
+    given = (env.get(name) or default).strip().lower()
     if given not in ("on", "off"):
         raise InvalidRequest(name, f"must be on or off, not {given!r}.")
     return given == "on"

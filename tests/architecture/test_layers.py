@@ -25,6 +25,7 @@ MAY_IMPORT: Mapping[str, set[str]] = {
     "bootstrap": {"domain", "storage", "index", "models", "services", "settings"},
     "worker": {"domain", "services", "bootstrap"},
     "interfaces": {"domain", "services", "settings", "bootstrap", "worker"},
+    "integrations": {"domain", "interfaces"},
     "__init__": {"domain", "interfaces"},
     "__main__": {"interfaces"},
 }

@@ -122,7 +122,11 @@ def test_what_can_be_confined_to_a_project_can_be_bound_to_a_user() -> None:
 # What belongs to a memory is found through it, as the memory is through its session.
 OF_A_MEMORY = {"memory_source", "memory_replacement", "memory_revision"}
 # What belongs to a session is found through it, and is where it is; what mentions an entity is where the entity is.
-OF_A_SESSION = {"message", "message_vector", "memory", "mention", "observation"} | OF_A_MEMORY
+OF_A_SESSION = {
+    *("message", "message_vector", "memory", "mention", "observation"),
+    *("session_item", "session_response"),
+    *OF_A_MEMORY,
+}
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,9 @@ TENANT_TABLES = (
     "pool",
     "project",
     "session",
+    "session_item",
     "session_past",
+    "session_response",
     "tenant",
     "tenant_usage",
 )
@@ -47,7 +49,9 @@ LEAVES = (
     "mention",
     "message_vector",
     "observation",
+    "session_item",
     "session_past",
+    "session_response",
     "tenant_usage",
 )
 
@@ -133,6 +137,23 @@ def row_for(tenant: int, table: str) -> sql.Composed:
             "message_id": 7 << 21,
             "model_id": 1,
             "vector": b"",
+        },
+        "session_item": {
+            "tenant_id": tenant,
+            "session_id": 7,
+            "message_id": 7 << 21,
+            "position": 1,
+            "item_id": 7,
+            "recalled_pool_id": 7,
+            "item": "{}",
+        },
+        "session_response": {
+            "tenant_id": tenant,
+            "session_id": 7,
+            "response_id": 7,
+            "question_id": 7 << 21,
+            "owns_messages": 0,
+            "body": "{}",
         },
         "idempotency": {
             "tenant_id": tenant,

@@ -35,6 +35,7 @@ from support.isolation.derived_index_cases import DERIVED_INDEX_CASES
 from support.isolation.erasure_cases import ERASING_CASES, RETENTION_CASES
 from support.isolation.filter_cases import FILTER_CASES
 from support.isolation.idempotency_cases import IDEMPOTENCY_CASES
+from support.isolation.item_cases import ITEM_CASES
 from support.isolation.supersession_cases import SUPERSESSION_CASES
 from support.isolation.turn_cases import TURN_CASES
 from support.isolation.twin_tenants import (
@@ -282,6 +283,7 @@ CASES: dict[str, Case] = {
     **VECTOR_CASES,
     **FILTER_CASES,
     **ARCHIVE_CASES,
+    **ITEM_CASES,
 }
 
 

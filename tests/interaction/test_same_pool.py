@@ -1,5 +1,6 @@
 """ISO-11: the same call means the same pool, whichever way in it takes. One tenant, one database, every way in."""
 
+import asyncio
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from cloister import Cloister
+from cloister.integrations.openai_agents import CloisterSession
 from support.clients.chat_client import asking
 from support.clients.command_line import CommandLine
 from support.clients.mcp_client import over_http as over_mcp_http
@@ -136,6 +138,20 @@ def mcp_command(options: Callable[[House], tuple[str, ...]]) -> Say:
     return say
 
 
+def over_responses(house: House, name: str, place: Place, user: str | None) -> None:
+    body: dict[str, Any] = {"input": fact(name)} | ({} if user is None else {"user": user})
+    headers = {"X-Session-ID": name} | ({} if place in (DEFAULT, None) else {"X-Project-ID": place})
+    answer = house.http.post("/v1/responses", body, headers=headers)
+    assert answer.status_code == 200, answer.text
+
+
+def agents_session(house: House, name: str, place: Place, user: str | None) -> None:
+    """As the runner of OpenAI's Agents SDK does."""
+    given: dict[str, Any] = {} if place == DEFAULT else {"project_id": place}
+    session = CloisterSession(name, house.remote, user_id=user, **given)
+    asyncio.run(session.add_items([{"role": "user", "content": fact(name)}]))
+
+
 WAYS: dict[str, Say] = {
     "library": library(lambda house: house.embedded),
     "remote library": library(lambda house: house.remote),
@@ -151,6 +167,8 @@ WAYS: dict[str, Say] = {
     "MCP": over_mcp,
     "MCP command on a directory": mcp_command(lambda house: ("--data", house.commands.data)),
     "MCP command on a server": mcp_command(lambda house: ("--data", house.server.address, "--key", house.key)),
+    "OpenAI responses": over_responses,
+    "Agents SDK": agents_session,
 }
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from support.clients.openai_client import Front, front_over
+from support.clients.openai_client import MODEL, Front, front_over
 from support.databases.engines import Engine, postgres_engine, sqlite_engine
 from support.databases.postgres_server import PostgresServer
 from support.servers.fake_endpoint import FakeEndpoint, completion, fake_endpoint
@@ -17,6 +17,7 @@ __all__ = ["model_server", "the_model_server"]
 @pytest.fixture(scope="session")
 def the_endpoint() -> Generator[FakeEndpoint]:
     with fake_endpoint() as fake:
+        fake.models = (MODEL, "another-model")
         yield fake
 
 

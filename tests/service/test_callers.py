@@ -3,6 +3,7 @@
 A row aims at what lies in the garden, a project of the first tenant. A route without a row fails the first test here.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
@@ -14,6 +15,7 @@ from cloister.bootstrap import Services
 from cloister.domain.conversation import Draft
 from cloister.domain.identifiers import (
     KeyId,
+    MessageId,
     ProjectId,
     format_entity_id,
     format_key_id,
@@ -27,9 +29,12 @@ from cloister.domain.timestamps import now
 from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.dispatch.callers import need_of
 from cloister.interfaces.http.mcp.errors import PATH as MCP
-from cloister.interfaces.http.openai.errors import PATHS as OPENAI_PATHS
+from cloister.interfaces.http.openai.errors import is_openai
+from cloister.services.chat.responses import format_response_id
 from cloister.services.conversations.sessions import SessionFields
+from cloister.services.lease import new_lease_number
 from cloister.services.tenancy.api_keys import ApiKeys, KeyFields
+from cloister.storage.stores.items import ResponseRow, ResponseStore
 from support.databases.engines import Engine
 from support.servers.http_server import EVERYTHING, OPERATOR_KEY, Caller, Server, routes_of, serving
 
@@ -56,6 +61,7 @@ class House:
     message: str
     memory: str
     entity: str
+    response: str
     spare_key: KeyId
 
     @property
@@ -69,6 +75,9 @@ class House:
             "message_id": self.message,
             "memory_id": self.memory,
             "entity_id": self.entity,
+            "item_id": self.message,
+            "response_id": self.response,
+            "model_id": "recall-only",
             "key_id": format_key_id(self.spare_key),
         }
 
@@ -102,8 +111,34 @@ def settle(services: Services, session: str = SESSION) -> House:
         message=format_message_id(said.messages[0].id),
         memory=format_memory_id(memory.memory.id),
         entity=format_entity_id(entity.id),
+        response=add_response(services, reach, session, said.messages[0].id),
         spare_key=services.api_keys.create(reach, KeyFields(name="spare")).key.id,
     )
+
+
+def add_response(services: Services, reach: Reach, session: str, question: MessageId) -> str:
+    """A stored response of the session, to its first message and without output."""
+    number = new_lease_number()
+    body: dict[str, object] = {
+        "echo": {},
+        "created_at": 1,
+        "model": "m",
+        "status": "completed",
+        "finish_reason": "stop",
+        "usage": None,
+        "output": [],
+        "messages": [],
+    }
+    row = ResponseRow(
+        session=session,
+        question=question,
+        reply=None,
+        owns_messages=False,
+        body=json.dumps(body),
+    )
+    stored = services.sessions.get(reach, session)
+    services.database.write(reach, lambda transaction: ResponseStore(transaction).add(number, stored.id, row))
+    return format_response_id(number)
 
 
 def misspelt(house: House) -> str:
@@ -181,6 +216,8 @@ class Row(NamedTuple):
 ONE = {"role": "user", "content": "And the beans."}
 TURN = {"session_id": SESSION, "user_message": "And the beans?", "ai_response": "Those too."}
 ASK = {"id": SESSION, "messages": [{"role": "user", "parts": [{"type": "text", "text": "And the beans?"}]}]}
+RESPOND = {"input": "And the beans?"}
+ITEMS = {"items": [ONE, {"type": "function_call", "call_id": "c", "name": "water", "arguments": "{}"}]}
 COMPLETE = {"messages": [{"role": "user", "content": "And the beans?"}]}
 MESSAGE = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 ROWS = (
@@ -280,7 +317,28 @@ ROWS = (
     ),
     Row("POST", "/mcp", "200 403 200 200 200 200 200", MESSAGE),
     Row("POST", "/mcp", "200 403 200 404 200 200 403", MESSAGE, in_garden=True),
+    Row("POST", "/v1/responses", "403 403 200 200 200 200 200", RESPOND),
+    Row("POST", "/v1/responses", "403 403 200 200 200 200 200", {**RESPOND, "store": False}),
+    Row("POST", "/v1/responses", "403 403 200 404 200 200 403", RESPOND, in_garden=True),
+    Row("POST", "/v1/responses", "403 403 200 404 200 200 404", {**RESPOND, "conversation": SESSION}),
+    Row("POST", "/v1/responses", "403 403 200 404 200 200 404", {**RESPOND, "conversation": SESSION, "store": False}),
+    Row("POST", "/v1/responses", "403 403 200 404 200 200 404", {**RESPOND, "previous_response_id": "{response_id}"}),
+    Row("GET", "/v1/responses/{response_id}", "200 403 200 404 200 200 404"),
+    Row("DELETE", "/v1/responses/{response_id}", "403 200 200 404 200 200 404"),
+    Row("POST", "/v1/conversations", "403 200 200 200 200 200 200", ITEMS),
+    Row("POST", "/v1/conversations", "403 200 200 404 200 200 403", ITEMS, in_garden=True),
+    Row("GET", "/v1/conversations/{external_id}", "200 403 200 404 200 200 404"),
+    Row("POST", "/v1/conversations/{external_id}", "403 200 200 404 200 200 404", {"metadata": {"a": "b"}}),
+    Row("DELETE", "/v1/conversations/{external_id}", "403 200 200 404 200 200 404"),
+    Row("GET", "/v1/conversations/{external_id}/items", "200 403 200 404 200 200 404"),
+    Row("POST", "/v1/conversations/{external_id}/items", "403 200 200 404 200 200 404", ITEMS),
+    Row("GET", "/v1/conversations/{external_id}/items/{item_id}", "200 403 200 404 200 200 404"),
+    Row("DELETE", "/v1/conversations/{external_id}/items/{item_id}", "403 200 200 404 200 200 404"),
+    Row("GET", "/v1/sessions/{external_id}/items", "200 403 200 404 200 200 404"),
+    Row("POST", "/v1/sessions/{external_id}/items", "403 200 200 404 200 200 404", ITEMS),
+    Row("DELETE", "/v1/sessions/{external_id}/items/{item_id}", "403 204 204 404 204 204 404"),
     Row("GET", "/v1/models", "200 403 200 200 200 200 200"),
+    Row("GET", "/v1/models/{model_id}", "200 403 200 200 200 200 200"),
     Row("POST", "/v1/embeddings", "200 403 200 200 200 200 200", {"input": "The roses need water."}),
     Row("POST", "/v1/context", "200 403 200 404 200 200 404", {"session_id": SESSION}),
     Row("POST", "/v1/search", "400 403 400 400 200 200 200", {"query": "roses"}),
@@ -373,8 +431,8 @@ def bound_status(row: Row, user: str, app: FastAPI) -> int:
     body = cast(dict[str, Any], row.body or {})
     named = [value for value in body.values() if isinstance(value, str)]
     named += body.get("metadata", {}).values()
-    ids = ("{external_id}", "{message_id}", "{memory_id}", "{entity_id}")
-    if user != USER and (SESSION in named or any(part in row.path for part in ids)):
+    ids = ("{external_id}", "{message_id}", "{memory_id}", "{entity_id}", "{response_id}")
+    if user != USER and (SESSION in named or "{response_id}" in named or any(part in row.path for part in ids)):
         return 404
     return int(row.statuses.split()[KEYED.index("admin")])
 
@@ -389,7 +447,7 @@ def status_of(row: Row, house: House, asking: Caller) -> int:
     )
     status = answer.status_code
     if status >= 400:
-        has_own_format = row.path in OPENAI_PATHS or row.path == MCP
+        has_own_format = is_openai(row.path) or row.path == MCP
         said = answer.json()["error"] if has_own_format else answer.json()
         said = said["data"] if row.path == MCP else said
         kind = "application/json" if has_own_format else "application/problem+json"

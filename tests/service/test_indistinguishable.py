@@ -82,7 +82,42 @@ def in_header(method: str, path: str, body: Any = None) -> Probe:
     return Probe(method, path, "header", "project", path, body, confined=403)
 
 
+def in_items(method: str, path: str, body: Any = None) -> tuple[Probe, Probe]:
+    """A path with a session and an item of it: each of them may be another's."""
+    whole = f"{path}/items/{{item_id}}"
+    session = Probe(method, whole, "path external_id", "session", f"{path}/items/{{own message}}", body)
+    item = Probe(method, whole, "path item_id", "message", f"{path}/items/{{id}}", body)
+    return (
+        session._replace(asked=session.asked.replace("{external_id}", "{id}")),
+        item._replace(asked=item.asked.replace("{external_id}", "own-session")),
+    )
+
+
+RESPOND = {"input": "Roses?"}
+ITEMS = {"items": [ONE]}
 PROBES = (
+    in_path("GET", "/v1/responses/{response_id}", "response"),
+    in_path("DELETE", "/v1/responses/{response_id}", "response"),
+    Probe(
+        "POST", "/v1/responses", "body conversation", "session", "/v1/responses", {**RESPOND, "conversation": "{id}"}
+    ),
+    Probe(
+        *("POST", "/v1/responses", "body previous_response_id", "response", "/v1/responses"),
+        {**RESPOND, "previous_response_id": "{id}"},
+    ),
+    in_header("POST", "/v1/responses", RESPOND),
+    in_header("POST", "/v1/conversations", ITEMS),
+    in_path("GET", "/v1/conversations/{external_id}", "session"),
+    in_path("POST", "/v1/conversations/{external_id}", "session", {"metadata": {}}),
+    in_path("DELETE", "/v1/conversations/{external_id}", "session"),
+    in_path("GET", "/v1/conversations/{external_id}/items", "session"),
+    in_path("POST", "/v1/conversations/{external_id}/items", "session", ITEMS),
+    in_query("GET", "/v1/conversations/{external_id}/items", "after", "message"),
+    *in_items("GET", "/v1/conversations/{external_id}"),
+    *in_items("DELETE", "/v1/conversations/{external_id}"),
+    in_path("GET", "/v1/sessions/{external_id}/items", "session"),
+    in_path("POST", "/v1/sessions/{external_id}/items", "session", ITEMS),
+    *in_items("DELETE", "/v1/sessions/{external_id}"),
     in_path("GET", "/v1/sessions/{external_id}", "session"),
     in_path("PATCH", "/v1/sessions/{external_id}", "session", {"title": "Mine"}),
     in_path("DELETE", "/v1/sessions/{external_id}", "session"),
@@ -185,6 +220,7 @@ class Ids(NamedTuple):
     memory: str
     entity: str
     observation: str
+    response: str
 
 
 class World(NamedTuple):
@@ -219,6 +255,7 @@ def fill(tenant: Tenant, session: str, project: str) -> Ids:
         memory=memory["id"],
         entity=entity["id"],
         observation=note(tenant, session),
+        response=tenant.admin.post("/v1/responses", {"input": "Roses?", "conversation": session}).json()["id"],
     )
 
 
@@ -239,6 +276,7 @@ def missing() -> Ids:
         memory=format_memory_id(new_memory_id()),
         entity=format_entity_id(new_entity_id()),
         observation=format_observation_id(new_observation_id()),
+        response=f"resp_{new_observation_id():016x}",
     )
 
 
@@ -341,13 +379,14 @@ def same(first: httpx2.Response, second: httpx2.Response) -> bool:
 
 def places_of_ids(app: FastAPI) -> set[tuple[str, str, str]]:
     """Every parameter and field of a body by which a request names something that may be another's. A `user_id` names nothing:
-    every user is one's own; nor does a `last_event_id`, which is sealed for its tenant (`tests/events`); a `tenant_id` only to the
-    operator (`test_operator`)."""
+    every user is one's own; nor does a `model_id`, or a `last_event_id`, which is sealed for its tenant (`tests/events`); a
+    `tenant_id` only to the operator (`test_operator`)."""
     found: set[tuple[str, str, str]] = set()
     for method, path, operation, parameters in operations_of(app):
         for parameter in parameters:
             if parameter["name"] in ("after", "id") or (
-                parameter["name"].endswith("_id") and parameter["name"] not in ("user_id", "last_event_id", "tenant_id")
+                parameter["name"].endswith("_id")
+                and parameter["name"] not in ("user_id", "last_event_id", "tenant_id", "model_id")
             ):
                 found.add((method, path, f"{parameter['in']} {parameter['name']}"))
         for content in operation.get("requestBody", {}).get("content", {}).values():
@@ -355,5 +394,6 @@ def places_of_ids(app: FastAPI) -> set[tuple[str, str, str]]:
                 continue  # lines of an archive: see `test_archive_isolation`
             name = content["schema"]["$ref"].rpartition("/")[2]
             fields = app.openapi()["components"]["schemas"][name]["properties"]
-            found |= {(method, path, f"body {field}") for field in fields if field in ("session_id", "project_id")}
+            naming = ("session_id", "project_id", "conversation", "previous_response_id")
+            found |= {(method, path, f"body {field}") for field in fields if field in naming}
     return found

@@ -17,7 +17,7 @@ from fastapi.routing import APIRoute
 
 from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.dispatch.callers import need_of
-from cloister.interfaces.http.openai.errors import PATHS as OPENAI_PATHS
+from cloister.interfaces.http.openai.errors import is_openai
 from cloister.interfaces.http.problems import STATUS
 from support.servers.http_server import Server, routes_of
 
@@ -152,7 +152,7 @@ def test_what_can_go_wrong_is_said_by_status_and_code(app: Any, document: Node) 
         for status in errors:
             (media_type,) = said[status]["content"]
             schema = said[status]["content"][media_type]["schema"]
-            if path in OPENAI_PATHS:
+            if is_openai(path):
                 assert media_type == "application/json"
                 assert schema["$ref"] == "#/components/schemas/OpenAiError"
             else:
@@ -177,11 +177,15 @@ def test_what_a_conflict_a_quota_or_a_missing_project_can_refuse_says_so(documen
     memories = {"add_memories", "correct_memory", "restore_memory"}
     others = {"create_tenant", "revoke_api_key", "sign_in", "erase_tenant", *memories}
     projects = {"create_project", "change_project", "delete_project"}
-    assert with_code("conflict") == {*writing, *others, *projects, "extract", "chat", "complete_chat", "import_archive"}
-    assert with_code("turn_in_progress") == {"chat", "complete_chat"}
-    assert with_code("quota_exceeded") == {*writing, "create_project", "chat", "complete_chat", "import_archive"}
+    turns = {"chat", "complete_chat", "create_response"}
+    items = {"add_items", "add_conversation_items"}
+    assert with_code("conflict") == {*writing, *others, *projects, *items, *turns, "extract", "import_archive"}
+    assert with_code("turn_in_progress") == turns
+    limited = {*writing, *items, *turns, "create_project", "create_conversation", "import_archive"}
+    assert with_code("quota_exceeded") == limited
     assert with_code("project_required") == {"search", "list_entities", "export_archive"}
-    assert with_code("model_unavailable") == {"extract", "preview_extraction", "complete_chat"}
+    models = {"extract", "preview_extraction", "complete_chat", "create_response"}
+    assert with_code("model_unavailable") == models
 
 
 def test_nothing_of_the_framework_is_left(document: Node) -> None:

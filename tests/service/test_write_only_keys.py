@@ -58,6 +58,21 @@ ROWS = (
     Row("POST", "/v1/sessions/{external_id}/extract", 200, None, ("appended", "checked_messages")),
     Row("POST", "/v1/chat/stream", 403, ASK),
     Row("POST", "/v1/chat/{external_id}/stop", 403),
+    Row("POST", "/v1/responses", 403, {"input": ADDED}),
+    Row("DELETE", "/v1/responses/{response_id}", 200, None, ("id", "object", "deleted")),
+    Row("POST", "/v1/conversations", 200, {"metadata": {"mine": "x"}}, ("id", "object", "created_at")),
+    Row("POST", "/v1/conversations/{external_id}", 200, {"metadata": {"mine": "x"}}, ("object", "created_at")),
+    Row("DELETE", "/v1/conversations/{external_id}", 200, None, ("object", "deleted")),
+    Row(
+        "POST",
+        "/v1/conversations/{external_id}/items",
+        200,
+        {"items": [{"role": "user", "content": ADDED}]},
+        ("object", "type", "has_more"),
+    ),
+    Row("DELETE", "/v1/conversations/{external_id}/items/{message_id}", 200, None, ("object", "created_at")),
+    Row("POST", "/v1/sessions/{external_id}/items", 200, {"items": [{"role": "user", "content": ADDED}]}),
+    Row("DELETE", "/v1/sessions/{external_id}/items/{message_id}", 204),
     Row("POST", "/v1/chat/completions", 403, {"messages": [{"role": "user", "content": ADDED}]}),
 )
 # Said of every new message, and of every session that is answered without being read.
@@ -91,7 +106,9 @@ def house(server: Server) -> House:
     tenant.say("beans", "The gate code is 4417.")
     message = tenant.say("roses", "The gate code is 4417. My neighbour Anna plays the cello.")["id"]
     tenant.admin.made("/v1/sessions/roses/extract", None)
+    answered = tenant.admin.post("/v1/responses", {"input": "Peonies?"}).json()
     names = {
+        "response_id": answered["id"],
         "project_id": garden,
         "external_id": "roses",
         "message_id": message,
@@ -109,7 +126,8 @@ def test_every_route_that_writes_has_its_row(server: Server) -> None:
         for method in cast(Any, route).methods
         if need_of(cast(Any, route).endpoint) == "write"
     }
-    assert {(row.method, row.path) for row in ROWS} == writing
+    rows = {(row.method, row.path.replace("/items/{message_id}", "/items/{item_id}")) for row in ROWS}
+    assert rows == writing
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.method} {row.path} {sorted(row.body or ())}")

@@ -7,7 +7,7 @@ from cloister.domain.context import DEFAULT_HISTORY_TOKENS, HIGHEST_BUDGET, Sour
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.extraction import Guidance
 from cloister.domain.recall.relevance import DEFAULT_MIN_RELEVANCE, checked_min_relevance
-from cloister.domain.text import checked_categories, checked_limit, checked_text
+from cloister.domain.text import checked_categories, checked_limit, checked_name, checked_text
 
 ObservationScope = Literal["session", "user"]
 MOST_PENDING_MESSAGES = 1_000
@@ -126,6 +126,12 @@ def _checked_list(given: object, field: str) -> list[str]:
     return cast(list[str], items)
 
 
+def chat_model(settings: Mapping[str, object]) -> str | None:
+    """The model that answers in this project, if the server's endpoint lists it; None for the server's default."""
+    given = settings.get("model")
+    return given if isinstance(given, str) else None
+
+
 def _check_observation_scope(given: object, field: str) -> None:
     if given not in get_args(ObservationScope):
         raise InvalidRequest(field, f"must be one of {', '.join(get_args(ObservationScope))}.")
@@ -145,6 +151,12 @@ def _check_system_prompt(given: object, field: str) -> None:
         checked_text(cast(str, given), field, MAX_SYSTEM_PROMPT)
 
 
+def _check_model(given: object, field: str) -> None:
+    """None means the server's default model."""
+    if given is not None:
+        checked_name(cast(str, given), field)
+
+
 _CHECKS: Mapping[str, Callable[[object, str], object]] = {
     "observation_scope": _check_observation_scope,
     "context_sources": parse_sources,
@@ -158,4 +170,5 @@ _CHECKS: Mapping[str, Callable[[object, str], object]] = {
     "unwanted_categories": _check_categories,
     "minimum_importance": _check_minimum_importance,
     "extraction_languages": _check_languages,
+    "model": _check_model,
 }

@@ -1,6 +1,6 @@
 """A request to a chat model, and the pieces of its streamed reply."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cloister.domain.context import Context
@@ -11,11 +11,16 @@ ChatMessage = Mapping[str, object]
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChatRequest:
     """Chat messages and options in OpenAI's format. `context` is what was recalled for this reply: a model reads it in the
-    messages; the recall-only reply, which quotes without a model, takes it from here."""
+    messages; the recall-only reply, which quotes without a model, takes it from here. `models` are the names that the request and
+    then the project ask for: the first that the endpoint lists answers, else the default model; `chosen` is called with its name.
+    `key` is the caller's own key of the endpoint, used for this reply and never stored."""
 
     messages: Sequence[ChatMessage]
     options: Mapping[str, object] = field(default_factory=dict[str, object])
     context: Context | None = None
+    models: tuple[str, ...] = ()
+    chosen: Callable[[str], object] = field(default=lambda name: None, compare=False, repr=False)
+    key: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -115,6 +115,10 @@ class ChatModel(Protocol):
         """The name shown to users and in `/v1/models`."""
         ...
 
+    async def names(self) -> list[str]:
+        """The models that a request may name, as far as they are known; the default model is always one of them."""
+        ...
+
     def stream(self, request: ChatRequest) -> AsyncGenerator[Piece]:
         """Yield the reply while it is generated, with an `End` as the last piece. Raises `TooLongForTheModel` before the first
         piece, and `ModelUnavailable`, with a message for users, at any time. Closing the generator stops the model."""

@@ -24,6 +24,9 @@ class RecallOnly:
     def name(self) -> str:
         return "recall-only"
 
+    async def names(self) -> list[str]:
+        return [self.name]
+
     async def stream(self, request: ChatRequest) -> AsyncGenerator[Piece]:
         context = request.context
         block = "" if context is None else context.quoted([*_remembered(context)][:_MOST_QUOTED])

@@ -47,6 +47,8 @@ TABLES = (
     "mention",
     "observation",
     "session_past",
+    "session_item",
+    "session_response",
 )
 # Loaded once for all tests of a process; it is pure.
 EMBEDDER = StaticEmbedder()
@@ -77,6 +79,7 @@ class Engine:
         extractor: Extractor | None = None,
         chat_model: ChatModel | None = None,
         additional_embedder: AdditionalEmbedder | None = None,
+        allows_caller_keys: bool = False,
     ) -> Services:
         """A whole Cloister of its own over the same data."""
         services = wire(
@@ -88,6 +91,7 @@ class Engine:
             extractor=extractor,
             chat_model=chat_model,
             additional_embedder=additional_embedder,
+            allows_caller_keys=allows_caller_keys,
         )
         self.closing.callback(services.index.close)
         self.closing.callback(services.extractor.close)

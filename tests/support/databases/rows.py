@@ -80,6 +80,25 @@ def insert_household(transaction: Transaction, household: Household, external_id
         answer="{}",
         expires_at=MOMENT,
     )
+    transaction.execute(
+        "insert_item",
+        session_id=household.session,
+        message_id=household.message,
+        position=1,
+        item_id=household.message,
+        response_id=None,
+        recalled_pool_id=household.pool,
+        item="{}",
+    )
+    transaction.execute(
+        "insert_response",
+        session_id=household.session,
+        response_id=household.message,
+        question_id=household.message,
+        reply_id=None,
+        owns_messages=0,
+        body="{}",
+    )
     transaction.execute("open_usage_part", part=household.session % 16)
     transaction.execute("add_usage", part=household.session % 16, sessions=1, messages=0)
 

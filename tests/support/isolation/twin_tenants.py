@@ -44,6 +44,7 @@ from cloister.storage.stores.filters import FilterStore
 from cloister.storage.stores.idempotency import FirstAnswer, IdempotencyStore
 from cloister.storage.stores.imported_rows import ImportedRows
 from cloister.storage.stores.index_rows import IndexStore
+from cloister.storage.stores.items import ItemRow, ItemStore, ResponseRow, ResponseStore
 from cloister.storage.stores.keys import ApiKeyStore
 from cloister.storage.stores.memories import MemoryStore, ProfileStore, StoredMemories
 from cloister.storage.stores.messages import Indexed, MessageStore
@@ -91,6 +92,8 @@ STORES = (
     FilterStore,
     ArchivedRows,
     ImportedRows,
+    ItemStore,
+    ResponseStore,
 )
 MOMENT = 1_700_000_000_000_000
 GENERATION = 1
@@ -283,7 +286,32 @@ def _place(transaction: Transaction, name: str, project: ProjectId | None, visib
     )
     _derive(transaction, place)
     VectorStore(transaction, MODEL).add({session: [(asked.id, VECTOR)]})
+    _add_items(transaction, place)
     return place
+
+
+def first_item(session: SessionId) -> int:
+    """The id of an item of a session, which no other session has."""
+    return session << 21 | 1_000_000
+
+
+def first_response(session: SessionId) -> int:
+    """The id of a response of a session, which no other session has."""
+    return session << 21 | 2_000_000
+
+
+def _add_items(transaction: Transaction, place: Place) -> None:
+    """What the first message's item has besides its text, a tool call after the second, and a response."""
+    asked, reply = place.messages
+    item, response = first_item(place.session), first_response(place.session)
+    ItemStore(transaction, place.session, place.pool).add(
+        [
+            ItemRow(asked, 0, asked, None, place.pool, '{"item": {"role": "user", "content": null}, "lengths": [21]}'),
+            ItemRow(reply, 1, item, response, place.pool, '{"type": "function_call", "call_id": "c"}'),
+        ]
+    )
+    row = ResponseRow(session=place.name, question=asked, reply=reply, owns_messages=False, body="{}")
+    ResponseStore(transaction).add(response, place.session, row)
 
 
 def _derive(transaction: Transaction, place: Place) -> None:

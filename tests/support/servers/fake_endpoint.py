@@ -82,11 +82,13 @@ Script = Callable[[Asked], Answer]
 
 
 class FakeEndpoint:
-    """Answers with the script, or with a list of answers one after the other; the last one stays."""
+    """Answers with the script, or with a list of answers one after the other; the last one stays. With `models` it lists them, and
+    questions for that list are neither answered by the script nor noted."""
 
     def __init__(self, address: str) -> None:
         self.url = f"{address}/v1"
         self.asked: list[Asked] = []
+        self.models: tuple[str, ...] | None = None
         self._script: Script = lambda _: refusal(500, "no answer is set")
 
     def answers(self, *answers: Answer) -> None:
@@ -97,6 +99,8 @@ class FakeEndpoint:
         self._script = script
 
     def answer(self, asked: Asked) -> Answer:
+        if self.models is not None and asked.path.endswith("/models"):
+            return Answer(body=json.dumps({"data": [{"id": name} for name in self.models]}).encode())
         self.asked.append(asked)
         return self._script(asked)
 

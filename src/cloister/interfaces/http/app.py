@@ -27,6 +27,7 @@ from cloister.interfaces.http.hosts import AllowedHosts
 from cloister.interfaces.http.mcp import routes as mcp
 from cloister.interfaces.http.metrics import Metrics
 from cloister.interfaces.http.middleware import RequestMiddleware
+from cloister.interfaces.http.openai import conversations, responses
 from cloister.interfaces.http.openai import models as openai_models
 from cloister.interfaces.http.openai import routes as openai_chat
 from cloister.interfaces.http.openai.errors import on_http_error
@@ -34,6 +35,7 @@ from cloister.interfaces.http.openapi.document import DescribedApp
 from cloister.interfaces.http.resources import (
     corrections,
     erasure,
+    items,
     memories,
     profiles,
     recall,
@@ -95,15 +97,15 @@ def create_app(
         sign_ins=sign_ins or SignIns(),
         operator_key=operator_key,
     )
+    fronts = (openai_chat, openai_models, responses, conversations, mcp)
     parts = (
         recall,
         sessions,
+        items,
         memories,
         corrections,
         chat,
-        openai_chat,
-        openai_models,
-        mcp,
+        *fronts,
         events,
         tenants,
         retention,

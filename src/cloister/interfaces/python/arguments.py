@@ -97,14 +97,14 @@ def drafts_of(messages: Sequence[Mapping[str, Any]]) -> list[Draft]:
     return of_each(messages, lambda fields: draft_of(**_known_fields(fields)))
 
 
-def of_each(messages: Iterable[Given], made_of: Callable[[Given], Made]) -> list[Made]:
-    """What `made_of` makes of each message; an error names the position of the message."""
+def of_each(messages: Iterable[Given], made_of: Callable[[Given], Made], field: str = "messages") -> list[Made]:
+    """What `made_of` makes of each message or item; an error names its position in this field."""
     made: list[Made] = []
     try:
         for message in messages:
             made.append(made_of(message))
     except (InvalidRequest, TooLarge) as error:
-        raise error.at(f"messages[{len(made)}]") from None
+        raise error.at(f"{field}[{len(made)}]") from None
     return made
 
 

@@ -35,6 +35,7 @@ from cloister.interfaces.python.backends.embedded import EmbeddedBackend
 from cloister.interfaces.python.backends.interface import Backend, ContextQuery, SearchQuery
 from cloister.interfaces.python.backends.remote import RemoteBackend
 from cloister.interfaces.python.derived_shapes import Entity, Extraction, Observation
+from cloister.interfaces.python.items.methods import ItemMethods
 from cloister.interfaces.python.memory_methods import MemoryMethods
 from cloister.interfaces.python.organisation import OrganisationMethods
 from cloister.interfaces.python.pages import Page
@@ -45,7 +46,7 @@ from cloister.services.recall.search import Kind, checked_kinds
 from cloister.settings import read_remote, read_settings
 
 
-class Cloister(MemoryMethods, OrganisationMethods, ArchiveMethods):
+class Cloister(ItemMethods, MemoryMethods, OrganisationMethods, ArchiveMethods):
     """Memory for AI assistants that stays inside its walls. Safe to use from any thread; close it, or use it in a `with`.
 
     `data` is a directory, a `postgresql://` URL, or the `http://` address of a server, which needs a `key`; without it,

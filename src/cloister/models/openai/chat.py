@@ -11,6 +11,9 @@ from cloister.models.openai.endpoint import Endpoint
 if TYPE_CHECKING:
     from cloister.models.openai.client import ModelClient
 
+_LISTED_SECONDS = 60.0
+_LIST_SECONDS = 5.0
+
 
 class OpenAiChatModel:
     """No connection is opened before the first request. After `close` it can be used again, also on another event loop."""
@@ -18,6 +21,8 @@ class OpenAiChatModel:
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self._client: ModelClient | None = None
+        self._names: frozenset[str] | None = None
+        self._listed_at = 0.0
 
     @property
     def name(self) -> str:
@@ -25,20 +30,52 @@ class OpenAiChatModel:
         known = self._endpoint.model if self._client is None else self._client.model
         return known or "openai-compatible"
 
+    async def names(self) -> list[str]:
+        """The default model, and the others that the endpoint lists, cached for a minute."""
+        listed = await self._listed()
+        if not self._endpoint.model and listed:
+            return sorted(listed)
+        return [self.name, *sorted(listed - {self.name})]
+
     async def stream(self, request: ChatRequest) -> AsyncGenerator[Piece]:
         def body(rejected: Sequence[str]) -> dict[str, object]:
             usage = {} if "stream_options" in rejected else {"stream_options": {"include_usage": True}}
             return {**request.options, **usage, "messages": list(request.messages)}
 
+        model = await self._chosen(request)
+        request.chosen(model or self.name)
+        client = await self._opened()
+        async with aclosing(client.stream(body, model=model, key=request.key)) as pieces:
+            async for piece in pieces:
+                yield piece
+        if model is None:
+            request.chosen(self.name)
+
+    async def _chosen(self, request: ChatRequest) -> str | None:
+        """The first of the names that the request asks for that the endpoint lists; None for the default model."""
+        for name in request.models:
+            if name == self._endpoint.model:
+                return None
+            if name in await self._listed():
+                return name
+        return None
+
+    async def _listed(self) -> frozenset[str]:
+        """The names of all models of the endpoint; none if it does not list them soon."""
+        now = asyncio.get_running_loop().time()
+        if self._names is None or now - self._listed_at > _LISTED_SECONDS:
+            client = await self._opened()
+            self._names, self._listed_at = frozenset(await client.model_names(_LIST_SECONDS)), now
+        return self._names
+
+    async def _opened(self) -> "ModelClient":
         if self._client is None:
             client_class = await asyncio.to_thread(_client_class)
             self._client = self._client or client_class(self._endpoint)
-        async with aclosing(self._client.stream(body)) as pieces:
-            async for piece in pieces:
-                yield piece
+        return self._client
 
     async def close(self) -> None:
-        client, self._client = self._client, None
+        client, self._client, self._names = self._client, None, None
         if client is not None:
             await client.close()
 

@@ -10,6 +10,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack, aclosing
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -66,15 +67,27 @@ class ModelClient:
     async def close(self) -> None:
         await self._http.aclose()
 
-    async def stream(self, build: BuildBody) -> AsyncGenerator[Piece]:
-        """Yield the reply while it arrives. Closing the generator closes the connection, which stops the model."""
-        response = await self._send(build, partial(self._open, "POST", "/chat/completions"))
+    async def stream(
+        self, build: BuildBody, *, model: str | None = None, key: str | None = None
+    ) -> AsyncGenerator[Piece]:
+        """Yield the reply while it arrives. Closing the generator closes the connection, which stops the model. `model` and `key`
+        replace the configured ones for this request."""
+        call = partial(self._open, "POST", "/chat/completions", key=key)
+        response = await self._send(build, call, model=model, key=key)
         try:
             async with aclosing(response), aclosing(_pieces(response, _LONGEST_STREAM)) as pieces:
                 async for piece in pieces:
                     yield piece
         except CallFailed as failed:
-            raise self.explained(failed) from failed.failure.cause
+            raise self.explained(failed, model=model, key=key) from failed.failure.cause
+
+    async def model_names(self, seconds: float) -> list[str]:
+        """The names of the models that the endpoint lists within so many seconds; none if it does not."""
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._model_names()
+        except (CallFailed, ModelUnavailable, TimeoutError):
+            return []
 
     async def ask(self, build: BuildBody) -> Reply:
         """Return the whole reply. Raises `ModelUnavailable`, or `TooLongForTheModel`."""
@@ -104,9 +117,16 @@ class ModelClient:
                     end = piece
         return Reply(text="".join(text), complete=end.finish_reason != "length")
 
-    async def _send(self, build: BuildBody, call: Callable[[bytes], Awaitable[_T]]) -> _T:
+    async def _send(
+        self,
+        build: BuildBody,
+        call: Callable[[bytes], Awaitable[_T]],
+        *,
+        model: str | None = None,
+        key: str | None = None,
+    ) -> _T:
         """Call with the body, and again without the optional field that the server rejects; later requests omit it too."""
-        model = self.model or await self._only_model()
+        model = model or self.model or await self._only_model()
         while True:
             rejected = self._rejected
             fields = build(rejected)
@@ -118,7 +138,7 @@ class ModelClient:
                 if failure.too_long:
                     raise TooLongForTheModel from None
                 if failure.rejected is None or build([*rejected, failure.rejected]) == fields:
-                    raise self.explained(failed) from failure.cause
+                    raise self.explained(failed, model=model, key=key) from failure.cause
                 self._rejected = (*rejected, failure.rejected)
 
     async def _only_model(self) -> str:
@@ -143,11 +163,15 @@ class ModelClient:
             except (KeyError, TypeError):
                 raise not_an_endpoint(self._endpoint.settings) from None
 
-    async def _open(self, method: str, path: str, body: bytes | None = None) -> httpx2.Response:
+    async def _open(
+        self, method: str, path: str, body: bytes | None = None, *, key: str | None = None
+    ) -> httpx2.Response:
         """Return the response, which the caller closes, once its headers are there. Raises `CallFailed`."""
         try:
             url = self._endpoint.url.rstrip("/") + path
-            response = await self._http.send(self._http.build_request(method, url, content=body), stream=True)
+            own = None if key is None else {"Authorization": f"Bearer {key}"}
+            request = self._http.build_request(method, url, content=body, headers=own)
+            response = await self._http.send(request, stream=True)
             if response.is_success:
                 return response
             async with aclosing(response):
@@ -180,14 +204,17 @@ class ModelClient:
                 await self._endpoint.sleep(max(failure.wait or 0.0, usual))
             attempt += 1
 
-    def explained(self, failed: CallFailed, seconds: float | None = None) -> ModelUnavailable:
-        """The error for users; `seconds` is the timeout, if it was not the endpoint's."""
+    def explained(
+        self, failed: CallFailed, seconds: float | None = None, *, model: str | None = None, key: str | None = None
+    ) -> ModelUnavailable:
+        """The error for users; `seconds` is the timeout, `model` the model and `key` the key, if they were not the endpoint's."""
+        names = self._endpoint.settings
         return failed.failure.explained(
-            self.model or f"of {self._endpoint.settings.url}",
+            model or self.model or f"of {names.url}",
             tries=failed.tries,
             seconds=self._endpoint.seconds if seconds is None else seconds,
-            has_key=self._endpoint.key is not None,
-            names=self._endpoint.settings,
+            has_key=key is not None or self._endpoint.key is not None,
+            names=names if key is None else replace(names, key="X-Model-Key"),
         )
 
 

@@ -14,7 +14,15 @@ from typing import Protocol, TypeVar
 
 from cloister.domain.context import Context
 from cloister.domain.conversation import Message, Status
-from cloister.domain.errors import CloisterError, ModelUnavailable, NotFound, StorageError, TurnMoved
+from cloister.domain.errors import (
+    CloisterError,
+    Forbidden,
+    InvalidRequest,
+    ModelUnavailable,
+    NotFound,
+    StorageError,
+    TurnMoved,
+)
 from cloister.domain.prompts.profile import DEFAULT_PROFILE_TOKENS
 from cloister.domain.prompts.prompt import prompt, wants_profile
 from cloister.domain.reply import ChatRequest, TextDelta, ToolCallDelta, Usage
@@ -31,6 +39,7 @@ CHECK_SECONDS = 1.5
 _SHORTENINGS = 5
 _TRIES = 5
 _FIRST_WAIT = 0.1
+_LONGEST_KEY = 1_000
 T = TypeVar("T")
 
 
@@ -76,12 +85,26 @@ class Chat:
         model: ChatModel,
         *,
         context_tokens: int,
+        allows_caller_keys: bool = False,
     ) -> None:
+        self._allows_caller_keys = allows_caller_keys
         self._turns = turns
         self._contexts = contexts
         self._forgetting = forgetting
         self._context_tokens = context_tokens
         self.model = model
+
+    def caller_key(self, given: str | None) -> str | None:
+        """The caller's own key of the model's endpoint, for one reply. `Forbidden` unless the operator allows such keys."""
+        if given is None:
+            return None
+        if not self._allows_caller_keys:
+            raise Forbidden(
+                "X-Model-Key is not allowed on this server: its operator can set CLOISTER_CALLER_MODEL_KEYS=on."
+            )
+        if not given or len(given) > _LONGEST_KEY or not (given.isascii() and given.isprintable()):
+            raise InvalidRequest("X-Model-Key", f"must be one line of at most {_LONGEST_KEY} ASCII characters.")
+        return given
 
     async def reply(
         self,
@@ -101,7 +124,11 @@ class Chat:
             contexts.append(context)
             publish(TurnContext(context=context))
 
-        answering = asyncio.create_task(self._answer(turn, buffer, recalled, threads, build))
+        answering = asyncio.create_task(
+            self.stream_reply(
+                partial(self.recall, turn), build or partial(own_request, turn), buffer, threads, recalled
+            )
+        )
         renewing = asyncio.create_task(self._renew_lease(turn, threads))
         stopping = asyncio.create_task(stop.wait())
         tasks = (answering, renewing, stopping)
@@ -119,22 +146,21 @@ class Chat:
             raise broke
         return finished
 
-    async def _answer(
+    async def stream_reply(
         self,
-        turn: Turn,
+        recall: Callable[[int], Context],
+        build: BuildRequest,
         buffer: ReplyBuffer,
-        recalled: Callable[[Context], None],
         threads: ThreadRunner,
-        build: BuildRequest | None,
+        recalled: Callable[[Context], object] = lambda context: None,
     ) -> None:
-        """Stream the reply. If the prompt is too long for the model, retry with half of the context."""
+        """Recall, and stream the reply into the buffer. If the prompt is too long for the model, retry with half of the context."""
         budget = self._context_tokens
         for _ in range(_SHORTENINGS):
-            context = await threads.read(partial(self.recall, turn, budget))
+            context = await threads.read(partial(recall, budget))
             recalled(context)
-            request = _own_request(turn, context) if build is None else build(context)
             try:
-                async with aclosing(self.model.stream(request)) as pieces:
+                async with aclosing(self.model.stream(build(context))) as pieces:
                     async for piece in pieces:
                         if not buffer.take(piece):
                             return
@@ -194,7 +220,14 @@ class Chat:
             error=finished_reply.error,
         )
         given = any(context.holds_other_sessions for context in contexts)
-        end = partial(self._turns.end, turn, finished_reply.draft, given_recalled_text=given, contexts=contexts)
+        end = partial(
+            self._turns.end,
+            turn,
+            finished_reply.draft,
+            given_recalled_text=given,
+            contexts=contexts,
+            outcome=finished_reply,
+        )
         for attempt in range(1, _TRIES + 1):
             try:
                 message = await threads.write(end)
@@ -213,5 +246,9 @@ class Chat:
                 await threads.write(partial(self._forgetting.message, Reach(tenant=turn.reach.tenant), message))
 
 
-def _own_request(turn: Turn, context: Context) -> ChatRequest:
-    return ChatRequest(messages=prompt(turn.system_prompt, context, turn.question), context=context)
+def own_request(turn: Turn, context: Context, *, key: str | None = None) -> ChatRequest:
+    """The request to the model for a client that leaves the prompt to the server. `key` is the caller's own key."""
+    models = () if turn.model is None else (turn.model,)
+    return ChatRequest(
+        messages=prompt(turn.system_prompt, context, turn.question), context=context, models=models, key=key
+    )

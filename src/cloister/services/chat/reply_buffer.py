@@ -1,6 +1,6 @@
 """Collect the pieces of a streamed reply, and make the draft to store when it ends."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,16 @@ _CRASHED = "Something broke on our side before the first word."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ToolCall:
+    """A tool call that is complete. `id` is None if the model gave none."""
+
+    index: int
+    id: str | None
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class FinishedReply:
     """How a reply ended. `draft` is what to store: None for a reply that had only tool calls."""
 
@@ -24,6 +34,7 @@ class FinishedReply:
     draft: Draft | None
     usage: Usage | None = None
     error: CloisterError | None = None
+    calls: tuple[ToolCall, ...] = ()
 
 
 class ReplyBuffer:
@@ -33,7 +44,7 @@ class ReplyBuffer:
         self._publish = publish
         self._said: list[str] = []
         self._length = 0
-        self._calls = False
+        self._calls: dict[int, list[ToolCallDelta]] = {}
         self._end: End | None = None
 
     def take(self, piece: Piece) -> bool:
@@ -42,7 +53,7 @@ class ReplyBuffer:
             case TextDelta(text=text):
                 return self._say(_storable(text))
             case ToolCallDelta():
-                self._calls = True
+                self._calls.setdefault(piece.index, []).append(piece)
                 self._publish(piece)
             case End():
                 self._end = piece
@@ -63,7 +74,9 @@ class ReplyBuffer:
         if self._has_words:
             return self._with_words("completed", end.finish_reason)
         if self._calls:
-            return FinishedReply(status="completed", finish_reason=end.finish_reason, draft=None, usage=end.usage)
+            return FinishedReply(
+                status="completed", finish_reason=end.finish_reason, draft=None, usage=end.usage, calls=self._tool_calls
+            )
         empty = ModelUnavailable("The model answered with nothing at all: ask again, or ask in other words.")
         return self._unfinished("error", empty, str(empty))
 
@@ -98,7 +111,21 @@ class ReplyBuffer:
             metadata["error"] = str(error)
         draft = Draft(role="assistant", content="".join(self._said), status=status, metadata=metadata)
         usage = None if self._end is None else self._end.usage
-        return FinishedReply(status=status, finish_reason=reason, draft=draft, usage=usage, error=error)
+        calls = self._tool_calls if status == "completed" else ()
+        return FinishedReply(status=status, finish_reason=reason, draft=draft, usage=usage, error=error, calls=calls)
+
+    @property
+    def _tool_calls(self) -> tuple[ToolCall, ...]:
+        return tuple(_tool_call(index, self._calls[index]) for index in sorted(self._calls))
+
+
+def _tool_call(index: int, parts: Sequence[ToolCallDelta]) -> ToolCall:
+    return ToolCall(
+        index=index,
+        id=_storable(next((part.id for part in parts if part.id), "")) or None,
+        name=_storable(next((part.name for part in parts if part.name), "")),
+        arguments=_storable("".join(part.arguments for part in parts)),
+    )
 
 
 def _storable(text: str) -> str:

@@ -8,18 +8,20 @@ while the model answers, and expires if the process dies.
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from cloister.domain.context import Context
 from cloister.domain.conversation import Draft, Message, Project, Session
 from cloister.domain.errors import Conflict, InvalidRequest, QuotaExceeded, TurnInProgress, TurnMoved
 from cloister.domain.history import NewMessages
 from cloister.domain.identifiers import MessageId, ProjectId
-from cloister.domain.project_settings import system_prompt
+from cloister.domain.project_settings import chat_model, system_prompt
 from cloister.domain.prompts.forgotten_text import ForgottenTexts, without_forgotten
 from cloister.domain.prompts.recalled_text import tokens_after
 from cloister.domain.scope import Reach, Scope
 from cloister.services.chat.history import compared
 from cloister.services.chat.recalled import RecalledText
+from cloister.services.chat.reply_buffer import FinishedReply
 from cloister.services.conversations.record import PreparedMessage, Recorder
 from cloister.services.conversations.sessions import SessionFields, Sessions, checked_fields
 from cloister.services.events.bus import EventBus
@@ -53,15 +55,16 @@ class TurnRequest(NamedSession):
     """A request for an assistant turn. A missing session is created in `project`; one without a name gets one. With
     `has_whole_history` the drafts are the client's whole history, and only the messages that the session lacks are appended;
     `continues` says that there are only tool messages after the last reply. `known` are the keys of words that the client's own
-    prompt already has, so that they are not recalled."""
+    prompt already has, so that they are not recalled. `record` stores more with the turn."""
 
     drafts: Sequence[Draft]
     has_whole_history: bool = False
     continues: bool = False
     known: frozenset[str] = frozenset()
+    record: "TurnRecord | None" = None
 
     def __post_init__(self) -> None:
-        if not self.drafts:
+        if not self.drafts and not self.continues:
             raise InvalidRequest("messages", "must hold a message of the user.")
 
 
@@ -69,7 +72,7 @@ class TurnRequest(NamedSession):
 class Turn:
     """A turn that was begun. `session` is the session at that time, and `reach` the caller's. `messages` were appended, or were
     already waiting for a reply; the last is the question. A completed reply replaces the messages in `replaces`. The turn recalls
-    only from `scope`, the session's scope at its beginning (ISO-12)."""
+    only from `scope`, the session's scope at its beginning (ISO-12). `model` is the model that the project names."""
 
     reach: Reach
     number: int
@@ -78,8 +81,10 @@ class Turn:
     is_new: bool
     messages: tuple[Message, ...]
     system_prompt: str | None
+    model: str | None = None
     replaces: tuple[MessageId, ...] = ()
     known: frozenset[str] = frozenset()
+    record: "TurnRecord | None" = None
 
     @property
     def name(self) -> str:
@@ -88,6 +93,20 @@ class Turn:
     @property
     def question(self) -> Message:
         return self.messages[-1]
+
+
+class TurnRecord(Protocol):
+    """Stores more with a turn than its messages, in the transactions that begin and end it; a transaction may be tried again."""
+
+    def begun(self, transaction: Transaction, turn: Turn) -> None:
+        """The turn was taken, and its messages appended."""
+        ...
+
+    def ended(
+        self, transaction: Transaction, turn: Turn, session: Session, reply: Message | None, outcome: FinishedReply
+    ) -> None:
+        """The reply was appended, if there is one. `session` is the session as it is now."""
+        ...
 
 
 class _Overtaken(Exception):
@@ -145,9 +164,11 @@ class Turns:
                 )  # it is locked now, and may have moved before
                 messages = () if new_messages.answering is None else (new_messages.answering,)
             if not is_new:
-                _checked(session, request)  # again, because it was not locked at the first check
+                checked_session(session, request)  # again, because it was not locked at the first check
+            if not messages:
+                raise InvalidRequest("messages", "must hold a message of the user: the session has none yet.")
             project = _project(transaction, session)
-            return Turn(
+            turn = Turn(
                 reach=reach,
                 number=number,
                 session=session,
@@ -155,8 +176,13 @@ class Turns:
                 is_new=is_new,
                 messages=messages,
                 system_prompt=None if project is None else system_prompt(project.settings),
+                model=None if project is None else chat_model(project.settings),
                 known=request.known,
+                record=request.record,
             )
+            if request.record is not None:
+                request.record.begun(transaction, turn)
+            return turn
 
         turn = self._database.write(reach, work)
         if turn.is_new:
@@ -180,7 +206,7 @@ class Turns:
         reach.user_of(named.user_id)
 
         def work(transaction: Transaction) -> Turn:
-            session = _checked(SessionStore(transaction).lock(named.session or "").session, named)
+            session = checked_session(SessionStore(transaction).lock(named.session or "").session, named)
             number = self._take(transaction, session)
             messages = MessageStore(transaction)
             asked = messages.recent(session.id, session.pool, "user", 1)
@@ -198,6 +224,7 @@ class Turns:
                 is_new=False,
                 messages=(asked[0],),
                 system_prompt=None if project is None else system_prompt(project.settings),
+                model=None if project is None else chat_model(project.settings),
                 replaces=tuple(message.id for message in later if message.role == "assistant"),
             )
 
@@ -225,6 +252,7 @@ class Turns:
         *,
         given_recalled_text: bool = False,
         contexts: Sequence[Context] = (),
+        outcome: FinishedReply | None = None,
     ) -> Message | None:
         """Append the reply, if there is one, and release the turn. Raises `TurnLost`, and appends nothing, if the turn was lost; if
         the reply exceeds a quota, the turn is released nevertheless. The reply is marked with the pool whose text it quotes or was
@@ -238,7 +266,10 @@ class Turns:
             if name is None or not ExtractionStore(transaction).present(turn.session.id, [turn.question.id]):
                 raise TurnLost("What this reply answers was forgotten, or another turn was begun: it is not kept.")
             if prepared is None:
-                return SessionStore(transaction).get(name), None
+                session = SessionStore(transaction).get(name)
+                if turn.record is not None and outcome is not None:
+                    turn.record.ended(transaction, turn, session, None, outcome)
+                return session, None
             # The content of a failed reply is our own sentence, not the model's.
             given = (
                 reply is not None and reply.status != "failed" and (given_recalled_text or prepared[0].indexed.quotes)
@@ -253,6 +284,8 @@ class Turns:
                 recalled_pool=turn.session.pool if given else None,
             )
             self._note_project(transaction, turn, recorded.session, recorded.messages[0])
+            if turn.record is not None and outcome is not None:
+                turn.record.ended(transaction, turn, recorded.session, recorded.messages[0], outcome)
             return recorded.session, recorded.messages[0]
 
         try:
@@ -303,14 +336,14 @@ class Turns:
         """The session whose turn is to be followed or stopped, after the same checks as for a new turn."""
         reach.user_of(named.user_id)
         with self._database.read(reach) as transaction:
-            return _checked(SessionStore(transaction).get(named.session or ""), named)
+            return checked_session(SessionStore(transaction).get(named.session or ""), named)
 
     def _find_or_add(
         self, transaction: Transaction, request: TurnRequest, wanted: SessionFields
     ) -> tuple[Session, bool]:
         existing = SessionStore(transaction).find(wanted.external_id) if wanted.external_id else None
         session, is_new = self._sessions.add(transaction, wanted) if existing is None else (existing, False)
-        return (session if is_new else _checked(session, request)), is_new
+        return (session if is_new else checked_session(session, request)), is_new
 
     def _take(self, transaction: Transaction, session: Session) -> int:
         number, (now, until) = new_lease_number(), self.leases.term()
@@ -324,7 +357,7 @@ def _tenant_of(turn: Turn) -> Reach:
     return Reach(tenant=turn.reach.tenant)
 
 
-def _checked(session: Session, named: NamedSession) -> Session:
+def checked_session(session: Session, named: NamedSession) -> Session:
     """Check that the session has the fields that the request gives. All chat requests use this: ask, ask again, follow and stop."""
     if named.must_be_in and session.project != named.project:
         raise Conflict(f"The session {session.external_id!r} exists already with another project_id.")

@@ -18,7 +18,7 @@ from cloister.domain.context import (
 )
 from cloister.domain.conversation import Message, Project, Session
 from cloister.domain.errors import TurnMoved
-from cloister.domain.identifiers import MessageId
+from cloister.domain.identifiers import MessageId, SessionId
 from cloister.domain.observation import StoredObservation
 from cloister.domain.project_settings import (
     NO_SETTINGS,
@@ -27,7 +27,7 @@ from cloister.domain.project_settings import (
     min_relevance,
     observation_scope,
 )
-from cloister.domain.prompts.recalled_text import shown_outside_session
+from cloister.domain.prompts.recalled_text import NO_POOL, shown_outside_session
 from cloister.domain.recall.assembly import Room, assemble
 from cloister.domain.recall.excerpt import best_passage
 from cloister.domain.recall.filter import Filter, FilteredRow, matches
@@ -111,33 +111,67 @@ class ContextBuilder:
 
         def work(transaction: Transaction) -> Context:
             session = SessionStore(transaction).get(external_id)
-            project = None if session.project is None else ProjectStore(transaction).get(session.project)
-            scope = _scope(session, project)
-            if request.bound_to is not None and scope != request.bound_to:
-                raise TurnMoved(external_id)
-            question = self._question(transaction, session, project, request, vector)
-            said, related, recalled = self._gather(
-                transaction, session, scope, question, _sources(project, request, limits)
+            return self._build(transaction, session, request, limits, vector)
+
+        return read_snapshot(self._database, reach, work)
+
+    def build_for_scope(self, reach: Reach, scope: Scope, request: ContextRequest) -> Context:
+        """The context that a new session of this scope would have, without creating it. Raises `TurnMoved` if the project of the
+        scope has changed its visibility."""
+        limits = request.checked_limits()
+        question = asked_part(request.question or "")
+        vector = None if request.semantic_limit == 0 or not question else self._recall.query_vector(reach, question)
+
+        def work(transaction: Transaction) -> Context:
+            session = Session(
+                id=SessionId(0),
+                tenant=scope.tenant,
+                external_id="",
+                project=scope.project,
+                pool=PoolStore(transaction, self._generation).find(scope.pool) or NO_POOL,
+                user_id=scope.user,
+                title=None,
+                tags=(),
+                metadata={},
+                message_count=0,
+                created_at=0,
+                updated_at=0,
             )
-            return assemble(
-                session=session.external_id,
-                project=session.project,
-                said=said,
-                related=related,
-                derived=self._with_profile(
-                    transaction,
-                    session,
-                    scope,
-                    request,
-                    self._derived(transaction, session, scope, project, question),
-                ),
-                room=_room(project, request, question),
-                left_out={"weak": recalled.weak, "duplicate": recalled.duplicate, "limit": recalled.limit},
-                user=session.user_id,
-                shared=scope.shared,
+            return self._build(
+                transaction, session, replace(request, bound_to=replace(scope, session=session.id)), limits, vector
             )
 
         return read_snapshot(self._database, reach, work)
+
+    def _build(
+        self,
+        transaction: Transaction,
+        session: Session,
+        request: ContextRequest,
+        limits: Mapping[Method, int],
+        vector: QueryVector | None,
+    ) -> Context:
+        project = None if session.project is None else ProjectStore(transaction).get(session.project)
+        scope = _scope(session, project)
+        if request.bound_to is not None and scope != request.bound_to:
+            raise TurnMoved(session.external_id)
+        question = self._question(transaction, session, project, request, vector)
+        said, related, recalled = self._gather(
+            transaction, session, scope, question, _sources(project, request, limits)
+        )
+        return assemble(
+            session=session.external_id,
+            project=session.project,
+            said=said,
+            related=related,
+            derived=self._with_profile(
+                transaction, session, scope, request, self._derived(transaction, session, scope, project, question)
+            ),
+            room=_room(project, request, question),
+            left_out={"weak": recalled.weak, "duplicate": recalled.duplicate, "limit": recalled.limit},
+            user=session.user_id,
+            shared=scope.shared,
+        )
 
     def _question(
         self,

@@ -13,6 +13,7 @@ from cloister.services.conversations.move import SessionMove
 from cloister.services.indexing.entities import EntityIndexing
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.entities import EntityStore
+from cloister.storage.stores.items import detach_items_from_pool
 from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.pools import PoolStore
 from cloister.storage.stores.sessions import SessionStore
@@ -57,6 +58,7 @@ class VisibilityChange:
             # The shared pool becomes that of sessions without a user, with the same id: quotations of it must not be shown again,
             # not even in sessions that have left the project, because they may come back.
             MessageStore(transaction).detach_from_pool(of_all)
+            detach_items_from_pool(transaction, of_all)
         changed = (
             self._join(transaction, project.id) if visibility == "shared" else self._divide(transaction, project.id)
         )

@@ -122,6 +122,8 @@ class TenantErasureStore:
         self._transaction.execute("erase_observations")
         self._transaction.execute("erase_session_pasts")
         self._transaction.execute("erase_idempotent_answers")
+        self._transaction.execute("erase_items")
+        self._transaction.execute("erase_responses")
         self._transaction.execute("erase_usage")
         self._transaction.execute("erase_api_keys")
         self._transaction.execute("blank_sessions")

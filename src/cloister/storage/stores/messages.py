@@ -50,7 +50,7 @@ class MessageStore:
         """A page of messages, in order; `after` is the last one of the page before."""
         first, last = span(session)
         rows = self._transaction.rows("messages", after=max(first, after or 0), last=last, limit=limit)
-        return [_shown(row, pool) for row in rows]
+        return [shown_message(row, pool) for row in rows]
 
     def found(self, session: SessionId, pool: PoolId, messages: Sequence[MessageId]) -> list[Message]:
         """The messages with these ids that are in the session, in order."""
@@ -58,7 +58,7 @@ class MessageStore:
             return []
         first, last = span(session)
         rows = self._transaction.rows("session_messages", first=first, last=last, message_ids=integers(messages))
-        return [_shown(row, pool) for row in rows]
+        return [shown_message(row, pool) for row in rows]
 
     def recent(self, session: SessionId, pool: PoolId, role: Role, limit: int) -> list[Message]:
         """The last completed messages of a role, newest first, among the last few thousand of the session."""
@@ -66,7 +66,7 @@ class MessageStore:
         rows = self._transaction.rows(
             "recent_messages", first=first, last=last, role=role, limit=limit, window=max(_RECENT_SEARCH, 10 * limit)
         )
-        return [_shown(row, pool) for row in rows]
+        return [shown_message(row, pool) for row in rows]
 
     def count_given_recalled_text(self, session: SessionId, pool: PoolId) -> int:
         """How many replies of a session quote text of this pool, or were made with recalled text of it."""
@@ -117,12 +117,18 @@ class MessageStore:
         return 0 if row is None else cast(int, row[0])
 
     def remove(self, session: SessionId, messages: Sequence[MessageId]) -> int:
+        """Remove messages, with the items that follow them, and the responses that they belong to."""
+        for message in messages:
+            self._transaction.execute("delete_items_of_message", session_id=session, message_id=message)
+            self._transaction.execute("delete_responses_of_message", session_id=session, message_id=message)
         return sum(
             self._transaction.execute("delete_message", session_id=session, message_id=message) for message in messages
         )
 
     def remove_all(self, session: SessionId) -> int:
         first, last = span(session)
+        self._transaction.execute("delete_items", first=first, last=last)
+        self._transaction.execute("delete_responses", session_id=session)
         return self._transaction.execute("delete_messages", first=first, last=last)
 
 
@@ -153,7 +159,8 @@ def columns_of(message: Message, indexed: Indexed) -> dict[str, Value]:
     }
 
 
-def _shown(row: Row, pool: PoolId) -> Message:
+def shown_message(row: Row, pool: PoolId) -> Message:
+    """A message from its columns and its recalled pool, as it is shown while its session is in this pool."""
     message, recalled = message_of(row[:-1]), cast(int | None, row[-1])
     return message if recalled is None else shown_in(message._replace(recalled_pool=PoolId(recalled)), pool)
 

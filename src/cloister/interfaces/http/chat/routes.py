@@ -1,9 +1,10 @@
 """Chat: ask for a streamed reply with memory, follow a running reply, and stop it."""
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, cast
+from functools import partial
+from typing import Annotated, Any, Literal, cast
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Header, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -21,6 +22,7 @@ from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.resources.answers import answer, nothing
 from cloister.interfaces.http.resources.bodies import Body, Name, ProjectId
 from cloister.interfaces.http.resources.sessions import project_of
+from cloister.services.chat.converse import own_request
 from cloister.services.chat.turns import NamedSession, Turn, TurnRequest
 
 STREAM: dict[str, Any] = {
@@ -30,6 +32,14 @@ STREAM: dict[str, Any] = {
 
 router = APIRouter(route_class=GuardedRoute, tags=["Chat"])
 _LONGEST_STOP_SECONDS = 30
+ModelKeyHeader = Annotated[
+    str | None,
+    Header(
+        alias="X-Model-Key",
+        description="Your own key of the model's endpoint, for this request, if the operator allows it. It is not stored.",
+        json_schema_extra={"maxLength": 1_000},
+    ),
+]
 
 
 class UiPart(BaseModel):
@@ -84,19 +94,20 @@ class Stopped:
 class StartedTurn(Response):
     """A response that starts a turn on the event loop and streams it."""
 
-    def __init__(self, turns: RunningTurns, turn: Turn, guard: StreamGuard) -> None:
+    def __init__(self, turns: RunningTurns, turn: Turn, guard: StreamGuard, key: str | None) -> None:
         super().__init__()
         self._turns = turns
         self._turn = turn
         self._guard = guard
+        self._build = None if key is None else partial(own_request, turn, key=key)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await ui_stream(self._turns.start(self._turn), self._guard)(scope, receive, send)
+        await ui_stream(self._turns.start(self._turn, self._build), self._guard)(scope, receive, send)
 
 
 @router.post("/v1/chat/stream", response_class=Response, responses={200: STREAM})
 @needs("write")
-def chat(body: ChatRequest, caller: Caller, request: Request) -> Response:
+def chat(body: ChatRequest, caller: Caller, request: Request, caller_key: ModelKeyHeader = None) -> Response:
     """Record a message of the user, and stream the reply as a UI message stream of the AI SDK: `start`, `data-context` with what
     was recalled and from where, `text-start`, `text-delta`, `text-end`, `finish`, and `[DONE]`. The user's message is durable
     before the first event. The reply is completed and stored even if the client disconnects. A failure after the first byte is an
@@ -104,11 +115,12 @@ def chat(body: ChatRequest, caller: Caller, request: Request) -> Response:
     `turn_in_progress`. Needs the permission `read` too."""
     caller.key.require("read")
     turns, named, last_change = caller.services.turns, _named(body, caller), last_change_of(request)
+    key = model_key(request, caller)
     if body.trigger == "regenerate-message":
         turn = turns.begin_again(caller.reach, named)
     else:
         turn = turns.begin(caller.reach, TurnRequest(drafts=[_said(body)], **asdict(named)))
-    return StartedTurn(_running(request), turn, turn_guard(turn, caller, request, asked_after=last_change))
+    return StartedTurn(_running(request), turn, turn_guard(turn, caller, request, asked_after=last_change), key)
 
 
 @router.get(
@@ -134,6 +146,14 @@ def stop_chat(external_id: SessionId, caller: Caller, request: Request, _: NoBod
     if running is not None:
         _running(request).stop(running).result(_LONGEST_STOP_SECONDS)
     return answer(Stopped(stopped=running is not None))
+
+
+def model_key(request: Request, caller: CallerInfo) -> str | None:
+    """The caller's own key of the model's endpoint, if the operator allows such keys. It is passed on, and never stored."""
+    given = request.headers.getlist("x-model-key")
+    if len(given) > 1:
+        raise InvalidRequest("X-Model-Key", "must come once.")
+    return caller.services.chat.caller_key(given[0] if given else None)
 
 
 def last_change_of(request: Request) -> object:

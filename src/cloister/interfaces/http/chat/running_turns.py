@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from starlette.concurrency import run_in_threadpool
@@ -21,20 +22,20 @@ from cloister.interfaces.http.dispatch.executors import SerialExecutor
 from cloister.interfaces.http.logs import log
 from cloister.services.chat.converse import CHECK_SECONDS, BuildRequest, TurnContext, TurnEnd, TurnEvent
 from cloister.services.chat.turns import Turn
+from cloister.services.chat.unrecorded import UnrecordedQuestion
 
 T = TypeVar("T")
 _QUIET_SECONDS = 15.0
 
 
-ReadAgain = Callable[[Reach, Turn, Context], Awaitable[Context]]
+ReadAgain = Callable[[Reach, Context], Awaitable[Context]]
 """Reads a context again: what of it still exists and may be shown to a caller of this reach."""
 
 
-class RunningTurn:
-    """The events of one turn, past and future. Only used on the event loop."""
+class RunningReply:
+    """The events of one reply, past and future. Only used on the event loop."""
 
-    def __init__(self, turn: Turn, read_again: ReadAgain) -> None:
-        self.turn = turn
+    def __init__(self, read_again: ReadAgain) -> None:
         self.stop = asyncio.Event()
         self._read_again = read_again
         self._events: list[TurnEvent] = []
@@ -84,7 +85,7 @@ class RunningTurn:
     async def _read_recalled_again(self, guard: StreamGuard, fresh: Sequence[TurnEvent]) -> list[TurnEvent]:
         """Replace a recalled context that is sent late by what still exists of it: some may have been forgotten since."""
         return [
-            TurnContext(context=await self._read_again(guard.reach, self.turn, event.context))
+            TurnContext(context=await self._read_again(guard.reach, event.context))
             if isinstance(event, TurnContext)
             else event
             for event in fresh
@@ -98,6 +99,14 @@ class RunningTurn:
         return asyncio.get_running_loop().time()
 
 
+class RunningTurn(RunningReply):
+    """The reply of one turn."""
+
+    def __init__(self, turn: Turn, read_again: ReadAgain) -> None:
+        super().__init__(read_again)
+        self.turn = turn
+
+
 class RunningTurns:
     """The running turns of this process."""
 
@@ -105,13 +114,14 @@ class RunningTurns:
         self._services = services
         self._threads = _ThreadRunner(reads)
         self._running: dict[tuple[TenantId, SessionId], RunningTurn] = {}
+        self._unrecorded: set[RunningReply] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._loop = asyncio.get_running_loop()
         self._closing = False
 
     def start(self, turn: Turn, build: BuildRequest | None = None) -> RunningTurn:
         """Start the task of a turn; its events go to all followers. `build` makes the request to the model."""
-        running = RunningTurn(turn, self._still_recalled)
+        running = RunningTurn(turn, partial(self._still_recalled, turn))
         if self._closing:
             running.stop.set()
         self._running[_key(turn)] = running
@@ -120,10 +130,25 @@ class RunningTurns:
         task.add_done_callback(self._tasks.discard)
         return running
 
+    def start_unrecorded(self, asked: UnrecordedQuestion, build: BuildRequest) -> RunningReply:
+        """Start the task of a reply that is not recorded. Nobody can find it; its context is shown to nobody."""
+
+        async def nothing_recalled(_: Reach, context: Context) -> Context:
+            return replace(context, current_conversation=(), relevant_history=(), derived=Derived())
+
+        running = RunningReply(nothing_recalled)
+        if self._closing:
+            running.stop.set()
+        self._unrecorded.add(running)
+        task = asyncio.create_task(self._run_unrecorded(running, asked, build))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return running
+
     def find(self, tenant: TenantId, session: SessionId) -> RunningTurn | None:
         return self._running.get((tenant, session))
 
-    def stop(self, running: RunningTurn) -> Future[None]:
+    def stop(self, running: RunningReply) -> Future[None]:
         """Stop a turn; may be called on any thread. The future is done when what the turn said is stored."""
 
         async def cut() -> None:
@@ -135,11 +160,11 @@ class RunningTurns:
     async def close(self) -> None:
         """Stop all turns and store what they have said so far; a turn that is started later is stopped at once."""
         self._closing = True
-        for running in self._running.values():
+        for running in (*self._running.values(), *self._unrecorded):
             running.stop.set()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _still_recalled(self, reach: Reach, turn: Turn, context: Context) -> Context:
+    async def _still_recalled(self, turn: Turn, reach: Reach, context: Context) -> Context:
         """What of a context still exists; nothing of it if it cannot be read again."""
         try:
             follow = self._services.turn_readers
@@ -159,6 +184,18 @@ class RunningTurns:
                 running.publish(TurnEnd(status="failed", message=None, finish_reason="error"))
             if self._running.get(_key(running.turn)) is running:
                 del self._running[_key(running.turn)]
+
+    async def _run_unrecorded(self, running: RunningReply, asked: UnrecordedQuestion, build: BuildRequest) -> None:
+        try:
+            await self._services.unrecorded.reply(
+                asked, running.publish, stop=running.stop, threads=self._threads, build=build
+            )
+        except Exception as error:  # noqa: BLE001 - the outermost handler of a task: logged, and ended below
+            log(logging.ERROR, "reply", error)
+        finally:
+            if not running.ended:
+                running.publish(TurnEnd(status="failed", message=None, finish_reason="error"))
+            self._unrecorded.discard(running)
 
 
 class _ThreadRunner:

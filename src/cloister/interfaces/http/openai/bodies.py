@@ -2,6 +2,7 @@
 `project_id`, are refused: if one were ignored, the request would go to the wrong project.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
@@ -86,6 +87,12 @@ class OpenAiBody(Body):
             if field in _OURS:
                 raise InvalidRequest(field, _OURS[field])
 
+    def refuse_others(self) -> None:
+        """Refuse every field that the body does not have."""
+        self.refuse_ours()
+        for field in self.model_extra or ():
+            raise InvalidRequest(field, "is not supported here: leave it out.")
+
 
 class StreamOptions(OpenAiBody):
     include_usage: bool | None = Field(
@@ -98,7 +105,7 @@ class ChatCompletionRequest(OpenAiBody):
     …) are passed to the model; other fields are ignored."""
 
     model: str | None = Field(
-        default=None, description="Any name: the model of the server answers, and the answer has its name."
+        default=None, description="A model that the server lists. For any other name the default model answers."
     )
     messages: list[dict[str, Any]] = Field(
         json_schema_extra={"items": {"anyOf": [_USER, _ASSISTANT, _OTHERS]}, "contains": _USER, "minItems": 1},
@@ -120,17 +127,7 @@ class ChatCompletionRequest(OpenAiBody):
 
     @property
     def user_id(self) -> str | None:
-        """The user of the session, from any of the three fields; fields that disagree are refused."""
-        in_metadata = (self.metadata or {}).get("user_id")
-        if in_metadata is not None and not isinstance(in_metadata, str):
-            raise InvalidRequest("metadata.user_id", "must be text.")
-        named = {"user": self.user, "safety_identifier": self.safety_identifier, "metadata.user_id": in_metadata}
-        given = {field: checked_name(value, field) for field, value in named.items() if value is not None}
-        first = next(iter(given), None)
-        for field, value in given.items():
-            if value != given[first or field]:
-                raise InvalidRequest(field, f"names another user than {first}.")
-        return None if first is None else given[first]
+        return user_of(self.user, self.safety_identifier, self.metadata)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -140,6 +137,20 @@ class ChatCompletionRequest(OpenAiBody):
     @property
     def wants_usage(self) -> bool:
         return self.stream_options is not None and bool(self.stream_options.include_usage)
+
+
+def user_of(user: str | None, safety_identifier: str | None, metadata: Mapping[str, Any] | None) -> str | None:
+    """The user of the session, from any of the three fields; fields that disagree are refused."""
+    in_metadata = (metadata or {}).get("user_id")
+    if in_metadata is not None and not isinstance(in_metadata, str):
+        raise InvalidRequest("metadata.user_id", "must be text.")
+    named = {"user": user, "safety_identifier": safety_identifier, "metadata.user_id": in_metadata}
+    given = {field: checked_name(value, field) for field, value in named.items() if value is not None}
+    first = next(iter(given), None)
+    for field, value in given.items():
+        if value != given[first or field]:
+            raise InvalidRequest(field, f"names another user than {first}.")
+    return None if first is None else given[first]
 
 
 class EmbeddingsRequest(OpenAiBody):

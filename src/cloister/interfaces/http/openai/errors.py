@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import BaseRoute
 
 from cloister.interfaces.http import problems
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
@@ -15,7 +16,12 @@ from cloister.interfaces.http.mcp.errors import in_json_rpc_shape
 from cloister.interfaces.http.problems import MEDIA_TYPE
 
 CHAT, MODELS, EMBEDDINGS = "/v1/chat/completions", "/v1/models", "/v1/embeddings"
-PATHS = frozenset({CHAT, MODELS, EMBEDDINGS})
+RESPONSES, CONVERSATIONS = "/v1/responses", "/v1/conversations"
+_FRONTS = (CHAT, MODELS, EMBEDDINGS, RESPONSES, CONVERSATIONS)
+_UNSUPPORTED = (
+    "There is nothing at this path. Supported of OpenAI's interface are chat/completions, responses (create, retrieve, delete), "
+    "conversations with items, models and embeddings."
+)
 _TYPES: Mapping[int, str] = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 # OpenAI's clients retry 409 and 429 by themselves. To retry these errors would not help.
 _FINAL = frozenset({"conflict", "quota_exceeded"})
@@ -44,15 +50,39 @@ class OpenAiRoute(GuardedRoute):
 
 
 async def on_http_error(request: Request, error: Exception) -> Response:
-    """The answer to an error that the framework raises, in the format of the route."""
-    return shaped(request.scope["path"], await problems.on_http_error(request, error))
+    """The answer to an error that the framework raises, in the format of the route; to an unknown route of OpenAI's interface, with
+    what is supported of it."""
+    path: str = request.scope["path"]
+    response = await problems.on_http_error(request, error)
+    if response.status_code != 404 or not _is_unknown(request, path):
+        return shaped(path, response)
+    return in_openai_shape(problems.problem("not_found", _UNSUPPORTED))
+
+
+def _is_unknown(request: Request, path: str) -> bool:
+    """Whether a path under `/v1` is none of Cloister's own interface, so that a client of OpenAI's must have asked for it."""
+    if not path.startswith("/v1/"):
+        return False
+    own = {route.path.split("/")[2] for route in request.app.routes if _is_own(route)}
+    return path.split("/")[2] not in own or path.startswith(f"{CHAT}/")
+
+
+def _is_own(route: BaseRoute) -> TypeGuard[GuardedRoute]:
+    if not isinstance(route, GuardedRoute) or isinstance(route, OpenAiRoute):
+        return False
+    return route.path.startswith("/v1/")
 
 
 def shaped(path: str, response: Response) -> Response:
     """A problem in the format that the clients of the route at this path expect."""
     if path == MCP:
         return in_json_rpc_shape(response)
-    return in_openai_shape(response) if path in PATHS else response
+    return in_openai_shape(response) if is_openai(path) else response
+
+
+def is_openai(path: str) -> bool:
+    """Whether a path is one of OpenAI's interface that is supported here."""
+    return path in _FRONTS or path.startswith((f"{MODELS}/", f"{RESPONSES}/", f"{CONVERSATIONS}/"))
 
 
 def in_openai_shape(response: Response) -> Response:

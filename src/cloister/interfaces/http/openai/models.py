@@ -1,17 +1,25 @@
 """`GET /v1/models` and `POST /v1/embeddings`: the names of the models, and the embedder that recall uses."""
 
 import base64
+from collections.abc import Callable
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Path
 from pydantic import BaseModel
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
+from cloister.domain.errors import NotFound
 from cloister.interfaces.http.dispatch.callers import Caller, needs
 from cloister.interfaces.http.openai.bodies import EmbeddingsRequest
-from cloister.interfaces.http.openai.errors import EMBEDDINGS, MODELS, OpenAiRoute
+from cloister.interfaces.http.openai.errors import EMBEDDINGS, MODELS, OpenAiRoute, in_openai_shape
+from cloister.interfaces.http.openapi import schemas
+from cloister.interfaces.http.problems import of_error
 from cloister.interfaces.http.resources.answers import answer
+from cloister.services.chat.converse import ChatModel
 
 router = APIRouter(route_class=OpenAiRoute, tags=["OpenAI-compatible"])
+ModelId = Annotated[str, Path(description="The name of a model that is listed.", json_schema_extra=schemas.NAME)]
 
 
 class Model(BaseModel):
@@ -46,14 +54,41 @@ class EmbeddingList(BaseModel):
     usage: EmbeddingsUsage
 
 
+class ModelNames(Response):
+    """An answer about the models of the server. Their names are asked for on the event loop, because they may come from another
+    server; `found` makes the answer of them."""
+
+    def __init__(self, model: ChatModel, embedder: str, found: Callable[[list[str]], Response]) -> None:
+        super().__init__()
+        self._model = model
+        self._embedder = embedder
+        self._found = found
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        names = [*await self._model.names(), self._embedder]
+        await self._found(names)(scope, receive, send)
+
+
 @router.get(MODELS, response_model=ModelList)
 @needs("read")
 def list_models(caller: Caller) -> Response:
-    """List the chat model and the embedder. Requests may name any model: these two answer."""
-    services = caller.services
-    names = (services.chat.model.name, services.embed.name)
-    models = [Model.model_construct(id=name, object="model", created=0, owned_by="cloister") for name in names]
-    return answer(ModelList.model_construct(object="list", data=models))
+    """List the models that a request may name, and the embedder. For any other name the default model answers."""
+
+    def found(names: list[str]) -> Response:
+        return answer(ModelList.model_construct(object="list", data=[_model(name) for name in dict.fromkeys(names)]))
+
+    return ModelNames(caller.services.chat.model, caller.services.embed.name, found)
+
+
+@router.get(f"{MODELS}/{{model_id}}", response_model=Model)
+@needs("read")
+def get_model(model_id: ModelId, caller: Caller) -> Response:
+    """Get one of the listed models."""
+
+    def found(names: list[str]) -> Response:
+        return answer(_model(model_id)) if model_id in names else in_openai_shape(of_error(NotFound("model", model_id)))
+
+    return ModelNames(caller.services.chat.model, caller.services.embed.name, found)
 
 
 @router.post(EMBEDDINGS, response_model=EmbeddingList)
@@ -74,3 +109,7 @@ def create_embeddings(body: EmbeddingsRequest, caller: Caller) -> Response:
     ]
     usage = EmbeddingsUsage(prompt_tokens=embedded.tokens, total_tokens=embedded.tokens)
     return answer(EmbeddingList.model_construct(object="list", model=embed.name, data=data, usage=usage))
+
+
+def _model(name: str) -> Model:
+    return Model.model_construct(id=name, object="model", created=0, owned_by="cloister")

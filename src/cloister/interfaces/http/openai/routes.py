@@ -1,5 +1,7 @@
 """`POST /v1/chat/completions`: memory for applications of OpenAI's interface, by a change of their base URL."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Header, Request
@@ -11,14 +13,16 @@ from cloister.domain.errors import InvalidRequest
 from cloister.domain.reply import ChatRequest
 from cloister.domain.text import checked_name
 from cloister.interfaces.http import sse
-from cloister.interfaces.http.chat.routes import last_change_of, turn_guard
+from cloister.interfaces.http.chat.routes import ModelKeyHeader, last_change_of, model_key, turn_guard
 from cloister.interfaces.http.chat.running_turns import RunningTurns
 from cloister.interfaces.http.dispatch.callers import Caller, needs
 from cloister.interfaces.http.openai.bodies import ChatCompletionRequest
+from cloister.interfaces.http.openai.completion_format import CompletionFormat
 from cloister.interfaces.http.openai.errors import CHAT, OpenAiRoute
 from cloister.interfaces.http.openai.messages import read_conversation, with_memory
 from cloister.interfaces.http.openai.reply import Answering, TurnReply
 from cloister.interfaces.http.openapi import schemas
+from cloister.services.chat.converse import ChatModel
 from cloister.services.chat.turns import TurnRequest
 
 router = APIRouter(route_class=OpenAiRoute, tags=["OpenAI-compatible"])
@@ -95,7 +99,11 @@ class ChatCompletion(BaseModel):
 @router.post(CHAT, response_model=ChatCompletion, responses={200: _STREAM}, summary="Complete a chat")
 @needs("write")
 def complete_chat(
-    body: ChatCompletionRequest, caller: Caller, request: Request, session_id: SessionHeader = None
+    body: ChatCompletionRequest,
+    caller: Caller,
+    request: Request,
+    session_id: SessionHeader = None,
+    caller_key: ModelKeyHeader = None,
 ) -> Response:
     """Complete a chat as OpenAI's interface does: your messages go to the model in your order, with your system prompt and tools.
     To the system message is added what the session's pool remembers and your messages do not contain. New messages and the reply
@@ -106,7 +114,7 @@ def complete_chat(
     if body.n not in (None, 1):
         raise InvalidRequest("n", "must be 1: one reply is recorded for one message.")
     conversation = read_conversation(body.messages)
-    session = _session(request, body)
+    session, key = named_session(request, body.metadata), model_key(request, caller)
     services, last_change = caller.services, last_change_of(request)
     turn = services.turns.begin(
         caller.reach,
@@ -122,33 +130,53 @@ def complete_chat(
         ),
     )
 
+    named = NamedModel(body.model, turn.model, services.chat.model)
+
     def build(context: Context) -> ChatRequest:
         messages = with_memory(conversation, context, turn.system_prompt)
-        return ChatRequest(messages=messages, options=body.options, context=context)
+        return named.asked(ChatRequest(messages=messages, options=body.options, context=context, key=key))
 
     answering = Answering(
-        turn=turn,
-        build=build,
-        model=lambda: services.chat.model.name,
+        start=lambda turns: turns.start(turn, build),
+        session=turn.session.external_id,
+        format=CompletionFormat(turn, lambda: named.name, usage=body.wants_usage),
         stream=bool(body.stream),
-        usage=body.wants_usage,
         guard=turn_guard(turn, caller, request, asked_after=last_change),
     )
     return TurnReply(cast(RunningTurns, request.app.state.turns), answering)
 
 
-def _session(request: Request, body: ChatCompletionRequest) -> str | None:
+def named_session(request: Request, metadata: Mapping[str, Any] | None) -> str | None:
     """The external id in the header, else in the metadata, else none. A repeated header is refused, since a proxy before this
     server may have read the other one."""
     given = request.headers.getlist("x-session-id")
     if len(given) > 1:
         raise InvalidRequest("X-Session-ID", "must come once.")
-    named: object = (body.metadata or {}).get("session_id")
+    named: object = (metadata or {}).get("session_id")
     if named is not None and not isinstance(named, str):
         raise InvalidRequest("metadata.session_id", "must be text.")
     if named is not None:
         checked_name(named, "metadata.session_id")
     return checked_name(_utf8(given[0]), "X-Session-ID") if given else named
+
+
+class NamedModel:
+    """The models that a request and its project name, and the name of the one that answers, as far as it is known."""
+
+    def __init__(self, asked: str | None, of_project: str | None, model: ChatModel) -> None:
+        self._names = tuple(name for name in (asked, of_project) if name)
+        self._model = model
+        self._chosen: str | None = None
+
+    @property
+    def name(self) -> str:
+        return self._chosen or self._model.name
+
+    def asked(self, request: ChatRequest) -> ChatRequest:
+        return replace(request, models=self._names, chosen=self._choose)
+
+    def _choose(self, name: str) -> None:
+        self._chosen = name
 
 
 def _utf8(header: str) -> str:

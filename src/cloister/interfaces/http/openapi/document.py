@@ -12,8 +12,7 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
 from cloister.interfaces.http.dispatch.callers import Need, need_of
-from cloister.interfaces.http.openai.errors import PATHS as OPENAI_PATHS
-from cloister.interfaces.http.openai.errors import OpenAiError, error_body
+from cloister.interfaces.http.openai.errors import OpenAiError, error_body, is_openai
 from cloister.interfaces.http.openapi import schemas
 from cloister.interfaces.http.openapi.archive_examples import ARCHIVE_EXAMPLES
 from cloister.interfaces.http.openapi.examples import EXAMPLES, OWN_PARAMETERS, PARAMETERS, Example
@@ -115,6 +114,10 @@ _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
     "extract": ("conflict", "model_unavailable"),
     "preview_extraction": ("model_unavailable",),
     "chat": ("turn_in_progress", "conflict", "quota_exceeded"),
+    "create_response": ("turn_in_progress", "conflict", "quota_exceeded", "model_unavailable"),
+    "create_conversation": ("quota_exceeded",),
+    "add_conversation_items": ("conflict", "quota_exceeded"),
+    "add_items": ("conflict", "quota_exceeded"),
     "complete_chat": ("turn_in_progress", "conflict", "quota_exceeded", "model_unavailable"),
     "sign_in": ("unauthenticated", "conflict"),
     "sign_out": ("forbidden",),
@@ -253,7 +256,7 @@ def _complete(operation: Node, route: APIRoute, problems: Node) -> None:
     }
     if name in _LINKS:
         responses["201"]["links"] = _links(*_LINKS[name])
-    responses |= _problem_responses(_codes(operation, name, need), problems, openai=route.path in OPENAI_PATHS)
+    responses |= _problem_responses(_codes(operation, name, need), problems, openai=is_openai(route.path))
     operation["responses"] = dict(sorted(responses.items()))
 
 

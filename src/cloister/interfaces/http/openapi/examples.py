@@ -15,6 +15,7 @@ SESSION, USER = "lisbon-in-may", "ada"
 MESSAGE, REPLY, EPISODE = "msg_1d9c3b7a2e600001", "msg_1d9c3b7a2e600002", "ep_1d9c3b7a2e600001"
 KEY_ID, KEY = "key_62d8f03ac5b7194e", "clo_4LHo1dPzk9R0a7XcT2mWq5EbYs8GvNfJ3uQ6iZxCwBtKhDrMpAyOlVgSeUnFj"
 MEMORY, ENTITY, OBSERVATION = "mem_3a81c05e7be00001", "ent_2c94d7f018a00001", "obs_5d02f1a9c3e7b846"
+RESPONSE, ITEM = "resp_2c19f0a87b3e54d6", "fc_4b60e1d2a97f3c58"
 CODE = "Wm0Yb3Vp7cQ2hT9xK4sN8aL1rD6fJ5gE0uZiB_oXyPk"
 BEGAN, SAID, ANSWERED = "2026-05-02T09:30:00Z", "2026-05-02T09:31:12.250000Z", "2026-05-02T09:31:14.100000Z"
 
@@ -354,9 +355,17 @@ PARAMETERS: Mapping[str, Any] = {
     "Idempotency-Key": "0b6f1c1e-3f5e-4a51-9a53-0e9b6f3f7f5c",
     "X-Project-ID": PROJECT,
     "X-Session-ID": SESSION,
+    "X-Model-Key": "sk-your-own-key",
+    "item_id": MESSAGE,
+    "response_id": RESPONSE,
+    "model_id": "llama-3",
+    "order": "desc",
 }
 OWN_PARAMETERS: Mapping[tuple[str, str], Any] = {
     ("list_messages", "cursor"): _MESSAGES.encode(2_132_505_616_760_537_089),
+    ("list_items", "cursor"): Listing("items", parse_tenant_id(TENANT), SESSION, "desc").encode(
+        2_132_505_616_760_537_089, 0
+    ),
     ("list_memories", "after"): MEMORY,
     ("list_user_memories", "after"): MEMORY,
     ("list_entities", "after"): ENTITY,

@@ -52,6 +52,8 @@ LANGUAGES: Schema = {"items": {"type": "string", "enum": [*KNOWN_LANGUAGES]}}
 TIME: Schema = {"format": "date-time"}
 TENANT_ID, PROJECT_ID, MESSAGE_ID, EPISODE_ID, KEY_ID = map(_id, ("ten", "proj", "msg", "ep", "key"))
 MEMORY_ID, ENTITY_ID, OBSERVATION_ID = map(_id, ("mem", "ent", "obs"))
+ITEM_ID: Schema = {"pattern": "^(msg|fc|fco|rs|item)_[0-9a-f]{16}$"}
+RESPONSE_ID = _id("resp")
 MEMORY = _text(MAX_MEMORY, _NOTHING, _NUL)
 PROJECT_OR_NONE: Schema = {"pattern": f"^none$|{PROJECT_ID['pattern']}"}
 API_KEY: Schema = {"pattern": f"^{PREFIX}[0-9A-Za-z]{{{LENGTH - len(PREFIX)}}}$"}
@@ -120,6 +122,7 @@ FILTER: Schema = {
 # The formats of fields in answers, by the name of the field, or by model and field.
 ANSWERS: Mapping[str, Schema] = {
     "created_at": named("Time"),
+    "Conversation.created_at": {"type": "integer"},
     "updated_at": named("Time"),
     "expires_at": named("Time"),
     "tenant_id": named("TenantId"),

@@ -7,6 +7,7 @@ from pydantic import BaseModel, TypeAdapter, create_model
 from starlette.responses import Response
 
 from cloister.interfaces.python import derived_shapes, shapes, tenant_shapes
+from cloister.interfaces.python.items.shapes import Item
 
 
 def _page_model(name: str, items: type[list[Any]]) -> type[BaseModel]:
@@ -22,6 +23,11 @@ MemoryPage = _page_model("MemoryPage", list[derived_shapes.Memory])
 RevisionPage = _page_model("RevisionPage", list[derived_shapes.MemoryRevision])
 EntityPage = _page_model("EntityPage", list[derived_shapes.Entity])
 ObservationPage = _page_model("ObservationPage", list[derived_shapes.Observation])
+ItemPage = _page_model("ItemPage", list[Item])
+
+
+class ItemList(BaseModel):
+    data: list[Item]
 
 
 class MessageList(BaseModel):

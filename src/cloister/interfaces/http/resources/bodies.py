@@ -142,6 +142,11 @@ class ProjectSettings(Body):
         description="The largest size of the related messages in a context, in tokens, where the request sets neither a budget nor "
         "limits of its own.",
     )
+    model: Name | None = Field(
+        default=None,
+        description="The chat model that answers in this project, if the request names none. One that the endpoint of the server "
+        "does not list is not used. Without it, and `null`: the default model of the server.",
+    )
     retention_days: RetentionDays | None = Field(
         default=None,
         description="After how many days what was said in the project is forgotten, with all that derives from it. 0 or `null`: "
@@ -357,3 +362,9 @@ class SearchRequest(Body):
     asked_at: Time | None = Field(default=None, description=_ASKED_AT)
     as_of: Time | None = Field(default=None, description=_AS_OF)
     filter: Filter | None = Field(default=None, description=_FILTER)
+
+
+class NewItems(Body):
+    """Items in OpenAI's format, each with a `type`, or a message with a `role`."""
+
+    items: list[dict[str, Any]] = Field(json_schema_extra={"minItems": 1, "maxItems": LARGEST_BATCH})

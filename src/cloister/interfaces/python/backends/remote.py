@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final, NoReturn, TypeVar
+from urllib.parse import quote
 
 from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.conversation import Draft
@@ -47,7 +48,9 @@ from cloister.interfaces.python.backends.requests import (
     time_fields,
     user_path,
 )
+from cloister.interfaces.python.items.shapes import Item
 from cloister.interfaces.python.pages import Page, PageRequest
+from cloister.services.conversations.item_format import NewItem
 from cloister.services.conversations.sessions import SessionChange, SessionFields
 from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
@@ -136,6 +139,17 @@ class RemoteBackend:
 
     def forget_message(self, message: MessageId) -> None:
         self.server.change("DELETE", f"/v1/messages/{format_message_id(message)}")
+
+    def items(self, session_id: str, page: PageRequest[int], newest_first: bool) -> Page[Item]:
+        order = "desc" if newest_first else "asc"
+        return self._page(Item, f"{session_path(session_id)}/items", page, order=order)
+
+    def add_items(self, session_id: str, items: Sequence[NewItem]) -> list[Item]:
+        body = {"items": [item.item for item in items]}
+        return self.server.change("POST", f"{session_path(session_id)}/items", body).many(Item)
+
+    def forget_item(self, session_id: str, item_id: str) -> None:
+        self.server.change("DELETE", f"{session_path(session_id)}/items/{quote(item_id, safe='')}")
 
     def context(self, session_id: str, query: ContextQuery) -> shapes.Context:
         session_path(session_id)

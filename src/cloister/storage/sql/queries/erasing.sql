@@ -133,6 +133,12 @@ DELETE FROM session_past WHERE tenant_id = :tenant_id
 -- name: erase_idempotent_answers
 DELETE FROM idempotency WHERE tenant_id = :tenant_id
 
+-- name: erase_items
+DELETE FROM session_item WHERE tenant_id = :tenant_id
+
+-- name: erase_responses
+DELETE FROM session_response WHERE tenant_id = :tenant_id
+
 -- name: erase_usage
 DELETE FROM tenant_usage WHERE tenant_id = :tenant_id
 

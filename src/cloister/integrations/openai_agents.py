@@ -1,0 +1,133 @@
+"""`CloisterSession`: the session protocol of the OpenAI Agents SDK on a Cloister session. What is said can be recalled in other
+sessions of the same pool, and nowhere else."""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from cloister.domain.errors import Conflict, NotFound
+from cloister.interfaces.python.arguments import LARGEST_PAGE, NOT_GIVEN
+from cloister.interfaces.python.async_library import AsyncCloister
+from cloister.interfaces.python.items.shapes import Item
+from cloister.interfaces.python.library import Cloister
+
+try:
+    from agents import RunContextWrapper, SessionSettings, TResponseInputItem
+    from agents.memory.session_settings import coerce_session_settings
+except ModuleNotFoundError as missing:
+    raise ModuleNotFoundError(
+        "CloisterSession needs the OpenAI Agents SDK: pip install 'cloister[openai-agents]'", name=missing.name
+    ) from missing
+
+_LARGEST_ADDITION = 1_000
+_POP_TRIES = 10
+FromContext = Callable[[Any], str]
+"""Reads an id from the context object of a run, which the application passes to `Runner.run(…, context=…)`."""
+
+
+class CloisterSession:
+    """A session for `Runner.run(…, session=…)`. Items are stored as they came, and the session is created with its first items: in
+    `project_id` (without it, the project of the key, else the default project) and of `user_id`.
+
+    With `session_of` or `user_of` one object serves many conversations: they read the session's id and its user from the context of
+    the run. A session of another user than the one named is refused with `Conflict`. The `Cloister` that is passed decides what can
+    be reached at all. Any thread and event loop may use it.
+    """
+
+    session_settings: SessionSettings | None
+
+    def __init__(
+        self,
+        session_id: str,
+        cloister: Cloister | AsyncCloister,
+        *,
+        project_id: str | None = NOT_GIVEN,
+        user_id: str | None = None,
+        session_of: FromContext | None = None,
+        user_of: FromContext | None = None,
+        session_settings: SessionSettings | dict[str, Any] | None = None,
+    ) -> None:
+        self.session_id = session_id
+        self.session_settings = coerce_session_settings({} if session_settings is None else session_settings)
+        self._cloister = cloister if isinstance(cloister, AsyncCloister) else AsyncCloister(cloister=cloister)
+        self._project_id = project_id
+        self._user_id = user_id
+        self._session_of = session_of
+        self._user_of = user_of
+
+    async def get_items(
+        self, limit: int | None = None, *, wrapper: RunContextWrapper[Any] | None = None
+    ) -> list[TResponseInputItem]:
+        """The items in chronological order; with a limit the latest so many. A session that does not exist yet has none."""
+        if limit is None and self.session_settings is not None:
+            limit = self.session_settings.limit
+        found = await self._newest(await self._checked(wrapper), limit)
+        return [cast(TResponseInputItem, item.item) for item in reversed(found)]
+
+    async def add_items(
+        self, items: list[TResponseInputItem], *, wrapper: RunContextWrapper[Any] | None = None
+    ) -> None:
+        """Append items; up to 1,000 at once are stored all or none."""
+        name = await self._checked(wrapper)
+        for start in range(0, len(items), _LARGEST_ADDITION):
+            part = cast(list[dict[str, Any]], items[start : start + _LARGEST_ADDITION])
+            try:
+                await self._cloister.add_items(name, part)
+            except NotFound:
+                await self._cloister.create_session(name, project_id=self._project_id, user_id=self._user(wrapper))
+                await self._cloister.add_items(name, part)
+
+    async def pop_item(self, *, wrapper: RunContextWrapper[Any] | None = None) -> TResponseInputItem | None:
+        """Remove the last item, and return it; None if there is none."""
+        name = await self._checked(wrapper)
+        for _ in range(_POP_TRIES):
+            last = await self._newest(name, 1)
+            if not last:
+                return None
+            try:
+                await self._cloister.forget_item(name, last[0].id)
+            except NotFound:
+                continue  # another process was faster
+            return cast(TResponseInputItem, last[0].item)
+        raise Conflict(f"The session {name!r} is being changed by others: try again.")
+
+    async def clear_session(self, *, wrapper: RunContextWrapper[Any] | None = None) -> None:
+        """Forget all items, with everything that derives from them. The empty session stays."""
+        try:
+            await self._cloister.clear_session(await self._checked(wrapper))
+        except NotFound:
+            return
+
+    async def _checked(self, wrapper: RunContextWrapper[Any] | None) -> str:
+        """The id of the session of this run, which must not be another user's."""
+        name = self.session_id
+        if self._session_of is not None and wrapper is not None:
+            name = self._session_of(wrapper.context)
+        user = self._user(wrapper)
+        if user is not None:
+            try:
+                stored = await self._cloister.session(name)
+            except NotFound:
+                return name
+            if stored.user_id != user:
+                raise Conflict(f"The session {name!r} exists already with another user_id.")
+        return name
+
+    def _user(self, wrapper: RunContextWrapper[Any] | None) -> str | None:
+        if self._user_of is not None and wrapper is not None:
+            return self._user_of(wrapper.context)
+        return self._user_id
+
+    async def _newest(self, name: str, limit: int | None) -> list[Item]:
+        found: list[Item] = []
+        cursor = None
+        while limit is None or len(found) < limit:
+            size = LARGEST_PAGE if limit is None else min(limit - len(found), LARGEST_PAGE)
+            try:
+                page = await self._cloister.items(name, limit=size, cursor=cursor, newest_first=True)
+            except NotFound:
+                return []
+            found += page
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+        return found

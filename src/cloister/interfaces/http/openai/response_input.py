@@ -1,0 +1,165 @@
+"""A request for a response as a request for a chat completion: items become messages, tools and options get their names there."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+from cloister.domain.errors import InvalidRequest
+from cloister.interfaces.http.openai.response_bodies import ResponseRequest
+from cloister.services.conversations.item_format import Item, item_type
+
+# Items of a client's history that a chat model cannot be sent. They are stored, and left out of the prompt.
+_LEFT_OUT = frozenset(
+    {
+        "reasoning",
+        "compaction",
+        "web_search_call",
+        "file_search_call",
+        "code_interpreter_call",
+        "image_generation_call",
+        "computer_call",
+        "computer_call_output",
+        "mcp_call",
+        "mcp_list_tools",
+        "custom_tool_call",
+        "custom_tool_call_output",
+    }
+)
+_INSTRUCTING = ("system", "developer")
+
+
+def check_input(items: Sequence[Item]) -> None:
+    """Refuse items that mean something a model cannot be asked here."""
+    for index, item in enumerate(items):
+        kind = item_type(item)
+        if kind not in ("message", "function_call", "function_call_output") and kind not in _LEFT_OUT:
+            raise InvalidRequest(
+                f"input[{index}].type",
+                f"{kind} is not supported here: send messages, function_call, function_call_output or reasoning.",
+            )
+        for field in {"function_call": ("call_id", "name", "arguments"), "function_call_output": ("call_id",)}.get(
+            kind, ()
+        ):
+            if not isinstance(item.get(field), str):
+                raise InvalidRequest(f"input[{index}].{field}", "must be text.")
+
+
+def chat_messages(instructions: str | None, items: Iterable[Item]) -> list[dict[str, Any]]:
+    """The messages of a chat completion. Consecutive tool calls are one message of the assistant; an output whose call is not there
+    is left out, because models reject it. Instructions in the items come first, with those of the request."""
+    instructing = [instructions] if instructions else []
+    messages: list[dict[str, Any]] = []
+    calls: set[str] = set()
+    for item in items:
+        kind = item_type(item)
+        call = item.get("call_id")
+        if kind == "function_call" and isinstance(call, str):
+            calls.add(call)
+            _add_call(messages, item)
+        elif kind == "function_call_output" and isinstance(call, str):
+            if call in calls:
+                messages.append({"role": "tool", "tool_call_id": call, "content": _texts(item.get("output"))})
+        elif kind == "message" and item["role"] in _INSTRUCTING:
+            instructing.append(_texts(item.get("content")))
+        elif kind == "message" and item["role"] == "assistant":
+            messages.append({"role": "assistant", "content": _texts(item.get("content"))})
+        elif kind == "message" and item["role"] == "user":
+            messages.append({"role": "user", "content": _parts(item.get("content"))})
+    head = [{"role": "system", "content": "\n\n".join(filter(None, instructing))}] if any(instructing) else []
+    return [*head, *messages]
+
+
+def chat_options(body: ResponseRequest) -> dict[str, Any]:
+    """The options of a chat completion. Raises for tools and formats that a model cannot be asked for here."""
+    options = body.passed_to_model
+    if body.tools:
+        options["tools"] = [_tool(tool, f"tools[{index}]") for index, tool in enumerate(body.tools)]
+    if body.tool_choice is not None and body.tools:
+        options["tool_choice"] = _tool_choice(body.tool_choice)
+    if body.max_output_tokens is not None:
+        options["max_completion_tokens"] = body.max_output_tokens
+    text, reasoning = body.text or {}, body.reasoning or {}
+    if (form := _format(text.get("format"))) is not None:
+        options["response_format"] = form
+    if text.get("verbosity") is not None:
+        options["verbosity"] = text["verbosity"]
+    if reasoning.get("effort") is not None:
+        options["reasoning_effort"] = reasoning["effort"]
+    return options
+
+
+def _add_call(messages: list[dict[str, Any]], item: Item) -> None:
+    call = {
+        "id": item["call_id"],
+        "type": "function",
+        "function": {"name": str(item.get("name") or ""), "arguments": str(item.get("arguments") or "")},
+    }
+    if messages and messages[-1]["role"] == "assistant":
+        messages[-1].setdefault("tool_calls", []).append(call)
+        messages[-1]["content"] = messages[-1]["content"] or None
+    else:
+        messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+
+
+def _texts(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    parts = map(_mapping, cast(list[object], content) if isinstance(content, list) else [])
+    return "\n".join(text for part in parts if isinstance(text := part.get("text") or part.get("refusal"), str))
+
+
+def _parts(content: Any) -> Any:
+    if not isinstance(content, list):
+        return content or ""
+    parts = [_part(part) for part in cast(list[Mapping[str, Any]], content)]
+    if all(part["type"] == "text" for part in parts):
+        return "\n".join(part["text"] for part in parts)
+    return parts
+
+
+def _part(part: Mapping[str, Any]) -> dict[str, Any]:
+    kind = part.get("type")
+    if kind in ("input_text", "text", "output_text"):
+        return {"type": "text", "text": part.get("text") or ""}
+    if kind == "input_image" and isinstance(part.get("image_url"), str):
+        image = {"url": part["image_url"], **({"detail": part["detail"]} if part.get("detail") else {})}
+        return {"type": "image_url", "image_url": image}
+    if kind == "input_audio":
+        return {"type": "input_audio", "input_audio": part.get("input_audio")}
+    if kind == "input_file":
+        return {"type": "file", "file": {name: value for name, value in part.items() if name != "type"}}
+    raise InvalidRequest("input", f"has a part of the type {kind!r}, which is not supported here.")
+
+
+def _mapping(given: object) -> Mapping[str, Any]:
+    return cast(Mapping[str, Any], given) if isinstance(given, Mapping) else {}
+
+
+def _tool(tool: Any, field: str) -> dict[str, Any]:
+    given = _mapping(tool)
+    if given.get("type") != "function":
+        raise InvalidRequest(
+            f"{field}.type", "must be function: hosted tools are not run here. Run the tool in your application."
+        )
+    kept = ("name", "description", "parameters", "strict")
+    return {"type": "function", "function": {name: given[name] for name in kept if given.get(name) is not None}}
+
+
+def _tool_choice(choice: Any) -> Any:
+    if choice in ("auto", "none", "required"):
+        return choice
+    given = _mapping(choice)
+    if given.get("type") == "function" and isinstance(given.get("name"), str):
+        return {"type": "function", "function": {"name": given["name"]}}
+    raise InvalidRequest("tool_choice", "must be auto, none, required, or a function by its name.")
+
+
+def _format(form: Any) -> dict[str, Any] | None:
+    given = _mapping(form)
+    kind = given.get("type", "text")
+    if kind == "text":
+        return None
+    if kind == "json_object":
+        return {"type": "json_object"}
+    if kind == "json_schema":
+        return {"type": "json_schema", "json_schema": {name: given[name] for name in given if name != "type"}}
+    raise InvalidRequest("text.format", "must be of the type text, json_object or json_schema.")

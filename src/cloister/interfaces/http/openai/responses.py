@@ -1,0 +1,284 @@
+"""`/v1/responses`: replies with memory for applications of OpenAI's newer interface. The model is asked for a chat completion; what
+its server does not keep, the conversation and the responses, is kept here."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, cast
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response as Answer
+
+from cloister.domain.context import Context
+from cloister.domain.conversation import Draft
+from cloister.domain.errors import InvalidRequest
+from cloister.domain.identifiers import MessageId
+from cloister.domain.reply import ChatRequest
+from cloister.interfaces.http import sse
+from cloister.interfaces.http.chat.routes import ModelKeyHeader, last_change_of, model_key, turn_guard
+from cloister.interfaces.http.chat.running_turns import RunningTurns
+from cloister.interfaces.http.dispatch.access_recheck import AccessRecheck
+from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, needs
+from cloister.interfaces.http.dispatch.parameters import ResponseName
+from cloister.interfaces.http.openai.errors import RESPONSES, OpenAiRoute
+from cloister.interfaces.http.openai.messages import Conversation, with_memory
+from cloister.interfaces.http.openai.reply import Answering, TurnReply
+from cloister.interfaces.http.openai.response_bodies import ResponseRequest
+from cloister.interfaces.http.openai.response_format import ResponseFormat, response_body
+from cloister.interfaces.http.openai.response_input import chat_messages, chat_options, check_input
+from cloister.interfaces.http.openai.routes import NamedModel, SessionHeader, named_session
+from cloister.interfaces.http.openai.shapes import Deleted, Response, deleted, item_shape, json_answer
+from cloister.interfaces.python.arguments import of_each
+from cloister.services.chat.responses import ResponseRecord, format_response_id, output_item_id
+from cloister.services.chat.turns import NamedSession, TurnRequest
+from cloister.services.conversations.item_format import NewItem, read_item
+from cloister.services.conversations.items import StoredItem
+from cloister.services.lease import new_lease_number
+
+router = APIRouter(route_class=OpenAiRoute, tags=["OpenAI-compatible"])
+
+_ONE = f"{RESPONSES}/{{response_id}}"
+_EVENT = 'event: response.output_text.delta\ndata: {"type": "response.output_text.delta", "delta": "Noted."}\n\n'
+_STREAM: dict[str, Any] = {
+    "content": {
+        sse.MEDIA_TYPE: {"schema": {"description": "Named events, from `response.created`."}, "example": _EVENT}
+    }
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Asked:
+    """What a request asks, and where: `session` is the external id, None for a new session. With `is_continued` the input is new
+    and the history is the server's; otherwise the input is the client's whole history. `owns_messages`: no conversation and no
+    session was named, by this request or by those before it."""
+
+    items: tuple[NewItem, ...]
+    session: str | None
+    is_continued: bool
+    owns_messages: bool = False
+
+    @property
+    def drafts(self) -> tuple[Draft, ...]:
+        return tuple(item.draft for item in self.items if item.draft is not None)
+
+    @property
+    def continues(self) -> bool:
+        """Whether the last item is not a message of the user, as after a tool call."""
+        last = self.items[-1]
+        return last.draft is None or last.draft.role != "user"
+
+    @property
+    def conversation(self) -> Conversation:
+        return Conversation(messages=(), drafts=self.drafts, continues=self.continues)
+
+    @property
+    def turn_drafts(self) -> tuple[Draft, ...]:
+        return self.conversation.last_said if self.session is None else self.drafts
+
+
+@router.post(RESPONSES, response_model=Response, responses={200: _STREAM})
+@needs("write")
+def create_response(
+    body: ResponseRequest,
+    caller: Caller,
+    request: Request,
+    session_id: SessionHeader = None,
+    caller_key: ModelKeyHeader = None,
+) -> Answer:
+    """Create a response as OpenAI's interface does, with memory. With `conversation` or `previous_response_id` the input is added
+    to that session, and the model is shown its history; with the header `X-Session-ID` the input may repeat the history; otherwise
+    a session is created. What the session's pool remembers is added to the instructions. Input and reply are recorded, and tool
+    calls are stored as they came. With `stream` the answer is a stream of named events; to disconnect stops the reply. Needs the
+    permission `read` too."""
+    caller.key.require("read")
+    body.check()
+    asked = _read(body, caller, request)
+    key = model_key(request, caller)
+    answering = (
+        _unrecorded(body, asked, caller, request, key)
+        if body.store is False
+        else _recorded(body, asked, caller, request, key)
+    )
+    return TurnReply(cast(RunningTurns, request.app.state.turns), answering)
+
+
+def _recorded(body: ResponseRequest, asked: _Asked, caller: CallerInfo, request: Request, key: str | None) -> Answering:
+    options, echo = chat_options(body), _echo(body)
+    services, last_change = caller.services, last_change_of(request)
+    record = ResponseRecord(
+        asked.items,
+        echo,
+        is_all_new=asked.is_continued,
+        owns_messages=asked.owns_messages,
+        previous=body.previous_response_id,
+    )
+    turn = services.turns.begin(caller.reach, _turn_request(body, asked, caller, record))
+    named = NamedModel(body.model, turn.model, services.chat.model)
+    record.model = lambda: named.name
+
+    def build(context: Context) -> ChatRequest:
+        messages = _prompt(body, asked, record.history, turn.system_prompt, context, question=turn.question.id)
+        return named.asked(ChatRequest(messages=messages, options=options, context=context, key=key))
+
+    return Answering(
+        start=lambda turns: turns.start(turn, build),
+        session=turn.session.external_id,
+        format=_format(turn.number, echo, named),
+        stream=bool(body.stream),
+        guard=turn_guard(turn, caller, request, asked_after=last_change),
+    )
+
+
+def _unrecorded(
+    body: ResponseRequest, asked: _Asked, caller: CallerInfo, request: Request, key: str | None
+) -> Answering:
+    """The answer to a request that is not recorded. A session that it names and that does not exist is not created."""
+    options, services = chat_options(body), caller.services
+    last_change = last_change_of(request)
+    previous = body.previous_response_id
+    said = [draft.content for draft in asked.drafts if draft.role == "user"]
+    question = services.unrecorded.ask(
+        caller.reach,
+        _named(body, asked, caller),
+        said[-1] if said else None,
+        known=asked.conversation.known,
+        until=None if previous is None else services.responses.end_of(caller.reach, previous),
+    )
+    named = NamedModel(body.model, question.model, services.chat.model)
+
+    def build(context: Context) -> ChatRequest:
+        messages = _prompt(body, asked, question.history, question.system_prompt, context)
+        return named.asked(ChatRequest(messages=messages, options=options, context=context, key=key))
+
+    def may_read(now: CallerInfo) -> bool:
+        now.chosen_project()
+        return now.services.unrecorded.admits(now.reach, question)
+
+    recheck = cast(AccessRecheck, request.app.state.access_recheck)
+    number = new_lease_number()
+    return Answering(
+        start=lambda turns: turns.start_unrecorded(question, build),
+        session=None if question.session is None else question.session.external_id,
+        format=_format(number, _echo(body), named),
+        stream=bool(body.stream),
+        guard=recheck.guard(caller, ("unrecorded", number), may_read, checked_after=last_change),
+    )
+
+
+def _format(number: int, echo: Mapping[str, Any], named: NamedModel) -> ResponseFormat:
+    return ResponseFormat(
+        format_response_id(number), echo, lambda: named.name, lambda index: output_item_id(number, index)
+    )
+
+
+@router.get(_ONE, response_model=Response)
+@needs("read")
+def get_response(response_id: ResponseName, caller: Caller) -> Answer:
+    """Get a response that was stored, with the output that was not deleted since."""
+    stored = caller.services.responses.get(caller.reach, response_id)
+    body = stored.body
+    usage: list[int] | None = body["usage"]
+    shape = response_body(
+        body["echo"],
+        id=response_id,
+        created_at=body["created_at"],
+        model=body["model"],
+        status=body["status"],
+        finish_reason=body["finish_reason"],
+        usage=None if usage is None else (usage[0], usage[1]),
+        output=[item_shape(item) for item in stored.output],
+    )
+    return json_answer(shape)
+
+
+@router.delete(_ONE, response_model=Deleted)
+@needs("write")
+def delete_response(response_id: ResponseName, caller: Caller) -> Answer:
+    """Delete a response. If its request named no conversation and no session, what was said is forgotten with it."""
+    caller.services.responses.remove(caller.reach, response_id)
+    return json_answer(deleted(response_id, "response"))
+
+
+def _read(body: ResponseRequest, caller: CallerInfo, request: Request) -> _Asked:
+    items = tuple(of_each(body.items, read_item, "input"))
+    check_input([item.item for item in items])
+    named = named_session(request, body.metadata)
+    continued, owns = body.conversation_id, False
+    if body.previous_response_id is not None:
+        continued, owns = caller.services.responses.session_of(caller.reach, body.previous_response_id)
+    elif continued is not None:
+        caller.services.sessions.get(caller.reach, continued)
+    if continued is not None and named is not None and continued != named:
+        raise InvalidRequest("X-Session-ID", "names another session than the request.")
+    asked = _Asked(items=items, session=continued or named, is_continued=continued is not None, owns_messages=owns)
+    if continued is None and not any(draft.role == "user" for draft in asked.drafts):
+        raise InvalidRequest("input", "must hold a message of the user.")
+    if asked.session is None and body.store is not False:
+        project = caller.project(required=False)
+        waiting = caller.services.items.waiting_for(caller.reach, project, body.user_id, asked.drafts)
+        return replace(asked, session=waiting, owns_messages=waiting is None)
+    return asked
+
+
+def _named(body: ResponseRequest, asked: _Asked, caller: CallerInfo) -> NamedSession:
+    return NamedSession(
+        session=asked.session,
+        project=caller.project(required=False),
+        must_be_in=caller.project_header is not None,
+        user_id=body.user_id,
+    )
+
+
+def _turn_request(body: ResponseRequest, asked: _Asked, caller: CallerInfo, record: ResponseRecord) -> TurnRequest:
+    return TurnRequest(
+        **asdict(_named(body, asked, caller)),
+        drafts=asked.turn_drafts,
+        # One message of a continued session may be a request that is sent again after a failure.
+        has_whole_history=asked.session is not None and (not asked.is_continued or len(asked.drafts) <= 1),
+        continues=asked.continues,
+        known=asked.conversation.known,
+        record=record,
+    )
+
+
+def _prompt(
+    body: ResponseRequest,
+    asked: _Asked,
+    history: Sequence[StoredItem],
+    template: str | None,
+    context: Context,
+    question: MessageId | None = None,
+) -> list[Mapping[str, Any]]:
+    """The messages for the model. The history of a continued session is what the context has of it, with the tool calls between;
+    `question` is always shown."""
+    items = [item.item for item in asked.items]
+    if asked.is_continued:
+        shown = {question, *(item.message.id for item in context.current_conversation)}
+        items = [stored.item for stored in history if stored.position[0] in shown] + items
+        context = replace(context, current_conversation=())
+    messages = chat_messages(body.instructions, items)
+    if not any(message["role"] == "user" for message in messages):
+        raise InvalidRequest("input", "must hold a message of the user: the conversation has none that can be shown.")
+    return list(with_memory(replace(asked.conversation, messages=messages), context, template))
+
+
+def _echo(body: ResponseRequest) -> dict[str, Any]:
+    """The fields of a request that its response repeats."""
+    extra = body.model_extra or {}
+    conversation = body.conversation_id
+    return {
+        "instructions": body.instructions,
+        "max_output_tokens": body.max_output_tokens,
+        "metadata": body.metadata or {},
+        "parallel_tool_calls": extra.get("parallel_tool_calls") is not False,
+        "previous_response_id": body.previous_response_id,
+        "conversation": None if conversation is None else {"id": conversation},
+        "reasoning": body.reasoning,
+        "store": body.store is not False,
+        "temperature": extra.get("temperature"),
+        "text": body.text or {"format": {"type": "text"}},
+        "tool_choice": body.tool_choice or "auto",
+        "tools": body.tools or [],
+        "top_p": extra.get("top_p"),
+        "truncation": "disabled",
+        "user": body.user,
+    }

@@ -1,0 +1,60 @@
+"""Routes of the items of sessions: messages, tool calls and others in OpenAI's format, exactly as they were added."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from cloister.domain.identifiers import MessageId
+from cloister.interfaces.http.dispatch.callers import Caller, needs
+from cloister.interfaces.http.dispatch.cursors import Listing
+from cloister.interfaces.http.dispatch.parameters import Cursor, ItemName, Limit, SessionId
+from cloister.interfaces.http.dispatch.routes import GuardedRoute
+from cloister.interfaces.http.resources.answers import ItemList, ItemPage, answer, nothing
+from cloister.interfaces.http.resources.bodies import NewItems
+from cloister.interfaces.http.resources.write_only import may_read
+from cloister.interfaces.python.arguments import of_each
+from cloister.interfaces.python.items.shapes import item_shape
+from cloister.services.conversations.item_format import read_item
+
+router = APIRouter(route_class=GuardedRoute, tags=["Sessions and messages"])
+
+_ITEMS = "/v1/sessions/{external_id}/items"
+Order = Annotated[Literal["asc", "desc"], Query(description="`asc`: oldest first; `desc`: newest first.")]
+
+
+@router.get(_ITEMS, response_model=ItemPage)
+@needs("read")
+def list_items(
+    external_id: SessionId, caller: Caller, limit: Limit = 50, cursor: Cursor = None, order: Order = "asc"
+) -> Response:
+    """List the items of a session: its messages, whichever way they were recorded, and tool calls, their outputs and other items
+    between them. An item is as it was added."""
+    listing = Listing("items", caller.reach.tenant, external_id, order)
+    pair = listing.pair(cursor)
+    found = caller.services.items.page(
+        caller.reach,
+        external_id,
+        limit=limit + 1,
+        after=None if pair is None else (MessageId(pair[0]), pair[1]),
+        newest_first=order == "desc",
+    )
+    return listing.answer(ItemPage, found, limit, shape=item_shape, key=lambda item: item.position)
+
+
+@router.post(_ITEMS, response_model=ItemList)
+@needs("write")
+def add_items(external_id: SessionId, body: NewItems, caller: Caller) -> Response:
+    """Append items to a session, all or none. Messages of the user and of the assistant are recorded, and can be recalled; other
+    items are stored as they are."""
+    items = of_each(body.items, read_item, "items")
+    added = caller.services.items.add(caller.reach, external_id, items, compares=may_read(caller))
+    return answer(ItemList.model_construct(data=[item_shape(item) for item in added]))
+
+
+@router.delete(_ITEMS + "/{item_id}", status_code=204, response_model=None)
+@needs("write")
+def forget_item(external_id: SessionId, item_id: ItemName, caller: Caller) -> Response:
+    """Forget one item; with a message go all that derives from it, and the items directly after it."""
+    caller.services.items.remove(caller.reach, external_id, item_id)
+    return nothing()

@@ -1,0 +1,252 @@
+"""Responses of OpenAI's interface: what is stored of them with a turn, and how they are found again. A response belongs to its
+session; its text is in the messages of that session alone."""
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, cast
+
+from cloister.domain.conversation import Message, Session
+from cloister.domain.errors import NotFound
+from cloister.domain.identifiers import MessageId
+from cloister.domain.scope import Reach
+from cloister.services.chat.reply_buffer import FinishedReply, ToolCall
+from cloister.services.chat.turns import Turn
+from cloister.services.conversations.forget import Forgetting
+from cloister.services.conversations.item_format import (
+    NewItem,
+    call_of,
+    encoded,
+    format_item_id,
+    frame_of,
+    item_type,
+    parse_item_id,
+)
+from cloister.services.conversations.items import ItemWriter, StoredItem, find_item, newest_items
+from cloister.storage.interface import Database, Transaction
+from cloister.storage.stores.items import ItemStore, ResponseRow, ResponseStore
+from cloister.storage.stores.sessions import SessionStore
+
+MOST_HISTORY = 400
+"""The maximum number of items of a session that a model is shown."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StoredResponse:
+    """A response as it was answered, without its output, and the items of its output that are still there."""
+
+    session: Session
+    body: dict[str, Any]
+    output: tuple[StoredItem, ...]
+
+
+class ResponseRecord:
+    """Stores the items of a request and of its reply with their turn. `items` are those of the request; with `is_all_new` none of
+    them is stored yet. `echo` are the fields of the request that the response repeats. `history` are the
+    items of the session before this request, up to the response `previous` if there is one."""
+
+    def __init__(
+        self,
+        items: Sequence[NewItem],
+        echo: Mapping[str, Any],
+        *,
+        is_all_new: bool,
+        owns_messages: bool,
+        previous: str | None = None,
+    ) -> None:
+        self._items = items
+        self._echo = echo
+        self._created_at = int(time.time())
+        self._is_all_new = is_all_new
+        self._owns_messages = owns_messages
+        self._previous = previous
+        self._asks = any(item.draft is not None for item in items)
+        self.history: tuple[StoredItem, ...] = ()
+        self.model: Callable[[], str] = lambda: ""
+
+    def begun(self, transaction: Transaction, turn: Turn) -> None:
+        stored = newest_items(transaction, turn.session, MOST_HISTORY)[::-1]
+        own = {message.id for message in turn.messages} if self._asks else set[MessageId]()
+        until = None if self._previous is None else _end_of(transaction, self._previous)
+        self.history = tuple(
+            item
+            for item in stored
+            if (item.message is None or item.message.id not in own) and (until is None or item.position[0] <= until)
+        )
+        known = {(item_type(item.item), call_of(item.item)) for item in stored if item.message is None}
+        self._store_items(transaction, turn, known)
+
+    def _store_items(self, transaction: Transaction, turn: Turn, known: set[tuple[str, str | None]]) -> None:
+        """Store the items of the request, those after its first new message, or all if all are new."""
+        appended = self._appended(transaction, turn)
+        writer = ItemWriter(transaction, turn.session, before=min((m.id for m in appended.values()), default=None))
+        is_new = self._is_all_new
+        for index, item in enumerate(self._items):
+            message = appended.get(index)
+            is_new = is_new or message is not None
+            if message is not None:
+                writer.message(message, frame_of(item.item, message.content))
+            elif item.draft is None:
+                call = call_of(item.item)
+                if (call is None or (item.type, call) not in known) and (is_new or call is not None):
+                    writer.other(encoded(item.item))
+        writer.write()
+
+    def _appended(self, transaction: Transaction, turn: Turn) -> dict[int, Message]:
+        """The messages that this turn appended, by the positions of their items. A message that was waiting for its reply, because
+        the same request came before, has its item already."""
+        appended: dict[int, Message] = {}
+        store = ItemStore(transaction, turn.session.id, turn.session.pool)
+        stored = store.frames([message.id for message in turn.messages])
+        messages = [message for message in turn.messages if message.id not in stored]
+        for index in range(len(self._items) - 1, -1, -1):
+            draft = self._items[index].draft
+            if draft is None or not messages:
+                continue
+            if (messages[-1].role, messages[-1].content) == (draft.role, draft.content):
+                appended[index] = messages.pop()
+        return appended
+
+    def ended(
+        self, transaction: Transaction, turn: Turn, session: Session, reply: Message | None, outcome: FinishedReply
+    ) -> None:
+        if outcome.status == "failed":
+            return
+        # The pool in which the turn began, whose text the model may have put into tool calls.
+        writer = ItemWriter(
+            transaction, session._replace(pool=turn.session.pool), before=None if reply is None else reply.id
+        )
+        output: list[str] = []
+        if reply is not None:
+            writer.message(reply, None, id=_item_number(turn.number, 0), response=turn.number)
+            output.append(output_item_id(turn.number, 0))
+        for call in outcome.calls:
+            writer.other(
+                encoded(_call_item(turn.number, call)),
+                id=_item_number(turn.number, call.index + 1),
+                response=turn.number,
+            )
+            output.append(output_item_id(turn.number, call.index + 1))
+        writer.write()
+        body = {
+            "echo": self._echo,
+            "created_at": self._created_at,
+            "model": self.model(),
+            "status": "completed" if outcome.status == "completed" else "incomplete",
+            "finish_reason": outcome.finish_reason,
+            "usage": None if outcome.usage is None else [outcome.usage.prompt_tokens, outcome.usage.completion_tokens],
+            "output": output,
+            "messages": [message.id for message in turn.messages] if self._asks else [],
+        }
+        row = ResponseRow(
+            session=session.external_id,
+            question=turn.question.id,
+            reply=None if reply is None else reply.id,
+            owns_messages=self._owns_messages,
+            body=json.dumps(body),
+        )
+        ResponseStore(transaction).add(turn.number, session.id, row)
+
+
+class Responses:
+    """Finds and deletes responses. Each call is one transaction, unless messages are forgotten with a response."""
+
+    def __init__(self, database: Database, forgetting: Forgetting) -> None:
+        self._database = database
+        self._forgetting = forgetting
+
+    def session_of(self, reach: Reach, response: str) -> tuple[str, bool]:
+        """The outside id of the session of a response, and whether the response owns its messages."""
+        with self._database.read(reach) as transaction:
+            row = _row(transaction, response)
+            return row.session, row.owns_messages
+
+    def end_of(self, reach: Reach, response: str) -> MessageId:
+        """The last message of a response: its reply, or the question if the reply had only tool calls."""
+        with self._database.read(reach) as transaction:
+            return _end_of(transaction, response)
+
+    def get(self, reach: Reach, response: str) -> StoredResponse:
+        with self._database.read(reach) as transaction:
+            row = _row(transaction, response)
+            session = SessionStore(transaction).get(row.session)
+            body = cast(dict[str, Any], json.loads(row.body))
+            output: list[StoredItem] = []
+            for item in body["output"]:
+                with suppress(NotFound):  # it was deleted, or stayed in the pool in which it was made
+                    output.append(find_item(transaction, session, item))
+            return StoredResponse(session=session, body=body, output=tuple(output))
+
+    def remove(self, reach: Reach, response: str) -> None:
+        """Delete a response; with its messages, if its caller named no conversation that they belong to."""
+
+        def work(transaction: Transaction) -> tuple[ResponseRow, bool]:
+            row = _row(transaction, response)
+            session = SessionStore(transaction).lock(row.session).session
+            ResponseStore(transaction).remove(session.id, _number(response))
+            return row, session.message_count <= len(_messages(row))
+
+        row, is_all = self._database.write(reach, work)
+        if not row.owns_messages:
+            return
+        with suppress(NotFound):  # deleted meanwhile
+            if is_all:
+                self._forgetting.session(reach, row.session)
+                return
+        for message in _messages(row):
+            with suppress(NotFound):
+                self._forgetting.message(reach, message)
+
+
+def format_response_id(number: int) -> str:
+    return f"resp_{number:016x}"
+
+
+def output_item_id(number: int, index: int) -> str:
+    """The id of an item of a response: 0 is its message, others are its tool calls by their index + 1. It is known before the item
+    is stored."""
+    return format_item_id("function_call" if index else "message", _item_number(number, index))
+
+
+def _item_number(number: int, index: int) -> int:
+    digest = hashlib.blake2b(f"{number}:{index}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest) >> 1 or 1
+
+
+def _call_item(number: int, call: ToolCall) -> dict[str, Any]:
+    """A tool call as an item, without its id."""
+    return {
+        "type": "function_call",
+        "call_id": call.id or f"call_{_item_number(number, call.index + 1):016x}",
+        "name": call.name,
+        "arguments": call.arguments,
+        "status": "completed",
+    }
+
+
+def _messages(row: ResponseRow) -> list[MessageId]:
+    """The messages that a response's request appended, and its reply."""
+    asked = cast(list[MessageId], json.loads(row.body)["messages"])
+    return [*asked, *([] if row.reply is None else [row.reply])]
+
+
+def _end_of(transaction: Transaction, response: str) -> MessageId:
+    row = _row(transaction, response)
+    return row.question if row.reply is None else row.reply
+
+
+def _number(response: str) -> int:
+    number = parse_item_id(response) if response.startswith("resp_") else None
+    if number is None:
+        raise NotFound("response", response)
+    return number
+
+
+def _row(transaction: Transaction, response: str) -> ResponseRow:
+    row = ResponseStore(transaction).find(_number(response))
+    if row is None:
+        raise NotFound("response", response)
+    return row

@@ -1,0 +1,366 @@
+"""Items of a session in OpenAI's format: add, list, find and remove. An item that is a message is a message for every interface."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cloister.domain.conversation import Draft, Message, Session
+from cloister.domain.errors import Conflict, InvalidRequest, NotFound, TooLarge
+from cloister.domain.history import words_key
+from cloister.domain.identifiers import MessageId, ProjectId, new_removal_id
+from cloister.domain.scope import Reach
+from cloister.domain.timestamps import Clock
+from cloister.services.conversations.forget import Forgetting
+from cloister.services.conversations.item_format import (
+    NewItem,
+    call_of,
+    decoded,
+    encoded,
+    format_item_id,
+    frame_of,
+    item_of,
+    item_type,
+    parse_item_id,
+)
+from cloister.services.conversations.record import PreparedMessage, Recorder
+from cloister.services.conversations.sessions import SessionFields, Sessions, checked_fields
+from cloister.services.events.bus import EventBus
+from cloister.storage.interface import Database, Transaction
+from cloister.storage.stores.items import ItemRow, ItemStore, Position
+from cloister.storage.stores.messages import span
+from cloister.storage.stores.sessions import SessionStore
+
+MOST_ITEMS = 1_000
+"""The maximum number of items of one request, as of messages."""
+_MOST_AFTER_A_MESSAGE = 10_000
+_MOST_COMPARED = 200
+_PAGE = 20
+_LARGEST_HISTORY = 2_000_000
+# Where a client that adds its question to a conversation is looked for, before it asks without naming that.
+_MOST_WAITING = 50
+_WAITING_SECONDS = 60
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StoredItem:
+    """An item, its id and its position. `item` is as it came, without an id. `message` is the message that it is, if it is one."""
+
+    id: str
+    position: Position
+    item: dict[str, Any]
+    message: Message | None = None
+    response: int | None = None
+    size: int = 0
+    """The number of characters that it takes in storage."""
+
+
+class ItemWriter:
+    """Adds items in one transaction that has locked their session."""
+
+    def __init__(self, transaction: Transaction, session: Session, *, before: MessageId | None = None) -> None:
+        """`before` is the first message that this transaction has appended already, if there is one."""
+        self._session = session
+        self._store = ItemStore(transaction, session.id, session.pool)
+        self._message, self._position = self._store.end(before)
+        self._rows: list[ItemRow] = []
+
+    def message(
+        self, message: Message, frame: str | None, *, id: int | None = None, response: int | None = None
+    ) -> None:
+        """Note a message that was appended, and what its item has besides its text."""
+        self._message, self._position = message.id, 0
+        if frame is not None or id is not None:
+            self._add(ItemRow(message.id, 0, id or message.id, response, self._session.pool, frame or ""))
+
+    def other(self, item: str, *, id: int | None = None, response: int | None = None) -> Position:
+        """Add an item that is not a message after the last item."""
+        self._position += 1
+        if self._position > _MOST_AFTER_A_MESSAGE:
+            raise Conflict(f"There are {_MOST_AFTER_A_MESSAGE:,} items after the last message: go on with a message.")
+        row = ItemRow(self._message, self._position, id or new_item_id(), response, self._session.pool, item)
+        self._add(row)
+        return row.message, row.position
+
+    def write(self) -> list[ItemRow]:
+        self._store.add(self._rows)
+        return self._rows
+
+    def _add(self, row: ItemRow) -> None:
+        self._rows.append(row)
+
+
+class Items:
+    """Each call is one transaction."""
+
+    def __init__(
+        self,
+        database: Database,
+        sessions: Sessions,
+        recorder: Recorder,
+        forgetting: Forgetting,
+        events: EventBus,
+        clock: Clock,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._sessions = sessions
+        self._recorder = recorder
+        self._forgetting = forgetting
+        self._events = events
+
+    def create(self, reach: Reach, fields: SessionFields, items: Sequence[NewItem]) -> Session:
+        """Create a session with its first items, all or nothing."""
+        wanted = checked_fields(replace(fields, user_id=reach.user_of(fields.user_id)))
+        prepared = self._prepare(items)
+
+        def work(transaction: Transaction) -> tuple[Session, tuple[Message, ...]]:
+            session, _ = self._sessions.add(transaction, wanted)
+            messages, _ = self._append(transaction, session.external_id, items, prepared)
+            return SessionStore(transaction).get(session.external_id), messages
+
+        session, messages = self._database.write(reach, work)
+        self._events.created(session)
+        self._note(session, messages)
+        return session
+
+    def add(
+        self, reach: Reach, external_id: str, items: Sequence[NewItem], *, compares: bool = True
+    ) -> list[StoredItem]:
+        """Append items in order, all or none. An item that a response made in this session, and that its client now adds, is not
+        stored twice: the stored one is returned. Without `compares`, for callers that may not read, it is."""
+        if not items:
+            raise InvalidRequest("items", "must not be empty.")
+        prepared = self._prepare(items)
+
+        def work(transaction: Transaction) -> tuple[Session, tuple[Message, ...], list[StoredItem]]:
+            session = SessionStore(transaction).lock(external_id).session
+            known = _made_here(transaction, session, items) if compares else [None] * len(items)
+            new = [index for index in range(len(items)) if known[index] is None]
+            chosen = [items[index] for index in new]
+            drafts = [index for index, item in enumerate(items) if item.draft is not None]
+            ready = [entry for index, entry in zip(drafts, prepared, strict=True) if known[index] is None]
+            messages, added = self._append(transaction, external_id, chosen, ready)
+            fresh = iter(added)
+            return session, messages, [each or next(fresh) for each in known]
+
+        session, messages, stored = self._database.write(reach, work)
+        self._note(session, messages)
+        return stored
+
+    def page(
+        self,
+        reach: Reach,
+        external_id: str,
+        *,
+        limit: int,
+        after: str | Position | None = None,
+        newest_first: bool = False,
+    ) -> list[StoredItem]:
+        """A page of items; `after` is the id or the position of the last item of the page before."""
+        with self._database.read(reach) as transaction:
+            session = SessionStore(transaction).get(external_id)
+            start = find_item(transaction, session, after).position if isinstance(after, str) else after
+            read = items_before if newest_first else items_after
+            return read(transaction, session, start, limit)
+
+    def get(self, reach: Reach, external_id: str, item: str) -> StoredItem:
+        with self._database.read(reach) as transaction:
+            return find_item(transaction, SessionStore(transaction).get(external_id), item)
+
+    def remove(self, reach: Reach, external_id: str, item: str) -> Session:
+        """Forget one item: a message with all that derives from it and the items that follow it, or another item alone."""
+
+        def work(transaction: Transaction) -> tuple[Session, MessageId | None]:
+            session = SessionStore(transaction).lock(external_id).session
+            found = find_item(transaction, session, item)
+            if found.message is None:
+                ItemStore(transaction, session.id, session.pool).remove(found.position)
+            return session, None if found.message is None else found.message.id
+
+        session, message = self._database.write(reach, work)
+        if message is None:
+            self._events.changed(session)
+            self._forgetting.clean_up()
+        else:
+            self._forgetting.message(reach, message)
+        return session
+
+    def waiting_for(
+        self, reach: Reach, project: ProjectId | None, user_id: str | None, said: Sequence[Draft]
+    ) -> str | None:
+        """The outside id of the session that a client has just added this conversation to, word for word, and that waits for the
+        reply: some clients add items to a conversation and then ask without naming it. None if there are several or none. Nothing
+        is disclosed: all that the session has said is in the request."""
+        user = reach.user_of(user_id)
+        since = self._clock() - _WAITING_SECONDS * 1_000_000
+        with self._database.read(reach) as transaction:
+            recent = SessionStore(transaction).page(limit=_MOST_WAITING, project=project, any_project=False)
+            found = [
+                session.external_id
+                for session in recent
+                if session.updated_at >= since
+                and (session.project, session.user_id) == (project, user)
+                and session.message_count == len(said)
+                and _waits(transaction, session, said)
+            ]
+        return found[0] if len(found) == 1 else None
+
+    def _prepare(self, items: Sequence[NewItem]) -> list[PreparedMessage]:
+        if len(items) > MOST_ITEMS:
+            raise TooLarge("items", len(items), MOST_ITEMS, "items")
+        drafts = [item.draft for item in items if item.draft is not None]
+        return self._recorder.prepare(drafts) if drafts else []
+
+    def _append(
+        self, transaction: Transaction, external_id: str, items: Sequence[NewItem], prepared: Sequence[PreparedMessage]
+    ) -> tuple[tuple[Message, ...], list[StoredItem]]:
+        messages: tuple[Message, ...] = ()
+        session = SessionStore(transaction).get(external_id)
+        writer = ItemWriter(transaction, session)
+        if prepared:
+            messages = self._recorder.append(transaction, external_id, prepared).messages
+        stored = list(_stored(writer, items, messages))
+        writer.write()
+        return messages, stored
+
+    def _note(self, session: Session, messages: Sequence[Message]) -> None:
+        if messages:
+            self._events.added(session, messages)
+        if any(message.role == "assistant" for message in messages):
+            self._recorder.notify()
+
+
+def _waits(transaction: Transaction, session: Session, said: Sequence[Draft]) -> bool:
+    """Whether a session has exactly these messages, the last of which is the user's and came as an item."""
+    store = ItemStore(transaction, session.id, session.pool)
+    messages = store.messages_after(MessageId(span(session.id)[0]), len(said) + 1)
+    if not messages or messages[-1].role != "user" or messages[-1].id not in store.frames([messages[-1].id]):
+        return False
+    return [(message.role, words_key(message.content)) for message in messages] == [
+        (draft.role, words_key(draft.content)) for draft in said
+    ]
+
+
+def new_item_id() -> int:
+    return new_removal_id()
+
+
+def _stored(writer: ItemWriter, items: Sequence[NewItem], messages: Sequence[Message]) -> Iterator[StoredItem]:
+    recorded = iter(messages)
+    for item in items:
+        if item.draft is None:
+            id = new_item_id()
+            position = writer.other(encoded(item.item), id=id)
+            yield StoredItem(id=format_item_id(item.type, id), position=position, item=dict(item.item))
+        else:
+            message = next(recorded)
+            writer.message(message, frame_of(item.item, message.content))
+            yield StoredItem(
+                id=format_item_id("message", message.id),
+                position=(message.id, 0),
+                item=dict(item.item),
+                message=message,
+            )
+
+
+def _made_here(transaction: Transaction, session: Session, items: Sequence[NewItem]) -> list[StoredItem | None]:
+    """For each item the stored one that a response made since the user's last message, if the client adds its copy of that."""
+    recent = newest_items(transaction, session, _MOST_COMPARED)
+    made = [stored for stored in recent if stored.response is not None]
+    if not made:
+        return [None] * len(items)
+    last_said = next((stored.message for stored in recent if stored.message is not None), None)
+    known: dict[tuple[str, str], StoredItem] = {}
+    for stored in made:
+        if stored.message is None:
+            known[item_type(stored.item), call_of(stored.item) or ""] = stored
+        elif stored.message is last_said:
+            known["message", words_key(stored.message.content)] = stored
+    return [known.get(_key(item)) for item in items]
+
+
+def _key(item: NewItem) -> tuple[str, str]:
+    if item.draft is None:
+        return item.type, call_of(item.item) or ""
+    return ("message" if item.draft.role == "assistant" else item.draft.role), words_key(item.draft.content)
+
+
+def newest_items(transaction: Transaction, session: Session, most: int) -> list[StoredItem]:
+    """The last items of a session, last first: at most so many, and no more once they are large together."""
+    found: list[StoredItem] = []
+    size = 0
+    while len(found) < most and size < _LARGEST_HISTORY:
+        start = found[-1].position if found else None
+        page = items_before(transaction, session, start, min(_PAGE, most - len(found)))
+        found += page
+        size += sum(item.size for item in page)
+        if len(page) < _PAGE:
+            break
+    return found
+
+
+def items_after(transaction: Transaction, session: Session, start: Position | None, limit: int) -> list[StoredItem]:
+    """Items after a position, in order. Replies that failed are no items."""
+    start = start or (MessageId(span(session.id)[0]), 0)
+    store = ItemStore(transaction, session.id, session.pool)
+    messages = store.messages_after(start[0], limit)
+    others = store.after(start, limit)
+    return _merged(store, messages, others)[:limit]
+
+
+def items_before(transaction: Transaction, session: Session, start: Position | None, limit: int) -> list[StoredItem]:
+    """Items before a position, last first."""
+    end = MessageId(span(session.id)[1] + 1)
+    start = (end, 0) if start is None or start[0] > end else start
+    store = ItemStore(transaction, session.id, session.pool)
+    messages = store.messages_before(MessageId(start[0] + (1 if start[1] else 0)), limit)
+    others = store.before(start, limit)
+    return _merged(store, messages, others)[::-1][:limit]
+
+
+def find_item(transaction: Transaction, session: Session, given: str) -> StoredItem:
+    """The item of a session with this id. Raises `NotFound`."""
+    number = parse_item_id(given)
+    if number is None:
+        raise NotFound("item", given)
+    store = ItemStore(transaction, session.id, session.pool)
+    row = store.find(number)
+    if row is not None and row.position:
+        return _other(row)
+    identity = MessageId(number if row is None else row.message)
+    first, last = span(session.id)
+    found = store.messages_before(MessageId(identity + 1), 1) if first < identity <= last else []
+    if not found or found[0].id != identity:
+        raise NotFound("item", given)
+    return _merged(store, found, ())[0]
+
+
+def _merged(store: ItemStore, messages: Sequence[Message], others: Sequence[ItemRow]) -> list[StoredItem]:
+    """Messages and other items in order."""
+    frames = store.frames([message.id for message in messages])
+    items = [_message(message, frames.get(message.id)) for message in messages]
+    items += map(_other, others)
+    return sorted(items, key=lambda item: item.position)
+
+
+def _message(message: Message, row: ItemRow | None) -> StoredItem:
+    frame = row.item if row is not None and row.item else None
+    return StoredItem(
+        id=format_item_id("message", message.id if row is None else row.id),
+        position=(message.id, 0),
+        item=item_of(message, frame),
+        message=message,
+        response=None if row is None else row.response,
+        size=len(message.content) + (0 if row is None else len(row.item)),
+    )
+
+
+def _other(row: ItemRow) -> StoredItem:
+    item = decoded(row.item)
+    return StoredItem(
+        id=format_item_id(item_type(item), row.id),
+        position=(row.message, row.position),
+        item=item,
+        response=row.response,
+        size=len(row.item),
+    )

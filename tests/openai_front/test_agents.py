@@ -1,0 +1,287 @@
+"""The unmodified OpenAI Agents SDK: its runner with conversations of this server, and with `CloisterSession` (DOOR-2)."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import openai
+import pytest
+from agents import (
+    Agent,
+    OpenAIConversationsSession,
+    OpenAIResponsesModel,
+    Runner,
+    SessionSettings,
+    function_tool,
+    set_tracing_disabled,
+)
+
+from cloister import AsyncCloister, Cloister, Conflict
+from cloister.integrations.openai_agents import CloisterSession
+from support.clients.openai_client import Front, said_in
+from support.databases.engines import Engine
+from support.servers.fake_endpoint import Answer, completion, event, stream
+from support.servers.http_server import Tenant
+
+FIRST, SECOND = "The ferry leaves at ten past.", "When does the ferry leave?"
+set_tracing_disabled(True)
+
+
+@function_tool
+def weather(town: str) -> str:
+    """The weather of a town."""
+    return f"sunny in {town}"
+
+
+def tool_call() -> Answer:
+    call: dict[str, Any] = {
+        "index": 0,
+        "id": "call_7",
+        "function": {"name": "weather", "arguments": '{"town": "Graz"}'},
+    }
+    return stream(
+        event({"choices": [{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": None}]}),
+        event({"choices": [{"index": 0, "delta": dict[str, Any](), "finish_reason": "tool_calls"}]}),
+        b"data: [DONE]\n\n",
+    )
+
+
+def agent_of(client: openai.AsyncOpenAI) -> Agent[Any]:
+    model = OpenAIResponsesModel(model="m", openai_client=client)
+    return Agent[Any](name="Ferryman", instructions="Be kind.", tools=[weather], model=model)
+
+
+async def run(agent: Agent[Any], words: str, **named: Any) -> str:
+    return (await Runner.run(agent, words, **named)).final_output
+
+
+async def run_streamed(agent: Agent[Any], words: str, **named: Any) -> str:
+    streamed = Runner.run_streamed(agent, words, **named)
+    deltas = [
+        each.data.delta
+        async for each in streamed.stream_events()
+        if each.type == "raw_response_event" and each.data.type == "response.output_text.delta"
+    ]
+    assert "".join(deltas) == streamed.final_output
+    return streamed.final_output
+
+
+Run = Callable[..., Coroutine[Any, Any, str]]
+WAYS: list[Run] = [run, run_streamed]
+
+
+def with_client(front: Front, tenant: Tenant, work: Callable[[openai.AsyncOpenAI], Coroutine[Any, Any, None]]) -> None:
+    async def main() -> None:
+        async with openai.AsyncOpenAI(base_url=f"{front.server.address}/v1", api_key=tenant.key) as client:
+            await work(client)
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("run", WAYS)
+def test_a_runner_with_a_conversations_session_is_recorded_once(front: Front, run: Run) -> None:
+    """The SDK adds items to the conversation and sends them again as input, without naming it: they are stored once."""
+    tenant = front.tenant()
+
+    async def work(client: openai.AsyncOpenAI) -> None:
+        session = OpenAIConversationsSession(openai_client=client)
+        agent = agent_of(client)
+        front.model.answers(tool_call(), completion("Sunny."))
+        assert await run(agent, FIRST, session=session) == "Sunny."
+        front.model.answers(completion("At ten past."))
+        assert await run(agent, SECOND, session=session) == "At ten past."
+        items = await session.get_items()
+        assert [item.get("type") for item in items] == [
+            "message",
+            "function_call",
+            "function_call_output",
+            "message",
+            "message",
+            "message",
+        ]
+        assert [one["external_id"] for one in tenant.admin.everything("/v1/sessions")] == [session.session_id]
+        assert said_in(tenant, session.session_id) == [
+            ("user", FIRST),
+            ("assistant", "Sunny."),
+            ("user", SECOND),
+            ("assistant", "At ten past."),
+        ]
+        popped: Any = await session.pop_item()
+        assert popped["content"][0]["text"] == "At ten past."
+        assert len(await session.get_items()) == 5
+        assert [item.get("type") for item in await session.get_items(limit=2)] == ["message", "message"]
+        await session.clear_session()
+        assert tenant.admin.everything("/v1/sessions") == []
+
+    with_client(front, tenant, work)
+
+
+@pytest.mark.filterwarnings(
+    "ignore:asynchronous generator:ResourceWarning"
+)  # the SDK's own, of a loop that it uses twice
+@pytest.mark.parametrize("ours", [False, True], ids=["conversations", "cloister"])
+def test_a_runner_run_synchronously_is_recorded_once(front: Front, ours: bool) -> None:
+    tenant = front.tenant()
+
+    def main() -> str:
+        loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(loop)
+        client = openai.AsyncOpenAI(base_url=f"{front.server.address}/v1", api_key=tenant.key)
+        with Cloister(front.server.address, key=tenant.key) as memory:
+            session: Any = CloisterSession("s", memory) if ours else OpenAIConversationsSession(openai_client=client)
+            for words in (FIRST, SECOND):
+                assert Runner.run_sync(agent_of(client), words, session=session).final_output == "Understood."
+            loop.run_until_complete(client.close())
+        loop.close()
+        return session.session_id
+
+    with ThreadPoolExecutor(1) as executor:
+        name = executor.submit(main).result(60)
+    assert [words for _, words in said_in(tenant, name)] == [FIRST, "Understood.", SECOND, "Understood."]
+    assert len(tenant.admin.everything("/v1/sessions")) == 1
+
+
+@pytest.mark.parametrize("run", WAYS)
+def test_a_runner_goes_on_in_a_conversation_and_after_a_response(front: Front, run: Run) -> None:
+    tenant = front.tenant()
+
+    async def work(client: openai.AsyncOpenAI) -> None:
+        agent = agent_of(client)
+        conversation = await client.conversations.create()
+        front.model.answers(tool_call(), completion("Sunny."))
+        assert await run(agent, FIRST, conversation_id=conversation.id) == "Sunny."
+        front.model.answers(completion("At ten past."))
+        assert await run(agent, SECOND, conversation_id=conversation.id) == "At ten past."
+        shown = [message["role"] for message in front.shown]
+        assert shown == ["system", "user", "assistant", "tool", "assistant", "user"]
+        first = await Runner.run(agent, FIRST)
+        second = await Runner.run(agent, SECOND, previous_response_id=first.last_response_id)
+        assert second.last_response_id is not None
+        assert [message["role"] for message in front.shown][-3:] == ["user", "assistant", "user"]
+        assert len(tenant.admin.everything("/v1/sessions")) == 2
+
+    with_client(front, tenant, work)
+
+
+@pytest.mark.parametrize("remote", [False, True], ids=["embedded", "at a server"])
+@pytest.mark.parametrize("run", WAYS)
+def test_a_runner_with_a_cloister_session_is_recorded_once(front: Front, run: Run, remote: bool) -> None:
+    """With the model of this server and the session of this library, in another process or in this one."""
+    tenant = front.tenant()
+    assert front.server.services is not None
+    memory = (
+        Cloister(front.server.address, key=tenant.key)
+        if remote
+        else Cloister(services=front.server.services, tenant=tenant.tenant_id)
+    )
+
+    async def work(client: openai.AsyncOpenAI) -> None:
+        session = CloisterSession("ferries", AsyncCloister(cloister=memory) if remote else memory)
+        agent = agent_of(client)
+        front.model.answers(tool_call(), completion("Sunny."))
+        assert await run(agent, FIRST, session=session) == "Sunny."
+        front.model.answers(completion("At ten past."))
+        assert await run(agent, SECOND, session=session) == "At ten past."
+        assert said_in(tenant, "ferries") == [
+            ("user", FIRST),
+            ("assistant", "Sunny."),
+            ("user", SECOND),
+            ("assistant", "At ten past."),
+        ]
+        assert [item.get("type") for item in await session.get_items()][1:3] == [
+            "function_call",
+            "function_call_output",
+        ]
+        assert len(tenant.admin.everything("/v1/sessions")) == 1
+
+    with_client(front, tenant, work)
+    if remote:
+        memory.close()
+
+
+@dataclass
+class Traveller:
+    name: str
+
+
+def test_the_context_of_a_run_says_whose_session_it_is(front: Front) -> None:
+    """ISO-10: one object serves many users, each in a session of their own; another user's session is refused."""
+    tenant = front.tenant()
+    assert front.server.services is not None
+    memory = Cloister(services=front.server.services, tenant=tenant.tenant_id)
+    session = CloisterSession(
+        "trips", memory, session_of=lambda who: f"trips of {who.name}", user_of=lambda who: who.name
+    )
+
+    async def work(client: openai.AsyncOpenAI) -> None:
+        agent = agent_of(client)
+        for name in ("ada", "bob"):
+            await Runner.run(agent, f"I am {name}.", session=session, context=Traveller(name))
+        found = {one["external_id"]: one["user_id"] for one in tenant.admin.everything("/v1/sessions")}
+        assert {name: found.get(f"trips of {name}") for name in ("ada", "bob")} == {"ada": "ada", "bob": "bob"}
+        assert said_in(tenant, "trips of ada")[0] == ("user", "I am ada.")
+        thief = CloisterSession("trips of ada", memory, user_id="bob")
+        with pytest.raises(Conflict):
+            await thief.get_items()
+
+    with_client(front, tenant, work)
+
+
+ITEMS: list[Any] = [
+    {"role": "user", "content": "Hello"},
+    {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
+    {"type": "function_call_output", "call_id": "c", "output": "done"},
+    {"role": "assistant", "content": "Hi 🌍\u0000"[:-1]},
+    {"role": "user", "content": ""},
+]
+
+
+def test_a_session_has_the_behaviour_of_the_sdks_own(engine: Engine) -> None:
+    """As the SDK's tests of its SQLite session ask for it; these run too, with the class swapped, outside this repository."""
+    memory = Cloister(services=engine.services())
+
+    async def main() -> None:
+        session = CloisterSession("s'; DROP TABLE message;--", memory)
+        assert await session.get_items() == [] and await session.pop_item() is None
+        await session.clear_session()
+        await session.add_items([])
+        assert await session.get_items() == []
+        await session.add_items(ITEMS)
+        assert await session.get_items() == ITEMS
+        assert await session.get_items(limit=2) == ITEMS[-2:]
+        assert await session.get_items(limit=0) == []
+        assert await session.get_items(limit=99) == ITEMS
+        assert await session.pop_item() == ITEMS[-1]
+        assert await session.pop_item() == ITEMS[-2]
+        assert await session.get_items() == ITEMS[:3]
+        other = CloisterSession("other", memory)
+        assert await other.get_items() == []
+        await session.clear_session()
+        assert await session.get_items() == []
+        await session.add_items([{"role": "user", "content": f"m{n}"} for n in range(450)])
+        assert [item.get("content") for item in await session.get_items()] == [f"m{n}" for n in range(450)]
+        narrow = CloisterSession(session.session_id, memory, session_settings={"limit": 3})
+        assert [item.get("content") for item in await narrow.get_items()] == ["m447", "m448", "m449"]
+        assert len(await narrow.get_items(limit=5)) == 5
+        wide = CloisterSession(session.session_id, memory, session_settings=SessionSettings(limit=None))
+        assert len(await wide.get_items()) == 450
+
+    asyncio.run(main())
+
+
+def test_a_session_may_be_used_from_many_event_loops_at_once(engine: Engine) -> None:
+    session = CloisterSession("busy", Cloister(services=engine.services()))
+
+    def add(number: int) -> None:
+        asyncio.run(session.add_items([{"role": "user", "content": f"message {number}"}]))
+
+    threads = [threading.Thread(target=add, args=(number,)) for number in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    found = asyncio.run(session.get_items())
+    assert sorted(str(item.get("content")) for item in found) == sorted(f"message {n}" for n in range(20))

@@ -1,0 +1,300 @@
+"""`/v1/responses` with the unmodified client: recorded, continued, streamed, with tools, and without recording (DOOR-2)."""
+
+from typing import Any
+
+import openai
+import pytest
+
+from support.clients.openai_client import MODEL, Front, assistant, said_in, system, user
+from support.servers.fake_endpoint import Answer, completion, event, refusal, stream
+
+WEATHER: Any = {
+    "type": "function",
+    "name": "weather",
+    "description": "The weather of a town.",
+    "parameters": {"type": "object", "properties": {"town": {"type": "string"}}},
+    "strict": True,
+}
+FERRY = "The ferry leaves at ten past."
+
+
+def tool_call(*, says: str = "") -> Answer:
+    """A reply that calls a tool, in three parts, after some words if there are any."""
+
+    def chunk(delta: dict[str, Any], reason: str | None = None) -> bytes:
+        return event({"choices": [{"index": 0, "delta": delta, "finish_reason": reason}]})
+
+    def call(**fields: Any) -> bytes:
+        return chunk({"tool_calls": [{"index": 0, **fields}]})
+
+    return stream(
+        *([chunk({"content": says})] if says else []),
+        call(id="call_7", function={"name": "weather", "arguments": ""}),
+        call(function={"arguments": '{"town":'}),
+        call(function={"arguments": '"Graz"}'}),
+        chunk({}, "tool_calls"),
+        event({"choices": [], "usage": {"prompt_tokens": 11, "completion_tokens": 5}}),
+        b"data: [DONE]\n\n",
+    )
+
+
+def session_of(front: Front, client: openai.OpenAI, **asked: Any) -> tuple[str, Any]:
+    responses: Any = client.responses
+    raw = responses.with_raw_response.create(model="m", **asked)
+    return raw.headers["x-session-id"], raw.parse()
+
+
+def streamed_response(client: openai.OpenAI, asked: Any) -> Any:
+    responses: Any = client.responses
+    with responses.stream(**asked) as following:
+        assert "response.function_call_arguments.delta" in [each.type for each in following]
+        return following.get_final_response()
+
+
+def test_a_response_is_recorded_and_found_again(front: Front) -> None:
+    tenant = front.tenant()
+    client = front.client(tenant.key)
+    session, response = session_of(front, client, input=FERRY, instructions="Be brief.", metadata={"app": "x"})
+    assert (response.output_text, response.status, response.model) == ("Understood.", "completed", MODEL)
+    assert front.shown == [system("Be brief."), user(FERRY)]
+    assert said_in(tenant, session) == [("user", FERRY), ("assistant", "Understood.")]
+    again = client.responses.retrieve(response.id)
+    assert (again.id, again.output_text, again.instructions, again.metadata) == (
+        response.id,
+        "Understood.",
+        "Be brief.",
+        {"app": "x"},
+    )
+    assert again.output[0].id == response.output[0].id
+
+
+def test_a_response_goes_on_where_the_previous_one_ended(front: Front) -> None:
+    tenant = front.tenant()
+    client = front.client(tenant.key)
+    session, first = session_of(front, client, input=FERRY)
+    _, second = session_of(front, client, input="When does it leave?", previous_response_id=first.id)
+    assert front.shown == [user(FERRY), assistant("Understood."), user("When does it leave?")]
+    assert second.previous_response_id == first.id
+    other, _ = session_of(front, client, input="And the train?", previous_response_id=first.id)
+    assert other == session
+    assert user("When does it leave?") not in front.shown, (
+        "a branch does not see the other one's messages as its history"
+    )
+
+
+def test_a_conversation_is_continued_with_what_was_recorded_any_other_way(front: Front) -> None:
+    tenant = front.tenant()
+    client = front.client(tenant.key)
+    tenant.new_session("here")
+    tenant.admin.made("/v1/sessions/here/messages", {"role": "user", "content": FERRY})
+    response = client.responses.create(model="m", input="When?", conversation="here")
+    assert front.shown == [user(FERRY), user("When?")]
+    assert response.conversation is not None and response.conversation.id == "here"
+    assert said_in(tenant, "here")[1:] == [("user", "When?"), ("assistant", "Understood.")]
+
+
+def test_a_stream_has_the_events_that_the_client_needs(front: Front) -> None:
+    tenant = front.tenant()
+    client = front.client(tenant.key, "here")
+    with client.responses.stream(model="m", input=FERRY) as following:
+        events: list[Any] = list(following)
+        final: Any = following.get_final_response()
+    assert [each.type for each in events] == [
+        "response.created",
+        "response.in_progress",
+        "response.output_item.added",
+        "response.content_part.added",
+        "response.output_text.delta",
+        "response.output_text.delta",
+        "response.output_text.done",
+        "response.content_part.done",
+        "response.output_item.done",
+        "response.completed",
+    ]
+    assert [each.sequence_number for each in events] == list(range(10))
+    assert final.output_text == "Understood."
+    assert client.responses.retrieve(final.id).output_text == "Understood."
+    raw: Any = client.responses.create(model="m", input="Again.", stream=True)
+    assert [each.type for each in raw][-1] == "response.completed"
+
+
+@pytest.mark.parametrize("says", ["", "I look."])
+@pytest.mark.parametrize("streamed", [False, True])
+def test_tools_pass_through_and_their_outputs_go_on(front: Front, streamed: bool, says: str) -> None:
+    tenant = front.tenant()
+    client = front.client(tenant.key)
+    front.model.answers(tool_call(says=says), completion("Sunny."))
+    asked: Any = {"model": "m", "input": "The weather in Graz?", "tools": [WEATHER], "tool_choice": "required"}
+    responses: Any = client.responses
+    response = streamed_response(client, asked) if streamed else responses.create(**asked)
+    sent = front.model.asked[-1].body
+    assert sent["tools"] == [{"type": "function", "function": {k: v for k, v in WEATHER.items() if k != "type"}}]
+    assert sent["tool_choice"] == "required"
+    call: Any = response.output[-1]
+    assert (call.type, call.call_id, call.name, call.arguments) == (
+        "function_call",
+        "call_7",
+        "weather",
+        '{"town":"Graz"}',
+    )
+    assert response.usage is not None and response.usage.total_tokens == 16
+    output: Any = {"type": "function_call_output", "call_id": "call_7", "output": "sunny"}
+    final = client.responses.create(model="m", input=[output], previous_response_id=response.id, tools=[WEATHER])
+    called = {"id": "call_7", "type": "function", "function": {"name": "weather", "arguments": '{"town":"Graz"}'}}
+    assert front.shown == [
+        user("The weather in Graz?"),
+        {"role": "assistant", "content": says or None, "tool_calls": [called]},
+        {"role": "tool", "tool_call_id": "call_7", "content": "sunny"},
+    ]
+    assert final.output_text == "Sunny."
+
+
+def test_a_request_that_is_sent_again_is_recorded_once(front: Front) -> None:
+    """As clients do by themselves when the model's server failed."""
+    tenant = front.tenant()
+    conversation = front.client(tenant.key).conversations.create()
+    client = front.client(tenant.key).with_options(max_retries=2)
+    front.model.answers(refusal(500, "down"), completion("Understood."))
+    assert client.responses.create(model="m", input=FERRY, conversation=conversation.id).output_text == "Understood."
+    said = [words for _, words in said_in(tenant, conversation.id)]
+    assert said.count(FERRY) == 1
+    assert len(list(client.conversations.items.list(conversation.id))) == 2, "a reply that failed is no item"
+
+
+def test_without_store_it_is_recalled_and_nothing_is_recorded(front: Front) -> None:
+    tenant = front.tenant()
+    client = front.client(tenant.key)
+    client.responses.create(model="m", input="The safe of the captain opens with 4711.")
+    before = tenant.admin.everything("/v1/sessions")
+    response = client.responses.create(model="m", input="How does the safe of the captain open?", store=False)
+    assert response.output_text == "Understood."
+    assert "4711" in front.system
+    assert tenant.admin.everything("/v1/sessions") == before
+    with pytest.raises(openai.NotFoundError):
+        client.responses.retrieve(response.id)
+
+
+def test_without_store_a_conversation_is_read_and_not_changed(front: Front) -> None:
+    tenant = front.tenant()
+    client = front.client(tenant.key)
+    conversation = client.conversations.create(items=[{"type": "message", "role": "user", "content": FERRY}])
+    with client.responses.stream(model="m", input="When?", conversation=conversation.id, store=False) as following:
+        final: Any = following.get_final_response()
+    assert final.output_text == "Understood."
+    assert front.shown == [user(FERRY), user("When?")]
+    assert said_in(tenant, conversation.id) == [("user", FERRY)]
+
+
+def test_without_store_a_session_that_does_not_exist_is_not_created(front: Front) -> None:
+    tenant = front.tenant()
+    front.client(tenant.key, "never").responses.create(model="m", input=FERRY, store=False)
+    assert tenant.admin.everything("/v1/sessions") == []
+
+
+def test_a_deleted_response_forgets_what_was_said_unless_a_conversation_was_named(front: Front) -> None:
+    """MEM-9."""
+    tenant = front.tenant()
+    client = front.client(tenant.key)
+    session, alone = session_of(front, client, input=FERRY)
+    client.responses.delete(alone.id)
+    assert tenant.admin.get(f"/v1/sessions/{session}").status_code == 404
+    conversation = client.conversations.create()
+    named = client.responses.create(model="m", input=FERRY, conversation=conversation.id)
+    after = client.responses.create(model="m", input="When?", previous_response_id=named.id)
+    for each in (named, after):
+        client.responses.delete(each.id)
+        with pytest.raises(openai.NotFoundError):
+            client.responses.retrieve(each.id)
+    assert len(said_in(tenant, conversation.id)) == 4
+
+
+def test_the_options_of_a_response_get_their_names_of_a_chat_completion(front: Front) -> None:
+    tenant = front.tenant()
+    schema: Any = {"type": "json_schema", "name": "answer", "schema": {"type": "object"}, "strict": True}
+    front.client(tenant.key).responses.create(
+        model="m",
+        input=[{"role": "developer", "content": "In German."}, {"role": "user", "content": FERRY}],
+        instructions="Be brief.",
+        temperature=0.5,
+        max_output_tokens=99,
+        reasoning={"effort": "low"},
+        text={"format": schema, "verbosity": "low"},
+        include=[],
+        service_tier="auto",
+    )
+    body = front.model.asked[-1].body
+    assert body["messages"] == [system("Be brief.\n\nIn German."), user(FERRY)]
+    assert (body["temperature"], body["max_completion_tokens"], body["reasoning_effort"], body["verbosity"]) == (
+        0.5,
+        99,
+        "low",
+        "low",
+    )
+    assert body["response_format"] == {
+        "type": "json_schema",
+        "json_schema": {"name": "answer", "schema": {"type": "object"}, "strict": True},
+    }
+
+
+@pytest.mark.parametrize(
+    ("fields", "param"),
+    [
+        ({"background": True}, "background"),
+        ({"tools": [{"type": "web_search"}]}, "tools[0].type"),
+        ({"previous_response_id": "resp_0123456789abcdef", "conversation": "c"}, "conversation"),
+        ({"prompt": {"id": "pmpt_1"}}, "prompt"),
+        ({"unheard_of": 1}, "unheard_of"),
+        ({"project_id": "proj_0123456789abcdef"}, "project_id"),
+        ({"session_id": "x"}, "session_id"),
+        ({"input": []}, "input"),
+        ({"input": [{"type": "item_reference", "id": "msg_1"}]}, "input[0].type"),
+        ({"input": [{"role": "user", "content": [{"type": "input_text"}]}]}, "input[0].content[0].text"),
+        ({"input": [{"type": "function_call_output", "output": "x"}]}, "input[0].call_id"),
+        ({"input": [{"role": "assistant", "content": "I said."}]}, "input"),
+        ({"tools": [WEATHER], "tool_choice": {"type": "mcp"}}, "tool_choice"),
+        ({"text": {"format": {"type": "grammar"}}}, "text.format"),
+    ],
+)
+def test_what_is_not_supported_is_refused_before_anything_is_recorded(
+    front: Front, fields: dict[str, Any], param: str
+) -> None:
+    tenant = front.tenant()
+    answer = tenant.admin.post("/v1/responses", {"input": FERRY, **fields})
+    assert answer.status_code == 422, answer.text
+    assert answer.json()["error"]["param"] == param
+    assert not front.model.asked and tenant.admin.everything("/v1/sessions") == []
+
+
+def test_a_failure_of_the_model_is_an_error_and_after_the_first_word_an_event(front: Front) -> None:
+    tenant = front.tenant()
+    client = front.client(tenant.key)
+    front.model.answers(refusal(500, "down"))
+    with pytest.raises(openai.InternalServerError) as refused:
+        client.responses.create(model="m", input=FERRY, stream=True)
+    assert refused.value.code == "model_unavailable"
+    front.model.answers(stream(event({"choices": [{"index": 0, "delta": {"content": "Half"}}]})))
+    following: Any = client.responses.create(model="m", input=FERRY, stream=True)
+    last = list(following)[-1]
+    assert (last.type, last.response.status, last.response.error.code) == (
+        "response.failed",
+        "failed",
+        "model_unavailable",
+    )
+    front.model.answers(completion("Cut", finish_reason="length"))
+    cut = client.responses.create(model="m", input=FERRY)
+    assert cut.status == "incomplete" and cut.incomplete_details is not None
+    assert cut.incomplete_details.reason == "max_output_tokens"
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/files", "/v1/assistants/asst_1", "/v1/chat/completions/chatcmpl-1", "/v1/batches"]
+)
+def test_an_unknown_route_answers_in_openais_format_and_says_what_is_supported(front: Front, path: str) -> None:
+    answer = front.tenant().admin.get(path)
+    assert (answer.status_code, answer.headers["content-type"]) == (404, "application/json")
+    error = answer.json()["error"]
+    assert (error["code"], error["type"]) == ("not_found", "invalid_request_error")
+    assert "conversations with items" in error["message"]
+    assert "error" not in front.tenant().admin.get("/v1/sessions/a/b/c").json(), (
+        "Cloister's own routes keep their format"
+    )
