@@ -34,6 +34,8 @@ from cloister.services.indexing.vectors import VectorQueue
 from cloister.services.lease import Leases
 from cloister.services.memories.claims import Claims
 from cloister.services.memories.entities import Entities
+from cloister.services.memories.entity_changes import EntityChanges
+from cloister.services.memories.entity_undo import EntityUndo
 from cloister.services.memories.extract import Extraction
 from cloister.services.memories.memories import Memories
 from cloister.services.memories.observations import Observations
@@ -78,6 +80,8 @@ class Services:
     api_keys: ApiKeys
     memories: Memories
     entities: Entities
+    entity_changes: EntityChanges
+    entity_undo: EntityUndo
     observations: Observations
     extraction: Extraction
     claims: Claims
@@ -193,6 +197,8 @@ def wire(
         api_keys=access,
         memories=memories,
         entities=entities,
+        entity_changes=EntityChanges(database, entities, entity_indexing, clock),
+        entity_undo=EntityUndo(database, entities, entity_indexing, clock),
         observations=Observations(database),
         extraction=Extraction(database, memories, entities, extractor, clock, claims),
         claims=claims,

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from cloister.domain.access import ApiKey
 from cloister.domain.conversation import Message, Session
-from cloister.domain.entity import Entity, same_name
+from cloister.domain.entity import EntityName, same_name
 from cloister.domain.identifiers import (
     EntityId,
     KeyId,
@@ -291,10 +291,8 @@ def new_memory(memory: MemoryId, session: SessionId, *sources: MessageId, conten
     return Memory(id=memory, session=session, content=content, importance=0.5, sources=sources, created_at=MOMENT)
 
 
-def new_entity(entity: EntityId, project: ProjectId, user: str | None, name: str = "Rosa") -> Entity:
-    return Entity(
-        id=entity, project=project, user=user, name=name, type="person", notes="", sources=(), created_at=MOMENT
-    )
+def new_entity(entity: EntityId, project: ProjectId, user: str | None, name: str = "Rosa") -> EntityName:
+    return EntityName(id=entity, project=project, user=user, name=name, type="person", created_at=MOMENT)
 
 
 def new_observation(observation: ObservationId, session: SessionId, source: MessageId) -> Observation:

@@ -17,7 +17,7 @@ from typing import Literal
 
 from cloister.domain.conversation import Project
 from cloister.domain.errors import CloisterError, Conflict, ModelUnavailable, NotFound
-from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Statement
+from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, ExtractedRelation, Statement
 from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, new_observation_id
 from cloister.domain.memory import normalised
 from cloister.domain.observation import Observation
@@ -342,8 +342,19 @@ def _named_by_users(found: Sequence[ExtractedEntity], evidence: Sequence[Stateme
     kept: list[ExtractedEntity] = []
     for entity in found:
         by_users = tuple(source for source in entity.sources if source in users)
-        kept.append(replace(entity, sources=by_users) if by_users else replace(entity, notes=""))
+        if by_users:
+            kept.append(replace(entity, sources=by_users, relations=_stated_by(entity.relations, set(by_users))))
+        else:
+            kept.append(replace(entity, notes="", relations=()))
     return kept
+
+
+def _stated_by(relations: Sequence[ExtractedRelation], messages: set[MessageId]) -> tuple[ExtractedRelation, ...]:
+    """The relations that some of these messages state, with no other sources."""
+    stated = (
+        replace(relation, sources=tuple(filter(messages.__contains__, relation.sources))) for relation in relations
+    )
+    return tuple(relation for relation in stated if relation.sources)
 
 
 def _project_then(message: MessageId, work: _Work) -> ProjectId | None:

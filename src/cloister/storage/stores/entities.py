@@ -140,7 +140,9 @@ class EntityStore:
         entities are shown."""
         rows = self._transaction.rows("mention_contents", session_id=session, message_id=message)
         found: dict[tuple[str, str, str], None] = {}
-        for name, kind, notes, shown, shown_type, corrected in cast(list[tuple[str, str, str, str, str, str | None]], rows):
+        for name, kind, notes, shown, shown_type, corrected in cast(
+            list[tuple[str, str, str, str, str, str | None]], rows
+        ):
             found[name, kind, notes] = None
             found[shown, shown_type, corrected or ""] = None
             found[name, shown_type, ""] = None
@@ -231,7 +233,9 @@ def merged(transaction: Transaction, rows: Sequence[Row]) -> list[Entity]:
         return []
     names = [name_of_row(row) for row in rows]
     found = transaction.rows("mentions", entity_ids=integers([name.id for name in names]))
-    mentions = [_Mention(*cast(tuple[int, int, str, str, int, None, None, None, None, None, None, str], row)) for row in found]
+    mentions = [
+        _Mention(*cast(tuple[int, int, str, str, int, None, None, None, None, None, None, str], row)) for row in found
+    ]
     of_each = {entity: list(said) for entity, said in groupby(mentions, key=lambda mention: mention.entity)}
     return [_entity(name, of_each.get(name.id, ())) for name in names]
 

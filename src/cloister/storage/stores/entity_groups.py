@@ -1,8 +1,8 @@
 """The names of entities: which of them are one entity, by rule or by hand, and what can be undone (MEM-17).
 
-A rule makes the first name of a person and the full name one entity, while only one full name in the same part of the project begins
-with it. It depends on the names that are there now and on nothing else, so that it is right again after anything was forgotten, moved
-or divided. What a person merged or split stays so.
+A rule makes the first name of a person and the full name one entity, while only one full name in the same part of the project
+begins with it. It depends on the names that are there now and on nothing else, so that it is right again after anything was
+forgotten, moved or divided. What a person merged or split stays so.
 """
 
 import json
@@ -87,15 +87,11 @@ class EntityGroupStore:
 
     def set_group(self, name: EntityId, entity: EntityId | None, *, by_hand: bool) -> None:
         """Make a name part of an entity, or with None an entity of its own."""
-        self._transaction.execute(
-            "set_entity_group", entity_id=name, part_of=entity, grouped_by_hand=int(by_hand)
-        )
+        self._transaction.execute("set_entity_group", entity_id=name, part_of=entity, grouped_by_hand=int(by_hand))
 
     def set_type(self, name: EntityName, kind: str) -> None:
         """Set the type that an extraction found."""
-        self._transaction.execute(
-            "set_entity_type", entity_id=name.id, type=kind, first_digest=first_name(name.name)
-        )
+        self._transaction.execute("set_entity_type", entity_id=name.id, type=kind, first_digest=first_name(name.name))
 
     def correct(
         self, entity: EntityId, *, name: str | None, kind: str | None, notes: str | None, at: int | None
@@ -108,6 +104,16 @@ class EntityGroupStore:
             corrected_type=kind,
             corrected_notes=notes,
             corrected_at=at,
+        )
+
+    def copy_correction(self, name: EntityName, to: EntityId) -> None:
+        """Give another name what a person corrected."""
+        self.correct(
+            to,
+            name=name.corrected_name,
+            kind=name.corrected_type,
+            notes=name.corrected_notes,
+            at=name.corrected_at,
         )
 
     def set_deletion(self, names: Sequence[EntityId], deleted_at: int | None) -> None:
@@ -160,13 +166,7 @@ class EntityGroupStore:
         self.set_group(heir.id, None, by_hand=False)
         before = next(name for name in group if name.id == heir.entity)
         if before.is_corrected and not heir.is_corrected:
-            self.correct(
-                heir.id,
-                name=before.corrected_name,
-                kind=before.corrected_type,
-                notes=before.corrected_notes,
-                at=before.corrected_at,
-            )
+            self.copy_correction(before, heir.id)
         return heir.id
 
     def first_names(self, names: Sequence[EntityId]) -> list[Row]:
@@ -200,9 +200,7 @@ class EntityGroupStore:
         if short.part_of is not None:
             self.set_group(short.id, None, by_hand=False)
             return {short.id, short.part_of}
-        joined = [
-            name.id for name in self.of_entities([short.id]) if name.id != short.id and not name.grouped_by_hand
-        ]
+        joined = [name.id for name in self.of_entities([short.id]) if name.id != short.id and not name.grouped_by_hand]
         for name in joined:
             self.set_group(name, None, by_hand=False)
         return {short.id, *joined} if joined else set()
@@ -286,6 +284,13 @@ class EntityGroupStore:
         for query in ("move_extracted_mentions", "move_extracted_relations"):
             self._transaction.execute(query, to_entity_id=to, **key)
         self._transaction.execute("delete_mentions_of_extraction", **key)
+
+    def mentioned(self, names: Sequence[EntityId], pool: PoolId, messages: Sequence[MessageId]) -> list[MessageId]:
+        """Those of these messages that are in the pool and mention any of these names."""
+        rows = self._transaction.rows(
+            "mentioning_messages", entity_ids=integers(names), pool_id=pool, message_ids=integers(messages)
+        )
+        return [MessageId(cast(int, row[0])) for row in rows]
 
     def mentions(
         self, names: Sequence[EntityId], pool: PoolId, *, limit: int, before: CursorKey = LAST_PAGE

@@ -74,6 +74,4 @@ class RelationStore:
 
     def forget_message(self, message: MessageId) -> None:
         """Delete what a message states. A relation that one extraction found in several messages goes whole."""
-        self._transaction.execute(
-            "delete_relations_of_message", session_id=session_of(message), message_id=message
-        )
+        self._transaction.execute("delete_relations_of_message", session_id=session_of(message), message_id=message)

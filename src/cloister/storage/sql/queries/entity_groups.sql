@@ -105,6 +105,13 @@ WHERE m.tenant_id = :tenant_id AND m.entity_id IN (SELECT value FROM json_each(C
 ORDER BY m.created_at DESC, m.message_id DESC
 LIMIT :limit
 
+-- name: mentioning_messages
+SELECT DISTINCT m.message_id
+FROM mention AS m
+JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+WHERE m.tenant_id = :tenant_id AND m.entity_id IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
+    AND m.message_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT))) AND s.pool_id = :pool_id
+
 -- name: insert_relation
 INSERT INTO entity_relation (tenant_id, relation_id, subject_id, object_id, message_id, session_id, created_at, relation)
 VALUES (:tenant_id, :relation_id, :subject_id, :object_id, :message_id, :session_id, :created_at, :relation)
