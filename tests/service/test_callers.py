@@ -11,8 +11,10 @@ import pytest
 from fastapi import FastAPI
 
 from cloister.bootstrap import Services
-from cloister.domain.conversation import Draft
+from cloister.domain.conversation import Draft, Message
+from cloister.domain.extraction import ExtractedEntity
 from cloister.domain.identifiers import (
+    EntityId,
     KeyId,
     ProjectId,
     format_entity_id,
@@ -29,6 +31,8 @@ from cloister.interfaces.http.dispatch.callers import need_of
 from cloister.interfaces.http.openai.errors import PATHS as OPENAI_PATHS
 from cloister.services.conversations.sessions import SessionFields
 from cloister.services.tenancy.api_keys import ApiKeys, KeyFields
+from cloister.storage.interface import Transaction
+from cloister.storage.stores.tenants import ProjectStore
 from support.databases.engines import Engine
 from support.servers.http_server import EVERYTHING, OPERATOR_KEY, Caller, Server, routes_of, serving
 
@@ -55,6 +59,8 @@ class House:
     message: str
     memory: str
     entity: str
+    """Anna, who is also called Annie: a merge that can be undone."""
+    other_entity: str
     spare_key: KeyId
 
     @property
@@ -68,6 +74,7 @@ class House:
             "message_id": self.message,
             "memory_id": self.memory,
             "entity_id": self.entity,
+            "other_entity": self.other_entity,
             "key_id": format_key_id(self.spare_key),
         }
 
@@ -93,6 +100,8 @@ def settle(services: Services, session: str = SESSION) -> House:
     services.extraction.extract_now(reach, session)
     (memory,) = services.memories.of_session(reach, session, limit=9)
     (entity,) = services.entities.page(reach, garden, user_id=USER, limit=9)
+    annie, berta = named(services, reach, garden, said.messages[0], "Annie", "Berta")
+    services.entity_changes.merge(reach, annie, entity.id)
     return House(
         services=services,
         reach=reach,
@@ -101,8 +110,22 @@ def settle(services: Services, session: str = SESSION) -> House:
         message=format_message_id(said.messages[0].id),
         memory=format_memory_id(memory.memory.id),
         entity=format_entity_id(entity.id),
+        other_entity=format_entity_id(berta),
         spare_key=services.api_keys.create(reach, KeyFields(name="spare")).key.id,
     )
+
+
+def named(services: Services, reach: Reach, garden: ProjectId, message: Message, *names: str) -> list[EntityId]:
+    """The entities of these names, which the message is said to mention."""
+    found = [ExtractedEntity(name=name, type="person", notes="", sources=(message.id,)) for name in names]
+
+    def work(transaction: Transaction) -> None:
+        project = ProjectStore(transaction).get(garden)
+        services.entities.mention(transaction, project, USER, message.session, found)
+
+    services.database.write(reach, work)
+    there = {one.name: one.id for one in services.entities.page(reach, garden, user_id=USER, limit=9)}
+    return [there[name] for name in names]
 
 
 def misspelt(house: House) -> str:
@@ -230,6 +253,13 @@ ROWS = (
     Row(
         "PATCH", "/v1/entities/{entity_id}", "403 403 200 404 200 404 404", {"project_id": "{kitchen}", "user_id": None}
     ),
+    Row("GET", "/v1/entities/{entity_id}", "200 403 200 404 200 200 404"),
+    Row("GET", "/v1/entities/{entity_id}/mentions", "200 403 200 404 200 200 404"),
+    Row("PATCH", "/v1/entities/{entity_id}", "403 403 200 404 200 200 404", {"name": "Anna Berg"}),
+    Row("DELETE", "/v1/entities/{entity_id}", "403 204 204 404 204 204 404"),
+    Row("POST", "/v1/entities/{entity_id}/merge", "403 403 200 404 200 200 404", {"into": "{other_entity}"}),
+    Row("POST", "/v1/entities/{entity_id}/split", "403 403 200 404 200 200 404", {"aliases": ["Annie"]}),
+    Row("POST", "/v1/entities/{entity_id}/restore", "403 403 200 404 200 200 404"),
     Row("POST", "/v1/sessions/{external_id}/extract", "403 200 200 404 200 200 404"),
     Row("GET", "/v1/sessions/{external_id}/observations", "200 403 200 404 200 200 404"),
     Row("GET", "/v1/events", "200 403 200 200 200 200 200"),

@@ -71,7 +71,8 @@ def test_an_entity_stays_in_its_project_when_its_session_moves_until_it_is_retag
 
     moved = home.admin.patch(f"/v1/entities/{entity['id']}", {"project_id": kitchen})
 
-    assert (moved.status_code, moved.json()) == (200, entity)
+    assert moved.status_code == 200
+    assert {field: moved.json()[field] for field in entity} == entity
     assert (named(home, garden), list(named(home, kitchen))) == ({}, ["Anna"])
     assert found(home, session_id="s", kinds=["entities"])
 

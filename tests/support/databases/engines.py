@@ -43,6 +43,8 @@ TABLES = (
     "memory_source",
     "entity",
     "mention",
+    "entity_relation",
+    "entity_change",
     "observation",
     "session_past",
 )

@@ -29,7 +29,7 @@ from cloister.interfaces.http.openai import models as openai_models
 from cloister.interfaces.http.openai import routes as openai_chat
 from cloister.interfaces.http.openai.errors import on_http_error
 from cloister.interfaces.http.openapi.document import DescribedApp
-from cloister.interfaces.http.resources import erasure, memories, recall, sessions, tenants
+from cloister.interfaces.http.resources import entities, erasure, memories, recall, sessions, tenants
 
 
 def create_app(
@@ -81,7 +81,20 @@ def create_app(
         sign_ins=sign_ins or SignIns(),
         operator_key=operator_key,
     )
-    parts = (recall, sessions, memories, chat, openai_chat, openai_models, events, tenants, erasure, health, sign_in)
+    parts = (
+        recall,
+        sessions,
+        memories,
+        entities,
+        chat,
+        openai_chat,
+        openai_models,
+        events,
+        tenants,
+        erasure,
+        health,
+        sign_in,
+    )
     for part in parts:
         # Not by `include_router`, which nests routers and searches all of them at every request.
         app.router.routes.extend(part.router.routes)

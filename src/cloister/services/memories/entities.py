@@ -165,13 +165,14 @@ class Entities:
         mentions = self._mentions(transaction, names, pool, limit=MENTIONS_SHOWN)
         return EntityDetail(entity=found, relations=relations, mentions=mentions)
 
-    def mentions(self, reach: Reach, entity: EntityId, *, limit: int, before: CursorKey = LAST_PAGE) -> list[Mention]:
+    def mentions(self, reach: Reach, entity: EntityId, *, limit: int, before: CursorKey | None = None) -> list[Mention]:
         """A page of the messages that mention an entity, the last extracted first. Only of the pool that the entity is in: what was
         moved to another pool is not shown (ISO-4)."""
         with self._database.read(reach) as transaction:
             found = EntityStore(transaction).get(entity)
             names = [name.id for name in EntityGroupStore(transaction).of_entities([entity])]
-            return self._mentions(transaction, names, self._pool(transaction, found), limit=limit, before=before)
+            pool = self._pool(transaction, found)
+            return self._mentions(transaction, names, pool, limit=limit, before=before or LAST_PAGE)
 
     def shown_messages(
         self, transaction: Transaction, entity: EntityId, messages: Sequence[MessageId]

@@ -70,6 +70,31 @@ def checked_correction(given: Correction) -> Correction:
     )
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntitySplit:
+    """What is split off an entity: aliases, or messages, which then need a new name."""
+
+    aliases: Sequence[str] | None = None
+    message_ids: Sequence[MessageId] | None = None
+    name: str | None = None
+
+
+def checked_split(given: EntitySplit) -> EntitySplit:
+    """Check what is to be split off, and return it without repetitions."""
+    if (given.aliases is None) == (given.message_ids is None):
+        raise InvalidRequest("aliases", "or else message_ids: give one of them, which says what is split off.")
+    if (given.name is None) != (given.message_ids is None):
+        raise InvalidRequest("name", "is needed with message_ids, and only then: aliases keep their names.")
+    aliases = None if given.aliases is None else _checked_list(given.aliases, "aliases", MAX_ALIASES)
+    return EntitySplit(
+        aliases=None if aliases is None else [checked_entity_name(alias, "aliases") for alias in aliases],
+        message_ids=None
+        if given.message_ids is None
+        else _checked_list(given.message_ids, "message_ids", MOST_MESSAGES),
+        name=None if given.name is None else checked_entity_name(given.name, "name"),
+    )
+
+
 def checked_entity_name(name: str, field: str) -> str:
     """Check a name, and return it as it is stored."""
     text = normalised(checked_name(name, field))
@@ -155,28 +180,16 @@ class EntityChanges:
 
         return self._database.write(reach, work)
 
-    def split(
-        self,
-        reach: Reach,
-        entity: EntityId,
-        *,
-        aliases: Sequence[str] | None = None,
-        message_ids: Sequence[MessageId] | None = None,
-        name: str | None = None,
-    ) -> EntityDetail:
+    def split(self, reach: Reach, entity: EntityId, given: EntitySplit) -> EntityDetail:
         """Split off aliases, or messages under a new name, as an entity of their own; returns that one. The messages that one
         extraction read together stay together."""
-        if (aliases is None) == (message_ids is None):
-            raise InvalidRequest("aliases", "or else message_ids: give one of them, which says what is split off.")
-        if (name is None) != (message_ids is None):
-            raise InvalidRequest("name", "is needed with message_ids, and only then: aliases keep their names.")
-        if aliases is not None:
-            return self._split_names(reach, entity, _checked_list(aliases, "aliases", MAX_ALIASES))
-        ids = _checked_list(message_ids or (), "message_ids", MOST_MESSAGES)
-        return self._split_messages(reach, entity, ids, checked_entity_name(name or "", "name"))
+        split = checked_split(given)
+        if split.message_ids is None or split.name is None:
+            return self._split_names(reach, entity, split.aliases or ())
+        return self._split_messages(reach, entity, split.message_ids, split.name)
 
     def _split_names(self, reach: Reach, entity: EntityId, aliases: Sequence[str]) -> EntityDetail:
-        wanted = {same_name(checked_entity_name(alias, "aliases")): alias for alias in aliases}
+        wanted = {same_name(alias): alias for alias in aliases}
 
         def work(transaction: Transaction) -> EntityDetail:
             groups = EntityGroupStore(transaction)

@@ -15,6 +15,7 @@ SESSION, USER = "lisbon-in-may", "ada"
 MESSAGE, REPLY, EPISODE = "msg_1d9c3b7a2e600001", "msg_1d9c3b7a2e600002", "ep_1d9c3b7a2e600001"
 KEY_ID, KEY = "key_62d8f03ac5b7194e", "clo_4LHo1dPzk9R0a7XcT2mWq5EbYs8GvNfJ3uQ6iZxCwBtKhDrMpAyOlVgSeUnFj"
 MEMORY, ENTITY, OBSERVATION = "mem_3a81c05e7be00001", "ent_2c94d7f018a00001", "obs_5d02f1a9c3e7b846"
+OTHER_ENTITY = "ent_1b83e6a20f400001"
 CODE = "Wm0Yb3Vp7cQ2hT9xK4sN8aL1rD6fJ5gE0uZiB_oXyPk"
 BEGAN, SAID, ANSWERED = "2026-05-02T09:30:00Z", "2026-05-02T09:31:12.250000Z", "2026-05-02T09:31:14.100000Z"
 
@@ -113,6 +114,20 @@ _MEMORY = {
 }
 _BY_HAND = {**_MEMORY, "content": "Ada is allergic to shellfish.", "importance": None, "source_message_ids": []}
 _ENTITY = {"id": ENTITY, "name": "Cacilhas", "type": "place", "notes": "The ferry to Cacilhas leaves at ten past."}
+_MENTION = {
+    "message_id": MESSAGE,
+    "session_id": SESSION,
+    "user_id": USER,
+    **NEW_MESSAGE,
+    "author": None,
+    "created_at": SAID,
+}
+_ENTITY_DETAIL = {
+    **_ENTITY,
+    "aliases": [],
+    "relations": [{"relation": "home of", "entity_id": OTHER_ENTITY, "message_ids": [MESSAGE]}],
+    "mentions": [_MENTION],
+}
 _OBSERVATION = {
     "id": OBSERVATION,
     "content": "2 May 2026: the user said that the ferry to Cacilhas leaves at ten past.",
@@ -264,7 +279,15 @@ EXAMPLES: Mapping[str, Example] = {
     ),
     "forget_memory": Example(),
     "list_entities": _page(_ENTITY),
-    "retag_entity": Example(request={"project_id": DEFAULT}, answer=_ENTITY),
+    "get_entity": Example(answer=_ENTITY_DETAIL),
+    "list_mentions": _page(_MENTION),
+    "change_entity": Example(
+        request={"name": "Cacilhas", "aliases": ["Almada"]}, answer={**_ENTITY_DETAIL, "aliases": ["Almada"]}
+    ),
+    "delete_entity": Example(),
+    "merge_entity": Example(request={"into": OTHER_ENTITY}, answer={**_ENTITY_DETAIL, "id": OTHER_ENTITY}),
+    "split_entity": Example(request={"aliases": ["Almada"]}, answer={**_ENTITY_DETAIL, "name": "Almada"}),
+    "restore_entity": Example(answer=_ENTITY_DETAIL),
     "extract": Example(answer={"appended": 1, "checked_messages": 2}),
     "list_observations": _page(_OBSERVATION),
     "follow_events": Example(answer=_EVENTS),

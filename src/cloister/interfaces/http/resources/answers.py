@@ -20,6 +20,7 @@ SessionPage = _page_model("SessionPage", list[shapes.Session])
 MessagePage = _page_model("MessagePage", list[shapes.Message])
 MemoryPage = _page_model("MemoryPage", list[derived_shapes.Memory])
 EntityPage = _page_model("EntityPage", list[derived_shapes.Entity])
+MentionPage = _page_model("MentionPage", list[derived_shapes.EntityMention])
 ObservationPage = _page_model("ObservationPage", list[derived_shapes.Observation])
 
 
