@@ -3,9 +3,9 @@
     python benchmarks/entities.py --data FILE [--json] [--labels FILE] [--sample N]
 
 FILE (.json or .json.gz) has the shape of `docs/benchmarks.md`. Each conversation is a project, each of its sessions one extraction,
-and every named speaker a user; names that are the same but for case are one entity, which has the first type that is not `other`, as
-storage has it. Labels are the types that a person accepts for each name of a corpus, under a digest of conversation and name: the
-corpora are not ours to copy. A name without a label is counted apart, and with --sample some are printed, to be judged by eye.
+and every named speaker a user. Names that are the same but for case are one entity, with the first type that is not `other`, as in
+storage. Labels are the types that a person accepts for each name of a corpus, under a digest of conversation and name: the corpora
+are not ours to copy. Names without a label are counted apart; --sample prints some that have a type, to be judged by eye.
 """
 
 import argparse

@@ -4,16 +4,17 @@ At the start of a sentence every word is capitalised: a name there counts only i
 occurs inside a sentence. Languages, nationalities, days and months are no entities.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cloister.domain.extraction import EntityType, ExtractedEntity, Statement
+from cloister.domain.extraction import EntityType, ExtractedEntity, ExtractedRelation, Statement
 from cloister.domain.identifiers import MessageId
 from cloister.domain.patterns import IGNORECASE, Anchored, Pattern, anchored, linear
 from cloister.models.rules import refusals
 from cloister.models.rules.entity_types import context_type, is_pet, known_type, title_type
 from cloister.models.rules.facts import speaker_named
 from cloister.models.rules.memories import facts
+from cloister.models.rules.relations import Named, relations
 from cloister.models.rules.sentences import Sentence, segments, sentences, shortened
 from cloister.models.rules.subjects import subject_type
 from cloister.models.rules.tables.notation import words
@@ -159,6 +160,13 @@ class _Found:
     is_pet: bool = False
     notes: dict[str, None] = field(default_factory=dict[str, None])
     sources: dict[MessageId, None] = field(default_factory=dict[MessageId, None])
+    relations: dict[tuple[str, str], dict[MessageId, None]] = field(
+        default_factory=dict[tuple[str, str], dict[MessageId, None]]
+    )
+
+    @property
+    def type(self) -> EntityType:
+        return "other" if self.is_pet and self.typed == "person" else self.typed or "other"
 
 
 def entities(said: Sequence[Statement]) -> list[ExtractedEntity]:
@@ -183,16 +191,37 @@ def entities(said: Sequence[Statement]) -> list[ExtractedEntity]:
             if entity is not None and opened is not None:
                 entity.is_pet = entity.is_pet or is_pet("", sentence.text[opened.end() :][:_CUE_REACH])
                 _note([entity], statement, sentence)
+    for statement, asserted in spoken:
+        for sentence in asserted:
+            _relate(met, statement, sentence)
     order = {statement.id: position for position, statement in enumerate(said)}
     return [
         ExtractedEntity(
             name=found.name,
-            type="other" if found.is_pet and found.typed == "person" else found.typed or "other",
+            type=found.type,
             notes=" ".join(found.notes),
             sources=tuple(sorted(found.sources, key=order.__getitem__)),
+            relations=tuple(
+                ExtractedRelation(relation=relation, other=other, sources=tuple(stated))
+                for (relation, other), stated in found.relations.items()
+            ),
         )
         for found in met.values()
     ]
+
+
+def _relate(met: Mapping[str, _Found], statement: Statement, sentence: Sentence) -> None:
+    """Add what a sentence says of two entities that are known by now."""
+    named: list[Named] = []
+    for match in _NAME.finditer(sentence.text):
+        name = _bare(match.group())
+        entity = met.get(name.casefold())
+        if entity is not None and statement.id in entity.sources:
+            begin = match.start() + match.group().index(name)
+            named.append(Named(name.casefold(), entity.type, begin, begin + len(name)))
+    for related in relations(sentence.text, named):
+        stated = met[related.subject].relations.setdefault((related.relation, met[related.other].name), {})
+        stated[statement.id] = None
 
 
 def _assertions(statement: Statement) -> list[Sentence]:
