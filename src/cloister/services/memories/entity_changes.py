@@ -128,7 +128,8 @@ class EntityChanges:
             head, names = self._locked(transaction, entity)
             families = groups.first_names([name.id for name in names])
             added = [*(wanted.aliases or ()), *([] if wanted.name is None else [wanted.name])]
-            removed = [] if wanted.aliases is None else _dropped(head, names, wanted)
+            shown = EntityStore(transaction).get(entity).name
+            removed = [] if wanted.aliases is None else _dropped(head, names, {shown, *added})
             for name in added:
                 self._add_name(transaction, head, names, name)
             groups.correct(
@@ -314,13 +315,14 @@ def _head(names: Sequence[EntityName], entity: EntityId) -> EntityName:
     return found
 
 
-def _dropped(head: EntityName, names: Sequence[EntityName], wanted: Correction) -> list[EntityName]:
-    """The names that a list of aliases leaves out, which must be names that a person added."""
-    kept = {same_name(name) for name in (*(wanted.aliases or ()), wanted.name or head.corrected_name or head.name)}
-    dropped = [name for name in names if name.id != head.id and same_name(name.name) not in kept]
+def _dropped(head: EntityName, names: Sequence[EntityName], listed: set[str]) -> list[EntityName]:
+    """The names that a list leaves out, which must be names that a person added."""
+    kept = {same_name(name) for name in listed}
+    dropped = [name for name in names if same_name(name.name) not in kept]
     said = next((name for name in dropped if not name.name_by_hand), None)
     if said is not None:
-        raise Conflict(f"Messages mention the entity as {said.name!r}: split that alias off instead of leaving it out.")
+        advice = "list it too." if said.id == head.id else "list it too, or split it off."
+        raise Conflict(f"Messages mention the entity as {said.name!r}: {advice}")
     return dropped
 
 

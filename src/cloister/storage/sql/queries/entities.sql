@@ -59,7 +59,7 @@ WHERE e.tenant_id = :tenant_id AND (
     e.entity_id IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
     OR e.part_of IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
 )
-ORDER BY coalesce(e.part_of, e.entity_id), m.created_at, m.message_id, e.entity_id
+ORDER BY coalesce(e.part_of, e.entity_id), m.message_id IS NULL, m.created_at, m.message_id, e.created_at, e.entity_id
 
 -- name: entities
 -- A page of the entities of one project, or of one user's part of it, oldest first.
