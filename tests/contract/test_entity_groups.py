@@ -457,15 +457,16 @@ def test_iso_4_what_people_do_with_entities_reaches_no_foreign_one(house: Memory
         (Reach(tenant=tenant, user="bob"), of_ann),
         (Reach(tenant=tenant, user="bob"), here),
     ):
-        for act in (
-            lambda reach, entity: entities.get(reach, entity),
+        acts: list[Callable[[Reach, EntityId], object]] = [
+            entities.get,
+            changes.delete,
+            undo.restore,
             lambda reach, entity: entities.mentions(reach, entity, limit=9),
             lambda reach, entity: changes.correct(reach, entity, Correction(name="Mine")),
-            lambda reach, entity: changes.delete(reach, entity),
             lambda reach, entity: changes.merge(reach, entity, of_bob),
             lambda reach, entity: changes.split(reach, entity, EntitySplit(aliases=["Berta"])),
-            lambda reach, entity: undo.restore(reach, entity),
-        ):
+        ]
+        for act in acts:
             with pytest.raises(NotFound):
                 act(reach, entity)
     for into in (there, of_ann):
