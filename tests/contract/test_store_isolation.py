@@ -31,6 +31,7 @@ from cloister.storage.stores.usage import UsageStore
 from support.databases.engines import Engine
 from support.isolation.derived_cases import DERIVED_CASES, claimed, forget_derived
 from support.isolation.derived_index_cases import DERIVED_INDEX_CASES
+from support.isolation.entity_group_cases import ENTITY_GROUP_CASES
 from support.isolation.erasure_cases import ERASING_CASES
 from support.isolation.idempotency_cases import IDEMPOTENCY_CASES
 from support.isolation.turn_cases import TURN_CASES
@@ -268,6 +269,7 @@ CASES: dict[str, Case] = {
     "UsageStore.set_limits": Case(act=lambda t, h: UsageStore(t).set_limits(Limits(messages=1)), writes=True),
     **DERIVED_CASES,
     **DERIVED_INDEX_CASES,
+    **ENTITY_GROUP_CASES,
     **TURN_CASES,
     **IDEMPOTENCY_CASES,
     **ERASING_CASES,

@@ -36,6 +36,8 @@ from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.changes import ChangeStore
 from cloister.storage.stores.derived_index_rows import EntityIndexStore, MemoryIndexStore
 from cloister.storage.stores.entities import EntityStore, StoredEntities
+from cloister.storage.stores.entity_groups import EntityGroupStore
+from cloister.storage.stores.entity_relations import RelationStore
 from cloister.storage.stores.erasure import TenantErasureStore, UserErasureStore
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.idempotency import FirstAnswer, IdempotencyStore
@@ -67,6 +69,8 @@ STORES = (
     StoredMemories,
     EntityStore,
     StoredEntities,
+    EntityGroupStore,
+    RelationStore,
     ObservationStore,
     ExtractionStore,
     ChangeStore,
@@ -279,6 +283,10 @@ def _derive(transaction: Transaction, place: Place) -> None:
         entities = EntityStore(transaction)
         assert entities.add(new_entity(place.entity, place.project, place.member), same_name("Rosa"), INDEXED)
         entities.mention(place.entity, place.session, [source], "needs water", MOMENT)
+        RelationStore(transaction).add(
+            place.entity, "knows", place.entity, session=place.session, messages=[source], created_at=MOMENT
+        )
+        EntityGroupStore(transaction).note_change(place.entity, None, "delete", [[place.entity]], now=MOMENT)
         entities.note_change(place.project)
     ObservationStore(transaction).add(new_observation(place.observation, place.session, source), source, source)
     extraction = ExtractionStore(transaction)

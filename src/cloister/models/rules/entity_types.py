@@ -117,7 +117,7 @@ def known_type(name: str) -> EntityType | None:
     """The type of what is commonly known by a name."""
     folded = name.casefold()
     first, *rest = folded.split(" ")
-    if folded in names.PLACES or (first == "the" and " ".join(rest) in names.PLACES):
+    if folded in names.LOCATIONS or (first == "the" and " ".join(rest) in names.LOCATIONS):
         return "place"
     if folded in names.PRODUCTS or (rest and first in names.BRANDS_OF_THINGS):
         return "product"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from cloister.domain.entity import MAX_NOTES, Entity, EntityName, first_name, merged_notes
 from cloister.domain.errors import NotFound
@@ -15,7 +15,8 @@ from cloister.storage.stores.messages import Indexed
 
 
 class _Mention(NamedTuple):
-    """One name of an entity with one of its mentions; the last five fields are None for a name that nothing mentions."""
+    """One name of an entity with one of its mentions; in the row of the name itself, `message` is None, and `created_at` is that of
+    the name."""
 
     entity: int
     id: int
@@ -26,9 +27,14 @@ class _Mention(NamedTuple):
     corrected_at: int | None
     notes: str | None
     message: int | None
-    created_at: int | None
+    created_at: int
     user: str | None
-    visibility: str
+    visibility: str | None
+
+    @property
+    def position(self) -> tuple[int, bool, int, int, int]:
+        """Sorts mentions of an entity by age, and then its names by age."""
+        return self.entity, self.message is None, self.created_at, self.message or 0, self.id
 
 
 class EntityStore:
@@ -233,9 +239,7 @@ def merged(transaction: Transaction, rows: Sequence[Row]) -> list[Entity]:
         return []
     names = [name_of_row(row) for row in rows]
     found = transaction.rows("mentions", entity_ids=integers([name.id for name in names]))
-    mentions = [
-        _Mention(*cast(tuple[int, int, str, str, int, None, None, None, None, None, None, str], row)) for row in found
-    ]
+    mentions = sorted((_Mention(*cast(tuple[Any, ...], row)) for row in found), key=lambda mention: mention.position)
     of_each = {entity: list(said) for entity, said in groupby(mentions, key=lambda mention: mention.entity)}
     return [_entity(name, of_each.get(name.id, ())) for name in names]
 
@@ -273,7 +277,7 @@ def _extracted_notes(head: EntityName, mentions: Sequence[_Mention]) -> Iterator
     since = 0 if head.corrected_notes is None else head.corrected_at or 0
     for said in mentions:
         of_name = 0 if said.corrected_notes is None else said.corrected_at or 0
-        if said.notes and said.created_at is not None and said.created_at > max(since, of_name):
+        if said.notes and said.created_at > max(since, of_name):
             yield attributed(said.notes, said.user, named=named)
 
 

@@ -281,8 +281,8 @@ class EntityGroupStore:
         mention, not two."""
         name, session, created_at = extracted
         key = {"entity_id": name, "session_id": session, "created_at": created_at}
-        for query in ("move_extracted_mentions", "move_extracted_relations"):
-            self._transaction.execute(query, to_entity_id=to, **key)
+        self._transaction.execute("move_extracted_mentions", to_entity_id=to, **key)
+        self._transaction.execute("move_extracted_relations", to_entity_id=to, **key)
         self._transaction.execute("delete_mentions_of_extraction", **key)
 
     def mentioned(self, names: Sequence[EntityId], pool: PoolId, messages: Sequence[MessageId]) -> list[MessageId]:

@@ -48,14 +48,16 @@ class RelationStore:
         """The relations of an entity with these names, latest first, at most `MOST_RELATIONS`. Messages that are in another pool
         now are not named; relations between two names of one entity are left out."""
         found: dict[tuple[str, int], list[MessageId]] = {}
-        for query, inverse in (("relations_of_subjects", False), ("relations_of_objects", True)):
-            rows = self._transaction.rows(query, entity_ids=integers(names), limit=_MOST_ROWS)
-            for relation, other, message, its_pool in cast(list[tuple[str, int, int, int | None]], rows):
-                if other == entity:
-                    continue
-                messages = found.setdefault((inverse_relation(relation) if inverse else relation, other), [])
-                if its_pool == pool and len(messages) < _MOST_MESSAGES and message not in messages:
-                    messages.append(MessageId(message))
+        ids = integers(names)
+        own = self._transaction.rows("relations_of_subjects", entity_ids=ids, limit=_MOST_ROWS)
+        of_others = self._transaction.rows("relations_of_objects", entity_ids=ids, limit=_MOST_ROWS)
+        inverse = [(inverse_relation(cast(str, relation)), *rest) for relation, *rest in of_others]
+        for relation, other, message, its_pool in cast(list[tuple[str, int, int, int | None]], [*own, *inverse]):
+            if other == entity:
+                continue
+            messages = found.setdefault((relation, other), [])
+            if its_pool == pool and len(messages) < _MOST_MESSAGES and message not in messages:
+                messages.append(MessageId(message))
         return [
             EntityRelation(relation=relation, entity=EntityId(other), messages=tuple(sorted(messages)))
             for (relation, other), messages in list(found.items())[:MOST_RELATIONS]

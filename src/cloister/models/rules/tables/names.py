@@ -43,7 +43,7 @@ PEOPLE = _names(
     "bach mozart beethoven chopin vivaldi debussy tchaikovsky brahms shakespeare tolstoy dostoevsky hemingway picasso monet "
     "rembrandt einstein newton darwin plato aristotle socrates gandhi beyoncé beyonce rihanna shakira eminem"
 )
-PLACES = _names(
+LOCATIONS = _names(
     # Countries, and parts of the world.
     "afghanistan albania algeria angola argentina armenia australia austria azerbaijan bangladesh belarus belgium bolivia bosnia "
     "botswana brazil bulgaria cambodia cameroon canada chile china colombia congo costa_rica croatia cuba cyprus czechia denmark "

@@ -46,20 +46,28 @@ VALUES (:tenant_id, :message_id, :entity_id, :session_id, :created_at, :notes)
 ON CONFLICT DO NOTHING
 
 -- name: mentions
--- The names of these entities with their mentions, oldest first, with the user of each session and the visibility of the project. A
--- name that nothing mentions has one row without a message.
+-- The names of these entities, each in a row without a message, and their mentions, with the user of each session and the visibility
+-- of the project. In no order.
+SELECT
+    coalesce(e.part_of, e.entity_id), e.entity_id, e.name, e.type, e.grouped_by_hand, e.corrected_notes, e.corrected_at,
+    CAST(NULL AS TEXT), CAST(NULL AS BIGINT), e.created_at, CAST(NULL AS TEXT), CAST(NULL AS TEXT)
+FROM entity AS e
+WHERE e.tenant_id = :tenant_id AND (
+    e.entity_id IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
+    OR e.part_of IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
+)
+UNION ALL
 SELECT
     coalesce(e.part_of, e.entity_id), e.entity_id, e.name, e.type, e.grouped_by_hand, e.corrected_notes, e.corrected_at,
     m.notes, m.message_id, m.created_at, s.user_id, p.member_visibility
 FROM entity AS e
 JOIN project AS p ON p.tenant_id = e.tenant_id AND p.project_id = e.project_id
-LEFT JOIN mention AS m ON m.tenant_id = e.tenant_id AND m.entity_id = e.entity_id
-LEFT JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+JOIN mention AS m ON m.tenant_id = e.tenant_id AND m.entity_id = e.entity_id
+JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
 WHERE e.tenant_id = :tenant_id AND (
     e.entity_id IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
     OR e.part_of IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
 )
-ORDER BY coalesce(e.part_of, e.entity_id), m.message_id IS NULL, m.created_at, m.message_id, e.created_at, e.entity_id
 
 -- name: entities
 -- A page of the entities of one project, or of one user's part of it, oldest first.
