@@ -68,7 +68,7 @@ class EntityGroupStore:
     def of_entities(self, entities: Sequence[EntityId]) -> list[EntityName]:
         """All names of these entities, oldest first, also of deleted ones."""
         rows = self._transaction.rows("names_of_entities", entity_ids=integers(entities))
-        return [name_of_row(row) for row in rows]
+        return sorted(map(name_of_row, rows), key=lambda name: (name.created_at, name.id))
 
     def lock(self, names: Iterable[EntityId]) -> list[EntityId]:
         """Lock names before they or their mentions are changed; returns the ids that still exist. Locks in id order to avoid
@@ -171,7 +171,8 @@ class EntityGroupStore:
 
     def first_names(self, names: Sequence[EntityId]) -> list[Row]:
         """(project, user, digest) of the first words of these names, for `apply_first_names`."""
-        return self._transaction.rows("first_names_of_names", entity_ids=integers(names))
+        rows = self._transaction.rows("first_names_of_names", entity_ids=integers(names))
+        return [row for row in dict.fromkeys(rows) if row[2] is not None]
 
     def apply_first_names(self, families: Iterable[Row]) -> set[EntityId]:
         """Apply the rule of first names to each (project, user, digest of a first word); returns the entities that changed."""
@@ -245,10 +246,11 @@ class EntityGroupStore:
 
     def last_change(self, entity: EntityId, *, since: int) -> EntityChange | None:
         """The last change of an entity, or with it, that was made after `since` and not undone."""
-        row = self._transaction.row("last_entity_change", entity_id=entity, since=since)
-        if row is None:
+        rows = self._transaction.rows("entity_changes", entity_id=entity, since=since)
+        if not rows:
             return None
-        change, subject, other, kind, detail = cast(tuple[int, int, int | None, ChangeKind, str], row)
+        found = cast(list[tuple[int, int, int | None, int, ChangeKind, str]], rows)
+        change, subject, other, _, kind, detail = max(found, key=lambda row: (row[3], row[0]))
         return EntityChange(
             id=change,
             entity=EntityId(subject),
@@ -282,7 +284,8 @@ class EntityGroupStore:
         name, session, created_at = extracted
         key = {"entity_id": name, "session_id": session, "created_at": created_at}
         self._transaction.execute("move_extracted_mentions", to_entity_id=to, **key)
-        self._transaction.execute("move_extracted_relations", to_entity_id=to, **key)
+        self._transaction.execute("move_extracted_relations_of_subject", to_entity_id=to, **key)
+        self._transaction.execute("move_extracted_relations_of_object", to_entity_id=to, **key)
         self._transaction.execute("delete_mentions_of_extraction", **key)
 
     def mentioned(self, names: Sequence[EntityId], pool: PoolId, messages: Sequence[MessageId]) -> list[MessageId]:

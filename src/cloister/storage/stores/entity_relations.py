@@ -65,11 +65,13 @@ class RelationStore:
 
     def move(self, entity: EntityId, to: EntityId) -> None:
         """Give the relations of one name to another."""
-        self._transaction.execute("move_relations", entity_id=entity, to_entity_id=to)
+        self._transaction.execute("move_relations_of_subject", entity_id=entity, to_entity_id=to)
+        self._transaction.execute("move_relations_of_object", entity_id=entity, to_entity_id=to)
 
     def give(self, entity: EntityId, to: EntityId, user: str | None) -> None:
         """Move the relations that one user's sessions state from one name to another."""
-        self._transaction.execute("give_relations", entity_id=entity, to_entity_id=to, user_id=user)
+        self._transaction.execute("give_relations_of_subject", entity_id=entity, to_entity_id=to, user_id=user)
+        self._transaction.execute("give_relations_of_object", entity_id=entity, to_entity_id=to, user_id=user)
 
     def forget_session(self, session: SessionId) -> None:
         self._transaction.execute("delete_session_relations", session_id=session)

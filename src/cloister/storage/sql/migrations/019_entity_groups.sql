@@ -17,7 +17,7 @@ DROP INDEX entity_key;
 CREATE UNIQUE INDEX entity_key ON entity (tenant_id, project_id, coalesce(user_id, ''), digest) WHERE deleted_at IS NULL;
 CREATE INDEX entity_members ON entity (tenant_id, part_of) WHERE part_of IS NOT NULL;
 CREATE INDEX entity_first_names ON entity (tenant_id, project_id, first_digest) WHERE first_digest IS NOT NULL;
-CREATE INDEX entity_deleted ON entity (deleted_at) WHERE deleted_at IS NOT NULL;
+CREATE INDEX entity_deleted ON entity (tenant_id, deleted_at) WHERE deleted_at IS NOT NULL;
 DROP INDEX entity_unindexed;
 CREATE INDEX entity_unindexed ON entity (tenant_id, project_id, entity_id)
 WHERE indexed_at IS NULL AND part_of IS NULL AND deleted_at IS NULL;

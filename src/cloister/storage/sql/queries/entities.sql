@@ -47,27 +47,42 @@ ON CONFLICT DO NOTHING
 
 -- name: mentions
 -- The names of these entities, each in a row without a message, and their mentions, with the user of each session and the visibility
--- of the project. In no order.
+-- of the project. In no order. An entity's own name and those that are part of it are found by two indexes.
 SELECT
     coalesce(e.part_of, e.entity_id), e.entity_id, e.name, e.type, e.grouped_by_hand, e.corrected_notes, e.corrected_at,
     CAST(NULL AS TEXT), CAST(NULL AS BIGINT), e.created_at, CAST(NULL AS TEXT), CAST(NULL AS TEXT)
 FROM entity AS e
-WHERE e.tenant_id = :tenant_id AND (
-    e.entity_id IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
-    OR e.part_of IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
-)
+WHERE e.tenant_id = :tenant_id AND e.entity_id IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
+UNION ALL
+SELECT
+    coalesce(e.part_of, e.entity_id), e.entity_id, e.name, e.type, e.grouped_by_hand, e.corrected_notes, e.corrected_at,
+    CAST(NULL AS TEXT), CAST(NULL AS BIGINT), e.created_at, CAST(NULL AS TEXT), CAST(NULL AS TEXT)
+FROM entity AS e
+WHERE e.tenant_id = :tenant_id AND e.part_of IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
 UNION ALL
 SELECT
     coalesce(e.part_of, e.entity_id), e.entity_id, e.name, e.type, e.grouped_by_hand, e.corrected_notes, e.corrected_at,
     m.notes, m.message_id, m.created_at, s.user_id, p.member_visibility
 FROM entity AS e
-JOIN project AS p ON p.tenant_id = e.tenant_id AND p.project_id = e.project_id
-JOIN mention AS m ON m.tenant_id = e.tenant_id AND m.entity_id = e.entity_id
-JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
-WHERE e.tenant_id = :tenant_id AND (
-    e.entity_id IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
-    OR e.part_of IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
-)
+CROSS JOIN mention AS m
+CROSS JOIN session AS s
+CROSS JOIN project AS p
+WHERE e.tenant_id = :tenant_id AND e.entity_id IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
+    AND m.tenant_id = e.tenant_id AND m.entity_id = e.entity_id
+    AND s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+    AND p.tenant_id = e.tenant_id AND p.project_id = e.project_id
+UNION ALL
+SELECT
+    coalesce(e.part_of, e.entity_id), e.entity_id, e.name, e.type, e.grouped_by_hand, e.corrected_notes, e.corrected_at,
+    m.notes, m.message_id, m.created_at, s.user_id, p.member_visibility
+FROM entity AS e
+CROSS JOIN mention AS m
+CROSS JOIN session AS s
+CROSS JOIN project AS p
+WHERE e.tenant_id = :tenant_id AND e.part_of IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
+    AND m.tenant_id = e.tenant_id AND m.entity_id = e.entity_id
+    AND s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+    AND p.tenant_id = e.tenant_id AND p.project_id = e.project_id
 
 -- name: entities
 -- A page of the entities of one project, or of one user's part of it, oldest first.

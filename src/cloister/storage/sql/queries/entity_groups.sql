@@ -14,13 +14,12 @@ WHERE tenant_id = :tenant_id AND entity_id IN (SELECT value FROM json_each(CAST(
 ORDER BY created_at, entity_id
 
 -- name: names_of_entities
--- All names of these entities, oldest first, also of deleted ones.
+-- All names of these entities, also of deleted ones.
 SELECT {entity_columns} FROM entity
-WHERE tenant_id = :tenant_id AND (
-    entity_id IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
-    OR part_of IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
-)
-ORDER BY created_at, entity_id
+WHERE tenant_id = :tenant_id AND entity_id IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
+UNION ALL
+SELECT {entity_columns} FROM entity
+WHERE tenant_id = :tenant_id AND part_of IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
 
 -- name: full_names
 -- The entities of one part that have a full name of a person with this first name; two are enough to know that it is not unique.
@@ -32,9 +31,8 @@ LIMIT 2
 
 -- name: first_names_of_names
 -- The digests of the first words of these names, with the part of each.
-SELECT DISTINCT project_id, user_id, first_digest FROM entity
+SELECT project_id, user_id, first_digest FROM entity
 WHERE tenant_id = :tenant_id AND entity_id IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
-    AND first_digest IS NOT NULL
 
 -- name: set_entity_group
 UPDATE entity SET part_of = :part_of, grouped_by_hand = :grouped_by_hand, revision = revision + 1
@@ -54,17 +52,19 @@ UPDATE entity SET deleted_at = :deleted_at, revision = revision + 1
 WHERE tenant_id = :tenant_id AND entity_id = :entity_id
 
 -- name: expired_entities
-SELECT entity_id FROM entity WHERE tenant_id = :tenant_id AND deleted_at <= :before ORDER BY entity_id
+SELECT entity_id FROM entity WHERE tenant_id = :tenant_id AND deleted_at <= :before
 
 -- name: insert_entity_change
 INSERT INTO entity_change (tenant_id, change_id, entity_id, other_id, changed_at, kind, detail)
 VALUES (:tenant_id, :change_id, :entity_id, :other_id, :changed_at, :kind, :detail)
 
--- name: last_entity_change
-SELECT change_id, entity_id, other_id, kind, detail FROM entity_change
-WHERE tenant_id = :tenant_id AND (entity_id = :entity_id OR other_id = :entity_id) AND changed_at > :since
-ORDER BY changed_at DESC, change_id DESC
-LIMIT 1
+-- name: entity_changes
+-- The changes of an entity, or with it, after a moment.
+SELECT change_id, entity_id, other_id, changed_at, kind, detail FROM entity_change
+WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND changed_at > :since
+UNION
+SELECT change_id, entity_id, other_id, changed_at, kind, detail FROM entity_change
+WHERE tenant_id = :tenant_id AND other_id = :entity_id AND changed_at > :since
 
 -- name: delete_entity_change
 DELETE FROM entity_change WHERE tenant_id = :tenant_id AND change_id = :change_id
@@ -88,11 +88,14 @@ WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND session_id = :sessio
         WHERE other.tenant_id = :tenant_id AND other.entity_id = :to_entity_id AND other.message_id = mention.message_id
     )
 
--- name: move_extracted_relations
-UPDATE entity_relation
-SET subject_id = CASE WHEN subject_id = :entity_id THEN :to_entity_id ELSE subject_id END,
-    object_id = CASE WHEN object_id = :entity_id THEN :to_entity_id ELSE object_id END
-WHERE tenant_id = :tenant_id AND (subject_id = :entity_id OR object_id = :entity_id)
+-- name: move_extracted_relations_of_subject
+UPDATE entity_relation SET subject_id = :to_entity_id
+WHERE tenant_id = :tenant_id AND subject_id = :entity_id
+    AND session_id = :session_id AND created_at = :created_at
+
+-- name: move_extracted_relations_of_object
+UPDATE entity_relation SET object_id = :to_entity_id
+WHERE tenant_id = :tenant_id AND object_id = :entity_id
     AND session_id = :session_id AND created_at = :created_at
 
 -- name: entity_mentions
@@ -140,11 +143,13 @@ WHERE r.tenant_id = :tenant_id AND r.object_id IN (SELECT value FROM json_each(C
 ORDER BY r.created_at DESC, r.message_id DESC, r.relation_id
 LIMIT :limit
 
--- name: move_relations
-UPDATE entity_relation
-SET subject_id = CASE WHEN subject_id = :entity_id THEN :to_entity_id ELSE subject_id END,
-    object_id = CASE WHEN object_id = :entity_id THEN :to_entity_id ELSE object_id END
-WHERE tenant_id = :tenant_id AND (subject_id = :entity_id OR object_id = :entity_id)
+-- name: move_relations_of_subject
+UPDATE entity_relation SET subject_id = :to_entity_id
+WHERE tenant_id = :tenant_id AND subject_id = :entity_id
+
+-- name: move_relations_of_object
+UPDATE entity_relation SET object_id = :to_entity_id
+WHERE tenant_id = :tenant_id AND object_id = :entity_id
 
 -- name: delete_session_relations
 DELETE FROM entity_relation WHERE tenant_id = :tenant_id AND session_id = :session_id
@@ -159,13 +164,21 @@ WHERE tenant_id = :tenant_id AND session_id = :session_id AND EXISTS (
         AND r.subject_id = entity_relation.subject_id AND r.object_id = entity_relation.object_id
 )
 
--- name: give_relations
--- Moves the relations that one user's sessions state, or those without a user, as `give_mentions` does.
-UPDATE entity_relation
-SET subject_id = CASE WHEN subject_id = :entity_id THEN :to_entity_id ELSE subject_id END,
-    object_id = CASE WHEN object_id = :entity_id THEN :to_entity_id ELSE object_id END
-WHERE tenant_id = :tenant_id AND (subject_id = :entity_id OR object_id = :entity_id) AND EXISTS (
-    SELECT 1 FROM session AS s
-    WHERE s.tenant_id = :tenant_id AND s.session_id = entity_relation.session_id
-        AND s.user_id IS NOT DISTINCT FROM CAST(:user_id AS TEXT)
-)
+-- name: give_relations_of_subject
+-- Of one user's sessions, or of those without a user, as `give_mentions` does.
+UPDATE entity_relation SET subject_id = :to_entity_id
+WHERE tenant_id = :tenant_id AND subject_id = :entity_id
+    AND EXISTS (
+        SELECT 1 FROM session AS s
+        WHERE s.tenant_id = :tenant_id AND s.session_id = entity_relation.session_id
+            AND s.user_id IS NOT DISTINCT FROM CAST(:user_id AS TEXT)
+    )
+
+-- name: give_relations_of_object
+UPDATE entity_relation SET object_id = :to_entity_id
+WHERE tenant_id = :tenant_id AND object_id = :entity_id
+    AND EXISTS (
+        SELECT 1 FROM session AS s
+        WHERE s.tenant_id = :tenant_id AND s.session_id = entity_relation.session_id
+            AND s.user_id IS NOT DISTINCT FROM CAST(:user_id AS TEXT)
+    )
