@@ -76,19 +76,18 @@ def read(path: Path) -> dict[str, Any]:
 
 def ask_all(memory: Cloister, conversation: dict[str, Any], way: Way) -> Iterator[Asked]:
     project = memory.create_project(str(conversation["id"])).project_id
-    turns: dict[str, str] = {}
-    sessions: dict[str, str] = {}
+    shown: dict[str, str] = {}
     for session in conversation["sessions"]:
         name = f"{conversation['id']}/{session['id']}"
         memory.create_session(name, project_id=project)
-        sessions[name] = str(session["id"])
-        turns |= fill(memory, name, session)
+        turns = fill(memory, name, session)
+        shown |= turns if way.level == "turn" else dict.fromkeys(turns, str(session["id"]))
     memory.reindex()  # with an additional embedder, its vectors
     asker = f"{conversation['id']}/questions"
     memory.create_session(asker, project_id=project)
     for question in conversation["questions"]:
         if question["evidence"]:
-            yield ask(memory, asker, question, turns if way.level == "turn" else None, sessions, way)
+            yield ask(memory, asker, question, shown, way)
 
 
 def fill(memory: Cloister, name: str, session: dict[str, Any]) -> dict[str, str]:
@@ -115,23 +114,25 @@ def ask(
     memory: Cloister,
     asker: str,
     question: dict[str, Any],
-    turns: dict[str, str] | None,
-    sessions: dict[str, str],
+    shown: dict[str, str],
     way: Way,
 ) -> Asked:
-    """Turns are ranked themselves; a session stands where its best message does."""
-    limit = DEPTH if turns else MESSAGES_FOR_SESSIONS
+    """Turns are ranked themselves; a session stands where its best message does. `shown` has the turn or session of a message."""
+    limit = DEPTH if way.level == "turn" else MESSAGES_FOR_SESSIONS
     sources = [{"role": role, "method": "semantic", "limit": limit} for role in ("user", "assistant")]
     began = time.perf_counter()
     history = memory.context(asker, question["text"], sources=sources, min_relevance=way.floor).relevant_history
     milliseconds = (time.perf_counter() - began) * 1_000
 
     def names(items: Sequence[ContextItem]) -> list[str]:
-        return [turns[item.id] if turns else sessions[item.session_id] for item in items]
+        """What the items show; one that stands for several messages that say the same shows all of them."""
+        return [shown[id] for item in items for id in (item.id, *item.same_as)]
 
     positions = {name: rank for rank, name in enumerate(dict.fromkeys(names(history)))}
     evidence = {str(name) for name in question["evidence"]}
-    filled = [memory.context(asker, question["text"], budget_tokens=budget) for budget in way.budgets]
+    filled = [
+        memory.context(asker, question["text"], budget_tokens=budget, min_relevance=way.floor) for budget in way.budgets
+    ]
     return Asked(
         category=str(question.get("category", "all")),
         evidence=len(evidence),

@@ -28,7 +28,7 @@ from cloister.bootstrap import wire
 from cloister.domain.identifiers import SessionId
 from cloister.domain.recall.ranking import Evidence, best, rank
 from cloister.index.exact.index import ExactIndex
-from cloister.index.interface import DEPTH, DerivedReader, EntityReader, PoolIndex, PoolReader
+from cloister.index.interface import DEPTH, DerivedReader, EntityReader, Ids, PoolIndex, PoolReader
 from cloister.models.static.embedder import StaticEmbedder
 from cloister.storage.sqlite.database import DATABASE_FILE, open_sqlite
 from recall import read
@@ -204,12 +204,19 @@ class _BothPools:
         self._indexes = indexes
         self._pool = pool
 
-    def evidence(self, question: str, asked_at: int, depth: int = DEPTH, session: SessionId | None = None) -> Evidence:
+    def evidence(
+        self,
+        question: str,
+        asked_at: int,
+        depth: int = DEPTH,
+        session: SessionId | None = None,
+        allowed: Ids | None = None,
+    ) -> Evidence:
         found: list[Evidence] = []
         indexes = (self._indexes.full, self._indexes.staged)
         for index, taken in zip(indexes, self._indexes.agreement.milliseconds, strict=True):
             began = time.perf_counter()
-            found.append(index.within(self._pool).evidence(question, asked_at, depth, session))
+            found.append(index.within(self._pool).evidence(question, asked_at, depth, session, allowed))
             taken.append((time.perf_counter() - began) * 1_000)
         self._indexes.agreement.add(*found)
         return found[1]

@@ -17,7 +17,7 @@ from cloister.domain.errors import (
     Unauthenticated,
 )
 from cloister.interfaces.python.async_library import AsyncCloister
-from cloister.interfaces.python.derived_shapes import Appended, Entity, Extraction, Memory, Observation
+from cloister.interfaces.python.derived_shapes import Appended, Entity, Extraction, Memory, MemoryRevision, Observation
 from cloister.interfaces.python.library import Cloister, RemoteCloister
 from cloister.interfaces.python.pages import Page
 from cloister.interfaces.python.shapes import (
@@ -56,6 +56,7 @@ __all__ = [
     "IdempotencyMismatch",
     "InvalidRequest",
     "Memory",
+    "MemoryRevision",
     "Message",
     "ModelUnavailable",
     "NotFound",

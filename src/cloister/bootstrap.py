@@ -16,12 +16,15 @@ from cloister.models.interface import AdditionalEmbedder, ChatModel, Embedder, E
 from cloister.models.recall_only import RecallOnly
 from cloister.models.rules.extractor import Rules
 from cloister.models.static.embedder import StaticEmbedder
+from cloister.services.archive.export import Export
+from cloister.services.archive.import_lines import Import
 from cloister.services.chat.converse import Chat
 from cloister.services.chat.follow import TurnReaders
 from cloister.services.chat.turns import Turns
 from cloister.services.conversations.erase_user import UserErasure
 from cloister.services.conversations.forget import Forgetting
 from cloister.services.conversations.record import Recorder
+from cloister.services.conversations.retention import Retention
 from cloister.services.conversations.sessions import Sessions
 from cloister.services.events.bus import EventBus
 from cloister.services.health import Health
@@ -33,15 +36,19 @@ from cloister.services.indexing.reindex import Reindexer
 from cloister.services.indexing.vectors import VectorQueue
 from cloister.services.lease import Leases
 from cloister.services.memories.claims import Claims
+from cloister.services.memories.corrections import Corrections
 from cloister.services.memories.entities import Entities
 from cloister.services.memories.entity_changes import EntityChanges
 from cloister.services.memories.entity_undo import EntityUndo
 from cloister.services.memories.extract import Extraction
 from cloister.services.memories.memories import Memories
 from cloister.services.memories.observations import Observations
+from cloister.services.memories.preview import ExtractionPreview
 from cloister.services.recall.additional import AdditionalRecall
 from cloister.services.recall.build_context import ContextBuilder
 from cloister.services.recall.embed import TextEmbedder
+from cloister.services.recall.pool_reader import PoolReader
+from cloister.services.recall.profile import Profiles
 from cloister.services.recall.query_vectors import QueryVectors
 from cloister.services.recall.recall import Recall
 from cloister.services.recall.search import Search
@@ -71,19 +78,24 @@ class Services:
     recall: Recall
     context: ContextBuilder
     search: Search
+    pool_reader: PoolReader
     forgetting: Forgetting
     erase_user: UserErasure
+    export: Export
+    import_lines: Import
     tenants: Tenants
     queue: IndexQueue
     reindex: Reindexer
     health: Health
     api_keys: ApiKeys
     memories: Memories
+    corrections: Corrections
     entities: Entities
     entity_changes: EntityChanges
     entity_undo: EntityUndo
     observations: Observations
     extraction: Extraction
+    extraction_preview: ExtractionPreview
     claims: Claims
     turns: Turns
     chat: Chat
@@ -93,6 +105,8 @@ class Services:
     events: EventBus
     extractor: Extractor
     idempotency_expiry: IdempotencyExpiry
+    retention: Retention
+    profiles: Profiles
     vectors: VectorQueue | None = None
     """The queue of the additional embedder, if there is one."""
     additional_embedder: AdditionalEmbedder | None = None
@@ -167,13 +181,15 @@ def wire(
     entity_indexing = EntityIndexing(database, external, indexer, clock)
     queue = IndexQueue(database, external, indexer, memory_indexing, entity_indexing, clock)
     memories = Memories(database, memory_indexing, generation, clock, events)
+    corrections = Corrections(database, memory_indexing, generation, clock, events)
     entities = Entities(database, entity_indexing, clock)
     visibility = VisibilityChange(entity_indexing, generation, clock)
     projects = Projects(database, generation, clock, limits, events, visibility)
     reindexer = Reindexer(database, indexer, memory_indexing, entity_indexing, queue, clock, vectors)
     sessions = Sessions(database, generation, clock, limits, events)
     recorder = Recorder(database, indexer, clock, limits, wake_up, events)
-    contexts = ContextBuilder(database, recall, generation, clock)
+    profiles = Profiles(database, generation, clock)
+    contexts = ContextBuilder(database, recall, generation, clock, profiles)
     forgetting = Forgetting(database, external, queue, entity_indexing, generation, events)
     access = ApiKeys(database, projects, clock)
     turns = Turns(database, sessions, recorder, events, leases)
@@ -186,8 +202,11 @@ def wire(
         recall=recall,
         context=contexts,
         search=Search(database, recall, clock),
+        pool_reader=PoolReader(database, generation, clock),
         forgetting=forgetting,
         erase_user=UserErasure(database, forgetting, entity_indexing, generation, events),
+        export=Export(database),
+        import_lines=Import(database, indexer, entity_indexing, recorder, clock, limits, events),
         tenants=Tenants(database, external, forgetting, access, generation, clock, events),
         queue=queue,
         reindex=reindexer,
@@ -196,11 +215,13 @@ def wire(
         ),
         api_keys=access,
         memories=memories,
+        corrections=corrections,
         entities=entities,
         entity_changes=EntityChanges(database, entities, entity_indexing, clock),
         entity_undo=EntityUndo(database, entities, entity_indexing, clock),
         observations=Observations(database),
         extraction=Extraction(database, memories, entities, extractor, clock, claims),
+        extraction_preview=ExtractionPreview(database, extractor, clock),
         claims=claims,
         turns=turns,
         chat=Chat(turns, contexts, forgetting, chat_model or RecallOnly(), context_tokens=context_tokens),
@@ -210,6 +231,8 @@ def wire(
         events=events,
         extractor=extractor,
         idempotency_expiry=IdempotencyExpiry(database, clock),
+        profiles=profiles,
+        retention=Retention(database, forgetting, generation, clock, events),
         immediate=embedder.immediate and external is None,
         vectors=vectors,
         additional_embedder=additional_embedder,

@@ -35,6 +35,7 @@ class Settings:
     requests_at_once: int = 1_024
     connections_per_peer: int = 1_024
     allowed_hosts: tuple[str, ...] = ()
+    mcp_issuer: str | None = None
     model_url: str | None = None
     model_key: str | None = field(default=None, repr=False)
     model_name: str | None = None
@@ -88,6 +89,8 @@ VARIABLES: Mapping[str, str] = {
     "CLOISTER_MAX_CONNECTIONS": "open connections of one peer address, such as a proxy's; 0 for no limit (default: 1024)",
     "CLOISTER_ALLOWED_HOSTS": "names that `serve` is reached by, separated by commas, or * for any"
     " (default: loopback names and the address it listens on)",
+    "CLOISTER_MCP_ISSUER": "authorization server whose access tokens are API keys of this server, for MCP clients with OAuth"
+    " (default: none, MCP clients send a key)",
     "CLOISTER_MAX_MESSAGES": "messages that a tenant may keep; 0 for no limit (default)",
     "CLOISTER_MAX_SESSIONS": "sessions that a tenant may keep; 0 for no limit (default)",
     "CLOISTER_MAX_PROJECTS": "projects that a tenant may have; 0 for no limit (default)",
@@ -139,6 +142,7 @@ def read_settings(
         requests_at_once=_whole_number(env, "CLOISTER_MAX_CONCURRENT", 1_024),
         connections_per_peer=_whole_number(env, "CLOISTER_MAX_CONNECTIONS", 1_024),
         allowed_hosts=_hosts(env),
+        mcp_issuer=_endpoint_url(env, "CLOISTER_MCP_ISSUER"),
         model_url=model_url,
         model_key=_endpoint_key(env, "CLOISTER_MODEL_KEY"),
         model_name=(env.get("CLOISTER_MODEL_NAME") or "").strip() or None,

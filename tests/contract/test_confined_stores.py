@@ -15,8 +15,10 @@ from cloister.storage.stores.derived_index_rows import EntityIndexStore, MemoryI
 from cloister.storage.stores.entities import EntityStore, StoredEntities
 from cloister.storage.stores.entity_groups import EntityGroupStore
 from cloister.storage.stores.entity_relations import RelationStore
+from cloister.storage.stores.erasure import OldCounts, RetentionStore
 from cloister.storage.stores.extraction import ExtractionStore
-from cloister.storage.stores.memories import MemoryStore, StoredMemories
+from cloister.storage.stores.filters import FilterStore
+from cloister.storage.stores.memories import MemoryStore, ProfileStore, StoredMemories
 from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.observations import ObservationStore
 from cloister.storage.stores.pools import StoredPool
@@ -26,11 +28,14 @@ from cloister.storage.stores.turns import TurnStore
 from cloister.storage.stores.vectors import PoolVectors, VectorStore
 from support.isolation.derived_index_cases import WAITING
 from support.isolation.erasure_cases import ERASING_CASES
+from support.isolation.filter_cases import ANYTHING
+from support.isolation.supersession_cases import facts
 from support.isolation.twin_tenants import (
     GARDEN,
     GENERATION,
     MODEL,
     MOMENT,
+    SUBJECT,
     Case,
     Home,
     World,
@@ -69,9 +74,10 @@ CONFINED: dict[str, Case] = {
         act=lambda t, h: [ChangeStore(t).sessions(place.pool, since=-1, limit=9) for place in (h.second, h.places[2])],
         nothing=[[], []],
     ),
-    "MemoryStore.get": Case(act=lambda t, h: MemoryStore(t).get(h.second.memory), nothing=NotFound),
+    "MemoryStore.get": Case(act=lambda t, h: MemoryStore(t).get(h.second.memory, MOMENT), nothing=NotFound),
     "MemoryStore.of_user": Case(
-        act=lambda t, h: [stored.session for stored in MemoryStore(t).of_user("ann", limit=9)], nothing=["first"]
+        act=lambda t, h: [stored.session for stored in MemoryStore(t).of_user("ann", limit=9, now=MOMENT)],
+        nothing=["first"],
     ),
     "EntityStore.get": Case(act=lambda t, h: EntityStore(t).get(h.second.entity), nothing=NotFound),
     "EntityGroupStore.name": Case(act=lambda t, h: EntityGroupStore(t).name(h.second.entity), nothing=NotFound),
@@ -88,6 +94,19 @@ CONFINED: dict[str, Case] = {
             TurnStore(t).take(place.session, 1, now=MOMENT, until=MOMENT + 1) for place in (h.second, h.places[2])
         ],
         nothing=[False, False],
+    ),
+    "RetentionStore.of_projects": Case(
+        act=lambda t, h: [project for project, _ in RetentionStore(t).of_projects()], nothing=[GARDEN]
+    ),
+    "RetentionStore.sessions": Case(
+        act=lambda t, h: [
+            RetentionStore(t).sessions(project, MOMENT + 1, after=SessionId(0), limit=9) for project in (h.cellar, None)
+        ],
+        nothing=[[], []],
+    ),
+    "RetentionStore.counts": Case(
+        act=lambda t, h: [RetentionStore(t).counts(project, MOMENT + 1) for project in (h.cellar, None)],
+        nothing=[OldCounts(sessions=0, messages=0, memories=0, observations=0)] * 2,
     ),
     # What erases a user or a tenant cannot even be made for a narrow reach.
     **{name: Case(act=case.act, nothing=ValueError) for name, case in ERASING_CASES.items()},
@@ -110,16 +129,37 @@ ONE_POOL: dict[str, Callable[[StoredPool, Home], Any]] = {
 # The same for what derives: of one pool the memories, of one project, or a user's part of it, the entities.
 ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
     "StoredMemories.all_rows": lambda t, h: [row[0] for row in garden_memories(t, h).all_rows()] == [h.first.memory],
+    "StoredMemories.validity_rows": lambda t, h: (
+        [row[0] for row in garden_memories(t, h).validity_rows()] == [h.first.memory]
+    ),
+    "SupersessionStore.all_facts": lambda t, h: [one.id for one in facts(t, h).all_facts()] == [h.first.memory],
+    "SupersessionStore.about": lambda t, h: [one.id for one in facts(t, h).about(SUBJECT)] == [h.first.memory],
+    "SupersessionStore.by_id": lambda t, h: (
+        [one.id for one in facts(t, h).by_id([place.memory for place in h.places])] == [h.first.memory]
+    ),
+    "SupersessionStore.withdrawn": lambda t, h: facts(t, h, "bob").withdrawn() == set(),
     "PoolVectors.members": lambda t, h: garden_vectors(t, h).members() == [h.first.session],
     "PoolVectors.rebuilt": lambda t, h: garden_vectors(t, h).rebuilt(-1) == [h.first.session],
     "PoolVectors.extended": lambda t, h: garden_vectors(t, h).extended(0) == [h.first.session],
     "PoolVectors.all_rows": lambda t, h: [row[0] for row in garden_vectors(t, h).all_rows()] == h.first.messages[:1],
     "PoolVectors.session_rows": lambda t, h: garden_vectors(t, h).session_rows(h.second.session, 0) == [],
+    "FilterStore.pool_messages": lambda t, h: (
+        FilterStore(t).pool_messages(h.first.pool, ANYTHING).ids.tolist() == h.first.messages
+    ),
+    "FilterStore.pool_memories": lambda t, h: (
+        FilterStore(t).pool_memories(h.first.pool, GENERATION, ANYTHING) == [h.first.memory]
+    ),
+    "FilterStore.project_entities": lambda t, h: (
+        FilterStore(t).project_entities(GARDEN, None, ANYTHING) == [h.first.entity]
+    ),
     "VectorStore.sessions_to_embed": lambda t, h: (
         [session for session, _ in VectorStore(t, MODEL).sessions_to_embed(h.first.pool, -1)] == [h.first.session]
     ),
+    "StoredMemories.page": lambda t, h: (
+        [stored.memory.id for stored in garden_memories(t, h).page(now=MOMENT, limit=9)] == [h.first.memory]
+    ),
     "StoredMemories.found": lambda t, h: (
-        list(garden_memories(t, h).found([place.memory for place in h.places])) == [h.first.memory]
+        list(garden_memories(t, h).found([place.memory for place in h.places], MOMENT)) == [h.first.memory]
     ),
     "StoredEntities.all_rows": lambda t, h: (
         [
@@ -183,6 +223,31 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
         ]
         == [[h.first.entity], [h.second.entity], [], []]
     ),
+    "EntityStore.most_mentioned": lambda t, h: (
+        [
+            [entity.id for entity in EntityStore(t).most_mentioned(project, user, limit=9)]
+            for project, user in ((GARDEN, None), (h.cellar, "ann"), (h.cellar, "bob"), (h.cellar, None))
+        ]
+        == [[h.first.entity], [h.second.entity], [], []]
+    ),
+    "ProfileStore.of_user": lambda t, h: (
+        [
+            [fact.id for fact in ProfileStore(t, place.pool).of_user(user, session, now=MOMENT, limit=9)]
+            for place, user, session in (
+                (h.first, "ann", None),
+                (h.first, "bob", None),
+                (h.first, None, h.first.session),
+                (h.first, None, h.second.session),
+            )
+        ]
+        == [[h.first.memory], [], [h.first.memory], []]
+    ),
+    "ProfileStore.equal": lambda t, h: (
+        ProfileStore(t, h.first.pool).equal([place.memory for place in h.places], now=MOMENT) == {}
+    ),
+    "ProfileStore.decisions": lambda t, h: (
+        [fact.id for fact in ProfileStore(t, h.first.pool).decisions(now=MOMENT, limit=9)] == [h.first.memory]
+    ),
     "EntityStore.find": lambda t, h: (
         [
             None if found is None else found.id
@@ -214,7 +279,9 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
     "ObservationStore.recent_of_user": lambda t, h: (
         [stored.session for stored in ObservationStore(t).recent_of_user("ann", h.first.pool, limit=9)] == ["first"]
     ),
-    "MemoryStore.known": lambda t, h: MemoryStore(t).known(h.first.session, h.second.pool, "bob", 9) == ([], []),
+    "MemoryStore.known": lambda t, h: (
+        MemoryStore(t).known(h.first.session, h.second.pool, "bob", 9, MOMENT) == ([], [])
+    ),
 }
 # These take the integer id of a session, project or pool that the caller found under its own reach, or name the tenant's own;
 # keys and usage are the whole tenant's, and their services refuse a confined caller.
@@ -255,7 +322,9 @@ BY_FOUND_ID = {
     "TurnStore.is_of",
     "MessageStore.append",
     "MessageStore.page",
+    "MessageStore.found",
     "MessageStore.recent",
+    "FilterStore.session_messages",
     "MessageStore.count_episodes",
     "MessageStore.count_given_recalled_text",
     "MessageStore.detach_from_pool",
@@ -314,6 +383,17 @@ BY_FOUND_ID = {
     "MemoryStore.contents",
     "MemoryStore.remove",
     "MemoryStore.stored",
+    "MemoryStore.with_digest",
+    "SupersessionStore.set_successor",
+    "ReplacementStore.person",
+    "ReplacementStore.subjects",
+    "ReplacementStore.pairs",
+    "ReplacementStore.add",
+    "RevisionStore.add",
+    "RevisionStore.page",
+    "RevisionStore.last",
+    "RevisionStore.set_undone",
+    "RevisionStore.set_state",
     "StoredMemories.version",
     "EntityStore.add",
     "EntityStore.mention",
@@ -325,7 +405,15 @@ BY_FOUND_ID = {
     "EntityStore.set_user",
     "EntityStore.contents",
     "EntityStore.forget_session",
-    "EntityStore.forget_message",
+    "EntityStore.forget_messages",
+    "RetentionStore.of_tenant",
+    "RetentionStore.set_of_tenant",
+    "RetentionStore.note_ages",
+    "RetentionStore.note_oldest",
+    "RetentionStore.messages",
+    "RetentionStore.memories",
+    "RetentionStore.observations",
+    "RetentionStore.remove_observations",
     "EntityStore.retag",
     "EntityStore.found",
     "EntityStore.lock",

@@ -12,10 +12,10 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from cloister.services.memories import extract
 from support.databases.engines import Engine
-from support.isolation.turn_machine import TurnMachine
+from support.isolation.archive_machine import ArchiveMachine
 
 
-def run(machine: type[TurnMachine], *, examples: int, steps: int, derandomize: bool) -> None:
+def run(machine: type[ArchiveMachine], *, examples: int, steps: int, derandomize: bool) -> None:
     run_state_machine_as_test(
         machine,
         settings=settings(
@@ -33,11 +33,12 @@ def run(machine: type[TurnMachine], *, examples: int, steps: int, derandomize: b
 def test_nothing_ever_crosses_and_everything_that_belongs_is_found(
     engine: Engine, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """ISO-3 to ISO-6, ISO-10, ISO-12, CTX-1, MEM-3, MEM-8, MEM-9, TAB-7, ORG-5. Windows are short: a few messages make notes."""
+    """ISO-3 to ISO-6, ISO-10, ISO-12, CTX-1, MEM-3, MEM-8, MEM-9, TAB-7, ORG-5, ORG-11. Windows are short: a few messages make
+    notes."""
     monkeypatch.setattr(extract, "RECENT_WINDOW", 4)
     monkeypatch.setattr(extract, "_FEWEST_TO_OBSERVE", 3)
 
-    class Machine(TurnMachine):
+    class Machine(ArchiveMachine):
         houses = (engine.services(), engine.services())
 
     wanted = int(os.environ.get("CLOISTER_LONG_RUN", "0"))

@@ -17,11 +17,12 @@ from cloister.domain.entity import same_name
 from cloister.domain.memory import quoted, same_as
 from cloister.domain.scope import Reach
 from cloister.index.qdrant.index import QdrantIndex
+from cloister.services.memories.corrections import MemoryChange
 from cloister.services.tenancy.api_keys import KeyFields
 from cloister.services.tenancy.idempotency import request
 from support.databases.engines import EMBEDDER, Engine, Rows
 from support.setups.extraction import run_due
-from support.setups.memories import MemorySetup, long_talk, settle_house
+from support.setups.memories import HOUR, MemorySetup, long_talk, settle_house
 from support.setups.qdrant import COLLECTION, ENTITY_COLLECTION
 from support.waiting import eventually
 
@@ -31,6 +32,7 @@ WORDS = (b"Quillfeather", b"quillfeather", b"Brambleworks", b"Ploverdale", b"Thi
 KEPT = (
     "SELECT content, terms, vector FROM message",
     "SELECT content, terms, vector, digest FROM memory",
+    "SELECT before, digest FROM memory_revision",
     "SELECT name, terms, vector, digest FROM entity",
     "SELECT notes FROM mention",
     "SELECT content FROM observation",
@@ -97,7 +99,7 @@ def house(engine: Engine) -> MemorySetup:
 
 
 def tell_secrets(house: MemorySetup) -> None:
-    """So that each of the kinds holds one; old enough, too, to be in a note."""
+    """So that each of the kinds holds one; old enough, too, to be in a note. A memory of it was corrected."""
     secrets = [
         SECRET,
         "My sister Ploverdale, who has known Quillfeather since 1987, lives in Thistlewick with eleven parrots.",
@@ -105,6 +107,10 @@ def tell_secrets(house: MemorySetup) -> None:
     house.say("tells", *secrets, *[text.replace("Zentrix", "Zentrixlater") for text in long_talk(32)])
     while run_due(house.services):
         pass
+    for stored in house.stored("tells"):
+        if "Quillfeather" in stored.memory.content:
+            change = MemoryChange(given=frozenset({"content"}), content=f"{stored.memory.content} I think.")
+            house.services.corrections.correct(house.reach, stored.memory.id, change, by=None)
 
 
 def forget_message(house: MemorySetup) -> None:
@@ -122,11 +128,18 @@ def delete(house: MemorySetup) -> None:
     house.services.forgetting.session(house.reach, "tells")
 
 
-@pytest.mark.parametrize("forget", [forget_message, clear, delete])
+def grow_old(house: MemorySetup) -> None:
+    """MEM-18: in a project that keeps what was said for a day."""
+    house.move("tells", house.project("Short", retention_days=1))
+    house.clock.moment += 48 * HOUR
+    house.services.retention.apply(house.reach)
+
+
+@pytest.mark.parametrize("forget", [forget_message, clear, delete, grow_old])
 def test_what_was_forgotten_is_in_no_file(
     house: MemorySetup, engine: Engine, files: Callable[[], Generator[bytes]], forget: Callable[[MemorySetup], None]
 ) -> None:
-    """MEM-9: messages, memories, entities, mentions and notes, with their terms, vectors and digests."""
+    """MEM-9, MEM-13: messages, memories, their revisions, entities, mentions and notes, with their terms, vectors and digests."""
     tell_secrets(house)
     for statement in KEPT:
         assert any("Quillfeather" in repr(row) or "Ploverdale" in repr(row) for row in engine.rows(statement)), (
@@ -196,7 +209,7 @@ def forget_pin(house: MemorySetup) -> None:
     house.services.memories.forget(house.reach, memory.id)
 
 
-@pytest.mark.parametrize("forget", [forget_pin, clear, delete])
+@pytest.mark.parametrize("forget", [forget_pin, clear, delete, grow_old])
 def test_a_forgotten_pin_cannot_be_worked_out_from_what_is_left(
     house: MemorySetup, engine: Engine, files: Callable[[], Generator[bytes]], forget: Callable[[MemorySetup], None]
 ) -> None:

@@ -20,7 +20,17 @@ from support.databases.rows import Household, settle
 OTHER_SESSIONS = 400
 MESSAGES_EACH = 50
 OURS_AT_MOST = 2 * MESSAGES_EACH
-MANY = {"message", "memory", "memory_source", "entity", "mention", "entity_relation", "observation"}
+MANY = {
+    "message",
+    "memory",
+    "memory_source",
+    "memory_replacement",
+    "memory_revision",
+    "entity",
+    "mention",
+    "entity_relation",
+    "observation",
+}
 
 CROWD = b"""
 INSERT INTO pool (pool_id, tenant_id, project_id, user_id, version, removed_version, generation)
@@ -38,9 +48,16 @@ INSERT INTO message (
 ) SELECT
     (session_id << 21) + n, tenant_id, session_id, 'user', 'completed', n, n %% 2, nullif(n %% 5, 0), 'x', 1, 1, '{}', 'x'
 FROM session, generate_series(2, %(messages)s) AS n;
-INSERT INTO memory (memory_id, tenant_id, session_id, digest, created_at, generation, terms, content)
-SELECT message_id, tenant_id, session_id, CAST(CAST(message_id AS TEXT) AS bytea), created_at, 1, 'x', 'x' FROM message
+INSERT INTO memory (memory_id, tenant_id, session_id, digest, created_at, generation, terms, content, subject, retracted_at)
+SELECT
+    message_id, tenant_id, session_id, CAST(CAST(message_id AS TEXT) AS bytea), created_at, 1, 'x', 'x', 'home',
+    nullif(created_at %% 3, 0)
+FROM message
 ON CONFLICT DO NOTHING;
+INSERT INTO memory_replacement (tenant_id, older_id, newer_id)
+SELECT tenant_id, memory_id, memory_id FROM memory ON CONFLICT DO NOTHING;
+INSERT INTO memory_revision (tenant_id, revision_id, memory_id, action, changed_at, digest, before)
+SELECT tenant_id, memory_id, memory_id, 'correct', 1, digest, '{}' FROM memory ON CONFLICT DO NOTHING;
 INSERT INTO memory_source (tenant_id, message_id, memory_id)
 SELECT tenant_id, message_id, message_id FROM message ON CONFLICT DO NOTHING;
 INSERT INTO project (tenant_id, project_id, name, is_default, member_visibility, settings, created_at)
@@ -63,7 +80,10 @@ ANALYZE
 # What still refers to a row that goes, and goes first.
 FIRST = {
     "delete_entities": b"DELETE FROM mention WHERE tenant_id = %(tenant_id)s AND entity_id = %(entity_id)s",
-    "delete_memories": b"DELETE FROM memory_source WHERE tenant_id = %(tenant_id)s AND memory_id = %(memory_id)s",
+    "delete_memories": b"WITH sources AS ("
+    b"DELETE FROM memory_source WHERE tenant_id = %(tenant_id)s AND memory_id = %(memory_id)s), "
+    b"revisions AS (DELETE FROM memory_revision WHERE tenant_id = %(tenant_id)s AND memory_id = %(memory_id)s) "
+    b"DELETE FROM memory_replacement WHERE tenant_id = %(tenant_id)s AND older_id = %(memory_id)s",
 }
 
 
@@ -83,7 +103,24 @@ def crowded(postgres_server: PostgresServer) -> Generator[tuple[str, Household]]
 @pytest.mark.parametrize(
     "query",
     [
+        "change_memory",
+        "corrected_digests",
         "count_episodes",
+        "delete_memory_revisions",
+        "delete_replacements",
+        "facts_about",
+        "facts_by_id",
+        "facts_of_person",
+        "last_memory_revision",
+        "memory_by_digest",
+        "memory_revisions",
+        "memory_validity_rows",
+        "person_of_session",
+        "replacements",
+        "retracted_statements",
+        "set_memory_text",
+        "set_superseded",
+        "subjects_of_memories",
         "recount_unchecked",
         "delete_entities",
         "delete_memories",
@@ -204,6 +241,21 @@ def test_a_query_reads_no_more_rows_than_its_pool_holds(crowded: tuple[str, Hous
         "after_observation_id": 0,
         "observation_id": household.message,
         "revision": 0,
+        "subject": "home",
+        "superseded_by": None,
+        "valid_until": None,
+        "retracted_at": None,
+        "expires_at": None,
+        "importance": None,
+        "pinned": 0,
+        "categories": "[]",
+        "metadata": "{}",
+        "source": "written",
+        "content": "x",
+        "status": None,
+        "now": 1,
+        "after_changed_at": 0,
+        "after_revision_id": 0,
         "vector": bytes(512),
         "terms": b"",
         "role": "user",

@@ -38,7 +38,7 @@ def _best(services: Services, reach: Reach, question: str) -> list[Message]:
     scope = Scope(tenant=reach.tenant, project=None, user=None)
     with services.database.read(reach) as transaction:
         items = services.recall.messages(
-            transaction, scope, Question(text=question, asked_at=0, floor=0), [Pick(limit=LIMIT)]
+            transaction, scope, Question(text=question, asked_at=0, now=0, floor=0), [Pick(limit=LIMIT)]
         ).items
     return [item.message for item in items]
 

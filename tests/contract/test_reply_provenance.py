@@ -8,7 +8,7 @@ import pytest
 
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import TurnMoved
-from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Statement
+from cloister.domain.extraction import NO_GUIDANCE, ExtractedEntity, ExtractedMemory, Guidance, KnownMemory, Statement
 from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.memory import quoted
 from cloister.services.chat.turns import Turn, TurnRequest
@@ -25,9 +25,14 @@ class Names:
     """Makes of every statement a memory, an entity and a note of the same words."""
 
     name = "names"
+    languages: tuple[str, ...] = ()
 
     def memories(
-        self, said: Sequence[Statement], known: Sequence[str], of_user: Sequence[str] = ()
+        self,
+        said: Sequence[Statement],
+        known: Sequence[KnownMemory],
+        of_user: Sequence[KnownMemory] = (),
+        guidance: Guidance = NO_GUIDANCE,
     ) -> list[ExtractedMemory]:
         return [ExtractedMemory(content=one.content, sources=(one.id,)) for one in said]
 

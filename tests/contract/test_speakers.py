@@ -6,7 +6,7 @@ import pytest
 
 from cloister.domain.context import Context
 from cloister.domain.conversation import Draft, Role
-from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Statement
+from cloister.domain.extraction import NO_GUIDANCE, ExtractedEntity, ExtractedMemory, Guidance, KnownMemory, Statement
 from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.memory import quoted
 from cloister.domain.prompts.prompt import system_part
@@ -26,9 +26,14 @@ class Repeating:
     """An extractor that takes every statement, whoever made it, for a memory, an entity and a note."""
 
     name = "repeating"
+    languages: tuple[str, ...] = ()
 
     def memories(
-        self, said: Sequence[Statement], known: Sequence[str], of_user: Sequence[str] = ()
+        self,
+        said: Sequence[Statement],
+        known: Sequence[KnownMemory],
+        of_user: Sequence[KnownMemory] = (),
+        guidance: Guidance = NO_GUIDANCE,
     ) -> list[ExtractedMemory]:
         alone = [ExtractedMemory(content=f"Noted: {one.content}", sources=(one.id,)) for one in said]
         return [*alone, ExtractedMemory(content="Noted: all of it.", sources=tuple(one.id for one in said))]

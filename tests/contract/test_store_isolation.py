@@ -29,11 +29,14 @@ from cloister.storage.stores.sessions import Description, SessionStore
 from cloister.storage.stores.tenants import ProjectStore, TenantStore
 from cloister.storage.stores.usage import UsageStore
 from support.databases.engines import Engine
+from support.isolation.archive_cases import ARCHIVE_CASES
 from support.isolation.derived_cases import DERIVED_CASES, claimed, forget_derived
 from support.isolation.derived_index_cases import DERIVED_INDEX_CASES
 from support.isolation.entity_group_cases import ENTITY_GROUP_CASES
-from support.isolation.erasure_cases import ERASING_CASES
+from support.isolation.erasure_cases import ERASING_CASES, RETENTION_CASES
+from support.isolation.filter_cases import FILTER_CASES
 from support.isolation.idempotency_cases import IDEMPOTENCY_CASES
+from support.isolation.supersession_cases import SUPERSESSION_CASES
 from support.isolation.turn_cases import TURN_CASES
 from support.isolation.twin_tenants import (
     CLAIM,
@@ -160,6 +163,9 @@ CASES: dict[str, Case] = {
     "MessageStore.page": Case(
         act=lambda t, h: MessageStore(t).page(h.first.session, h.first.pool, limit=100), nothing=[]
     ),
+    "MessageStore.found": Case(
+        act=lambda t, h: MessageStore(t).found(h.first.session, h.first.pool, h.first.messages), nothing=[]
+    ),
     "MessageStore.recent": Case(
         act=lambda t, h: MessageStore(t).recent(h.first.session, h.first.pool, "user", 100), nothing=[]
     ),
@@ -268,12 +274,16 @@ CASES: dict[str, Case] = {
     "UsageStore.api_keys": Case(act=lambda t, h: UsageStore(t).api_keys()),
     "UsageStore.set_limits": Case(act=lambda t, h: UsageStore(t).set_limits(Limits(messages=1)), writes=True),
     **DERIVED_CASES,
+    **SUPERSESSION_CASES,
     **DERIVED_INDEX_CASES,
     **ENTITY_GROUP_CASES,
     **TURN_CASES,
     **IDEMPOTENCY_CASES,
     **ERASING_CASES,
+    **RETENTION_CASES,
     **VECTOR_CASES,
+    **FILTER_CASES,
+    **ARCHIVE_CASES,
 }
 
 
@@ -437,6 +447,7 @@ def test_a_message_id_cannot_lie_about_its_session(world: World) -> None:
             metadata="{}",
             content="x",
             recalled_pool_id=None,
+            categories="[]",
         )
 
     with pytest.raises(StorageError):

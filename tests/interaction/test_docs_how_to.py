@@ -237,6 +237,16 @@ def test_every_command_of_the_erasing_page_prints_what_it_shows(reader: Reader) 
     reader.read((HOW_TO / "erase.md").read_text("utf-8"))
 
 
+def test_every_part_of_the_filters_page_prints_what_it_shows(reader: Reader) -> None:
+    """MEM-14"""
+    reader.read((HOW_TO / "filters.md").read_text("utf-8"))
+
+
+def test_every_command_of_the_archives_page_prints_what_it_shows(reader: Reader) -> None:
+    """ORG-11, ORG-12"""
+    reader.read((HOW_TO / "archives.md").read_text("utf-8"))
+
+
 def test_every_command_of_the_workers_page_prints_what_it_shows(reader: Reader) -> None:
     reader.read((HOW_TO / "workers.md").read_text("utf-8"))
 
@@ -262,9 +272,13 @@ def test_every_block_of_a_page_is_run_or_known_to_be_only_shown(page: Path) -> N
         "chat.md": {"console", "js"},
         "chatbot.md": {"console", "python", "text"},
         "erase.md": {"console"},
+        "archives.md": {"console"},
         "memories.md": {"console"},
         "workers.md": {"console"},
+        "filters.md": {"console", "python", "text"},
         "embedders.md": {"console"},
+        # Every configuration in it is tried by `tests/mcp_server/test_documents.py`.
+        "mcp.md": {"console", "json", "toml", "markdown"},
     }
     # What installs and configures a whole machine. Its variables, its commands and its backup are looked at below.
     only_shown = {"deploy.md": {"console", "ini", "nginx"}, "workers.md": {"ini"}}

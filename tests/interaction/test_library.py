@@ -136,6 +136,7 @@ def test_the_public_names_are_these() -> None:
         "IdempotencyMismatch",
         "InvalidRequest",
         "Memory",
+        "MemoryRevision",
         "Message",
         "ModelUnavailable",
         "NotFound",

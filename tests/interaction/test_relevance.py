@@ -95,6 +95,9 @@ def test_what_is_said_again_is_recalled_once_and_counted(memory: Cloister) -> No
         ("the gate code is 4417", 2)
     ]
     assert context.omitted["duplicate"] == 2
+    (item,) = (item for item in context.relevant_history if "gate" in item.content)
+    older, newer = (message.id for message in memory.messages("tells") if "gate code is" in message.content)
+    assert (item.id, item.same_as) == (newer, (older,))
     assert memory.search(QUESTION)[0].times_said == 2
 
 

@@ -10,6 +10,8 @@ import pytest
 from cloister import Cloister
 from support.clients.chat_client import asking
 from support.clients.command_line import CommandLine
+from support.clients.mcp_client import over_http as over_mcp_http
+from support.clients.mcp_client import over_stdio as over_mcp_stdio
 from support.databases.engines import Engine, opened_engine
 from support.servers.http_server import Caller, Server, serving
 
@@ -116,6 +118,24 @@ def over_openai(field: str) -> Say:
     return say
 
 
+def over_mcp(house: House, name: str, place: Place, user: str | None) -> None:
+    """MCP has no argument for a project: the connection names one, and there is no way to ask for none."""
+    given = {"X-Session-ID": name, "X-User-ID": user, "X-Project-ID": None if place == DEFAULT else place}
+    headers = {header: value for header, value in given.items() if value is not None}
+    with over_mcp_http(house.server.address, house.key, headers) as connected:
+        connected.call("record_exchange", user_message=fact(name), ai_response="Noted.")
+
+
+def mcp_command(options: Callable[[House], tuple[str, ...]]) -> Say:
+    def say(house: House, name: str, place: Place, user: str | None) -> None:
+        given = {"--session": name, "--user": user, "--project": None if place == DEFAULT else place}
+        named = [part for option, value in given.items() if value is not None for part in (option, value)]
+        with over_mcp_stdio(*options(house), *named) as connected:
+            connected.call("record_exchange", user_message=fact(name), ai_response="Noted.")
+
+    return say
+
+
 WAYS: dict[str, Say] = {
     "library": library(lambda house: house.embedded),
     "remote library": library(lambda house: house.remote),
@@ -128,6 +148,9 @@ WAYS: dict[str, Say] = {
     "OpenAI user": over_openai("user"),
     "OpenAI safety_identifier": over_openai("safety_identifier"),
     "OpenAI metadata": over_openai("metadata"),
+    "MCP": over_mcp,
+    "MCP command on a directory": mcp_command(lambda house: ("--data", house.commands.data)),
+    "MCP command on a server": mcp_command(lambda house: ("--data", house.server.address, "--key", house.key)),
 }
 
 
@@ -137,7 +160,7 @@ def test_the_same_call_gives_the_same_pool_through_every_way_in(house: House, pl
     project = house.embedded.create_project(f"Made for {place}").project_id
     given = project if place == "project" else place
     expected = {DEFAULT: house.default, None: None, "project": project}[place]
-    ways = {way: say for way, say in WAYS.items() if place is not None or not way.startswith("OpenAI")}
+    ways = {way: say for way, say in WAYS.items() if place is not None or not way.startswith(("OpenAI", "MCP"))}
     names = {way: f"{place} {number}".replace(" ", "-") for number, way in enumerate(ways)}
     user = f"ana-{place}"
     for way, say in ways.items():

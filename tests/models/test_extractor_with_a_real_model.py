@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 
 from cloister.domain.errors import ModelUnavailable
-from cloister.domain.extraction import ExtractedEntity, ExtractedMemory
+from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Guidance
 from cloister.domain.identifiers import MessageId
 from cloister.models.openai import answers
 from cloister.models.openai.answers import LONGEST_TEXT, Reply, Schema
@@ -15,7 +15,7 @@ from cloister.models.openai.client import BlockingModelClient
 from cloister.models.openai.endpoint import Endpoint, TooLongForTheModel
 from cloister.models.openai.extractor import OpenAiExtractor, completion_body
 from cloister.models.openai.quotations import quotation, shown
-from support.samples.statements import ids, statement
+from support.samples.statements import ids, known_memory, statement
 from support.servers.model_server import CONTEXT, ModelServer
 
 SAID = [
@@ -58,6 +58,18 @@ def test_mem_5_a_real_model_gives_memories(make: Make) -> None:
         assert isinstance(memory, ExtractedMemory)
         assert_well_formed(memory.content, memory.sources)
         assert memory.importance is None or 0 <= memory.importance <= 1
+
+
+@pytest.mark.usefixtures("at_least_one")
+def test_mem_12_a_real_model_is_shown_what_is_known_and_answers_in_the_shape(make: Make) -> None:
+    """MEM-12, MEM-15: the wire, not the wisdom: what it names as replaced was shown to it."""
+    known = [known_memory(71, "Anna lives in Rome."), known_memory(72, "Anna is a nurse.")]
+    found = make().memories(SAID, known, (), Guidance(instructions="Look for homes.", wanted=("home", "work")))
+    assert found
+    for memory in found:
+        assert_well_formed(memory.content, memory.sources)
+        assert {*memory.replaces} <= {71, 72}
+        assert {*memory.categories} <= {"home", "work", "other"}
 
 
 @pytest.mark.usefixtures("at_least_one")

@@ -36,6 +36,7 @@ def before_call(_: schemathesis.HookContext, case: Any, **__: Any) -> None:
     _expire_in_the_future(body)
     _want_no_other_dimensions(body)
     _say_something(body)
+    _filter_within_bounds(query, body)
     if case.meta.phase.name.value != "stateful" and case.method != "DELETE":
         _name_what_is_there(path, query, body)
     _go_on_where_a_page_ended(query, case.operation.path.format(**path))
@@ -84,7 +85,7 @@ def _go_on_where_a_page_ended(query: Fields, path: str) -> None:
     asked for."""
     if "cursor" in query:
         del query["cursor"]
-        if path in _GROUND["cursors"] and "name" not in query:
+        if path in _GROUND["cursors"] and not {"name", "filter"} & set(query):
             query["cursor"] = _GROUND["cursors"][path]
 
 
@@ -99,6 +100,24 @@ def _say_something(body: Fields) -> None:
     messages = cast(list[object] | None, body.get("messages"))
     if isinstance(messages, list) and any("parts" in _fields(message) for message in messages):
         messages.append({"role": "user", "parts": [{"type": "text", "text": "What did we plant?"}]})
+
+
+def _filter_within_bounds(query: Fields, body: Fields) -> None:
+    """A filter in a query is JSON text, and no schema can say how deep a filter is or how many conditions it has."""
+    if "filter" in query:
+        query["filter"] = '{"not": {"role": "tool"}}'
+    if isinstance(given := body.get("filter"), MutableMapping):
+        depth, conditions = _size(cast(Fields, given))
+        if depth > 5 or conditions > 50:
+            body["filter"] = {"or": [{"role": "user"}, {"kind": "memory"}]}
+
+
+def _size(filter: Fields) -> tuple[int, int]:
+    """How deep a filter is, and how many conditions it has."""
+    inner = [*filter.get("and", ()), *filter.get("or", ()), *([filter["not"]] if "not" in filter else ())]
+    sizes = [_size(part) for part in inner]
+    own = len(filter) - len({"and", "or", "not"} & set(filter)) + len(filter.get("metadata", ()))
+    return 1 + max((depth for depth, _ in sizes), default=0), own + sum(conditions for _, conditions in sizes)
 
 
 def _want_no_other_dimensions(body: Fields) -> None:

@@ -28,6 +28,7 @@ from cloister.domain.scope import Reach
 from cloister.domain.timestamps import now
 from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.dispatch.callers import need_of
+from cloister.interfaces.http.mcp.errors import PATH as MCP
 from cloister.interfaces.http.openai.errors import PATHS as OPENAI_PATHS
 from cloister.services.conversations.sessions import SessionFields
 from cloister.services.tenancy.api_keys import ApiKeys, KeyFields
@@ -204,6 +205,7 @@ ONE = {"role": "user", "content": "And the beans."}
 TURN = {"session_id": SESSION, "user_message": "And the beans?", "ai_response": "Those too."}
 ASK = {"id": SESSION, "messages": [{"role": "user", "parts": [{"type": "text", "text": "And the beans?"}]}]}
 COMPLETE = {"messages": [{"role": "user", "content": "And the beans?"}]}
+MESSAGE = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 ROWS = (
     #                                                         reader, writer, admin,
     #                                                         stranger, pinned elsewhere, confined here, confined elsewhere
@@ -217,6 +219,18 @@ ROWS = (
     Row("GET", "/org/api-keys", "403 403 200 200 200 403 403"),
     Row("POST", "/org/api-keys", "403 403 201 201 201 403 403", {"name": "another"}),
     Row("DELETE", "/org/api-keys/{key_id}", "403 403 204 404 204 403 403"),
+    Row("GET", "/org/projects/{project_id}/profile", "200 403 200 404 200 200 404"),
+    Row("GET", "/v1/users/{user_id}/profile", "200 403 200 200 200 200 200"),
+    Row("GET", "/v1/users/{user_id}/profile?project_id=none", "200 403 200 200 200 403 403"),
+    Row("GET", "/v1/users/{user_id}/profile?project_id={project_id}", "200 403 200 404 200 200 404"),
+    Row("GET", "/v1/users/{user_id}/profile", "200 403 200 404 200 200 403", in_garden=True),
+    Row("GET", "/org/settings", "403 403 200 200 200 403 403"),
+    Row("PATCH", "/org/settings", "403 403 200 200 200 403 403", {"retention_days": 30}),
+    Row("POST", "/org/retention", "403 403 200 200 200 403 403"),
+    Row("POST", "/org/retention?dry_run=true", "403 403 200 200 200 403 403"),
+    Row("POST", "/org/retention", "403 403 422 404 422 422 403", in_garden=True),
+    Row("POST", "/org/projects/{project_id}/retention", "403 403 200 404 200 200 404"),
+    Row("POST", "/org/projects/{project_id}/retention?dry_run=true", "403 403 200 404 200 200 404"),
     Row("GET", "/org/usage", "200 403 200 200 200 403 403"),
     Row("POST", "/v1/sessions", "403 201 201 201 201 201 201", {"external_id": "new"}),
     Row("POST", "/v1/sessions", "403 201 201 404 201 201 403", {"external_id": "new"}, in_garden=True),
@@ -241,12 +255,25 @@ ROWS = (
         "403 201 201 404 201 201 404",
         {"session_id": SESSION, "contents": ["Beans need water."]},
     ),
+    Row("GET", "/v1/memories/{memory_id}", "200 403 200 404 200 200 404"),
+    Row("PATCH", "/v1/memories/{memory_id}", "403 403 200 404 200 200 404", {"pinned": True}),
+    Row("POST", "/v1/memories/{memory_id}/retract", "403 403 200 404 200 200 404"),
+    Row("POST", "/v1/memories/{memory_id}/restore", "403 403 409 404 409 409 404"),
+    Row("GET", "/v1/memories/{memory_id}/history", "200 403 200 404 200 200 404"),
     Row("DELETE", "/v1/memories/{memory_id}", "403 204 204 404 204 204 404"),
     Row("GET", "/v1/users/{user_id}/memories", "403 403 200 200 200 200 200"),
     Row("GET", "/v1/users/{user_id}/memories", "403 403 200 404 200 200 403", in_garden=True),
     Row("DELETE", "/v1/users/{user_id}", "403 403 200 200 200 403 403"),
     Row("DELETE", "/v1/users/{user_id}?dry_run=true", "403 403 200 200 200 403 403"),
     Row("DELETE", "/v1/users/{user_id}", "403 403 422 404 422 422 403", in_garden=True),
+    Row("GET", "/v1/export", "403 403 200 200 200 403 403"),
+    Row("GET", "/v1/export", "403 403 422 404 422 422 403", in_garden=True),
+    Row("GET", "/v1/export?scope=project&id={project_id}", "403 403 200 404 200 200 404"),
+    Row("GET", "/v1/export?scope=project", "403 403 200 404 200 200 403", in_garden=True),
+    Row("GET", "/v1/export?scope=user&id={user_id}", "403 403 200 200 200 403 403"),
+    # It takes lines, not an object: see test_archives.py for what is in them.
+    Row("POST", "/v1/import", "403 403 422 422 422 422 422", {"kind": "header"}),
+    Row("POST", "/v1/import", "403 403 422 404 422 422 403", {"kind": "header"}, in_garden=True),
     Row("GET", "/v1/entities", "400 403 400 400 200 200 200"),
     Row("GET", "/v1/entities", "200 403 200 404 200 200 403", in_garden=True),
     Row("PATCH", "/v1/entities/{entity_id}", "403 403 200 404 200 200 404", {"project_id": "{project_id}"}),
@@ -261,6 +288,12 @@ ROWS = (
     Row("POST", "/v1/entities/{entity_id}/split", "403 403 200 404 200 200 404", {"aliases": ["Annie"]}),
     Row("POST", "/v1/entities/{entity_id}/restore", "403 403 200 404 200 200 404"),
     Row("POST", "/v1/sessions/{external_id}/extract", "403 200 200 404 200 200 404"),
+    Row("POST", "/v1/extract/preview", "403 200 200 200 200 200 200", {"messages": [ONE]}),
+    Row("POST", "/v1/extract/preview", "403 200 200 404 200 200 403", {"messages": [ONE]}, in_garden=True),
+    Row(
+        "POST", "/v1/extract/preview", "403 200 200 404 200 200 404", {"messages": [ONE], "project_id": "{project_id}"}
+    ),
+    Row("POST", "/v1/extract/preview", "403 200 200 200 200 403 403", {"messages": [ONE], "project_id": None}),
     Row("GET", "/v1/sessions/{external_id}/observations", "200 403 200 404 200 200 404"),
     Row("GET", "/v1/events", "200 403 200 200 200 200 200"),
     Row("GET", "/v1/events", "200 403 200 404 200 200 403", in_garden=True),
@@ -275,6 +308,8 @@ ROWS = (
     Row(
         "POST", "/v1/chat/completions", "403 403 200 200 200 200 404", {**COMPLETE, "metadata": {"session_id": SESSION}}
     ),
+    Row("POST", "/mcp", "200 403 200 200 200 200 200", MESSAGE),
+    Row("POST", "/mcp", "200 403 200 404 200 200 403", MESSAGE, in_garden=True),
     Row("GET", "/v1/models", "200 403 200 200 200 200 200"),
     Row("POST", "/v1/embeddings", "200 403 200 200 200 200 200", {"input": "The roses need water."}),
     Row("POST", "/v1/context", "200 403 200 404 200 200 404", {"session_id": SESSION}),
@@ -355,6 +390,16 @@ def bound_status(row: Row, user: str, app: FastAPI) -> int:
     needs = {(method, route.path): need_of(route.endpoint) for route in routes for method in route.methods}
     if needs[row.method, row.path.partition("?")[0]] == "admin" or row.path == "/org/usage":
         return 403
+    if user != USER and "/profile" in row.path and "{user_id}" in row.path:
+        return 403
+    if row.path.startswith("/v1/export"):
+        return (
+            200
+            if "scope=user" in row.path and user == USER
+            else 403
+            if not row.in_garden or "project" in row.path
+            else 422
+        )
     body = cast(dict[str, Any], row.body or {})
     named = [value for value in body.values() if isinstance(value, str)]
     named += body.get("metadata", {}).values()
@@ -374,8 +419,10 @@ def status_of(row: Row, house: House, asking: Caller) -> int:
     )
     status = answer.status_code
     if status >= 400:
-        said = answer.json()["error"] if row.path in OPENAI_PATHS else answer.json()
-        kind = "application/json" if row.path in OPENAI_PATHS else "application/problem+json"
+        has_own_format = row.path in OPENAI_PATHS or row.path == MCP
+        said = answer.json()["error"] if has_own_format else answer.json()
+        said = said["data"] if row.path == MCP else said
+        kind = "application/json" if has_own_format else "application/problem+json"
         assert answer.headers["content-type"] == kind
         assert said["code"] == REFUSALS[status], answer.text
         assert answer.headers.get("www-authenticate") == ("Bearer" if status == 401 else None)

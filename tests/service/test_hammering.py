@@ -228,6 +228,11 @@ class Client:
         headers = {"X-Project-ID": self._random.choice(self._home.projects)}
         hits = self.ask("POST", "/v1/search", 200, json={"query": WORDS, "limit": 20}, headers=headers).json()["data"]
         assert all(self._home.marker in hit["content"].lower() for hit in hits)
+        called = {"name": "search_memory", "arguments": {"query": WORDS}}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": called}
+        found = self.ask("POST", "/mcp", 200, json=message, headers=headers).json()["result"]["structuredContent"]
+        assert found["scope"]["project"] == headers["X-Project-ID"]
+        assert all(self._home.marker in hit["content"].lower() for hit in found["results"])
 
     def look_around(self) -> None:
         project = self._random.choice(self._home.projects)

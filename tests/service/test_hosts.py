@@ -24,6 +24,7 @@ def is_refused(answer: httpx2.Response) -> bool:
     if answer.status_code != 421:
         return False
     said = answer.json().get("error") or answer.json()
+    said = said.get("data") or said
     assert said["code"] == "wrong_host"
     assert "CLOISTER_ALLOWED_HOSTS" in answer.text
     assert "set-cookie" not in answer.headers

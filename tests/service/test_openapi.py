@@ -84,14 +84,20 @@ def needs(app: Any) -> dict[tuple[str, str], str]:
     }
 
 
+# Another protocol, which describes itself to its clients. The document names it.
+NOT_DESCRIBED = {("POST", "/mcp")}
+
+
 def test_every_route_is_in_the_document_and_nothing_else(app: Any, document: Node) -> None:
-    assert {(method, path) for method, path, _ in operations(document)} == routes_of(app)
+    assert {(method, path) for method, path, _ in operations(document)} == routes_of(app) - NOT_DESCRIBED
+    assert all(f"`{method} {path}`" in document["info"]["description"] for method, path in NOT_DESCRIBED)
 
 
 def test_an_operation_is_known_by_a_name_that_people_can_read(app: Any, document: Node) -> None:
     names = [operation["operationId"] for _, _, operation in operations(document)]
     assert len(set(names)) == len(names)
-    assert set(names) == {route.endpoint.__name__ for route in app.routes}
+    hidden = {path for _, path in NOT_DESCRIBED}
+    assert set(names) == {route.endpoint.__name__ for route in app.routes if route.path not in hidden}
     assert all(operation["summary"] and operation["description"] for _, _, operation in operations(document))
 
 
@@ -108,10 +114,10 @@ def test_tenants_may_name_a_project_in_the_header_and_nobody_else(app: Any, docu
     """ORG-3."""
     for method, path, operation in operations(document):
         named = any(parameter["name"] == "X-Project-ID" for parameter in parameters(document, operation))
-        # A user is erased in all projects.
-        narrowed = needs(app)[method, path] in ("read", "write", "admin") and (method, path) != (
-            "DELETE",
-            "/v1/users/{user_id}",
+        # A user is erased in all projects, and an archive says itself where everything goes.
+        narrowed = needs(app)[method, path] in ("read", "write", "admin") and (method, path) not in (
+            ("DELETE", "/v1/users/{user_id}"),
+            ("POST", "/v1/import"),
         )
         assert named == narrowed, path
 
@@ -168,12 +174,13 @@ def test_what_a_conflict_a_quota_or_a_missing_project_can_refuse_says_so(documen
         }
 
     writing = {"create_session", "record_message", "record_messages", "record_episode"}
-    others = {"create_tenant", "revoke_api_key", "add_memories", "sign_in", "erase_tenant"}
+    memories = {"add_memories", "correct_memory", "restore_memory"}
+    others = {"create_tenant", "revoke_api_key", "sign_in", "erase_tenant", *memories}
     projects = {"create_project", "change_project", "delete_project"}
-    assert with_code("conflict") == {*writing, *others, *projects, "extract", "chat", "complete_chat"}
+    assert with_code("conflict") == {*writing, *others, *projects, "extract", "chat", "complete_chat", "import_archive"}
     assert with_code("turn_in_progress") == {"chat", "complete_chat"}
-    assert with_code("quota_exceeded") == {*writing, "create_project", "chat", "complete_chat"}
-    assert with_code("project_required") == {"search", "list_entities"}
+    assert with_code("quota_exceeded") == {*writing, "create_project", "chat", "complete_chat", "import_archive"}
+    assert with_code("project_required") == {"search", "list_entities", "export_archive"}
     assert with_code("model_unavailable") == {"extract", "complete_chat"}
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
+from cloister.interfaces.http.mcp.errors import PATH as MCP
 from cloister.interfaces.http.openai.errors import PATHS as OPENAI_PATHS
 from support.databases.engines import Engine
 from support.servers.http_server import Server, Tenant, operations_of
@@ -41,6 +42,9 @@ def refused(server: Server, tenant: Tenant, method: str, path: str, query: str) 
     if path in OPENAI_PATHS:
         assert answer.headers["content-type"] == "application/json"
         return answer.status_code, [answer.json()["error"]["param"]]
+    if path == MCP:
+        assert answer.headers["content-type"] == "application/json"
+        return answer.status_code, [each["field"] for each in answer.json()["error"]["data"]["errors"]]
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json()["code"] == "invalid_request", answer.text
     return answer.status_code, [each["field"] for each in answer.json()["errors"]]
@@ -57,7 +61,8 @@ def test_no_route_takes_a_parameter_that_it_does_not_know_and_nothing_is_changed
     walked = 0
     for route in create_app(server.services).routes:
         assert isinstance(route, GuardedRoute), route
-        known = {name for name, place in parameters_of(server)[route.path_format] if place == "query"}
+        described = {*parameters_of(server)[route.path_format]} if route.include_in_schema else set[tuple[str, str]]()
+        known = {name for name, place in described if place == "query"}
         path = re.sub(r"\{(\w+)\}", lambda found: ids.get(found[1], "x"), route.path_format)
         for method in route.methods or ():
             for name in {UNKNOWN, "dry_run"} - known:

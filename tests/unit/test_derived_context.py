@@ -18,7 +18,14 @@ EACH = 6
 
 def memory(number: int, content: str = "12345678") -> StoredMemory:
     stored = Memory(
-        id=MemoryId(number), session=SESSION, content=content, importance=None, sources=(), created_at=number
+        id=MemoryId(number),
+        session=SESSION,
+        content=content,
+        importance=None,
+        sources=(),
+        created_at=number,
+        valid_from=number,
+        source="written",
     )
     return StoredMemory(memory=stored, session="here", user=None, project=None)
 

@@ -11,6 +11,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 import cloister
 from cloister.domain import patterns
 from cloister.domain.conversation import Message
+from cloister.domain.errors import InvalidRequest
 from cloister.domain.extraction import Statement
 from cloister.domain.identifiers import MessageId, SessionId
 from cloister.domain.memory import normalised, quoted, same_as
@@ -27,6 +29,7 @@ from cloister.domain.prompts.outside_text import harmless
 from cloister.domain.prompts.recalled_text import own_words
 from cloister.domain.prompts.speaker import without_user
 from cloister.domain.recall.excerpt import best_passage
+from cloister.domain.recall.filter_language import parse_filter, parse_filter_text
 from cloister.domain.recall.other_languages import asks_assistant
 from cloister.domain.recall.other_languages import named_dates as dates_in_other_languages
 from cloister.domain.recall.passage import Passage
@@ -177,6 +180,15 @@ def said_by(content: str) -> Said:
     return Said(made, None)
 
 
+def read_filter(text: str) -> None:
+    """As JSON text, and as every value of a filter."""
+    with suppress(InvalidRequest):
+        parse_filter_text(text)
+    for wanted in ({text: 1}, {"category": text}, {"created_after": text}, {"metadata": {text: [text]}}):
+        with suppress(InvalidRequest):
+            parse_filter(wanted)
+
+
 FUNCTIONS: Mapping[str, Use] = {
     "own_words": own_words,
     "quoted": lambda text: quoted([text]),
@@ -202,6 +214,7 @@ FUNCTIONS: Mapping[str, Use] = {
     "repetition": says_the_same,
     "answer of a model": read_answer,
     "quotation for a model": harmless,
+    "filter": read_filter,
 }
 
 

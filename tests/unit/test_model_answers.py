@@ -8,22 +8,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cloister.domain.extraction import ExtractedEntity, ExtractedMemory
+from cloister.domain.identifiers import MemoryId
 from cloister.models.openai.answers import (
     ENTITIES,
     LONGEST_TEXT,
-    MEMORIES,
     NOTES,
     Asked,
     OtherItems,
     Reply,
     Schema,
     UnusableAnswer,
+    memories_schema,
     read_entities,
     read_memories,
     read_notes,
     without_lengths,
 )
 from cloister.models.openai.merging import merged_entities, merged_memories, merged_notes, most_alike_first
+from cloister.models.openai.quotations import KnownLine
 from support.samples.statements import ids
 
 ASKED = ids(1, 2, 3)
@@ -227,7 +229,7 @@ def test_an_answer_that_was_cut_off_is_not_read_even_where_it_could_be() -> None
         read_memories(Reply(text='{"memories": []}', complete=False), BY_USERS)
 
 
-@pytest.mark.parametrize("schema", [MEMORIES, ENTITIES, NOTES])
+@pytest.mark.parametrize("schema", [memories_schema(["work"]), ENTITIES, NOTES])
 def test_schemas_are_what_strict_servers_take(schema: Schema) -> None:
     """Every field is required, no others are allowed, and the root is an object."""
 
@@ -276,5 +278,6 @@ def test_notes_that_say_the_same_are_one() -> None:
 
 
 def test_what_is_known_of_the_same_things_is_shown_first() -> None:
-    known = ["Anna likes tea.", "Berta climbs mountains.", "Carl sails."]
+    texts = ["Anna likes tea.", "Berta climbs mountains.", "Carl sails."]
+    known = [KnownLine(MemoryId(number), text) for number, text in enumerate(texts)]
     assert most_alike_first(known, "Which mountains did Berta see?") == [known[1], known[2], known[0]]

@@ -32,7 +32,14 @@ def context(*said: Message, history: tuple[Message, ...] = (), memories: tuple[s
     stored = tuple(
         StoredMemory(
             memory=Memory(
-                id=MemoryId(1), session=SessionId(2), content=content, importance=None, sources=(), created_at=MOMENT
+                id=MemoryId(1),
+                session=SessionId(2),
+                content=content,
+                importance=None,
+                sources=(),
+                created_at=MOMENT,
+                valid_from=MOMENT,
+                source="written",
             ),
             session="other-session",
             user="ada",

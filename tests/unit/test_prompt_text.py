@@ -18,7 +18,7 @@ from cloister.domain.memory import Memory, StoredMemory, has_recalled, quoted, s
 from cloister.domain.observation import Observation, StoredObservation
 from cloister.domain.prompts.outside_text import harmless, marks, without_control_words
 from cloister.domain.prompts.prompt import prompt, system_part
-from cloister.models.openai.quotations import quotation, shown
+from cloister.models.openai.quotations import KnownLine, quotation, shown
 from support.samples.statements import statement
 
 MOMENT = 1_700_000_000_000_000
@@ -141,7 +141,14 @@ def recalled(texts: list[str], *, shared: bool = False, author: str | None = Non
     memories = tuple(
         StoredMemory(
             memory=Memory(
-                id=MemoryId(n), session=SessionId(2), content=text, importance=None, sources=(), created_at=n
+                id=MemoryId(n),
+                session=SessionId(2),
+                content=text,
+                importance=None,
+                sources=(),
+                created_at=n,
+                valid_from=n,
+                source="written",
             ),
             session="s",
             user=user,
@@ -267,7 +274,8 @@ def test_no_message_of_the_conversation_opens_or_closes_a_block_of_another(texts
 @given(st.lists(st.tuples(TEXT, st.none() | TEXT), min_size=1, max_size=4), st.lists(TEXT, max_size=3))
 def test_the_only_marks_of_an_extraction_prompt_are_ours(said: list[tuple[str, str | None]], known: list[str]) -> None:
     quotations = [quotation(statement(n, text, author=author)) for n, (text, author) in enumerate(said, 1)]
-    text = shown(quotations, [harmless(line) for line in known], [harmless(line) for line in known])
+    lines = [KnownLine(MemoryId(number), harmless(line)) for number, line in enumerate(known)]
+    text = shown(quotations, lines, lines)
     assert text.count("<") == text.count(">") == 2 * len(said) + (4 if known else 0)
     assert_holds_no_control_word("\n".join(quoted_one.text for quoted_one in quotations))
 

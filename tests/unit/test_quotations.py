@@ -6,8 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cloister.domain.identifiers import MemoryId
 from cloister.domain.prompts.outside_text import harmless
-from cloister.models.openai.quotations import cut, first_fitting, parts, quotation, restore_brackets, shown, tokens
+from cloister.models.openai.quotations import (
+    KnownLine,
+    cut,
+    first_fitting,
+    parts,
+    quotation,
+    restore_brackets,
+    shown,
+    tokens,
+)
 from support.samples.statements import ids, statement
 
 NASTY = st.lists(
@@ -22,7 +32,7 @@ NASTY = st.lists(
 @given(st.lists(st.tuples(NASTY, st.none() | NASTY), max_size=5), st.lists(NASTY, max_size=3))
 def test_the_only_marks_are_ours(said: list[tuple[str, str | None]], known: list[str]) -> None:
     quotations = [quotation(statement(n, content, author=author)) for n, (content, author) in enumerate(said, 1)]
-    text = shown(quotations, [harmless(line) for line in known])
+    text = shown(quotations, [KnownLine(MemoryId(1), harmless(line)) for line in known])
     marks = re.findall(r"<[^>]*>", text)
     heads = [mark for mark in marks if mark.startswith("<statement ")]
     assert len(heads) == marks.count("</statement>") == len(said)
@@ -80,5 +90,6 @@ def test_what_is_cut_fits_and_says_so(text: str, limit: int) -> None:
 
 
 def test_lines_are_taken_while_they_fit() -> None:
-    assert first_fitting(["four", "four", "four"], 4) == ["four", "four"]
-    assert first_fitting(["x" * 400, "four"], 10) == []
+    four = KnownLine(MemoryId(1), "four")
+    assert first_fitting([four, four, four], 8) == [four, four]
+    assert first_fitting([KnownLine(MemoryId(2), "x" * 400), four], 10) == []

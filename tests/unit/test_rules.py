@@ -11,6 +11,7 @@ from cloister.models.interface import Extractor
 from cloister.models.rules.categories import IMPORTANCE, Category
 from cloister.models.rules.extractor import Rules
 from cloister.models.rules.memories import facts
+from support.samples.statements import known_memory
 
 RULES = Rules()
 SENTENCES = Path(__file__).parents[2] / "benchmarks" / "extraction_sentences.json"
@@ -162,7 +163,10 @@ def test_what_two_people_say_of_themselves_stays_apart() -> None:
 
 @pytest.mark.parametrize("known", ["The user lives in Rome.", "the user  LIVES in rome", "The user lives, in Rome!"])
 def test_mem_2_what_is_known_already_is_not_repeated(known: str) -> None:
-    assert RULES.memories(said("I live in Rome. I'm a nurse."), [known])[0].content == "The user is a nurse."
+    assert (
+        RULES.memories(said("I live in Rome. I'm a nurse."), [known_memory(1, known)])[0].content
+        == "The user is a nurse."
+    )
 
 
 def test_only_users_are_listened_to() -> None:
@@ -172,7 +176,7 @@ def test_only_users_are_listened_to() -> None:
 
 def test_nothing_gives_nothing() -> None:
     assert RULES.memories([], []) == []
-    assert RULES.memories(said(""), ["The user is a nurse."]) == []
+    assert RULES.memories(said(""), [known_memory(1, "The user is a nurse.")]) == []
 
 
 def test_the_labelled_sentences_are_read_as_well_as_was_decided() -> None:

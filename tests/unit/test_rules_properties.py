@@ -11,6 +11,7 @@ from cloister.domain.identifiers import MessageId
 from cloister.domain.memory import MAX_MEMORY, checked_memory, quoted
 from cloister.domain.text import MAX_CONTENT
 from cloister.models.rules.extractor import Rules
+from support.samples.statements import known_memory
 
 RULES = Rules()
 VOCABULARY = (
@@ -76,7 +77,7 @@ def test_the_same_statements_give_the_same_answer(said: list[Statement]) -> None
 
 @given(STATEMENTS)
 def test_what_was_remembered_is_not_remembered_again(said: list[Statement]) -> None:
-    known = [memory.content for memory in RULES.memories(said, [])]
+    known = [known_memory(at, found.content) for at, found in enumerate(RULES.memories(said, []), 1)]
     assert RULES.memories(said, known) == []
 
 

@@ -48,7 +48,7 @@ class Pool:
             coverage=nothing,
         )
         scores = np.array([score for _, score in self.said], np.float32)
-        asked = Question(text=question, asked_at=0, floor=floor)
+        asked = Question(text=question, asked_at=0, now=0, floor=floor)
         picked = Selection(evidence, scores, asked, self._items)
         return picked.select([Pick(limit=limit)], [MessageId(id) for id in without])
 

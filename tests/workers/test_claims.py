@@ -10,7 +10,7 @@ import pytest
 
 from cloister.bootstrap import Services, wire
 from cloister.domain.errors import Conflict, ModelUnavailable
-from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Statement
+from cloister.domain.extraction import NO_GUIDANCE, ExtractedEntity, ExtractedMemory, Guidance, KnownMemory, Statement
 from cloister.domain.identifiers import MessageId
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock, now
@@ -30,6 +30,7 @@ class Model:
     """An extractor that can be held up, or broken; otherwise each thing said is a memory."""
 
     name = "model"
+    languages: tuple[str, ...] = ()
 
     def __init__(self) -> None:
         self.asked = threading.Event()
@@ -38,7 +39,11 @@ class Model:
         self.error: Exception | None = None
 
     def memories(
-        self, said: Sequence[Statement], known: Sequence[str], of_user: Sequence[str] = ()
+        self,
+        said: Sequence[Statement],
+        known: Sequence[KnownMemory],
+        of_user: Sequence[KnownMemory] = (),
+        guidance: Guidance = NO_GUIDANCE,
     ) -> list[ExtractedMemory]:
         self.asked.set()
         self.go_on.wait(30)

@@ -54,6 +54,7 @@ export interface RecalledItem {
   relevance: number | null;
   strength: "strong" | "weak" | null;
   times_said: number;
+  same_as: string[];
   is_excerpt: boolean;
 }
 

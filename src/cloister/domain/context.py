@@ -8,11 +8,13 @@ from typing import Literal, NamedTuple, cast, get_args
 from cloister.domain.conversation import ROLES, Message, Role
 from cloister.domain.entity import Entity
 from cloister.domain.errors import InvalidRequest
-from cloister.domain.identifiers import EntityId, MemoryId, ProjectId
+from cloister.domain.identifiers import EntityId, MemoryId, MessageId, ProjectId
 from cloister.domain.memory import StoredMemory, quoted
 from cloister.domain.observation import StoredObservation
+from cloister.domain.prompts.profile import ProfileFact
 from cloister.domain.prompts.speaker import attributed, listener, with_user
 from cloister.domain.text import checked_limit
+from cloister.domain.timestamps import iso
 
 Method = Literal["recent", "semantic"]
 ConversationScope = Literal["current", "pool"]
@@ -48,8 +50,8 @@ _DEFAULT_SOURCES = (
 
 class Item(NamedTuple):
     """A message in a context, with the outside id and the user of its session, and its source. A message that was searched for has
-    a score, which orders it among the others, and its relevance to the question; `times` is how often the same was said. Of an
-    excerpt, the content is only a passage of the stored message."""
+    a score, which orders it among the others, and its relevance to the question; `times` is how often the same was said, and `same`
+    are some of the other messages that say it. Of an excerpt, the content is only a passage of the stored message."""
 
     message: Message
     session: str
@@ -58,17 +60,19 @@ class Item(NamedTuple):
     user: str | None = None
     relevance: float | None = None
     times: int = 1
+    same: tuple[MessageId, ...] = ()
     excerpt: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Derived:
     """Data derived from earlier messages: memories of the pool and entities of the project, best first; observations in order. The
-    relevance of memories and entities is by their ids."""
+    relevance of memories and entities is by their ids. `profile` has facts of the user, if the prompt asks for them (MEM-16)."""
 
     memories: tuple[StoredMemory, ...] = ()
     entities: tuple[Entity, ...] = ()
     observations: tuple[StoredObservation, ...] = ()
+    profile: tuple[ProfileFact, ...] = ()
     memory_relevance: Mapping[MemoryId, float] = field(default_factory=dict[MemoryId, float])
     entity_relevance: Mapping[EntityId, float] = field(default_factory=dict[EntityId, float])
 
@@ -94,15 +98,25 @@ class Context:
         """Whether anything in the context comes from another session, and so belongs to the pool it was recalled from."""
         derived = self.derived
         sessions = (*self.relevant_history, *derived.memories, *derived.observations)
-        return bool(derived.entities) or any(each.session != self.session for each in sessions)
+        of_profile = (session for fact in derived.profile for session in fact.sessions)
+        return bool(derived.entities) or any(
+            session != self.session for session in (*(each.session for each in sessions), *of_profile)
+        )
 
     @property
     def memory_context(self) -> str:
         """The memories as `{MEMORY.CONTEXT}` shows them (MEM-7): quoted data, not instructions."""
         named = self.names_speakers
         return self.quoted(
-            attributed(stored.memory.content, stored.user, named=named) for stored in self.derived.memories
+            f"{attributed(stored.memory.content, stored.user, named=named)}{past_note(stored)}"
+            for stored in self.derived.memories
         )
+
+    @property
+    def profile_text(self) -> str:
+        """The facts of the user as `{PROFILE}` shows them (MEM-16): quoted data, not instructions."""
+        named = self.names_speakers
+        return self.quoted(fact.line(named=named) for fact in self.derived.profile)
 
     def quoted(self, lines: Iterable[str]) -> str:
         """Recalled lines as one marked block, which names the current user where several users are quoted."""
@@ -129,6 +143,12 @@ class Context:
         """Both lists in one, for clients that take only one: the related messages, oldest first, then the conversation."""
         related = sorted(self.relevant_history, key=lambda item: (item.message.created_at, item.message.id))
         return (*related, *self.current_conversation)
+
+
+def past_note(stored: StoredMemory) -> str:
+    """What a prompt adds to a memory that is no longer true (MEM-12); nothing to one that is."""
+    until = stored.memory.valid_until if stored.status == "superseded" else None
+    return "" if until is None else f" (until {iso(until)[:10]})"
 
 
 def default_sources() -> tuple[Source, ...]:

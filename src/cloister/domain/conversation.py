@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, get_args
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, TenantId, format_project_id
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility, Scope
-from cloister.domain.text import Metadata, checked_content, checked_metadata, checked_name
+from cloister.domain.text import Metadata, checked_categories, checked_content, checked_metadata, checked_name
 from cloister.domain.timestamps import checked_time
 
 Role = Literal["user", "assistant", "system", "tool"]
@@ -79,6 +79,7 @@ class Draft:
     created_at: int | None = None
     status: Status = "completed"
     metadata: Metadata = field(default_factory=dict[str, object])
+    categories: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.role not in ROLES:
@@ -92,6 +93,8 @@ class Draft:
             checked_time(self.created_at, "created_at")
         if self.metadata:
             checked_metadata(self.metadata)
+        if self.categories:
+            checked_categories(self.categories)
 
 
 class Message(NamedTuple):
@@ -113,6 +116,7 @@ class Message(NamedTuple):
     metadata: Metadata
     created_at: int
     recalled_pool: PoolId | None = None
+    categories: tuple[str, ...] = ()
 
     @property
     def trigger(self) -> MessageId | None:

@@ -7,8 +7,22 @@ than they are (design 3.6).
 from dataclasses import dataclass
 from typing import Literal
 
-from cloister.domain.identifiers import MessageId, PoolId
+from cloister.domain.identifiers import MemoryId, MessageId, PoolId
 
+CATEGORIES = (
+    "name",
+    "place",
+    "work",
+    "family",
+    "possession",
+    "preference",
+    "health",
+    "self",
+    "plan",
+    "decision",
+    "change",
+)
+"""The categories that an extractor gives memories, unless a project wants others (MEM-15)."""
 EntityType = Literal["person", "place", "organisation", "project", "product", "event", "other"]
 
 
@@ -27,11 +41,56 @@ class Statement:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExtractedMemory:
-    """A memory to be stored (MEM-1). `importance` is from 0 to 1, None if the extractor gives none."""
+    """A memory to be stored (MEM-1). `importance` is from 0 to 1, None if the extractor gives none.
+
+    `replaces` are known memories that this one makes untrue (MEM-12). `subject` is the key of a fact that has one value at a time,
+    such as `home`, `employer`, `name`, or `diet:meat` for a preference; None if the fact has no single value. `retracts` says that
+    the statement only ends an older fact, as "I no longer eat meat" does; it is stored too. `valid_from` is when the fact was said;
+    None: when its first source was."""
 
     content: str
     sources: tuple[MessageId, ...]
     importance: float | None = None
+    replaces: tuple[MemoryId, ...] = ()
+    subject: str | None = None
+    retracts: bool = False
+    categories: tuple[str, ...] = ()
+    valid_from: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Guidance:
+    """What a project wants to be extracted (MEM-15). Only an extractor with a model follows `instructions`; all else is enforced on
+    the answer of any extractor. With `wanted` categories, only memories of one of them are kept. `languages` are codes such as
+    `en`; messages in others are not read."""
+
+    instructions: str = ""
+    wanted: tuple[str, ...] = ()
+    unwanted: tuple[str, ...] = ()
+    minimum_importance: float = 0.0
+    languages: tuple[str, ...] = ()
+
+    def keeps(self, memory: "ExtractedMemory") -> bool:
+        """Whether the project wants this memory. One without an importance is below any minimum."""
+        categories = {category.casefold() for category in memory.categories}
+        if self.wanted and categories.isdisjoint(category.casefold() for category in self.wanted):
+            return False
+        if not categories.isdisjoint(category.casefold() for category in self.unwanted):
+            return False
+        return (memory.importance or 0.0) >= self.minimum_importance
+
+
+NO_GUIDANCE = Guidance()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KnownMemory:
+    """A memory that is true now, as an extractor is shown it. A new memory names its `id` in `replaces` to supersede it."""
+
+    id: MemoryId
+    content: str
+    subject: str | None
+    valid_from: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

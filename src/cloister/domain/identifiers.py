@@ -19,6 +19,7 @@ KeyId = NewType("KeyId", int)
 MemoryId = NewType("MemoryId", int)
 EntityId = NewType("EntityId", int)
 ObservationId = NewType("ObservationId", int)
+RevisionId = NewType("RevisionId", int)
 
 # The tenant of an embedded library or command line; all other tenants get random ids.
 LOCAL_TENANT = TenantId(1)
@@ -66,6 +67,10 @@ def new_entity_id() -> EntityId:
 
 def new_observation_id() -> ObservationId:
     return ObservationId(_random(63))
+
+
+def new_revision_id() -> RevisionId:
+    return RevisionId(_random(63))
 
 
 def new_removal_id() -> int:

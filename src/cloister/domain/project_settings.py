@@ -1,17 +1,22 @@
 """The settings of a project, their checks and their defaults."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, cast, get_args
 
 from cloister.domain.context import DEFAULT_HISTORY_TOKENS, HIGHEST_BUDGET, Source, parse_sources
 from cloister.domain.errors import InvalidRequest
+from cloister.domain.extraction import Guidance
 from cloister.domain.recall.relevance import DEFAULT_MIN_RELEVANCE, checked_min_relevance
-from cloister.domain.text import checked_limit, checked_text
+from cloister.domain.text import checked_categories, checked_limit, checked_text
 
 ObservationScope = Literal["session", "user"]
 MOST_PENDING_MESSAGES = 1_000
 DEFAULT_PENDING_MESSAGES = 4
 MAX_SYSTEM_PROMPT = 20_000
+MOST_RETENTION_DAYS = 36_500
+MAX_INSTRUCTIONS = 2_000
+LANGUAGES = ("en", "de", "es", "fr", "it", "pt", "nl", "ru", "el", "zh", "ja", "ko", "ar", "he", "hi", "th")
+"""The languages that can be told apart, by their codes."""
 NO_SETTINGS: Mapping[str, object] = {}
 """The settings outside a project: all defaults."""
 
@@ -59,6 +64,68 @@ def system_prompt(settings: Mapping[str, object]) -> str | None:
     return given if isinstance(given, str) else None
 
 
+def retention_days(settings: Mapping[str, object]) -> int | None:
+    """After how many days what was said is forgotten (MEM-18); None keeps it."""
+    return checked_retention_days(settings.get("retention_days"), "settings.retention_days")
+
+
+def checked_retention_days(given: object, field: str) -> int | None:
+    """A number of days; 0 and None both keep everything, and are returned as None."""
+    if given is None:
+        return None
+    checked_limit(cast(int, given), field, MOST_RETENTION_DAYS)
+    return cast(int, given) or None
+
+
+def stricter(*days: int | None) -> int | None:
+    """The smallest of several numbers of days; None if all of them keep everything."""
+    return min((each for each in days if each is not None), default=None)
+
+
+def extraction_guidance(settings: Mapping[str, object]) -> Guidance:
+    """What the project wants to be extracted (MEM-15)."""
+    return Guidance(
+        instructions=cast(str, settings.get("extraction_instructions") or ""),
+        wanted=_texts(settings.get("wanted_categories")),
+        unwanted=_texts(settings.get("unwanted_categories")),
+        minimum_importance=float(cast(float, settings.get("minimum_importance") or 0.0)),
+        languages=_texts(settings.get("extraction_languages")),
+    )
+
+
+def _texts(given: object) -> tuple[str, ...]:
+    return tuple(cast(Sequence[str], given)) if given else ()
+
+
+def _check_instructions(given: object, field: str) -> None:
+    """None means none. An empty text is refused, because it could be taken for that."""
+    if given is not None:
+        checked_text(cast(str, given), field, MAX_INSTRUCTIONS)
+
+
+def _check_categories(given: object, field: str) -> None:
+    checked_categories(_checked_list(given, field), field)
+
+
+def _check_minimum_importance(given: object, field: str) -> None:
+    if not isinstance(given, int | float) or isinstance(given, bool) or not 0 <= given <= 1:
+        raise InvalidRequest(field, "must be a number from 0 to 1.")
+
+
+def _check_languages(given: object, field: str) -> None:
+    for language in _checked_list(given, field):
+        if language not in LANGUAGES:
+            raise InvalidRequest(field, f"may have the languages {', '.join(LANGUAGES)}, not {language!r}.")
+
+
+def _checked_list(given: object, field: str) -> list[str]:
+    """A list of texts, of JSON or of Python."""
+    items = list(cast(Sequence[object], given)) if isinstance(given, list | tuple) else None
+    if items is None or not all(isinstance(item, str) for item in items):
+        raise InvalidRequest(field, "must be a list of texts.")
+    return cast(list[str], items)
+
+
 def _check_observation_scope(given: object, field: str) -> None:
     if given not in get_args(ObservationScope):
         raise InvalidRequest(field, f"must be one of {', '.join(get_args(ObservationScope))}.")
@@ -85,4 +152,10 @@ _CHECKS: Mapping[str, Callable[[object, str], object]] = {
     "system_prompt": _check_system_prompt,
     "min_relevance": checked_min_relevance,
     "history_tokens": _check_history_tokens,
+    "retention_days": checked_retention_days,
+    "extraction_instructions": _check_instructions,
+    "wanted_categories": _check_categories,
+    "unwanted_categories": _check_categories,
+    "minimum_importance": _check_minimum_importance,
+    "extraction_languages": _check_languages,
 }

@@ -11,6 +11,8 @@ from cloister.domain.identifiers import NO_PROJECT, refuse_other_types
 MAX_CONTENT = 65_536
 MAX_NAME = 255
 MAX_TAGS = 64
+MAX_CATEGORIES = 16
+MAX_CATEGORY = 64
 MAX_METADATA = 16_384
 MAX_METADATA_DEPTH = 32
 CHARACTERS_A_TOKEN = 4
@@ -95,35 +97,48 @@ def checked_tags(tags: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tags))
 
 
-def checked_metadata(metadata: Metadata) -> str:
+def checked_categories(categories: Sequence[str], field: str = "categories") -> tuple[str, ...]:
+    """Check the categories of a message or a memory, and return them without duplicates (MEM-14)."""
+    if isinstance(categories, str):
+        raise InvalidRequest(field, "must be a list of categories, not one text.")
+    if len(categories) > MAX_CATEGORIES:
+        raise TooLarge(field, len(categories), MAX_CATEGORIES, "categories")
+    for category in categories:
+        checked_name(category, field)
+        if len(category) > MAX_CATEGORY:
+            raise TooLarge(field, len(category), MAX_CATEGORY)
+    return tuple(dict.fromkeys(categories))
+
+
+def checked_metadata(metadata: Metadata, field: str = "metadata") -> str:
     """Check metadata, and return it as the JSON text that is stored."""
     try:
         encoded = json.dumps(metadata, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         encoded.encode()
-        _refuse_what_json_changes(metadata)
+        _refuse_what_json_changes(metadata, field)
     except UnicodeEncodeError:
-        raise InvalidRequest("metadata", "holds a lone surrogate, which is not valid Unicode.") from None
+        raise InvalidRequest(field, "holds a lone surrogate, which is not valid Unicode.") from None
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidRequest("metadata", f"cannot be written as JSON: {error}.") from None
+        raise InvalidRequest(field, f"cannot be written as JSON: {error}.") from None
     if not encoded.startswith("{"):
-        raise InvalidRequest("metadata", "must be a JSON object.")
+        raise InvalidRequest(field, "must be a JSON object.")
     if len(encoded) > MAX_METADATA:
-        raise TooLarge("metadata", len(encoded), MAX_METADATA)
+        raise TooLarge(field, len(encoded), MAX_METADATA)
     return encoded
 
 
-def _refuse_what_json_changes(value: object, depth: int = 0) -> None:
+def _refuse_what_json_changes(value: object, field: str, depth: int = 0) -> None:
     """Refuse keys that are not strings, which JSON would silently convert, and nesting too deep to be read back."""
     if depth > MAX_METADATA_DEPTH:
-        raise InvalidRequest("metadata", f"is nested more than {MAX_METADATA_DEPTH} deep.")
+        raise InvalidRequest(field, f"is nested more than {MAX_METADATA_DEPTH} deep.")
     if isinstance(value, Mapping):
         for key, inner in cast(Mapping[object, object], value).items():
             if not isinstance(key, str):
-                raise InvalidRequest("metadata", f"has the key {key!r}, which is not a string.")
-            _refuse_what_json_changes(inner, depth + 1)
+                raise InvalidRequest(field, f"has the key {key!r}, which is not a string.")
+            _refuse_what_json_changes(inner, field, depth + 1)
     elif isinstance(value, list | tuple):
         for inner in cast(Sequence[object], value):
-            _refuse_what_json_changes(inner, depth + 1)
+            _refuse_what_json_changes(inner, field, depth + 1)
 
 
 def checked_limit(limit: int, field: str, highest: int, lowest: int = 0) -> int:

@@ -53,6 +53,11 @@ def parse_iso(given: str, field: str) -> int:
 
 def checked_time(moment: int, field: str) -> int:
     """Check that a timestamp can be formatted as ISO 8601."""
-    if not _EARLIEST <= moment <= _LATEST:
+    if not is_valid_time(moment):
         raise InvalidRequest(field, "must be between the years 1 and 9999.")
     return moment
+
+
+def is_valid_time(moment: int) -> bool:
+    """Whether a timestamp can be formatted as ISO 8601."""
+    return _EARLIEST <= moment <= _LATEST

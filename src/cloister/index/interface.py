@@ -7,10 +7,14 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+import numpy as np
+import numpy.typing as npt
+
 from cloister.domain.identifiers import PoolId, SessionId
 from cloister.domain.recall.ranking import Evidence
 
 Row = tuple[int | str | bytes | None, ...]
+Ids = npt.NDArray[np.int64]
 WINDOW_REACH = 3
 """How many messages before and after a message, in its session, contribute to its score."""
 
@@ -82,9 +86,18 @@ class EntityReader(DerivedReader, Protocol):
 class PoolIndex(Protocol):
     """An index bound to one pool, or to the entities of one project; it cannot answer from any other."""
 
-    def evidence(self, question: str, asked_at: int, depth: int = DEPTH, session: SessionId | None = None) -> Evidence:
+    def evidence(
+        self,
+        question: str,
+        asked_at: int,
+        depth: int = DEPTH,
+        session: SessionId | None = None,
+        allowed: Ids | None = None,
+    ) -> Evidence:
         """Evidence for a question that is asked at this time, in microseconds since the epoch: for at least the `depth` best rows
-        of each role, and of a session if one is given, as far as there are so many. An index may return more rows, or all."""
+        of each role, and of a session if one is given, as far as there are so many. With `allowed`, which are sorted ids, so many
+        of these rows. An index may return more rows, or all: the caller leaves out those that are not allowed. Statistics are
+        always of all rows."""
         ...
 
 

@@ -6,7 +6,14 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Statement
+from cloister.domain.extraction import (
+    NO_GUIDANCE,
+    ExtractedEntity,
+    ExtractedMemory,
+    Guidance,
+    KnownMemory,
+    Statement,
+)
 from cloister.domain.identifiers import MessageId
 from cloister.domain.recall.passage import Passage
 from cloister.domain.reply import ChatRequest, Piece
@@ -69,11 +76,22 @@ class Extractor(Protocol):
     @property
     def name(self) -> str: ...
 
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The codes of the languages that it extracts from; empty if it has no such limit (MEM-15)."""
+        ...
+
     def memories(
-        self, said: Sequence[Statement], known: Sequence[str], of_user: Sequence[str] = ()
+        self,
+        said: Sequence[Statement],
+        known: Sequence[KnownMemory],
+        of_user: Sequence[KnownMemory] = (),
+        guidance: Guidance = NO_GUIDANCE,
     ) -> list[ExtractedMemory]:
         """The memories in what users say here, without those already `known` in this session. `of_user` are the memories of the
-        user's other sessions, as background: one of them that a user states here is a memory of this session too (MEM-11)."""
+        user's other sessions, as background: one of them that a user states here is a memory of this session too (MEM-11). A
+        memory that makes some of them untrue names their ids in `replaces` (MEM-12). An extractor follows the `guidance` as far as
+        it can; the caller enforces it (MEM-15)."""
         ...
 
     def entities(self, said: Sequence[Statement]) -> list[ExtractedEntity]:

@@ -6,7 +6,7 @@ They are labelled as such, and serve to try out isolation by hand. The quotation
 
 from collections.abc import AsyncGenerator, Iterator
 
-from cloister.domain.context import Context
+from cloister.domain.context import Context, past_note
 from cloister.domain.memory import normalised
 from cloister.domain.prompts.recalled_text import NOTHING_RECALLED, RECALL_ONLY
 from cloister.domain.prompts.speaker import attributed, speaker
@@ -44,7 +44,7 @@ def _remembered(context: Context) -> Iterator[str]:
         yield f"{_day(item.message.created_at)}, {said_by} in {item.session}: {_short(item.message.content)}"
     for stored in context.derived.memories:
         words = attributed(_short(stored.memory.content), stored.user, named=named)
-        yield f"{_day(stored.memory.created_at)}, a memory of {stored.session}: {words}"
+        yield f"{_day(stored.memory.created_at)}, a memory of {stored.session}: {words}{past_note(stored)}"
     yield from map(_short, context.entity_lines)
 
 

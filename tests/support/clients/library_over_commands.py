@@ -3,15 +3,16 @@ no command can say has no method here."""
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
 from cloister.domain.conversation import Role
+from cloister.domain.memory import MemoryStatus
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
-from cloister.interfaces.python.arguments import NOT_GIVEN
+from cloister.interfaces.python.arguments import NO_NUMBER_GIVEN, NOT_GIVEN
 from cloister.interfaces.python.pages import Page
 from cloister.services.recall.search import Kind
 from support.clients.command_line import CommandLine
@@ -55,6 +56,18 @@ class OverCommands:
 
     def erase_user(self, user_id: str, *, dry_run: bool = False) -> tenant_shapes.ErasedUser:
         return self._one(tenant_shapes.ErasedUser, "users", "erase", user_id, "--dry-run" if dry_run else "--yes")
+
+    def user_profile(
+        self, user_id: str, *, project_id: str | None = NOT_GIVEN, budget_tokens: int | None = None
+    ) -> derived_shapes.Profile:
+        options = _options(project=_project(project_id), budget=budget_tokens)
+        return self._one(derived_shapes.Profile, "users", "profile", user_id, *options)
+
+    def project_profile(
+        self, project_id: str, *, user_id: str | None = None, budget_tokens: int | None = None
+    ) -> derived_shapes.Profile:
+        options = _options(user=user_id, budget=budget_tokens)
+        return self._one(derived_shapes.Profile, "projects", "profile", project_id, *options)
 
     def create_session(
         self,
@@ -100,8 +113,11 @@ class OverCommands:
     def clear_session(self, session_id: str) -> shapes.Forgotten:
         return self._one(shapes.Forgotten, "sessions", "clear", session_id, "--yes")
 
-    def record(self, session_id: str, role: Role, content: str, *, author: str | None = None) -> shapes.Message:
-        return self._one(shapes.Message, "record", session_id, content, *_options(role=role, author=author))
+    def record(
+        self, session_id: str, role: Role, content: str, *, author: str | None = None, categories: Sequence[str] = ()
+    ) -> shapes.Message:
+        labels = [part for category in categories for part in ("--category", category)]
+        return self._one(shapes.Message, "record", session_id, content, *_options(role=role, author=author), *labels)
 
     def record_episode(self, session_id: str, user_message: str, ai_response: str) -> shapes.Episode:
         """A question and its reply make an episode, which is known by the question."""
@@ -115,10 +131,16 @@ class OverCommands:
         )
 
     def messages(
-        self, session_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
+        self,
+        session_id: str,
+        *,
+        limit: int = 50,
+        after: str | None = None,
+        cursor: str | None = None,
+        filter: Mapping[str, object] | None = None,
     ) -> Page[shapes.Message]:
         printed, more = self._printed_page(
-            "sessions", "show", session_id, *_options(limit=limit, after=cursor or after)
+            "sessions", "show", session_id, *_options(limit=limit, after=cursor or after, filter=_text(filter))
         )
         return Page((_shaped(shapes.Message, message) for message in printed["messages"]), more)
 
@@ -135,10 +157,12 @@ class OverCommands:
         budget_tokens: int | None = None,
         min_relevance: float | None = None,
         asked_at: str | None = None,
+        as_of: str | None = None,
+        filter: Mapping[str, object] | None = None,
     ) -> shapes.Context:
         asked = () if query is None else (query,)
         limits = _options(recent=recent_limit, semantic=semantic_limit, budget=budget_tokens)
-        options = [*limits, *_recall_options(min_relevance, asked_at)]
+        options = [*limits, *_recall_options(min_relevance, asked_at, as_of), *_options(filter=_text(filter))]
         return self._one(shapes.Context, "context", session_id, *asked, *options)
 
     def search(
@@ -152,27 +176,77 @@ class OverCommands:
         limit: int = 10,
         min_relevance: float | None = None,
         asked_at: str | None = None,
+        as_of: str | None = None,
+        filter: Mapping[str, object] | None = None,
     ) -> list[shapes.Hit]:
         target = _options(session=session_id, project=_project(project_id), user=user_id, limit=limit)
-        options = [*target, *_recall_options(min_relevance, asked_at)]
+        options = [*target, *_recall_options(min_relevance, asked_at, as_of), *_options(filter=_text(filter))]
         return self._many(
             shapes.Hit, "search", query, *options, *(part for kind in kinds or () for part in ("--kind", kind))
         )
 
     def memories(
-        self, session_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
+        self,
+        session_id: str,
+        *,
+        limit: int = 50,
+        after: str | None = None,
+        cursor: str | None = None,
+        filter: Mapping[str, object] | None = None,
+        status: MemoryStatus | None = None,
     ) -> Page[derived_shapes.Memory]:
-        options = _options(limit=limit, after=cursor or after)
+        options = _options(limit=limit, after=cursor or after, filter=_text(filter), status=status)
         return self._many(derived_shapes.Memory, "memories", "list", session_id, *options)
 
     def user_memories(
-        self, user_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
+        self,
+        user_id: str,
+        *,
+        limit: int = 50,
+        after: str | None = None,
+        cursor: str | None = None,
+        filter: Mapping[str, object] | None = None,
+        status: MemoryStatus | None = None,
     ) -> Page[derived_shapes.Memory]:
-        options = _options(user=user_id, limit=limit, after=cursor or after)
+        options = _options(user=user_id, limit=limit, after=cursor or after, filter=_text(filter), status=status)
         return self._many(derived_shapes.Memory, "memories", "list", *options)
 
     def add_memories(self, session_id: str, contents: Sequence[str]) -> derived_shapes.Appended:
         return self._one(derived_shapes.Appended, "memories", "add", session_id, *contents)
+
+    def get_memory(self, memory_id: str) -> derived_shapes.Memory:
+        return self._one(derived_shapes.Memory, "memories", "show", memory_id)
+
+    def correct_memory(
+        self,
+        memory_id: str,
+        *,
+        content: str | None = None,
+        importance: float | None = NO_NUMBER_GIVEN,
+        expires_at: str | None = NOT_GIVEN,
+        pinned: bool | None = None,
+        categories: Sequence[str] | None = None,
+    ) -> derived_shapes.Memory:
+        options = [] if content is None else [content]
+        options += (
+            [] if importance is NO_NUMBER_GIVEN else ["--importance", "none" if importance is None else str(importance)]
+        )
+        options += [] if expires_at is NOT_GIVEN else ["--expires", expires_at or "never"]
+        options += [] if pinned is None else ["--pin" if pinned else "--unpin"]
+        options += [part for category in categories or () for part in ("--category", category)]
+        return self._one(derived_shapes.Memory, "memories", "correct", memory_id, *options)
+
+    def retract_memory(self, memory_id: str) -> derived_shapes.Memory:
+        return self._one(derived_shapes.Memory, "memories", "retract", memory_id)
+
+    def restore_memory(self, memory_id: str) -> derived_shapes.Memory:
+        return self._one(derived_shapes.Memory, "memories", "restore", memory_id)
+
+    def memory_history(
+        self, memory_id: str, *, limit: int = 50, cursor: str | None = None
+    ) -> Page[derived_shapes.MemoryRevision]:
+        options = _options(limit=limit, after=cursor)
+        return self._many(derived_shapes.MemoryRevision, "memories", "history", memory_id, *options)
 
     def forget_memory(self, memory_id: str) -> None:
         assert self._printed("memories", "forget", memory_id, "--yes") == {"memories": 1}
@@ -236,6 +310,13 @@ class OverCommands:
             derived_shapes.Observation, "observations", session_id, *_options(limit=limit, after=cursor or after)
         )
 
+    def preview_extraction(
+        self, messages: Sequence[Mapping[str, Any]], *, project_id: str | None = NOT_GIVEN
+    ) -> preview_shapes.ExtractionPreview:
+        contents = [str(message["content"]) for message in messages]
+        options = _options(project=_project(project_id))
+        return self._one(preview_shapes.ExtractionPreview, "memories", "preview", *contents, *options)
+
     def extract(self, session_id: str) -> derived_shapes.Extraction:
         return self._one(derived_shapes.Extraction, "extract", session_id)
 
@@ -264,9 +345,14 @@ def _project(given: str | None) -> str | None:
     return None if given is NOT_GIVEN else given or "none"
 
 
-def _recall_options(min_relevance: float | None, asked_at: str | None) -> list[str]:
+def _recall_options(min_relevance: float | None, asked_at: str | None, as_of: str | None) -> list[str]:
     floor = [] if min_relevance is None else ["--min-relevance", str(min_relevance)]
-    return [*floor, *([] if asked_at is None else ["--asked-at", asked_at])]
+    times = (("--asked-at", asked_at), ("--as-of", as_of))
+    return [*floor, *(part for name, time in times if time is not None for part in (name, time))]
+
+
+def _text(filter: Mapping[str, object] | None) -> str | None:
+    return None if filter is None else json.dumps(filter)
 
 
 def _options(**given: str | int | None) -> list[str]:

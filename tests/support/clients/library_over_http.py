@@ -1,6 +1,7 @@
 """The HTTP contract spoken by hand, under the names of the library: what is sent and read here is JSON, and nothing of the library
 but its shapes."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -8,9 +9,10 @@ import httpx2
 from pydantic import TypeAdapter
 
 from cloister.domain.conversation import Role
+from cloister.domain.memory import MemoryStatus
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
-from cloister.interfaces.python.arguments import NOT_GIVEN
+from cloister.interfaces.python.arguments import NO_NUMBER_GIVEN, NOT_GIVEN
 from cloister.interfaces.python.pages import Page
 from cloister.services.recall.search import Kind
 from support.clients.refusals import refusal
@@ -69,6 +71,33 @@ class OverHttp:
     def erase_user(self, user_id: str, *, dry_run: bool = False) -> tenant_shapes.ErasedUser:
         path = f"/v1/users/{segment(user_id)}{'?dry_run=true' if dry_run else ''}"
         return _one(tenant_shapes.ErasedUser, self._caller.delete(path))
+
+    def user_profile(
+        self, user_id: str, *, project_id: str | None = NOT_GIVEN, budget_tokens: int | None = None
+    ) -> derived_shapes.Profile:
+        project = None if project_id is NOT_GIVEN else project_id or "none"
+        params = _given(project_id=project, budget_tokens=budget_tokens)
+        return _one(derived_shapes.Profile, self._caller.get(f"/v1/users/{segment(user_id)}/profile", params=params))
+
+    def project_profile(
+        self, project_id: str, *, user_id: str | None = None, budget_tokens: int | None = None
+    ) -> derived_shapes.Profile:
+        params = _given(user_id=user_id, budget_tokens=budget_tokens)
+        return _one(derived_shapes.Profile, self._caller.get(f"/org/projects/{project_id}/profile", params=params))
+
+    def tenant_settings(self) -> tenant_shapes.TenantSettings:
+        return _one(tenant_shapes.TenantSettings, self._caller.get("/org/settings"))
+
+    def update_tenant_settings(self, *, retention_days: int | None) -> tenant_shapes.TenantSettings:
+        answer = self._caller.patch("/org/settings", {"retention_days": retention_days})
+        return _one(tenant_shapes.TenantSettings, answer)
+
+    def apply_retention(
+        self, project_id: str | None = None, *, dry_run: bool = False, retention_days: int | None = None
+    ) -> tenant_shapes.Retention:
+        path = "/org/retention" if project_id is None else f"/org/projects/{project_id}/retention"
+        params = _given(dry_run="true" if dry_run else None, retention_days=retention_days)
+        return _one(tenant_shapes.Retention, self._caller.request("POST", path, params=params))
 
     def create_session(
         self,
@@ -133,11 +162,13 @@ class OverHttp:
         content: str,
         *,
         author: str | None = None,
+        categories: Sequence[str] = (),
         metadata: Mapping[str, object] | None = None,
         created_at: str | None = None,
         idempotency_key: str | None = None,
     ) -> shapes.Message:
-        body = _given(role=role, content=content, author=author, metadata=metadata, created_at=created_at)
+        given = _given(author=author, categories=categories or None, metadata=metadata, created_at=created_at)
+        body = {"role": role, "content": content, **given}
         answer = self._caller.post(f"{_session(session_id)}/messages", body, headers=_once(idempotency_key))
         return _one(shapes.Message, answer)
 
@@ -155,10 +186,17 @@ class OverHttp:
         return _one(shapes.Episode, self._caller.post("/v1/episodes", body, headers=_once(idempotency_key)))
 
     def messages(
-        self, session_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
+        self,
+        session_id: str,
+        *,
+        limit: int = 50,
+        after: str | None = None,
+        cursor: str | None = None,
+        filter: Mapping[str, object] | None = None,
     ) -> Page[shapes.Message]:
         answer = self._caller.get(
-            f"{_session(session_id)}/messages", params=_given(limit=limit, after=after, cursor=cursor)
+            f"{_session(session_id)}/messages",
+            params=_given(limit=limit, after=after, cursor=cursor, filter=_text(filter)),
         )
         return _many(shapes.Message, answer)
 
@@ -176,6 +214,8 @@ class OverHttp:
         sources: Sequence[Mapping[str, object]] | None = None,
         min_relevance: float | None = None,
         asked_at: str | None = None,
+        as_of: str | None = None,
+        filter: Mapping[str, object] | None = None,
     ) -> shapes.Context:
         body = _given(
             session_id=session_id,
@@ -186,6 +226,8 @@ class OverHttp:
             sources=sources,
             min_relevance=min_relevance,
             asked_at=asked_at,
+            as_of=as_of,
+            filter=filter,
         )
         return _one(shapes.Context, self._caller.post("/v1/context", body))
 
@@ -200,6 +242,8 @@ class OverHttp:
         limit: int = 10,
         min_relevance: float | None = None,
         asked_at: str | None = None,
+        as_of: str | None = None,
+        filter: Mapping[str, object] | None = None,
     ) -> list[shapes.Hit]:
         """A project by the header, as callers of the contract name it, and no project by its null. The contract insists on a
         project here: whoever names none asks for the default one by its id."""
@@ -211,6 +255,8 @@ class OverHttp:
             limit=limit,
             min_relevance=min_relevance,
             asked_at=asked_at,
+            as_of=as_of,
+            filter=filter,
         )
         named = project_id
         if named is NOT_GIVEN:
@@ -221,19 +267,37 @@ class OverHttp:
         return _many(shapes.Hit, self._caller.post("/v1/search", body, headers=headers))
 
     def memories(
-        self, session_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
+        self,
+        session_id: str,
+        *,
+        limit: int = 50,
+        after: str | None = None,
+        cursor: str | None = None,
+        filter: Mapping[str, object] | None = None,
+        status: MemoryStatus | None = None,
     ) -> Page[derived_shapes.Memory]:
         answer = self._caller.get(
-            f"{_session(session_id)}/memories", params=_given(limit=limit, after=after, cursor=cursor)
+            f"{_session(session_id)}/memories",
+            params=_given(limit=limit, after=after, cursor=cursor, filter=_text(filter), status=status),
         )
         return _many(derived_shapes.Memory, answer)
 
     def user_memories(
-        self, user_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
+        self,
+        user_id: str,
+        *,
+        limit: int = 50,
+        after: str | None = None,
+        cursor: str | None = None,
+        filter: Mapping[str, object] | None = None,
+        status: MemoryStatus | None = None,
     ) -> Page[derived_shapes.Memory]:
         path = f"/v1/users/{segment(user_id)}/memories"
         return _many(
-            derived_shapes.Memory, self._caller.get(path, params=_given(limit=limit, after=after, cursor=cursor))
+            derived_shapes.Memory,
+            self._caller.get(
+                path, params=_given(limit=limit, after=after, cursor=cursor, filter=_text(filter), status=status)
+            ),
         )
 
     def add_memories(
@@ -242,6 +306,37 @@ class OverHttp:
         body = {"session_id": session_id, "contents": contents}
         answer = self._caller.post("/v1/memories", body, headers=_once(idempotency_key))
         return _one(derived_shapes.Appended, answer)
+
+    def get_memory(self, memory_id: str) -> derived_shapes.Memory:
+        return _one(derived_shapes.Memory, self._caller.get(f"/v1/memories/{memory_id}"))
+
+    def correct_memory(
+        self,
+        memory_id: str,
+        *,
+        content: str | None = None,
+        importance: float | None = NO_NUMBER_GIVEN,
+        expires_at: str | None = NOT_GIVEN,
+        pinned: bool | None = None,
+        categories: Sequence[str] | None = None,
+        metadata: Mapping[str, object] | None = None,
+    ) -> derived_shapes.Memory:
+        body = _given(content=content, pinned=pinned, categories=categories, metadata=metadata)
+        body |= {} if importance is NO_NUMBER_GIVEN else {"importance": importance}
+        body |= {} if expires_at is NOT_GIVEN else {"expires_at": expires_at}
+        return _one(derived_shapes.Memory, self._caller.patch(f"/v1/memories/{memory_id}", body))
+
+    def retract_memory(self, memory_id: str) -> derived_shapes.Memory:
+        return _one(derived_shapes.Memory, self._caller.post(f"/v1/memories/{memory_id}/retract"))
+
+    def restore_memory(self, memory_id: str) -> derived_shapes.Memory:
+        return _one(derived_shapes.Memory, self._caller.post(f"/v1/memories/{memory_id}/restore"))
+
+    def memory_history(
+        self, memory_id: str, *, limit: int = 50, cursor: str | None = None
+    ) -> Page[derived_shapes.MemoryRevision]:
+        answer = self._caller.get(f"/v1/memories/{memory_id}/history", params=_given(limit=limit, cursor=cursor))
+        return _many(derived_shapes.MemoryRevision, answer)
 
     def forget_memory(self, memory_id: str) -> None:
         _read(self._caller.delete(f"/v1/memories/{memory_id}"))
@@ -299,12 +394,25 @@ class OverHttp:
         )
         return _many(derived_shapes.Observation, answer)
 
+    def preview_extraction(
+        self, messages: Sequence[Mapping[str, Any]], *, project_id: str | None = NOT_GIVEN
+    ) -> preview_shapes.ExtractionPreview:
+        named = {} if project_id is NOT_GIVEN else {"project_id": project_id}
+        return _one(
+            preview_shapes.ExtractionPreview,
+            self._caller.post("/v1/extract/preview", {"messages": list(messages), **named}),
+        )
+
     def extract(self, session_id: str) -> derived_shapes.Extraction:
         return _one(derived_shapes.Extraction, self._caller.post(f"{_session(session_id)}/extract"))
 
 
 def _given(**fields: Any) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def _text(filter: Mapping[str, object] | None) -> str | None:
+    return None if filter is None else json.dumps(filter)
 
 
 def _once(key: str | None) -> dict[str, str]:

@@ -41,6 +41,8 @@ TABLES = (
     "tenant_usage",
     "memory",
     "memory_source",
+    "memory_replacement",
+    "memory_revision",
     "entity",
     "mention",
     "entity_relation",

@@ -134,9 +134,25 @@ def insert_derived(transaction: Transaction, household: Household) -> None:
         importance=None,
         created_at=MOMENT,
         content="The roses need water.",
+        valid_from=MOMENT,
+        source="extracted",
+        subject=None,
+        categories="[]",
+        metadata="{}",
         **indexed,
     )
     transaction.execute("insert_memory_source", message_id=household.message, memory_id=household.message)
+    transaction.execute("insert_replacement", older_id=household.message, newer_id=household.message)
+    transaction.execute(
+        "insert_memory_revision",
+        revision_id=household.message,
+        memory_id=household.message,
+        action="correct",
+        changed_at=MOMENT,
+        changed_by=None,
+        digest=bytes(16),
+        before="{}",
+    )
     transaction.row(
         "insert_entity",
         entity_id=household.message,
@@ -230,4 +246,5 @@ def insert_message(
         metadata="{}",
         content=content,
         recalled_pool_id=None,
+        categories="[]",
     )

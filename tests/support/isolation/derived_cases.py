@@ -7,7 +7,7 @@ from cloister.domain.memory import same_as
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.entities import EntityStore, StoredEntities
 from cloister.storage.stores.extraction import ExtractionStore
-from cloister.storage.stores.memories import MemoryStore, StoredMemories
+from cloister.storage.stores.memories import MemoryStore, ProfileStore, StoredMemories
 from cloister.storage.stores.observations import ObservationStore
 from cloister.storage.stores.pools import DerivedState
 from support.isolation.twin_tenants import (
@@ -16,6 +16,7 @@ from support.isolation.twin_tenants import (
     GENERATION,
     INDEXED,
     MOMENT,
+    WORDS,
     Case,
     Home,
     new_entity,
@@ -41,6 +42,10 @@ def forget_derived(transaction: Transaction, home: Home) -> None:
     ExtractionStore(transaction).forget_past(session)
 
 
+def profile(transaction: Transaction, home: Home) -> ProfileStore:
+    return ProfileStore(transaction, home.first.pool)
+
+
 def memory_rows(transaction: Transaction, home: Home) -> StoredMemories:
     return StoredMemories(transaction, home.first.pool, GENERATION)
 
@@ -64,15 +69,20 @@ DERIVED_CASES: dict[str, Case] = {
     "MemoryStore.count": Case(act=lambda t, h: MemoryStore(t).count(h.first.session, 3), writes=True),
     "MemoryStore.note_change": Case(act=lambda t, h: MemoryStore(t).note_change(h.first.pool), writes=True),
     "MemoryStore.move": Case(act=lambda t, h: MemoryStore(t).move(3, old=None, new=h.cellar), writes=True),
-    "MemoryStore.get": Case(act=lambda t, h: MemoryStore(t).get(h.first.memory), nothing=NotFound),
-    "MemoryStore.of_session": Case(act=lambda t, h: MemoryStore(t).of_session(h.first.session, limit=9), nothing=[]),
-    "MemoryStore.of_user": Case(act=lambda t, h: MemoryStore(t).of_user("ann", limit=9)),
+    "MemoryStore.get": Case(act=lambda t, h: MemoryStore(t).get(h.first.memory, MOMENT), nothing=NotFound),
+    "MemoryStore.of_session": Case(
+        act=lambda t, h: MemoryStore(t).of_session(h.first.session, limit=9, now=MOMENT), nothing=[]
+    ),
+    "MemoryStore.of_user": Case(act=lambda t, h: MemoryStore(t).of_user("ann", limit=9, now=MOMENT)),
     "MemoryStore.known": Case(
-        act=lambda t, h: MemoryStore(t).known(h.first.session, h.first.pool, "ann", 9), nothing=([], [])
+        act=lambda t, h: MemoryStore(t).known(h.first.session, h.first.pool, "ann", 9, MOMENT), nothing=([], [])
     ),
     "MemoryStore.derived_from": Case(act=lambda t, h: MemoryStore(t).derived_from(h.first.messages[0]), nothing=[]),
     "MemoryStore.ids": Case(act=lambda t, h: MemoryStore(t).ids(h.first.session), nothing=[]),
     "MemoryStore.contents": Case(act=lambda t, h: MemoryStore(t).contents([h.first.memory]), nothing=[]),
+    "MemoryStore.with_digest": Case(
+        act=lambda t, h: MemoryStore(t).with_digest(h.first.session, same_as(WORDS)), nothing=None
+    ),
     "MemoryStore.remove": Case(
         act=lambda t, h: MemoryStore(t).remove(h.first.session, [h.first.memory]), nothing=0, writes=True
     ),
@@ -80,14 +90,27 @@ DERIVED_CASES: dict[str, Case] = {
         act=lambda t, h: [
             stored.memory.sources
             for stored in MemoryStore(t).stored(
-                [(h.first.memory, h.first.session, "x", None, MOMENT, "first", "ann", None)]
+                [
+                    (
+                        *(h.first.memory, h.first.session, "x", None, MOMENT, MOMENT, None, None, None, None),
+                        *(0, "extracted", None, "[]", "{}", "first", "ann", None),
+                    )
+                ],
+                MOMENT,
             )
         ],
         nothing=[()],
     ),
+    "ProfileStore.of_user": Case(
+        act=lambda t, h: profile(t, h).of_user("ann", h.first.session, now=MOMENT, limit=9), nothing=[]
+    ),
+    "ProfileStore.equal": Case(act=lambda t, h: profile(t, h).equal([h.first.memory], now=MOMENT)),
+    "ProfileStore.decisions": Case(act=lambda t, h: profile(t, h).decisions(now=MOMENT, limit=9), nothing=[]),
     "StoredMemories.version": Case(act=lambda t, h: memory_rows(t, h).version(), nothing=None),
+    "StoredMemories.validity_rows": Case(act=lambda t, h: memory_rows(t, h).validity_rows(), nothing=[]),
     "StoredMemories.all_rows": Case(act=lambda t, h: list(memory_rows(t, h).all_rows()), nothing=[]),
-    "StoredMemories.found": Case(act=lambda t, h: memory_rows(t, h).found([h.first.memory]), nothing={}),
+    "StoredMemories.page": Case(act=lambda t, h: memory_rows(t, h).page(now=MOMENT, limit=9), nothing=[]),
+    "StoredMemories.found": Case(act=lambda t, h: memory_rows(t, h).found([h.first.memory], MOMENT), nothing={}),
     "EntityStore.find": Case(act=lambda t, h: EntityStore(t).find(h.cellar, "ann", same_name("Rosa")), nothing=None),
     "EntityStore.get": Case(act=lambda t, h: EntityStore(t).get(h.first.entity), nothing=NotFound),
     "EntityStore.add": Case(
@@ -122,9 +145,10 @@ DERIVED_CASES: dict[str, Case] = {
         nothing=[],
     ),
     "EntityStore.forget_session": Case(act=lambda t, h: EntityStore(t).forget_session(h.first.session), writes=True),
-    "EntityStore.forget_message": Case(
-        act=lambda t, h: EntityStore(t).forget_message(h.first.messages[0]), writes=True
+    "EntityStore.most_mentioned": Case(
+        act=lambda t, h: EntityStore(t).most_mentioned(h.cellar, "ann", limit=9), nothing=[]
     ),
+    "EntityStore.forget_messages": Case(act=lambda t, h: EntityStore(t).forget_messages(h.first.messages), writes=True),
     "EntityStore.retag": Case(act=lambda t, h: retag(t, h), writes=True),
     "EntityStore.lock": Case(act=lambda t, h: EntityStore(t).lock([h.second.entity]), nothing=[], writes=True),
     "EntityStore.found": Case(act=lambda t, h: EntityStore(t).found([h.first.entity, h.second.entity]), nothing=[]),

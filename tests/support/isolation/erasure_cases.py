@@ -1,8 +1,30 @@
 """The stores that erase, method by method, as `test_store_isolation` runs them. Both tenants have a user called ann."""
 
+from cloister.domain.identifiers import SessionId
 from cloister.domain.scope import PoolKey
-from cloister.storage.stores.erasure import TenantErasureStore, UserErasureStore
-from support.isolation.twin_tenants import GARDEN, MOMENT, Case, pools
+from cloister.storage.stores.erasure import (
+    OldCounts,
+    RetentionStore,
+    SessionAge,
+    TenantErasureStore,
+    UserErasureStore,
+)
+from support.isolation.twin_tenants import GARDEN, MOMENT, Case, Home, pools
+
+LATER = MOMENT + 1
+
+
+def age(home: Home) -> SessionAge:
+    """Of a session that was not looked at yet."""
+    return SessionAge(
+        id=home.first.session,
+        name=home.first.name,
+        known_sequence=0,
+        next_sequence=3,
+        oldest_at=MOMENT,
+        has_old_memory=False,
+    )
+
 
 ERASING_CASES: dict[str, Case] = {
     "UserErasureStore.counts": Case(act=lambda t, h: UserErasureStore(t, "ann").counts()),
@@ -27,4 +49,31 @@ ERASING_CASES: dict[str, Case] = {
     "TenantErasureStore.lock_sessions": Case(act=lambda t, h: TenantErasureStore(t).lock_sessions()),
     "TenantErasureStore.entities": Case(act=lambda t, h: TenantErasureStore(t).entities()),
     "TenantErasureStore.remove_all": Case(act=lambda t, h: TenantErasureStore(t).remove_all(MOMENT), writes=True),
+}
+
+RETENTION_CASES: dict[str, Case] = {
+    "RetentionStore.of_tenant": Case(act=lambda t, h: RetentionStore(t).of_tenant()),
+    "RetentionStore.set_of_tenant": Case(act=lambda t, h: RetentionStore(t).set_of_tenant(3), writes=True),
+    "RetentionStore.of_projects": Case(act=lambda t, h: RetentionStore(t).of_projects()),
+    "RetentionStore.sessions": Case(
+        act=lambda t, h: RetentionStore(t).sessions(h.cellar, LATER, after=SessionId(0), limit=9), nothing=[]
+    ),
+    "RetentionStore.note_ages": Case(act=lambda t, h: RetentionStore(t).note_ages([age(h)]), writes=True),
+    "RetentionStore.note_oldest": Case(act=lambda t, h: RetentionStore(t).note_oldest(h.tail(h.first)), writes=True),
+    "RetentionStore.messages": Case(
+        act=lambda t, h: RetentionStore(t).messages(h.first.session, LATER + 9, 9), nothing=[]
+    ),
+    "RetentionStore.memories": Case(act=lambda t, h: RetentionStore(t).memories(h.first.session, LATER, 9), nothing=[]),
+    "RetentionStore.observations": Case(
+        act=lambda t, h: RetentionStore(t).observations(h.first.session, h.first.messages), nothing={}
+    ),
+    "RetentionStore.remove_observations": Case(
+        act=lambda t, h: RetentionStore(t).remove_observations(h.first.session, [h.first.observation]),
+        nothing=0,
+        writes=True,
+    ),
+    "RetentionStore.counts": Case(
+        act=lambda t, h: RetentionStore(t).counts(h.cellar, LATER),
+        nothing=OldCounts(sessions=0, messages=0, memories=0, observations=0),
+    ),
 }

@@ -6,7 +6,7 @@ import numpy as np
 
 from cloister.domain.identifiers import SessionId
 from cloister.domain.recall.ranking import Evidence
-from cloister.index.interface import DEPTH, DerivedReader, EntityReader, Index, PoolIndex, PoolReader
+from cloister.index.interface import DEPTH, DerivedReader, EntityReader, Ids, Index, PoolIndex, PoolReader
 from support.databases.engines import exact_index
 
 
@@ -37,9 +37,16 @@ class _LeakyPool:
     honest: PoolIndex
     lies: list[int]
 
-    def evidence(self, question: str, asked_at: int, depth: int = DEPTH, session: SessionId | None = None) -> Evidence:
+    def evidence(
+        self,
+        question: str,
+        asked_at: int,
+        depth: int = DEPTH,
+        session: SessionId | None = None,
+        allowed: Ids | None = None,
+    ) -> Evidence:
         """Each lie as a user's and as an assistant's message, so that it is picked whatever is asked for."""
-        true = self.honest.evidence(question, asked_at, depth, session)
+        true = self.honest.evidence(question, asked_at, depth, session, allowed)
         ids = np.array([*self.lies, *self.lies], np.int64)
         top = np.full(len(ids), 1_000, np.float32)
         roles = np.repeat(np.array([0, 1], np.int8), len(self.lies))

@@ -31,23 +31,29 @@ from cloister.domain.identifiers import (
 from cloister.domain.memory import Memory, same_as
 from cloister.domain.observation import Observation
 from cloister.domain.scope import MemberVisibility, PoolKey, Reach, Scope
+from cloister.domain.truth.revision import state_of
 from cloister.index import terms
 from cloister.storage.interface import Database, Transaction
+from cloister.storage.stores.archived_rows import ArchivedRows
 from cloister.storage.stores.changes import ChangeStore
 from cloister.storage.stores.derived_index_rows import EntityIndexStore, MemoryIndexStore
 from cloister.storage.stores.entities import EntityStore, StoredEntities
 from cloister.storage.stores.entity_groups import EntityGroupStore
 from cloister.storage.stores.entity_relations import RelationStore
-from cloister.storage.stores.erasure import TenantErasureStore, UserErasureStore
+from cloister.storage.stores.erasure import RetentionStore, TenantErasureStore, UserErasureStore
 from cloister.storage.stores.extraction import ExtractionStore
+from cloister.storage.stores.filters import FilterStore
 from cloister.storage.stores.idempotency import FirstAnswer, IdempotencyStore
+from cloister.storage.stores.imported_rows import ImportedRows
 from cloister.storage.stores.index_rows import IndexStore
 from cloister.storage.stores.keys import ApiKeyStore
-from cloister.storage.stores.memories import MemoryStore, StoredMemories
+from cloister.storage.stores.memories import MemoryStore, ProfileStore, StoredMemories
 from cloister.storage.stores.messages import Indexed, MessageStore
 from cloister.storage.stores.observations import ObservationStore
 from cloister.storage.stores.pools import PoolStore, StoredPool
+from cloister.storage.stores.revisions import RevisionStore
 from cloister.storage.stores.sessions import LockedSession, NewSession, SessionStore
+from cloister.storage.stores.supersession import ReplacementStore, SupersessionStore
 from cloister.storage.stores.tenants import ProjectStore, TenantStore
 from cloister.storage.stores.turns import TurnStore
 from cloister.storage.stores.usage import UsageStore
@@ -67,6 +73,10 @@ STORES = (
     UsageStore,
     MemoryStore,
     StoredMemories,
+    ProfileStore,
+    SupersessionStore,
+    ReplacementStore,
+    RevisionStore,
     EntityStore,
     StoredEntities,
     EntityGroupStore,
@@ -79,8 +89,12 @@ STORES = (
     EntityIndexStore,
     UserErasureStore,
     TenantErasureStore,
+    RetentionStore,
     VectorStore,
     PoolVectors,
+    FilterStore,
+    ArchivedRows,
+    ImportedRows,
 )
 MOMENT = 1_700_000_000_000_000
 GENERATION = 1
@@ -90,6 +104,7 @@ VECTOR = b"\x00\x3c\x00\x00"
 # Both tenants have a project of this very id.
 GARDEN = ProjectId(101)
 WORDS = "The roses need water."
+SUBJECT = "garden"
 INDEXED = Indexed(generation=GENERATION, terms=terms.encode(WORDS), vector=bytes(512), tokens=5, indexed_at=MOMENT)
 
 
@@ -279,6 +294,9 @@ def _derive(transaction: Transaction, place: Place) -> None:
     source = place.messages[0]
     assert MemoryStore(transaction).add(new_memory(place.memory, place.session, source), same_as(WORDS), INDEXED)
     MemoryStore(transaction).count(place.session, 1)
+    ReplacementStore(transaction).add([(place.memory, place.memory)])
+    revised = state_of(new_memory(place.memory, place.session))
+    RevisionStore(transaction, place.memory).add("correct", revised, by=None, at=MOMENT, replaced=same_as("Tulips."))
     if place.project is not None:
         entities = EntityStore(transaction)
         assert entities.add(new_entity(place.entity, place.project, place.member), same_name("Rosa"), INDEXED)
@@ -296,7 +314,18 @@ def _derive(transaction: Transaction, place: Place) -> None:
 
 
 def new_memory(memory: MemoryId, session: SessionId, *sources: MessageId, content: str = WORDS) -> Memory:
-    return Memory(id=memory, session=session, content=content, importance=0.5, sources=sources, created_at=MOMENT)
+    return Memory(
+        id=memory,
+        session=session,
+        content=content,
+        importance=0.5,
+        sources=sources,
+        created_at=MOMENT,
+        valid_from=MOMENT,
+        source="extracted",
+        subject=SUBJECT,
+        categories=("decision",),
+    )
 
 
 def new_entity(entity: EntityId, project: ProjectId, user: str | None, name: str = "Rosa") -> EntityName:

@@ -184,7 +184,6 @@ def serving(
     sign_ins: SignIns | None = None,
 ) -> Generator[Server]:
     """The app over these services, on a thread of this process and a free port. The services stay open."""
-    listening = socket.create_server(("127.0.0.1", 0), backlog=512)
     app = create_app(
         services,
         operator_key=operator_key,
@@ -193,6 +192,14 @@ def serving(
         hosts=hosts,
         sign_ins=sign_ins,
     )
+    with running(app, connections_per_peer=connections_per_peer) as address, new_client(address) as http:
+        yield Server(address=address, http=http, services=services)
+
+
+@contextlib.contextmanager
+def running(app: FastAPI, *, connections_per_peer: int = 0) -> Generator[str]:
+    """An app on a thread of this process and a free port, as its address."""
+    listening = socket.create_server(("127.0.0.1", 0), backlog=512)
     server = WebServer(app, connections_per_peer=connections_per_peer)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
@@ -200,9 +207,7 @@ def serving(
         while not server.started:
             assert thread.is_alive(), "the server did not start"
             time.sleep(0.005)
-        address = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        with new_client(address) as http:
-            yield Server(address=address, http=http, services=services)
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
     finally:
         server.should_exit = True
         thread.join(_SECONDS)

@@ -6,6 +6,7 @@ except for control tokens of chat templates, which could give them another role.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 from cloister.domain.context import Context
 from cloister.domain.conversation import Message, Role
@@ -87,8 +88,24 @@ def _day(moment: int) -> str:
     return iso(moment)[:10]
 
 
+def wants_profile(template: str | None) -> bool:
+    """Whether a template has the placeholder of the user's profile."""
+    return template is not None and _PROFILE in template
+
+
+def _memories(context: Context) -> str:
+    """The recalled memories, except those that the profile says already."""
+    known = {memory for fact in context.derived.profile for memory in fact.memories}
+    if not known:
+        return context.memory_context
+    others = tuple(stored for stored in context.derived.memories if stored.memory.id not in known)
+    return replace(context, derived=replace(context.derived, memories=others)).memory_context
+
+
+_PROFILE = "{PROFILE}"
 _BLOCKS: Mapping[str, Callable[[Context], str]] = {
-    "{MEMORY.CONTEXT}": lambda context: context.memory_context,
+    "{MEMORY.CONTEXT}": _memories,
+    _PROFILE: lambda context: context.profile_text,
     "{RELEVANT.HISTORY}": _history,
     "{ENTITIES}": _entities,
     "{OBSERVATIONS}": _observations,

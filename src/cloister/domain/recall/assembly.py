@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from cloister.domain.context import Context, Derived, Item
 from cloister.domain.conversation import Message
 from cloister.domain.identifiers import ProjectId
+from cloister.domain.memory import StoredMemory
 from cloister.domain.recall.excerpt import EXCERPT_TOKENS
 from cloister.domain.text import CHARACTERS_A_TOKEN
 
@@ -42,16 +43,21 @@ def assemble(
     user: str | None = None,
     shared: bool = False,
 ) -> Context:
-    """Assemble a context. The newest part of the conversation comes first; then related messages; then memories, entities and
-    observations with the tokens that are left. Whatever does not fit is counted in `omitted`, with what recall has left out."""
+    """Assemble a context. Pinned memories come first, with at most half of the budget; then the newest part of the conversation;
+    then related messages; then other memories, entities and observations with the tokens that are left. Whatever does not fit is
+    counted in `omitted`, with what recall has left out."""
+    pinned, pinned_tokens = _pinned_that_fit(derived, room.budget)
+    budget = None if room.budget is None else room.budget - pinned_tokens
     conversation = sorted({message.id: message for message in said}.values(), key=lambda message: message.id)
     spoken = {message.id for message in conversation}
     history = [item for item in _first_of_each(related) if item.message.id not in spoken]
-    kept = _newest_that_fit(conversation, room.budget)
-    left = None if room.budget is None else room.budget - sum(map(_cost, kept))
+    kept = _newest_that_fit(conversation, budget)
+    left = None if budget is None else budget - sum(map(_cost, kept))
     chosen = _fitting(history, _smaller(left, room.history), room.shorten)
     left = None if left is None else left - sum(_cost(item.message) for item in chosen)
-    fitting, derived_tokens = _derived_that_fit(derived, left)
+    others = tuple(stored for stored in derived.memories if not stored.memory.pinned)
+    fitting, derived_tokens = _derived_that_fit(replace(derived, memories=others), left)
+    fitting = replace(fitting, memories=(*pinned, *fitting.memories))
     too_much = {
         "current_conversation": len(conversation) - len(kept),
         "relevant_history": len(history) - len(chosen),
@@ -65,7 +71,7 @@ def assemble(
         current_conversation=tuple(Item(message, session, "session", user=user) for message in kept),
         relevant_history=tuple(chosen),
         derived=fitting,
-        tokens=sum(map(_cost, kept)) + sum(_cost(item.message) for item in chosen) + derived_tokens,
+        tokens=sum(map(_cost, kept)) + sum(_cost(item.message) for item in chosen) + derived_tokens + pinned_tokens,
         omitted={
             **too_much,
             "weak": 0,
@@ -132,6 +138,13 @@ def _newest_that_fit(conversation: Sequence[Message], budget: int | None) -> Seq
     while start and (budget := budget - _cost(conversation[start - 1])) >= 0:
         start -= 1
     return conversation[start:]
+
+
+def _pinned_that_fit(derived: Derived, budget: int | None) -> tuple[tuple[StoredMemory, ...], int]:
+    """The pinned memories that fit into half of the budget, and their tokens."""
+    room = _Counter(None if budget is None else budget // 2)
+    pinned = (stored for stored in derived.memories if stored.memory.pinned)
+    return tuple(stored for stored in pinned if room.takes(stored.memory.content)), room.taken
 
 
 def _derived_that_fit(derived: Derived, budget: int | None) -> tuple[Derived, int]:

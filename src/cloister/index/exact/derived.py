@@ -11,7 +11,7 @@ from cloister.domain.identifiers import SessionId
 from cloister.domain.recall.ranking import Evidence, no_evidence
 from cloister.index.exact.block import EmbedQuery, PoolBlock
 from cloister.index.exact.columns import rows_of
-from cloister.index.interface import DEPTH, DerivedReader, SnapshotTooOld
+from cloister.index.interface import DEPTH, DerivedReader, Ids, SnapshotTooOld
 
 _CHUNK = 4_000
 _MOST_BYTES = 64_000_000
@@ -72,7 +72,14 @@ class _DerivedPartition:
         self._reader = reader
         self._embed_query = embed_query
 
-    def evidence(self, question: str, asked_at: int, depth: int = DEPTH, session: SessionId | None = None) -> Evidence:
+    def evidence(
+        self,
+        question: str,
+        asked_at: int,
+        depth: int = DEPTH,
+        session: SessionId | None = None,
+        allowed: Ids | None = None,
+    ) -> Evidence:
         block = self._blocks.block(self._reader)
         if block is None or not len(block):
             return no_evidence()

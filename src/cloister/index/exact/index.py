@@ -19,6 +19,7 @@ from cloister.index.interface import (
     DEPTH,
     DerivedReader,
     EntityReader,
+    Ids,
     PoolIndex,
     PoolReader,
     Row,
@@ -90,10 +91,17 @@ class _ExactPool:
         self._embed_query = embed_query
         self._index = index
 
-    def evidence(self, question: str, asked_at: int, depth: int = DEPTH, session: SessionId | None = None) -> Evidence:
+    def evidence(
+        self,
+        question: str,
+        asked_at: int,
+        depth: int = DEPTH,
+        session: SessionId | None = None,
+        allowed: Ids | None = None,
+    ) -> Evidence:
         with self._cached.lock:
             changed = self._cached.follow(self._pool)
-            evidence = self._cached.evidence(question, asked_at, self._embed_query, self._pool, depth, session)
+            evidence = self._cached.evidence(question, asked_at, self._embed_query, self._pool, depth, session, allowed)
         if changed:
             self._index.make_room()
         return evidence
@@ -122,9 +130,10 @@ class _CachedBlock:
         pool: PoolReader,
         depth: int,
         session: SessionId | None,
+        allowed: Ids | None,
     ) -> Evidence:
         if isinstance(self._block, LargeBlock):
-            return self._block.evidence(question, embed_query, pool.vectors, depth, session, asked_at)
+            return self._block.evidence(question, embed_query, pool.vectors, depth, session, asked_at, allowed)
         return self._block.evidence(question, embed_query, asked_at)
 
     def follow(self, pool: PoolReader) -> bool:

@@ -116,6 +116,17 @@ class Locations:
     ranges: Sequence[tuple[_Segment, list[int], list[int]]]
     alive: npt.NDArray[np.bool_] | None
 
+    def limited_to(self, positions: Sequence[int]) -> "Locations":
+        """Where some of the terms are found, given by their positions in the list located."""
+        return Locations(
+            frequencies=self.frequencies[positions],
+            ranges=[
+                (segment, [begins[at] for at in positions], [ends[at] for at in positions])
+                for segment, begins, ends in self.ranges
+            ],
+            alive=self.alive,
+        )
+
     def matches(self, positions: Sequence[int]) -> Matches:
         """The occurrences of some of the terms, given by their positions in the list located."""
         rows = [_NO_ROWS]

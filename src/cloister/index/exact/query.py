@@ -3,7 +3,7 @@
 The author's name and the date count as words of a message, though they are not part of its text.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister.domain.patterns import linear
-from cloister.domain.recall.relative_dates import relative_date_words
+from cloister.domain.recall.relative_dates import RELATIVE_WORDS, relative_date_words
 from cloister.index import bm25, terms
 from cloister.index.exact.dates import Dates
 from cloister.index.exact.postings import Locations, Postings
@@ -44,7 +44,9 @@ class Query:
         """The summed idf of the words that a message should have. Not the names of speakers, nor, where the query names a relative
         date ("last week"), its words, which are answered by when something was said. A word that no message has counts as one that
         a single message has: in a pool of few messages it would outweigh all others."""
-        dates = frozenset(terms.term_list(relative_date_words(self.text)))
+        dates: Collection[int] = ()
+        if not RELATIVE_WORDS.isdisjoint(self.words):
+            dates = frozenset(terms.term_list(relative_date_words(self.text)))
         return sum(
             min(idf, self.highest_idf)
             for term, idf in zip(self.terms, self.idf.tolist(), strict=True)
@@ -100,6 +102,8 @@ class QueryReader:
                 if frequency or self._derived(term) is not None
             }
             words = words.limited_to(known)
+            asked = list(words.distinct())
+            return words, asked, located.limited_to([possible.index(term) for term in asked])
         asked = list(words.distinct())
         return words, asked, self._postings.locate(asked, alive)
 

@@ -22,7 +22,7 @@ from cloister.index.bm25 import HIGHEST, dampers, idf, saturated, weigh
 from cloister.index.exact.block import EmbedQuery
 from cloister.index.exact.dates import Dates
 from cloister.index.exact.speakers import Speakers
-from cloister.index.interface import DEPTH, EntityReader, PoolReader
+from cloister.index.interface import DEPTH, EntityReader, Ids, PoolReader
 from cloister.index.qdrant.points import (
     AUTHOR,
     CREATED_AT,
@@ -83,13 +83,20 @@ class QdrantPool:
         self._pool = pool
         self._embed_query = embed_query
 
-    def evidence(self, question: str, asked_at: int, depth: int = DEPTH, session: SessionId | None = None) -> Evidence:
+    def evidence(
+        self,
+        question: str,
+        asked_at: int,
+        depth: int = DEPTH,
+        session: SessionId | None = None,
+        allowed: Ids | None = None,
+    ) -> Evidence:
         members = self._pool.members()
         if not members:
             return no_evidence()
         scope = _Scope(_is(TENANT, self._pool.tenant), _is_any(SESSION, members))
         search = _QuestionSearch(self._query, scope, self._embed_query, size=self._pool.size(), sessions=len(members))
-        return search.evidence(question, asked_at)
+        return search.evidence(question, asked_at, allowed)
 
 
 class QdrantProject:
@@ -100,7 +107,14 @@ class QdrantProject:
         self._entities = entities
         self._embed_query = embed_query
 
-    def evidence(self, question: str, asked_at: int, depth: int = DEPTH, session: SessionId | None = None) -> Evidence:
+    def evidence(
+        self,
+        question: str,
+        asked_at: int,
+        depth: int = DEPTH,
+        session: SessionId | None = None,
+        allowed: Ids | None = None,
+    ) -> Evidence:
         size = 0 if self._entities.version() is None else self._entities.size()
         if not size:
             return no_evidence()
@@ -110,7 +124,7 @@ class QdrantProject:
             _is(USER_PART, user_part(self._entities.user)),
         )
         return _QuestionSearch(self._query, scope, self._embed_query, size=size, sessions=size).evidence(
-            question, asked_at
+            question, asked_at, allowed
         )
 
 
@@ -126,10 +140,10 @@ class _QuestionSearch:
         self._size = size
         self._sessions = sessions
 
-    def evidence(self, question: str, asked_at: int) -> Evidence:
+    def evidence(self, question: str, asked_at: int, allowed: Ids | None) -> Evidence:
         asked = self._weigh(question)
         vector = self._embed_query(question, lambda words: weigh(words, asked.stems, asked.idf))
-        found, lexical, semantic = self._candidates(asked, vector)
+        found, lexical, semantic = self._candidates(asked, vector, allowed)
         parsed = parse_question(question, asked_at)
         speakers = _speakers(found, asked.words)
         wanted = speakers.wanted(asked.words, parsed.wanted)
@@ -173,12 +187,12 @@ class _QuestionSearch:
         return [language for language, hits in zip(terms.LANGUAGE_TERMS, answers, strict=True) if hits]
 
     def _candidates(
-        self, asked: _WeightedQuestion, vector: npt.NDArray[np.float32]
+        self, asked: _WeightedQuestion, vector: npt.NDArray[np.float32], allowed: Ids | None
     ) -> tuple[list[Hit], npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """The best lexical and the best semantic candidates, with both scores of each."""
+        """The best lexical and the best semantic candidates among the allowed ones, with both scores of each."""
         words = models.SparseVector(indices=list(asked.known), values=[asked.idf[term] for term in asked.known])
         arms = (((words if asked.known else None), WINDOW_WORDS), (vector.tolist(), WINDOW))
-        best = self._answers([self._scope.nearest(query, using) for query, using in arms])
+        best = self._answers([self._scope.nearest(query, using, allowed) for query, using in arms])
         found = {hit.id: hit for hits in best for hit in hits}
         scores = [{hit.id: hit.score for hit in hits} for hits in best]
         missing = [[id for id in found if id not in known] for known in scores]
@@ -214,10 +228,13 @@ class _Scope:
             with_payload=_ANSWERED,
         )
 
-    def nearest(self, query: list[float] | models.SparseVector | None, using: str) -> models.QueryRequest | None:
-        if query is None:
+    def nearest(
+        self, query: list[float] | models.SparseVector | None, using: str, allowed: Ids | None
+    ) -> models.QueryRequest | None:
+        if query is None or (allowed is not None and not len(allowed)):
             return None
-        walls = models.Filter(must=self._walls)
+        among = [] if allowed is None else [models.HasIdCondition(has_id=allowed.tolist())]
+        walls = models.Filter(must=[*self._walls, *among])
         return models.QueryRequest(query=query, using=using, filter=walls, limit=CANDIDATES, with_payload=_ANSWERED)
 
     def scores(

@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 from cloister.domain.errors import CloisterError, InvalidRequest, TooLarge
 from cloister.interfaces.cli import entities, keys, maintenance, memories, projects, sessions, tenants, users
+from cloister.interfaces.cli.archives.commands import export_archive, import_archive
 from cloister.interfaces.cli.console import console
 from cloister.interfaces.cli.demo import demo
 from cloister.interfaces.cli.doctor import doctor
@@ -23,6 +24,7 @@ from cloister.interfaces.cli.serve import serve
 from cloister.interfaces.cli.terminal import complain
 from cloister.interfaces.cli.usage import usage
 from cloister.interfaces.cli.worker import worker
+from cloister.interfaces.mcp.command import mcp
 from cloister.settings import VARIABLES
 
 
@@ -89,6 +91,7 @@ def root(
 app.command()(serve)
 app.command()(console)
 app.command()(worker)
+app.command()(mcp)
 app.command()(demo)
 app.command()(record)
 # The name of `record` in earlier versions.
@@ -105,7 +108,10 @@ app.add_typer(projects.app, name="projects")
 app.add_typer(keys.app, name="keys")
 app.add_typer(users.app, name="users")
 app.add_typer(tenants.app, name="tenants")
+app.command("export")(export_archive)
+app.command("import")(import_archive)
 app.command()(usage)
+app.command()(maintenance.retention)
 app.command()(maintenance.reindex)
 app.command()(maintenance.migrate)
 app.command()(maintenance.backup)

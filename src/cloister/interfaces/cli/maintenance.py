@@ -1,4 +1,4 @@
-"""`cloister reindex`, `migrate` and `backup`: maintenance of the database and the index."""
+"""`cloister retention`, `reindex`, `migrate` and `backup`: maintenance of the database and the index."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -6,9 +6,12 @@ from typing import Annotated
 
 import typer
 
-from cloister.interfaces.cli.options import Data, Json, Key
-from cloister.interfaces.cli.terminal import answer, counted, progress_bar
+from cloister.interfaces.cli.options import Data, DryRun, Json, Key, KeyProject, Yes, with_library
+from cloister.interfaces.cli.project_names import project_id_of
+from cloister.interfaces.cli.terminal import answer, confirm, counted, progress_bar
 from cloister.interfaces.python.library import Cloister
+from cloister.interfaces.python.shapes import as_json
+from cloister.interfaces.python.tenant_shapes import Retention
 from cloister.services.indexing.reindex import IndexCounts
 
 
@@ -17,6 +20,52 @@ def index_counts(counts: IndexCounts) -> str:
     derived = (counts.memories, "memory", "memories"), (counts.entities, "entity", "entities")
     shown = [counted(number, one, many) for number, one, many in derived if number]
     return ", ".join([counted(counts.messages, "message"), *shown] if counts.messages or not shown else shown)
+
+
+@with_library
+def retention(
+    memory: Cloister,
+    json: bool,
+    project: KeyProject = None,
+    days: Annotated[
+        int | None,
+        typer.Option("--days", metavar="N", help="Set after how many days what was said is forgotten; 0: never."),
+    ] = None,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+) -> None:
+    """Forget what is older than a project or the tenant keeps.
+
+    With --days the number of days is set, of one project or of the tenant with all its projects; a worker forgets what is older.
+    Without it, what is older is forgotten now. With --dry-run it is counted.
+    """
+    project_id = None if project is None else project_id_of(memory, project)
+    preview = memory.apply_retention(project_id, dry_run=True, retention_days=days)
+    if dry_run:
+        answer(as_json(preview), json, f"Too old: {_old_counts(preview)}. Nothing was changed.")
+        return
+    confirm(f"Forget {_old_counts(preview)} for good?", yes or not (preview.messages or preview.memories))
+    if days is None:
+        done = memory.apply_retention(project_id)
+        more = "" if done.complete else " There is more: run it again."
+        answer(as_json(done), json, f"Forgot {_old_counts(done)}.{more}")
+        return
+    whose = "The tenant" if project is None else f"The project {project!r}"
+    what = f"forgets what is older than {counted(days, 'day')}" if days else "keeps what was said"
+    if project_id is None:
+        answer(as_json(memory.update_tenant_settings(retention_days=days)), json, f"{whose} {what}.")
+    else:
+        changed = memory.update_project(project_id, settings={"retention_days": days})
+        answer(as_json(changed), json, f"{whose} {what}, unless the tenant is stricter.")
+
+
+def _old_counts(found: Retention) -> str:
+    numbers = (
+        (found.memories, "memory", "memories"),
+        (found.observations, "note", "notes"),
+    )
+    parts = [counted(found.messages, "message"), *(counted(*each) for each in numbers if each[0])]
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def reindex(

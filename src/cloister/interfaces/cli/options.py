@@ -3,11 +3,12 @@ after it wins."""
 
 import functools
 import inspect
-from collections.abc import Callable
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, cast
 
 import typer
 
+from cloister.domain.recall.filter_language import filter_object
 from cloister.interfaces.python.library import Cloister
 from cloister.settings import VARIABLES
 
@@ -23,6 +24,7 @@ _PARAMETERS = {
     "member_visibility": "members",
     "project_id": "project",
     "recent_limit": "recent",
+    "retention_days": "days",
     "semantic_limit": "semantic",
     "user_id": "user",
 }
@@ -68,6 +70,11 @@ def _shared(name: str) -> Any:
     return typer.Option(f"--{name}", metavar=name.upper(), help=named(variable), callback=keep, show_default=False)
 
 
+def filter_option(given: str | None) -> Mapping[str, object] | None:
+    """The filter in an option, which is JSON text; its conditions are checked by the library."""
+    return None if given is None else cast(Mapping[str, object], filter_object(given))
+
+
 def after_item(item: str) -> Any:
     """The option --after of a list that goes on behind an item, given by its id."""
     return typer.Option("--after", metavar="ID", help=f"Show those after this {item}.")
@@ -97,6 +104,7 @@ Project = Annotated[
 KeyProject = Annotated[
     str | None, typer.Option("--project", metavar="PROJECT", help="Project, by its id (proj_…) or name.")
 ]
+ProfileBudget = Annotated[int, typer.Option("--budget", metavar="N", help="The largest size of its text, in tokens.")]
 User = Annotated[str | None, typer.Option("--user", metavar="ID", help="User id.")]
 Limit = Annotated[int, typer.Option("--limit", metavar="N", help="How many, 1 to 200.")]
 After = Annotated[
@@ -104,6 +112,10 @@ After = Annotated[
     typer.Option("--after", metavar="CURSOR", help="Show the next page: the cursor that the last one printed."),
 ]
 All = Annotated[bool, typer.Option("--all", help="Show all of them, not only the first --limit.", show_default=False)]
+Filter = Annotated[
+    str | None,
+    typer.Option("--filter", metavar="JSON", help='Only what this lets pass, such as {"role": "user"}.'),
+]
 SessionArgument = Annotated[str, typer.Argument(metavar="SESSION", help="The session's external id.")]
 ProjectArgument = Annotated[str, typer.Argument(metavar="PROJECT", help="Project, by its id (proj_…) or name.")]
 

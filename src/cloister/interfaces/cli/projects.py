@@ -1,4 +1,4 @@
-"""`cloister projects`: list, show, create, rename, default, delete."""
+"""`cloister projects`: list, show, profile, create, rename, default, delete."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -7,11 +7,24 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from cloister.domain.prompts.profile import DEFAULT_PROFILE_TOKENS
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.interfaces.cli.listing import answer_list, listed
-from cloister.interfaces.cli.options import After, All, DryRun, DuplicateName, Limit, ProjectArgument, Yes, with_library
+from cloister.interfaces.cli.options import (
+    After,
+    All,
+    DryRun,
+    DuplicateName,
+    Limit,
+    ProfileBudget,
+    ProjectArgument,
+    User,
+    Yes,
+    with_library,
+)
 from cloister.interfaces.cli.project_names import project_id_of
 from cloister.interfaces.cli.terminal import answer, confirm, counted, details, json_text, minute, table
+from cloister.interfaces.cli.users import profile_table
 from cloister.interfaces.python.arguments import LARGEST_PAGE
 from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.preview_shapes import VisibilityPreview
@@ -46,6 +59,23 @@ def show_project(memory: Cloister, json: bool, project: ProjectArgument) -> None
     project_id = project_id_of(memory, project)
     found = memory.project(project_id)
     answer(as_json(found), json, _described(found))
+
+
+@app.command("profile")
+@with_library
+def show_profile(
+    memory: Cloister,
+    json: bool,
+    project: ProjectArgument,
+    user: User = None,
+    budget: ProfileBudget = DEFAULT_PROFILE_TOKENS,
+) -> None:
+    """Show what a project knows: pinned memories, decisions and entities.
+
+    A project with private members is divided by user: `--user` says whose part.
+    """
+    found = memory.project_profile(project_id_of(memory, project), user_id=user, budget_tokens=budget)
+    answer(as_json(found), json, profile_table(found))
 
 
 @app.command("create")

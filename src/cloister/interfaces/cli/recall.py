@@ -7,7 +7,18 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from cloister.interfaces.cli.options import Data, Json, Key, Project, SessionArgument, Tenant, User, with_library
+from cloister.interfaces.cli.options import (
+    Data,
+    Filter,
+    Json,
+    Key,
+    Project,
+    SessionArgument,
+    Tenant,
+    User,
+    filter_option,
+    with_library,
+)
 from cloister.interfaces.cli.project_names import ProjectNames, chosen_project
 from cloister.interfaces.cli.terminal import answer, counted, minute, quotation, remark, speaker
 from cloister.interfaces.python.library import Cloister
@@ -19,6 +30,10 @@ MinRelevance = Annotated[
     typer.Option(
         "--min-relevance", metavar="0..1", help="Leave out what is less relevant; 0 shows all (the project's)."
     ),
+]
+AsOf = Annotated[
+    str | None,
+    typer.Option("--as-of", metavar="TIME", help="The memories that were true then, in ISO 8601 (those of now)."),
 ]
 AskedAt = Annotated[
     str | None,
@@ -45,6 +60,8 @@ def context(
     ] = None,
     min_relevance: MinRelevance = None,
     asked_at: AskedAt = None,
+    as_of: AsOf = None,
+    filter: Filter = None,
 ) -> None:
     """Show the context for an assistant's next reply.
 
@@ -58,6 +75,8 @@ def context(
         semantic_limit=semantic,
         min_relevance=min_relevance,
         asked_at=asked_at,
+        as_of=as_of,
+        filter=filter_option(filter),
     )
     session = memory.session(session_id)
     pool = ProjectNames(memory).phrase(session)
@@ -87,6 +106,8 @@ def search(
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many hits, 1 to 200.")] = 10,
     min_relevance: MinRelevance = None,
     asked_at: AskedAt = None,
+    as_of: AsOf = None,
+    filter: Filter = None,
     data: Data = None,
     key: Key = None,
     tenant: Tenant = None,
@@ -110,6 +131,8 @@ def search(
             limit=limit,
             min_relevance=min_relevance,
             asked_at=asked_at,
+            as_of=as_of,
+            filter=filter_option(filter),
         )
     several = len({hit.user_id for hit in hits if hit.session_id}) > 1
     answer(as_json(hits), json, *(_found(hit, several) for hit in hits))

@@ -23,6 +23,9 @@ def record(
     author: Annotated[
         str | None, typer.Option("--author", metavar="NAME", help="The speaker's name, if the role does not say it.")
     ] = None,
+    categories: Annotated[
+        list[str] | None, typer.Option("--category", metavar="LABEL", help="A label for filters; may be repeated.")
+    ] = None,
     create: Annotated[bool, typer.Option("--create", help="Create the session if it does not exist.")] = False,
     project: Project = None,
     user: User = None,
@@ -41,7 +44,7 @@ def record(
     content = sys.stdin.read().removesuffix("\n") if text == "-" else text
     with Cloister(data, key=key, tenant=tenant) as memory:
         session = _session(memory, session_id, create=create, project=project, user=user)
-        message = memory.record(session_id, role, content, author=author)
+        message = memory.record(session_id, role, content, author=author, categories=categories or ())
         pool = ProjectNames(memory).phrase(session)
     answer(as_json(message), json, f"Recorded {message.id} in {session_id!r}, in {pool}.")
 

@@ -12,12 +12,14 @@ from cloister.interfaces.cli.options import (
     After,
     All,
     DryRun,
+    Filter,
     Limit,
     Project,
     SessionArgument,
     User,
     Yes,
     after_item,
+    filter_option,
     with_library,
 )
 from cloister.interfaces.cli.project_names import ProjectNames, chosen_project
@@ -75,10 +77,13 @@ def show_session(
     limit: Limit = 50,
     after: Annotated[str | None, after_item("message (msg_…)")] = None,
     everything: All = False,
+    filter: Filter = None,
 ) -> None:
     """Show a session and its messages."""
     session = memory.session(session_id)
-    messages = listed(partial(memory.messages, session_id, after=after), limit, everything)
+    messages = listed(
+        partial(memory.messages, session_id, after=after, filter=filter_option(filter)), limit, everything
+    )
     shown = _described(session, ProjectNames(memory))
     said = [
         quotation((str(speaker(message.role, message.author)), minute(message.created_at), message.id), message.content)

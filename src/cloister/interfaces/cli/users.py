@@ -1,11 +1,15 @@
-"""`cloister users`: erase."""
+"""`cloister users`: profile, erase."""
 
 from typing import Annotated
 
 import typer
+from rich.table import Table
 
-from cloister.interfaces.cli.options import DryRun, Yes, with_library
-from cloister.interfaces.cli.terminal import answer, confirm, counted
+from cloister.domain.prompts.profile import DEFAULT_PROFILE_TOKENS
+from cloister.interfaces.cli.options import DryRun, ProfileBudget, Project, Yes, with_library
+from cloister.interfaces.cli.project_names import chosen_project
+from cloister.interfaces.cli.terminal import answer, confirm, counted, table
+from cloister.interfaces.python.derived_shapes import Profile
 from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.shapes import as_json
 from cloister.interfaces.python.tenant_shapes import ErasedTenant, ErasedUser
@@ -20,6 +24,27 @@ _NOUNS = {
     "api_keys": ("API key",),
 }
 app = typer.Typer(help="Users: the people whom sessions belong to.", no_args_is_help=True)
+
+
+@app.command("profile")
+@with_library
+def show_profile(
+    memory: Cloister,
+    json: bool,
+    user_id: Annotated[str, typer.Argument(metavar="USER", help="The id that the user's sessions carry.")],
+    project: Project = None,
+    budget: ProfileBudget = DEFAULT_PROFILE_TOKENS,
+) -> None:
+    """Show the stable facts of a user that are true now, in one project."""
+    found = memory.user_profile(user_id, project_id=chosen_project(memory, project), budget_tokens=budget)
+    answer(as_json(found), json, profile_table(found))
+
+
+def profile_table(found: Profile) -> Table | str:
+    """The facts with their memories, or a sentence if there are none."""
+    if not found.facts:
+        return "Nothing is known, or nothing fits the budget."
+    return table(("fact", "memories"), [(fact.content, " ".join(fact.memory_ids)) for fact in found.facts])
 
 
 @app.command("erase")

@@ -111,6 +111,8 @@ def _summary(done: WorkerCounts, let_go: int) -> str:
         sentences.append(f"Let go of {counted(let_go, 'session')} for another worker.")
     if done.embedded:
         sentences.append(f"Embedded {counted(done.embedded, 'message')}.")
+    if done.forgotten:
+        sentences.append(f"Forgot {counted(done.forgotten, 'old message or memory', 'old messages and memories')}.")
     if done.indexed:
         sentences.append(f"Indexed {counted(done.indexed, 'text')}.")
     return " ".join(sentences)

@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 
 from cloister.bootstrap import Services
 from cloister.interfaces.http import health
+from cloister.interfaces.http.archive import routes as archive
 from cloister.interfaces.http.chat import routes as chat
 from cloister.interfaces.http.chat.running_turns import RunningTurns
 from cloister.interfaces.http.console import sign_in
@@ -23,13 +24,24 @@ from cloister.interfaces.http.dispatch.routes import THREADS, Executors
 from cloister.interfaces.http.events import routes as events
 from cloister.interfaces.http.events.subscribers import Subscribers
 from cloister.interfaces.http.hosts import AllowedHosts
+from cloister.interfaces.http.mcp import routes as mcp
 from cloister.interfaces.http.metrics import Metrics
 from cloister.interfaces.http.middleware import RequestMiddleware
 from cloister.interfaces.http.openai import models as openai_models
 from cloister.interfaces.http.openai import routes as openai_chat
 from cloister.interfaces.http.openai.errors import on_http_error
 from cloister.interfaces.http.openapi.document import DescribedApp
-from cloister.interfaces.http.resources import entities, erasure, memories, recall, sessions, tenants
+from cloister.interfaces.http.resources import (
+    corrections,
+    entities,
+    erasure,
+    memories,
+    profiles,
+    recall,
+    retention,
+    sessions,
+    tenants,
+)
 
 
 def create_app(
@@ -40,6 +52,7 @@ def create_app(
     requests_at_once: int = 0,
     hosts: AllowedHosts | None = None,
     sign_ins: SignIns | None = None,
+    mcp_issuer: str | None = None,
     at_end: Callable[[], object] = lambda: None,
 ) -> FastAPI:
     """The app over open services; `at_end` is called after its last request. Without `hosts` only loopback names are allowed."""
@@ -72,6 +85,8 @@ def create_app(
     metrics = Metrics(services)
     app.state.metrics = metrics
     app.state.executors = None
+    app.state.mcp_issuer = mcp_issuer
+    app.state.hosts = hosts or AllowedHosts()
     subscribers = app.state.subscribers = Subscribers(services)
     access_recheck = app.state.access_recheck = AccessRecheck(services)
     app.state.gate = Gate(
@@ -85,25 +100,35 @@ def create_app(
         recall,
         sessions,
         memories,
+        corrections,
         entities,
         chat,
         openai_chat,
         openai_models,
+        mcp,
         events,
         tenants,
+        retention,
+        profiles,
         erasure,
+        archive,
         health,
         sign_in,
     )
     for part in parts:
         # Not by `include_router`, which nests routers and searches all of them at every request.
         app.router.routes.extend(part.router.routes)
+    app.router.routes.extend(archive.import_router.routes)
+    if mcp_issuer is not None:
+        from cloister.interfaces.http.mcp import oauth
+
+        app.router.routes.extend(oauth.router.routes)
     app.add_exception_handler(HTTPException, on_http_error)
     find, find_page = finder(app.router.routes), ConsolePages().find
     app.add_middleware(
         RequestMiddleware,
         metrics=metrics,
         find=lambda scope: find(scope) or find_page(scope),
-        hosts=hosts or AllowedHosts(),
+        hosts=app.state.hosts,
     )
     return app

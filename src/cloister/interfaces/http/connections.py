@@ -34,6 +34,8 @@ _LARGEST_UNREAD_BODY = 8_192
 # More than this is sent at once, so that the transport can pause a response that its client does not read.
 _LARGEST_DELAYED_WRITE = 65_536
 _TRY_AGAIN_SECONDS = 1
+# Bodies of any length, which have to go on arriving, but need not be complete in time.
+_LONG_BODIES = ("/v1/import",)
 
 
 @dataclass(kw_only=True, slots=True)
@@ -192,6 +194,8 @@ class LimitedProtocol(HttpToolsProtocol):
     def on_body(self, body: bytes) -> None:
         self._unread_head = 0
         super().on_body(body)
+        if self.scope["path"] in _LONG_BODIES:
+            self.since = self.loop.time()
 
     def on_message_complete(self) -> None:
         self._unread_head = 0

@@ -63,6 +63,14 @@ class _ServiceMetrics(Collector):
         for result, number in self._services.extraction.results.items():
             extractions.add_metric([result], number)
         yield extractions
+        forgotten = CounterMetricFamily(
+            "cloister_retention_forgotten",
+            "What this process forgot because it was older than its project or tenant keeps, by kind.",
+            labels=["kind"],
+        )
+        for kind, number in self._services.retention.forgotten.items():
+            forgotten.add_metric([kind], number)
+        yield forgotten
         for name, help_text, number in (
             ("waiting", "Sessions that wait for extraction.", self._services.claims.waiting()),
             (

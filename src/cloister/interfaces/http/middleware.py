@@ -2,6 +2,7 @@
 
 import logging
 import secrets
+import sys
 import time
 from collections.abc import Callable
 from typing import Any, cast
@@ -23,6 +24,8 @@ LARGEST_BODY = 1 << 20
 _GONE = 499
 _BROKEN = 500
 _REQUEST_ID = anchored(r"[A-Za-z0-9._-]{1,64}")
+# Routes that read a body of any length while it arrives, after the caller was admitted.
+STREAMED_BODIES = {("POST", "/v1/import")}
 _TOO_LARGE = f"The body is larger than {LARGEST_BODY:,} bytes."
 
 
@@ -54,7 +57,7 @@ class RequestMiddleware:
         try:
             if not exchange.names(self._hosts):
                 await exchange.refuse_host()
-            elif exchange.announced_size > LARGEST_BODY:
+            elif exchange.announced_size > exchange.largest_body:
                 await exchange.refuse_size()
             else:
                 await (self._find(scope) or self._app)(scope, exchange.receive, exchange.send)
@@ -92,6 +95,7 @@ class _Exchange:
         self.request_id = given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
         length = headers.get("content-length", "")
         self.announced_size = int(length) if length.isdecimal() and len(length) < 20 else 0
+        self.largest_body = sys.maxsize if (scope["method"], scope["path"]) in STREAMED_BODIES else LARGEST_BODY
         self.status = 0
         self._received = 0
         self._scope = scope
@@ -101,7 +105,7 @@ class _Exchange:
     async def receive(self) -> Message:
         message = await self._receive()
         self._received += len(message.get("body", b""))
-        if self._received > LARGEST_BODY:
+        if self._received > self.largest_body:
             raise _BodyTooLarge
         return message
 

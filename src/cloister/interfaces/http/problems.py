@@ -122,18 +122,19 @@ def problem(
     return Response(json.dumps(body), status, headers, MEDIA_TYPE)
 
 
-def of_error(error: CloisterError) -> Response:
+def of_error(error: CloisterError, *, notes: bool = False) -> Response:
     """The problem of an error that was raised on purpose. The text of a storage error stays in the log, since it may name files and
-    hosts; an error without a status of its own is an `internal_error`."""
+    hosts; an error without a status of its own is an `internal_error`. `notes`: the notes of the error are part of the text."""
+    said = " ".join((str(error), *(getattr(error, "__notes__", ()) if notes else ())))
     if isinstance(error, InvalidRequest | TooLarge):
-        return problem(error.code, str(error), errors=[(error.field, error.problem)])
+        return problem(error.code, said, errors=[(error.field, error.problem)])
     if isinstance(error, RateLimited):
-        return problem(error.code, str(error), headers={"Retry-After": str(error.retry_after)})
+        return problem(error.code, said, headers={"Retry-After": str(error.retry_after)})
     if error.code == "unauthenticated":
         return problem(error.code, str(error), headers={"WWW-Authenticate": "Bearer"})
     if error.code not in STATUS:
         return problem("internal_error", CRASH)
-    detail = str(type(error).__doc__) if isinstance(error, StorageError) else str(error)
+    detail = str(type(error).__doc__) if isinstance(error, StorageError) else said
     return problem(error.code, detail, about=_about(error))
 
 

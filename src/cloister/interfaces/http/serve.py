@@ -60,6 +60,7 @@ def serve(settings: Settings, *, announce: Callable[[Announcement], None], shows
             requests_at_once=settings.requests_at_once,
             hosts=AllowedHosts(settings.host, settings.allowed_hosts),
             sign_ins=sign_ins,
+            mcp_issuer=settings.mcp_issuer,
             at_end=worker.stop,
         )
         log_to_stderr()

@@ -7,13 +7,15 @@ from typing import Any, Final, Literal, TypeVar, cast
 from cloister.domain.conversation import Draft, Role
 from cloister.domain.errors import InvalidRequest, TooLarge
 from cloister.domain.identifiers import NO_PROJECT, ProjectId, parse_project_id
-from cloister.domain.text import checked_limit, checked_name
+from cloister.domain.recall.filter_language import parse_filter
+from cloister.domain.text import checked_categories, checked_limit, checked_name
 from cloister.domain.timestamps import parse_iso
-from cloister.interfaces.python.pages import PageRequest
+from cloister.interfaces.python.pages import GivenFilter, PageRequest
 
 LARGEST_PAGE = 200
 # Compared by identity: no project id that a caller could pass is this object.
 NOT_GIVEN: Final = cast(str, object())
+NO_NUMBER_GIVEN: Final = cast(float, NOT_GIVEN)
 
 
 class _Unspecified(Enum):
@@ -36,9 +38,20 @@ def page_request(limit: int, cursor: str | None) -> PageRequest[int]:
     return PageRequest(limit=page_size(limit), cursor=cursor)
 
 
-def page_after(limit: int, cursor: str | None, after: str | None, parse: Callable[[str], Id]) -> PageRequest[Id]:
+def page_after(
+    limit: int,
+    cursor: str | None,
+    after: str | None,
+    parse: Callable[[str], Id],
+    filter: Mapping[str, object] | None = None,
+) -> PageRequest[Id]:
     """The page behind a cursor or, without one, behind the item with the id `after`."""
-    return PageRequest(limit=page_size(limit), cursor=cursor, after=None if after is None else parse(after))
+    behind = None if after is None else parse(after)
+    return PageRequest(limit=page_size(limit), cursor=cursor, after=behind, filter=given_filter(filter))
+
+
+def given_filter(filter: Mapping[str, object] | None) -> GivenFilter | None:
+    return None if filter is None else GivenFilter(given=filter, parsed=parse_filter(filter))
 
 
 def project_of(project_id: str | None) -> ProjectId | None:
@@ -65,6 +78,7 @@ def draft_of(
     role: Role,
     content: str,
     author: str | None = None,
+    categories: Sequence[str] = (),
     metadata: Mapping[str, object] | None = None,
     created_at: str | None = None,
 ) -> Draft:
@@ -72,6 +86,7 @@ def draft_of(
         role=role,
         content=content,
         author=author,
+        categories=checked_categories(categories),
         metadata=metadata or {},
         created_at=None if created_at is None else parse_iso(created_at, "created_at"),
     )
@@ -96,6 +111,6 @@ def of_each(messages: Iterable[Given], made_of: Callable[[Given], Made]) -> list
 def _known_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     if missing := {"role", "content"} - set(fields):
         raise InvalidRequest(min(missing), "is missing.")
-    if unknown := set(fields) - {"role", "content", "author", "metadata", "created_at"}:
+    if unknown := set(fields) - {"role", "content", "author", "categories", "metadata", "created_at"}:
         raise InvalidRequest(min(unknown), "is not a field of a message.")
     return dict(fields)

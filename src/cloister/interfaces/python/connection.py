@@ -4,7 +4,7 @@ import json
 import secrets
 import ssl
 import threading
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 import httpx2
@@ -16,6 +16,9 @@ from cloister.settings import Remote
 
 _SECONDS_TO_CONNECT = 10
 _SECONDS_TO_ANSWER = 60
+# Until the last lines of an import are stored.
+_SECONDS_TO_IMPORT = 600
+_UPLOAD_CHUNK = 65_536
 # Servers close an idle connection after five seconds: a request that is sent at that moment would be lost.
 _SECONDS_IDLE = 4
 _BROKEN = (httpx2.NetworkError, httpx2.RemoteProtocolError)
@@ -65,6 +68,42 @@ class Connection:
         """Write without an idempotency key: sent once, because a broken connection does not say whether it was done."""
         return self._ask(method, path, body=body, seconds=seconds)
 
+    def download(self, path: str, **query: str) -> Iterator[bytes]:
+        """Read a stream with GET, in chunks. If the connection breaks in between, that is a `ServerError`."""
+        request = self._client.build_request("GET", path, params=query, timeout=self._patience(_SECONDS_TO_ANSWER))
+        try:
+            with self._open():
+                response = self._client.send(request, stream=True)
+                try:
+                    if not response.is_success:
+                        response.read()
+                        self._read(response)
+                    yield from response.iter_bytes()
+                finally:
+                    response.close()
+        except httpx2.RequestError as error:
+            raise self._failure(error, reading=True, seconds=_SECONDS_TO_ANSWER) from error
+
+    def upload(self, path: str, lines: Iterable[bytes]) -> Answer:
+        """Write a stream with POST, while it is made; sent once."""
+        request = self._client.build_request(
+            "POST",
+            path,
+            content=_chunks(lines),
+            headers={"Content-Type": "application/x-ndjson"},
+            timeout=self._patience(_SECONDS_TO_IMPORT),
+        )
+        try:
+            with self._open():
+                response = self._send(request, again=False)
+        except httpx2.RequestError as error:
+            raise self._failure(error, reading=False, seconds=_SECONDS_TO_IMPORT) from error
+        return self._read(response)
+
+    @staticmethod
+    def _patience(seconds: float) -> httpx2.Timeout:
+        return httpx2.Timeout(seconds, connect=_SECONDS_TO_CONNECT)
+
     def _ask(
         self,
         method: str,
@@ -80,9 +119,8 @@ class Connection:
         sent = {**(headers or {}), **({} if content is None else {"Content-Type": "application/json"})}
         repeatable = reading or "Idempotency-Key" in sent
         seconds = seconds or _SECONDS_TO_ANSWER
-        patience = httpx2.Timeout(seconds, connect=_SECONDS_TO_CONNECT)
         request = self._client.build_request(
-            method, path, params=query, content=content, headers=sent, timeout=patience
+            method, path, params=query, content=content, headers=sent, timeout=self._patience(seconds)
         )
         try:
             with self._open():
@@ -153,6 +191,18 @@ class Connection:
             f"The Cloister at {self._address} answered {response.status_code}: {problem.detail}"
             + (f" X-Request-ID: {noted}." if noted and response.is_server_error else "")
         )
+
+
+def _chunks(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Lines in larger pieces, so that not each is sent alone."""
+    waiting, size = list[bytes](), 0
+    for line in lines:
+        waiting.append(line)
+        size += len(line)
+        if size >= _UPLOAD_CHUNK:
+            yield b"".join(waiting)
+            waiting, size = [], 0
+    yield b"".join(waiting)
 
 
 def _encoded(body: Mapping[str, object]) -> bytes:

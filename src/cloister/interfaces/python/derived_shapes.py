@@ -1,14 +1,18 @@
 """The shapes of what is extracted from messages: memories, entities and observations."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from cloister.domain.entity import Entity as DomainEntity
 from cloister.domain.identifiers import format_entity_id, format_memory_id, format_message_id, format_observation_id
 from cloister.domain.memory import StoredMemory
 from cloister.domain.observation import StoredObservation
+from cloister.domain.prompts.profile import Profile as DomainProfile
 from cloister.domain.prompts.recalled_text import own_words
 from cloister.domain.recall.relevance import strength_of
 from cloister.domain.timestamps import iso
+from cloister.domain.truth.revision import MemoryState as DomainState
+from cloister.domain.truth.revision import Revision
 from cloister.services.memories.entities import EntityDetail as EntityWithMentions
 from cloister.services.memories.entities import Mention
 from cloister.services.memories.extract import ExtractionCounts
@@ -17,7 +21,11 @@ from cloister.services.memories.memories import MemoryAdditions
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Memory:
-    """A memory. `user_id` is the user of its session; `source_message_ids` is empty for a memory that was added by hand."""
+    """A memory. `user_id` is the user of its session; `source_message_ids` is empty for a memory that was added by hand.
+
+    `status` is `active`, `superseded`, `expired` or `retracted`. It is true from `valid_from`, when it was said, until
+    `valid_until`, when the memory `superseded_by` was said. `source` is `extracted`, `written`, `corrected` or `imported`. A
+    `pinned` memory is in every context of its pool."""
 
     id: str
     content: str
@@ -25,6 +33,15 @@ class Memory:
     user_id: str | None
     importance: float | None
     source_message_ids: tuple[str, ...]
+    status: str
+    valid_from: str
+    valid_until: str | None
+    superseded_by: str | None
+    pinned: bool
+    expires_at: str | None
+    categories: tuple[str, ...]
+    metadata: Mapping[str, object]
+    source: str
     created_at: str
 
 
@@ -34,6 +51,34 @@ class RecalledMemory(Memory):
 
     relevance: float
     strength: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemoryState:
+    """What a person can change of a memory, as it was before a change. `is_retracted` says that it was retracted then."""
+
+    content: str
+    importance: float | None
+    expires_at: str | None
+    pinned: bool
+    categories: tuple[str, ...]
+    metadata: Mapping[str, object]
+    source: str
+    is_retracted: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemoryRevision:
+    """A change of a memory. `action` is `create`, `correct`, `retract` or `restore`; `changed_by` is the id of an API key,
+    `extraction` or `import`, or None where the database was opened without a key. `before` is None for the creation. A change that
+    was undone has an `undone_at`."""
+
+    memory_id: str
+    action: str
+    changed_by: str | None
+    changed_at: str
+    undone_at: str | None
+    before: MemoryState | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,6 +161,32 @@ class Observation:
     created_at: str
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProfileFact:
+    """A fact of a profile, with the ids of all memories that say it; an entity of a project has none."""
+
+    content: str
+    memory_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Profile:
+    """The stable facts of a user or a project, grouped, those that are pinned first. `text` is the same as a block of quoted data
+    for a prompt, of so many `tokens`."""
+
+    text: str
+    facts: tuple[ProfileFact, ...]
+    tokens: int
+
+
+def profile_shape(profile: DomainProfile) -> Profile:
+    facts = tuple(
+        ProfileFact(content=fact.content, memory_ids=tuple(map(format_memory_id, fact.memories)))
+        for fact in profile.facts
+    )
+    return Profile(text=profile.text, facts=facts, tokens=profile.tokens)
+
+
 def memory_shape(stored: StoredMemory) -> Memory:
     memory = stored.memory
     return Memory(
@@ -125,7 +196,41 @@ def memory_shape(stored: StoredMemory) -> Memory:
         user_id=stored.user,
         importance=memory.importance,
         source_message_ids=tuple(map(format_message_id, memory.sources)),
+        status=stored.status,
+        valid_from=iso(memory.valid_from),
+        valid_until=None if memory.valid_until is None else iso(memory.valid_until),
+        superseded_by=None if memory.superseded_by is None else format_memory_id(memory.superseded_by),
+        pinned=memory.pinned,
+        expires_at=None if memory.expires_at is None else iso(memory.expires_at),
+        categories=memory.categories,
+        metadata=memory.metadata,
+        source=memory.source,
         created_at=iso(memory.created_at),
+    )
+
+
+def revision_shape(revision: Revision) -> MemoryRevision:
+    before = revision.before
+    return MemoryRevision(
+        memory_id=format_memory_id(revision.memory),
+        action=revision.action,
+        changed_by=revision.changed_by,
+        changed_at=iso(revision.changed_at),
+        undone_at=None if revision.undone_at is None else iso(revision.undone_at),
+        before=None if before is None else _state_shape(before),
+    )
+
+
+def _state_shape(state: DomainState) -> MemoryState:
+    return MemoryState(
+        content=state.content,
+        importance=state.importance,
+        expires_at=None if state.expires_at is None else iso(state.expires_at),
+        pinned=state.pinned,
+        categories=state.categories,
+        metadata=state.metadata,
+        source=state.source,
+        is_retracted=state.retracted_at is not None,
     )
 
 

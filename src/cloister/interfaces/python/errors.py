@@ -17,10 +17,13 @@ from cloister.domain.errors import (
 KINDS: Mapping[str, str] = {
     "API key": "api_key",
     "entity": "entity",
+    "episode": "episode",
     "memory": "memory",
     "message": "message",
     "observation": "observation",
     "project": "project",
+    "resource": "resource",
+    "result": "result",
     "session": "session",
     "tenant": "tenant",
 }

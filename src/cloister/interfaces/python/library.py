@@ -10,18 +10,19 @@ from cloister.domain.context import parse_sources
 from cloister.domain.conversation import Role
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import (
-    parse_memory_id,
     parse_message_id,
     parse_observation_id,
 )
 from cloister.domain.recall.relevance import checked_min_relevance
-from cloister.domain.text import checked_metadata, checked_name
-from cloister.domain.timestamps import parse_iso
+from cloister.domain.text import checked_metadata
+from cloister.domain.timestamps import checked_time, parse_iso
+from cloister.interfaces.python.archives.methods import ArchiveMethods
 from cloister.interfaces.python.arguments import (
     NOT_GIVEN,
     checked_user,
     draft_of,
     drafts_of,
+    given_filter,
     page_after,
     page_request,
     project_choice,
@@ -31,19 +32,19 @@ from cloister.interfaces.python.arguments import (
 from cloister.interfaces.python.backends.embedded import EmbeddedBackend
 from cloister.interfaces.python.backends.interface import Backend, ContextQuery, SearchQuery
 from cloister.interfaces.python.backends.remote import RemoteBackend
-from cloister.interfaces.python.derived_shapes import Appended, Extraction, Memory, Observation
-from cloister.interfaces.python.entities import EntityMethods
+from cloister.interfaces.python.derived_shapes import Extraction, Observation
+from cloister.interfaces.python.entities.methods import EntityMethods
+from cloister.interfaces.python.memory_methods import MemoryMethods
 from cloister.interfaces.python.organisation import OrganisationMethods
 from cloister.interfaces.python.pages import Page
 from cloister.interfaces.python.preview_shapes import MovePreview
 from cloister.interfaces.python.shapes import Context, Episode, Forgotten, Hit, Message, Session
 from cloister.services.conversations.sessions import SessionChange, SessionFields
-from cloister.services.memories.memories import checked_memories
 from cloister.services.recall.search import Kind, checked_kinds
 from cloister.settings import read_remote, read_settings
 
 
-class Cloister(EntityMethods, OrganisationMethods):
+class Cloister(MemoryMethods, EntityMethods, OrganisationMethods, ArchiveMethods):
     """Memory for AI assistants that stays inside its walls. Safe to use from any thread; close it, or use it in a `with`.
 
     `data` is a directory, a `postgresql://` URL, or the `http://` address of a server, which needs a `key`; without it,
@@ -169,17 +170,25 @@ class Cloister(EntityMethods, OrganisationMethods):
         content: str,
         *,
         author: str | None = None,
+        categories: Sequence[str] = (),
         metadata: Mapping[str, object] | None = None,
         created_at: str | None = None,
         idempotency_key: str | None = None,
     ) -> Message:
         """Record one message: durable, and ready to be recalled, when this returns.
 
-        `role` is `user`, `assistant`, `system` or `tool`; `author` names the speaker where the role does not. `created_at` is an
-        ISO 8601 time; without it, now. A repeated call with the same `idempotency_key` returns the first message again; with other
-        arguments it is an `IdempotencyMismatch`.
+        `role` is `user`, `assistant`, `system` or `tool`; `author` names the speaker where the role does not. `categories` (at most
+        16) and `metadata` are labels that filters can ask for. `created_at` is an ISO 8601 time; without it, now. A repeated call
+        with the same `idempotency_key` returns the first message again; with other arguments it is an `IdempotencyMismatch`.
         """
-        draft = draft_of(role=role, content=content, author=author, metadata=metadata, created_at=created_at)
+        draft = draft_of(
+            role=role,
+            content=content,
+            author=author,
+            categories=categories,
+            metadata=metadata,
+            created_at=created_at,
+        )
         return self._backend.record(session_id, draft, idempotency_key)
 
     def record_batch(
@@ -197,10 +206,17 @@ class Cloister(EntityMethods, OrganisationMethods):
         return self._backend.record_episode(session_id, question, answer, idempotency_key)
 
     def messages(
-        self, session_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
+        self,
+        session_id: str,
+        *,
+        limit: int = 50,
+        after: str | None = None,
+        cursor: str | None = None,
+        filter: Mapping[str, object] | None = None,
     ) -> Page[Message]:
-        """List the messages of a session in the order they were said, from a `cursor` or from behind the message `after`."""
-        return self._backend.messages(session_id, page_after(limit, cursor, after, parse_message_id))
+        """List the messages of a session in the order they were said, from a `cursor` or from behind the message `after`. With a
+        `filter`, as in `search`, only those that it lets pass."""
+        return self._backend.messages(session_id, page_after(limit, cursor, after, parse_message_id, filter))
 
     def forget_message(self, message_id: str) -> None:
         """Delete one message, with the memories and observations that derive from it."""
@@ -219,6 +235,8 @@ class Cloister(EntityMethods, OrganisationMethods):
         sources: Sequence[Mapping[str, object]] | None = None,
         min_relevance: float | None = None,
         asked_at: str | None = None,
+        as_of: str | None = None,
+        filter: Mapping[str, object] | None = None,
     ) -> Context:
         """Build the context for the next reply: the session's recent messages, and what its pool knows about the query.
 
@@ -226,7 +244,8 @@ class Cloister(EntityMethods, OrganisationMethods):
         `budget_tokens` limits the whole, and is filled with what is related. `sources` replaces the project's own: each has `role`,
         `method`, `limit` and `conversation_scope`. What is less relevant than `min_relevance` is left out: without it, less than
         the project's setting; 0 leaves nothing out. `asked_at` (ISO 8601) is when the query is asked, by default now: "last week"
-        is relative to it.
+        is relative to it. `as_of` (ISO 8601) asks for the memories that were true then, and not now. A `filter`, as in `search`,
+        applies to all that is recalled, and not to the session's recent messages.
         """
         request = ContextQuery(
             query=query,
@@ -236,6 +255,8 @@ class Cloister(EntityMethods, OrganisationMethods):
             sources=None if sources is None else parse_sources(sources, "sources"),
             min_relevance=None if min_relevance is None else checked_min_relevance(min_relevance),
             asked_at=None if asked_at is None else parse_iso(asked_at, "asked_at"),
+            as_of=None if as_of is None else checked_time(parse_iso(as_of, "as_of"), "as_of"),
+            filter=given_filter(filter),
         )
         return self._backend.context(session_id, request)
 
@@ -250,13 +271,16 @@ class Cloister(EntityMethods, OrganisationMethods):
         limit: int = 10,
         min_relevance: float | None = None,
         asked_at: str | None = None,
+        as_of: str | None = None,
+        filter: Mapping[str, object] | None = None,
     ) -> list[Hit]:
         """Find the episodes, memories and entities of one pool that match best.
 
         The pool is that of `session_id`, else of `project_id`: without it the key's project, else the default project, with None no
         project. `user_id` says whose part to search where a pool is divided by user. `kinds` keeps only `episodes`, `memories` or
         `entities`; entities are found in projects only. The best `limit` hits are returned; there are no further pages.
-        `min_relevance` and `asked_at` are as in `context`.
+        `min_relevance`, `asked_at` and `as_of` are as in `context`. With a `filter`, such as `{"role": "user", "category":
+        "travel"}`, only what it lets pass is ranked: see the how-to page on filters.
         """
         request = SearchQuery(
             query=query,
@@ -267,31 +291,12 @@ class Cloister(EntityMethods, OrganisationMethods):
             limit=limit,
             min_relevance=None if min_relevance is None else checked_min_relevance(min_relevance),
             asked_at=None if asked_at is None else parse_iso(asked_at, "asked_at"),
+            as_of=None if as_of is None else checked_time(parse_iso(as_of, "as_of"), "as_of"),
+            filter=given_filter(filter),
         )
         return self._backend.search(request)
 
     # What is extracted from messages
-
-    def memories(
-        self, session_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
-    ) -> Page[Memory]:
-        """List the memories of a session, oldest first, from a `cursor` or from behind the memory `after`."""
-        return self._backend.memories(session_id, page_after(limit, cursor, after, parse_memory_id))
-
-    def user_memories(
-        self, user_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
-    ) -> Page[Memory]:
-        """List the memories of a user across all sessions and projects, oldest first: for display and audit, not for prompts."""
-        user = checked_name(user_id, "user_id")
-        return self._backend.user_memories(user, page_after(limit, cursor, after, parse_memory_id))
-
-    def add_memories(self, session_id: str, contents: Sequence[str], *, idempotency_key: str | None = None) -> Appended:
-        """Add memories by hand. Memories that the session has already are counted as duplicates, not added."""
-        return self._backend.add_memories(session_id, checked_memories(contents), idempotency_key)
-
-    def forget_memory(self, memory_id: str) -> None:
-        """Delete one memory. The messages it derives from stay."""
-        self._backend.forget_memory(parse_memory_id(memory_id))
 
     def observations(
         self, session_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None

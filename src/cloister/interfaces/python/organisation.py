@@ -5,17 +5,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from cloister.domain.access import Permission, checked_permissions
+from cloister.domain.context import HIGHEST_BUDGET
+from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import parse_key_id, parse_project_id
-from cloister.domain.project_settings import checked_settings
+from cloister.domain.project_settings import checked_retention_days, checked_settings
+from cloister.domain.prompts.profile import DEFAULT_PROFILE_TOKENS
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
-from cloister.domain.text import checked_name
+from cloister.domain.text import checked_limit, checked_name
 from cloister.domain.timestamps import parse_iso
-from cloister.interfaces.python.arguments import checked_user, page_request, project_of
+from cloister.interfaces.python.arguments import NOT_GIVEN, checked_user, page_request, project_choice, project_of
 from cloister.interfaces.python.backends.interface import Backend, ProjectChange
+from cloister.interfaces.python.derived_shapes import Profile
 from cloister.interfaces.python.pages import Page
 from cloister.interfaces.python.preview_shapes import VisibilityPreview
 from cloister.interfaces.python.shapes import ApiKey, CreatedKey, DeletedProject, Project
-from cloister.interfaces.python.tenant_shapes import ErasedUser, Usage
+from cloister.interfaces.python.tenant_shapes import ErasedUser, Retention, TenantSettings, Usage
 from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
 from cloister.services.tenancy.api_keys import KeyFields
@@ -86,7 +90,29 @@ class OrganisationMethods:
         """Delete a project; its sessions move to the shared pool with their messages and memories. Returns how many."""
         return self._backend.delete_project(parse_project_id(project_id))
 
+    def project_profile(
+        self, project_id: str, *, user_id: str | None = None, budget_tokens: int | None = None
+    ) -> Profile:
+        """Return what a project knows: its pinned memories, its decisions, and the entities that are mentioned most.
+
+        `budget_tokens` limits the text, by default to 300 tokens. A project with private members is divided by user: `user_id` says
+        whose part to describe.
+        """
+        project, user = parse_project_id(project_id), checked_user(user_id)
+        return self._backend.project_profile(project, user, _profile_budget(budget_tokens))
+
     # Users
+
+    def user_profile(
+        self, user_id: str, *, project_id: str | None = NOT_GIVEN, budget_tokens: int | None = None
+    ) -> Profile:
+        """Return the stable facts of a user that are true now: grouped, pinned ones first, each with its memories.
+
+        They are of one pool: without `project_id` of the key's project, else of the default project, with None of no project.
+        `budget_tokens` limits the text, by default to 300 tokens.
+        """
+        user, project = checked_name(user_id, "user_id"), project_choice(project_id)
+        return self._backend.user_profile(user, project, _profile_budget(budget_tokens))
 
     def erase_user(self, user_id: str, *, dry_run: bool = False) -> ErasedUser:
         """Erase everything of a user in all projects: sessions, messages, what derives from them, and keys bound to the user.
@@ -94,6 +120,35 @@ class OrganisationMethods:
         Returns how many of each. With `dry_run` they are counted, and nothing is changed.
         """
         return self._backend.erase_user(checked_name(user_id, "user_id"), dry_run)
+
+    # Retention
+
+    def tenant_settings(self) -> TenantSettings:
+        """Return the settings that apply to all projects of the tenant, and outside them."""
+        return self._backend.tenant_settings()
+
+    def update_tenant_settings(self, *, retention_days: int | None) -> TenantSettings:
+        """Change the tenant's settings.
+
+        `retention_days`: after how many days what was said is forgotten, in all projects and outside them; 0 or None keeps it. A
+        project may be stricter, with its own setting of this name.
+        """
+        return self._backend.update_tenant_settings(checked_retention_days(retention_days, "retention_days"))
+
+    def apply_retention(
+        self, project_id: str | None = None, *, dry_run: bool = False, retention_days: int | None = None
+    ) -> Retention:
+        """Forget now what is older than a project and its tenant keep; without `project_id` in all projects and outside them.
+
+        A worker does so every few minutes. With `dry_run` it is counted, and nothing is changed; `retention_days` then counts as if
+        the setting of the project, or of the tenant, were this number. One call forgets a limited number of messages: if the result
+        is not `complete`, call again.
+        """
+        if retention_days is not None:
+            checked_retention_days(retention_days, "retention_days")
+            if not dry_run:
+                raise InvalidRequest("retention_days", "can only be tried, with dry_run: change the setting instead.")
+        return self._backend.apply_retention(project_of(project_id), dry_run, retention_days)
 
     # API keys
 
@@ -158,3 +213,7 @@ class OrganisationMethods:
     def schema_version(self) -> int:
         """Return the version of the database's schema."""
         return self._backend.schema_version()
+
+
+def _profile_budget(given: int | None) -> int:
+    return DEFAULT_PROFILE_TOKENS if given is None else checked_limit(given, "budget_tokens", HIGHEST_BUDGET)

@@ -3,13 +3,14 @@
 import base64
 import binascii
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar, cast
 from zlib import crc32
 
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import TenantId
+from cloister.domain.recall.filter import Filter
 
 T = TypeVar("T")
 Row = TypeVar("Row")
@@ -28,12 +29,22 @@ class Page(list[T]):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class GivenFilter:
+    """A filter as the caller gave it, to be sent to a server, and parsed."""
+
+    given: Mapping[str, object]
+    parsed: Filter
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class PageRequest(Generic[Id]):
-    """Which page of a list: at most `limit` items, from `cursor` on, else from behind the item `after`, else from the start."""
+    """Which page of a list: at most `limit` items, from `cursor` on, else from behind the item `after`, else from the start; with a
+    `filter`, of the items that it lets pass."""
 
     limit: int
     cursor: str | None = None
     after: Id | None = None
+    filter: GivenFilter | None = None
 
 
 class ListCursors:

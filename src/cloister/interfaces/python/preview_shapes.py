@@ -1,8 +1,10 @@
-"""The shapes of dry runs: counts of what a change would do."""
+"""The shapes of dry runs: what a change or an extraction would do."""
 
 from dataclasses import asdict, dataclass
 
+from cloister.domain.timestamps import iso
 from cloister.services.conversations.move import MovePreview as DomainMovePreview
+from cloister.services.memories.preview import PreviewedExtraction
 from cloister.services.tenancy.visibility import VisibilityPreview as DomainVisibilityPreview
 
 
@@ -23,6 +25,64 @@ class MovePreview:
     memories: int
     observations: int
     replies_given_recalled_text: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PreviewedMemory:
+    """A memory that an extraction would keep. `subject` is the key of a fact that has one value at a time, such as `home`: of two
+    memories with one subject, the later takes the place of the earlier. `message_positions` count from zero."""
+
+    content: str
+    importance: float | None
+    categories: tuple[str, ...]
+    subject: str | None
+    valid_from: str
+    message_positions: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PreviewedEntity:
+    """An entity that an extraction would keep. `message_positions` count from zero."""
+
+    name: str
+    type: str
+    notes: str
+    message_positions: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ExtractionPreview:
+    """What an extraction would keep of given messages. `notice` says what the extractor cannot read, if there is something."""
+
+    memories: tuple[PreviewedMemory, ...]
+    entities: tuple[PreviewedEntity, ...]
+    notice: str | None
+
+
+def extraction_preview_shape(preview: PreviewedExtraction) -> ExtractionPreview:
+    return ExtractionPreview(
+        memories=tuple(
+            PreviewedMemory(
+                content=memory.content,
+                importance=memory.importance,
+                categories=memory.categories,
+                subject=memory.subject,
+                valid_from=iso(memory.valid_from or 0),
+                message_positions=tuple(map(int, memory.sources)),
+            )
+            for memory in preview.memories
+        ),
+        entities=tuple(
+            PreviewedEntity(
+                name=entity.name,
+                type=entity.type,
+                notes=entity.notes,
+                message_positions=tuple(map(int, entity.sources)),
+            )
+            for entity in preview.entities
+        ),
+        notice=preview.notice,
+    )
 
 
 def visibility_preview_shape(preview: DomainVisibilityPreview) -> VisibilityPreview:

@@ -1,7 +1,7 @@
 """Shapes: the objects that the library returns, and the JSON of HTTP and the command line. Ids are text, times are ISO 8601."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from cloister.domain import access
@@ -117,6 +117,7 @@ class Message:
     is_memory_checked: bool
     tags: tuple[str, ...]
     context: MessageContext
+    categories: tuple[str, ...]
     metadata: Mapping[str, object]
     created_at: str
 
@@ -135,7 +136,8 @@ class Episode:
 class ContextItem:
     """A message in a context. `user_id` is the user of its session. A message that was searched for has a `score`, which orders the
     messages, its `relevance` to the query from 0 to 1, which means the same in every pool, and a `strength`: `strong` from 0.5 on,
-    else `weak`. `times_said` counts the messages that say the same. `is_excerpt` marks a passage of a longer message."""
+    else `weak`. `times_said` counts the messages that say the same, and `same_as` are the ids of up to 10 others of them.
+    `is_excerpt` marks a passage of a longer message."""
 
     id: str
     session_id: str
@@ -149,6 +151,7 @@ class ContextItem:
     relevance: float | None
     strength: str | None
     times_said: int
+    same_as: tuple[str, ...]
     is_excerpt: bool
 
 
@@ -174,7 +177,7 @@ class Context:
 class Hit:
     """A search result: an episode, shown by its best message, a memory, or an entity, which has no session. `user_id` is the user
     of the session, or of the part of a project that an entity is in; `author` is that of the message. `score` orders the hits;
-    `relevance` and `strength` are as in `ContextItem`."""
+    `relevance` and `strength` are as in `ContextItem`. `status` is that of a memory."""
 
     kind: str
     id: str
@@ -187,6 +190,7 @@ class Hit:
     relevance: float
     strength: str
     times_said: int
+    status: str | None
     created_at: str
 
 
@@ -279,6 +283,7 @@ def _message_shape(message: domain.Message, session: domain.Session, tags: tuple
             session_id=session.external_id,
             trigger_id=None if message.trigger is None else format_message_id(message.trigger),
         ),
+        categories=message.categories,
         metadata=message.metadata,
         created_at=iso(message.created_at),
     )
@@ -332,50 +337,35 @@ def hit_shape(hit: DomainHit) -> Hit:
     match hit:
         case EpisodeHit(item=item):
             message = item.message
-            return Hit(
-                kind="episode",
-                id=format_episode_id(hit.episode),
-                session_id=item.session,
-                user_id=item.user,
-                role=message.role,
-                author=message.author,
-                content=message.content,
-                score=hit.score,
-                relevance=hit.relevance,
-                strength=strength_of(hit.relevance),
-                times_said=item.times,
-                created_at=iso(message.created_at),
-            )
+            shape = _hit_shape(hit, "episode", format_episode_id(hit.episode), message.content, message.created_at)
+            said_by = {"session_id": item.session, "user_id": item.user, "role": message.role, "author": message.author}
+            return replace(shape, times_said=item.times, **said_by)
         case MemoryHit(stored=stored):
-            return Hit(
-                kind="memory",
-                id=format_memory_id(stored.memory.id),
-                session_id=stored.session,
-                user_id=stored.user,
-                role=None,
-                author=None,
-                content=stored.memory.content,
-                score=hit.score,
-                relevance=hit.relevance,
-                strength=strength_of(hit.relevance),
-                times_said=1,
-                created_at=iso(stored.memory.created_at),
-            )
+            memory = stored.memory
+            shape = _hit_shape(hit, "memory", format_memory_id(memory.id), memory.content, memory.created_at)
+            return replace(shape, session_id=stored.session, user_id=stored.user, status=stored.status)
         case EntityHit(entity=entity):
-            return Hit(
-                kind="entity",
-                id=format_entity_id(entity.id),
-                session_id=None,
-                user_id=entity.user,
-                role=None,
-                author=None,
-                content=f"{entity.name}: {entity.notes}" if entity.notes else entity.name,
-                score=hit.score,
-                relevance=hit.relevance,
-                strength=strength_of(hit.relevance),
-                times_said=1,
-                created_at=iso(entity.created_at),
-            )
+            content = f"{entity.name}: {entity.notes}" if entity.notes else entity.name
+            shape = _hit_shape(hit, "entity", format_entity_id(entity.id), content, entity.created_at)
+            return replace(shape, user_id=entity.user)
+
+
+def _hit_shape(hit: DomainHit, kind: str, id: str, content: str, created_at: int) -> Hit:
+    return Hit(
+        kind=kind,
+        id=id,
+        session_id=None,
+        user_id=None,
+        role=None,
+        author=None,
+        content=content,
+        score=hit.score,
+        relevance=hit.relevance,
+        strength=strength_of(hit.relevance),
+        times_said=1,
+        status=None,
+        created_at=iso(created_at),
+    )
 
 
 def _item_shape(item: domain_context.Item) -> ContextItem:
@@ -393,5 +383,6 @@ def _item_shape(item: domain_context.Item) -> ContextItem:
         relevance=item.relevance,
         strength=None if item.relevance is None else strength_of(item.relevance),
         times_said=item.times,
+        same_as=tuple(map(format_message_id, item.same)),
         is_excerpt=item.excerpt,
     )

@@ -6,6 +6,7 @@ from cloister.domain.erasure import TenantCounts, UserCounts
 from cloister.domain.identifiers import format_key_id, format_project_id, format_tenant_id
 from cloister.domain.timestamps import iso
 from cloister.domain.usage import Usage as DomainUsage
+from cloister.services.conversations.retention import OldCounts, Retained
 from cloister.services.tenancy.api_keys import CreatedKey, CreatedTenant
 from cloister.services.tenancy.tenants import TenantSummary as DomainTenantSummary
 
@@ -86,6 +87,25 @@ class AdminKey:
     key: str
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TenantSettings:
+    """The settings of a tenant. `retention_days`: after how many days what was said is forgotten; None keeps it."""
+
+    retention_days: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Retention:
+    """How much was too old, and was forgotten, or would be; `sessions` are those that lost messages. Not `complete`: one call does
+    not forget more, and the next one, or the worker, goes on."""
+
+    sessions: int
+    messages: int
+    memories: int
+    observations: int
+    complete: bool
+
+
 def tenant_shape(created: CreatedTenant) -> Tenant:
     return Tenant(
         tenant_id=format_tenant_id(created.tenant),
@@ -99,6 +119,14 @@ def usage_shape(usage: DomainUsage) -> Usage:
     fields = asdict(usage)
     fields["limits"] = Limits(**fields["limits"])
     return Usage(**fields)
+
+
+def retention_shape(retained: Retained) -> Retention:
+    return Retention(**asdict(retained.counts), complete=retained.complete)
+
+
+def retention_preview_shape(counts: OldCounts) -> Retention:
+    return Retention(**asdict(counts), complete=True)
 
 
 def erased_user_shape(counts: UserCounts) -> ErasedUser:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeVar, cast, get_args
 
 from cloister.domain.extraction import EntityType, ExtractedEntity, ExtractedMemory, ExtractedRelation
-from cloister.domain.identifiers import MessageId
+from cloister.domain.identifiers import MemoryId, MessageId
 from cloister.domain.memory import normalised
 from cloister.domain.patterns import linear
 from cloister.models.openai.quotations import restore_brackets
@@ -20,6 +20,7 @@ LONGEST_NAME = 120
 MOST_ITEMS = 40
 LONGEST_RELATION = 40
 MOST_RELATIONS = 8
+MOST_REPLACED = 8
 _TYPES = get_args(EntityType)
 _TYPE_SYNONYMS: Mapping[str, EntityType] = {
     "organization": "organisation",
@@ -63,11 +64,18 @@ def _answer(field: str, **properties: Schema) -> Schema:
     return {"type": "object", "properties": {field: items}, "required": [field], "additionalProperties": False}
 
 
-MEMORIES = _answer(
-    "memories",
-    content=_text(LONGEST_TEXT),
-    importance={"type": "number", "minimum": 0, "maximum": 1},
-)
+def memories_schema(categories: Sequence[str]) -> Schema:
+    """The schema of memories, each of one of these categories."""
+    numbers = {"type": "array", "maxItems": MOST_REPLACED, "items": {"type": "integer", "minimum": 1}}
+    return _answer(
+        "memories",
+        content=_text(LONGEST_TEXT),
+        importance={"type": "number", "minimum": 0, "maximum": 1},
+        category={"type": "string", "enum": [*categories]},
+        replaces=numbers,
+    )
+
+
 ENTITIES = _answer(
     "entities",
     name=_text(LONGEST_NAME),
@@ -101,13 +109,20 @@ class Asked(NamedTuple):
 
     ids: Sequence[MessageId]
     all_by_users: bool
+    known: Sequence[MemoryId] = ()
+    """The known memories that it was shown, in the order of their numbers."""
+    categories: Sequence[str] = ()
 
 
 def read_memories(reply: Reply, asked: Asked) -> list[ExtractedMemory]:
     return _usable(
         _items(reply, "memories"),
         lambda item: ExtractedMemory(
-            content=item.text("content"), importance=item.importance(), sources=item.sources(asked)
+            content=item.text("content"),
+            importance=item.importance(),
+            sources=item.sources(asked),
+            categories=item.categories(asked),
+            replaces=item.replaces(asked),
         ),
     )
 
@@ -173,6 +188,20 @@ class _Item:
         if given <= 1:
             return float(max(given, 0))
         return given / 10 if given <= 10 else min(given, 100) / 100
+
+    def categories(self, asked: Asked) -> tuple[str, ...]:
+        """The category, if it is one of those that were asked for."""
+        given = str(self.fields.get("category")).casefold()
+        return tuple(category for category in asked.categories if category.casefold() == given)[:1]
+
+    def replaces(self, asked: Asked) -> tuple[MemoryId, ...]:
+        """The known memories with the given numbers. Other numbers are ignored, and so are all if there are too many: a model that
+        names everything has not understood the question, and what is true must not be withdrawn (MEM-12)."""
+        given = self.fields.get("replaces")
+        numbers = cast(list[object], given) if isinstance(given, list) else []
+        named = {number for number in map(_number, numbers[: MOST_REPLACED + 1]) if number is not None}
+        found = tuple(id for at, id in enumerate(asked.known, 1) if at in named)
+        return found if len(numbers) <= MOST_REPLACED else ()
 
     def entity_type(self) -> EntityType:
         given = str(self.fields.get("type")).casefold()

@@ -14,14 +14,31 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from cloister.domain.errors import ModelAnswerInvalid, ModelUnavailable
-from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Statement
+from cloister.domain.extraction import (
+    CATEGORIES,
+    NO_GUIDANCE,
+    ExtractedEntity,
+    ExtractedMemory,
+    Guidance,
+    KnownMemory,
+    Statement,
+)
 from cloister.domain.memory import normalised
 from cloister.domain.prompts.outside_text import harmless
 from cloister.models.openai import answers
 from cloister.models.openai.answers import Note, OtherItems, Reply, Schema, UnusableAnswer, without_lengths
 from cloister.models.openai.endpoint import Endpoint, TooLongForTheModel
 from cloister.models.openai.merging import merged_entities, merged_memories, merged_notes, most_alike_first
-from cloister.models.openai.quotations import Quotation, first_fitting, parts, quotation, shown, tokens
+from cloister.models.openai.quotations import (
+    KnownLine,
+    Quotation,
+    first_fitting,
+    known_tokens,
+    parts,
+    quotation,
+    shown,
+    tokens,
+)
 
 if TYPE_CHECKING:
     from cloister.models.openai.client import BlockingModelClient, BuildBody
@@ -31,6 +48,8 @@ _SMALLEST_PART = 64
 _KNOWN_DIVISOR = 4
 _CORRECTION = "\n\nYour last answer could not be used: {problem} Answer again, as JSON in the shape that was asked for."
 
+_OTHER = "other"
+
 _Item = TypeVar("_Item")
 
 
@@ -39,13 +58,16 @@ class _Task(Generic[_Item]):
     prompt: str
     schema: Schema
     read: Callable[[Reply, answers.Asked], list[_Item]]
-    known: Sequence[str] = ()
-    of_user: Sequence[str] = ()
+    known: Sequence[KnownLine] = ()
+    of_user: Sequence[KnownLine] = ()
+    categories: Sequence[str] = ()
     may_be_missing: bool = True
 
 
 class OpenAiExtractor:
     """`context` is the size of the model's context in tokens, prompt and answer together. Thread-safe."""
+
+    languages: tuple[str, ...] = ()
 
     def __init__(self, endpoint: Endpoint, *, context: int = 4_096) -> None:
         self.name = endpoint.model or "openai-compatible"
@@ -56,17 +78,24 @@ class OpenAiExtractor:
         self._client: BlockingModelClient | None = None
 
     def memories(
-        self, said: Sequence[Statement], known: Sequence[str], of_user: Sequence[str] = ()
+        self,
+        said: Sequence[Statement],
+        known: Sequence[KnownMemory],
+        of_user: Sequence[KnownMemory] = (),
+        guidance: Guidance = NO_GUIDANCE,
     ) -> list[ExtractedMemory]:
+        texts = [memory.content for memory in known]
+        categories = _categories(guidance)
         task = _Task(
-            prompt=_prompt("memories"),
-            schema=answers.MEMORIES,
+            prompt=_prompt_of_memories(guidance, categories),
+            schema=answers.memories_schema(categories),
             read=answers.read_memories,
             known=_lines(known),
-            of_user=_lines(line for line in of_user if line not in known),
+            of_user=_lines(memory for memory in of_user if memory.content not in texts),
+            categories=categories,
             may_be_missing=False,
         )
-        return merged_memories(self._extract(task, said), known)
+        return merged_memories(self._extract(task, said), texts)
 
     def entities(self, said: Sequence[Statement]) -> list[ExtractedEntity]:
         task = _Task(prompt=_prompt("entities"), schema=answers.ENTITIES, read=answers.read_entities)
@@ -110,10 +139,15 @@ class OpenAiExtractor:
         """
         said = "\n".join(quoted.text for quoted in part)
         known = first_fitting(most_alike_first(task.known, said), for_known)
-        left = for_known - sum(tokens(line) + 1 for line in known)
+        left = for_known - sum(map(known_tokens, known))
         of_user = first_fitting(most_alike_first(task.of_user, said), left)
         question = f"{shown(part, known, of_user)}\n\n{task.prompt}"
-        asked = answers.Asked([quoted.id for quoted in part], all(quoted.is_by_user for quoted in part))
+        asked = answers.Asked(
+            [quoted.id for quoted in part],
+            all(quoted.is_by_user for quoted in part),
+            [line.id for line in (*known, *of_user)],
+            task.categories,
+        )
         problem = UnusableAnswer()
         correction = ""
         for _ in range(2):
@@ -166,8 +200,23 @@ def completion_body(instructions: str, question: str, schema: Schema, limit: int
     return build
 
 
-def _lines(statements: Iterable[str]) -> list[str]:
-    return [harmless(normalised(statement)) for statement in statements]
+def _lines(known: Iterable[KnownMemory]) -> list[KnownLine]:
+    return [KnownLine(memory.id, harmless(normalised(memory.content))) for memory in known]
+
+
+def _categories(guidance: Guidance) -> tuple[str, ...]:
+    """The categories that the model may choose from: those that the project wants, or else the usual ones; and those that it does
+    not want, and `other`, so that the model need not call a memory what it is not."""
+    chosen = guidance.wanted or CATEGORIES
+    return tuple(dict.fromkeys((*chosen, *guidance.unwanted, _OTHER)))
+
+
+def _prompt_of_memories(guidance: Guidance, categories: Sequence[str]) -> str:
+    """The task, with what the project asks for. It is no part of the quotations, but cannot contain marks of ours either."""
+    prompt = _prompt("memories").replace("{CATEGORIES}", harmless(normalised(", ".join(categories))))
+    if not guidance.instructions:
+        return prompt
+    return f"{prompt}\nWhat this project asks you to look for, or to leave out:\n{harmless(guidance.instructions)}"
 
 
 @cache

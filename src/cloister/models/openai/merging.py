@@ -7,6 +7,7 @@ from cloister.domain.extraction import ExtractedEntity, ExtractedMemory
 from cloister.domain.identifiers import MessageId
 from cloister.domain.memory import same_as
 from cloister.models.openai.answers import LONGEST_TEXT, Note
+from cloister.models.openai.quotations import KnownLine
 
 
 def merged_memories(found: Iterable[ExtractedMemory], known: Iterable[str]) -> list[ExtractedMemory]:
@@ -22,6 +23,7 @@ def merged_memories(found: Iterable[ExtractedMemory], known: Iterable[str]) -> l
             before,
             sources=_united(before.sources, memory.sources),
             importance=max((i for i in (before.importance, memory.importance) if i is not None), default=None),
+            replaces=tuple(dict.fromkeys(before.replaces + memory.replaces)),
         )
     return list(kept.values())
 
@@ -50,11 +52,11 @@ def merged_notes(found: Iterable[Note]) -> list[Note]:
     return list(kept.values())
 
 
-def most_alike_first(known: Sequence[str], said: str) -> list[str]:
+def most_alike_first(known: Sequence[KnownLine], said: str) -> list[KnownLine]:
     """Sort the known memories by the number of long words they share with `said`, latest first among equals."""
     words = _longer_words(said)
     later_first = [*reversed(known)]
-    return sorted(later_first, key=lambda line: -len(_longer_words(line) & words))
+    return sorted(later_first, key=lambda line: -len(_longer_words(line.text) & words))
 
 
 def _longer_words(text: str) -> set[str]:

@@ -9,9 +9,10 @@ English, two of Cyrillic, and little more than one of Chinese.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from cloister.domain.extraction import Statement
-from cloister.domain.identifiers import MessageId
+from cloister.domain.identifiers import MemoryId, MessageId
 from cloister.domain.memory import normalised
 from cloister.domain.prompts.outside_text import harmless
 from cloister.domain.timestamps import as_datetime
@@ -19,6 +20,7 @@ from cloister.domain.timestamps import as_datetime
 CUT = " […]"
 _BYTES_PER_TOKEN = 4
 _TAG_TOKENS = 48  # of the tags around a quotation, with number, speaker and day
+_NUMBER_TOKENS = 3  # of the number and the end of a line
 _LONGEST_SPEAKER = 48
 _RESTORED_BRACKETS = str.maketrans("‹›", "<>")
 
@@ -34,6 +36,13 @@ class Quotation:
     is_by_user: bool
 
 
+class KnownLine(NamedTuple):
+    """An escaped memory that a model is shown. It names the memory by the number of its line, which is shorter than the id."""
+
+    id: MemoryId
+    text: str
+
+
 def quotation(statement: Statement) -> Quotation:
     speaker = statement.role if statement.author is None else f"{statement.role}, {statement.author}"
     return Quotation(
@@ -45,8 +54,9 @@ def quotation(statement: Statement) -> Quotation:
     )
 
 
-def shown(quotations: Sequence[Quotation], known: Sequence[str] = (), of_user: Sequence[str] = ()) -> str:
-    """Format quotations, numbered from one, and what is already remembered of this and of the user's other conversations."""
+def shown(quotations: Sequence[Quotation], known: Sequence[KnownLine] = (), of_user: Sequence[KnownLine] = ()) -> str:
+    """Format quotations, numbered from one, and what is already remembered of this and of the user's other conversations, numbered
+    from one together."""
     block: list[str] = []
     for number, quoted in enumerate(quotations, 1):
         block += [
@@ -54,9 +64,9 @@ def shown(quotations: Sequence[Quotation], known: Sequence[str] = (), of_user: S
             quoted.text,
             "</statement>",
         ]
-    for tag, lines in (("known", known), ("from-other-conversations", of_user)):
+    for tag, lines, first in (("known", known, 1), ("from-other-conversations", of_user, 1 + len(known))):
         if lines:
-            block += [f"<{tag}>", *(f"- {line}" for line in lines), f"</{tag}>"]
+            block += [f"<{tag}>", *(f"{number}. {line.text}" for number, line in enumerate(lines, first)), f"</{tag}>"]
     return "\n".join(block)
 
 
@@ -85,11 +95,15 @@ def parts(quotations: Iterable[Quotation], budget: int) -> Iterator[list[Quotati
         yield part
 
 
-def first_fitting(lines: Sequence[str], budget: int) -> list[str]:
+def known_tokens(line: KnownLine) -> int:
+    return tokens(line.text) + _NUMBER_TOKENS
+
+
+def first_fitting(lines: Sequence[KnownLine], budget: int) -> list[KnownLine]:
     """The first lines that fit into `budget` tokens together."""
-    kept: list[str] = []
+    kept: list[KnownLine] = []
     for line in lines:
-        budget -= tokens(line) + 1
+        budget -= known_tokens(line)
         if budget < 0:
             break
         kept.append(line)

@@ -50,6 +50,10 @@ _NOT_LASTING = words(
 _AS = r"(?:be|was|have been) an? "
 _ROLE = linear(rf"{_AS}(?:bit of an? )?(?:[\w'/&+-]+ ){{0,5}}?{OCCUPATION}(?![\w'])", IGNORECASE)
 _NO_ROLE = anchored(rf"{_AS}(?:bit|little|lot|complete|total|huge|big|such|good|bad|great|terrible|mess|better|proud) ")
+# "I'm not with Acme any more", "I'm no longer dating Ana".
+_ENDED_STATE = anchored(
+    r"be (?:(?:with|at) [A-ZÀ-ÖØ-Þ]|(?:dating|seeing) \w|in a relationship\b|single\b|the (?:\w+ ){1,3}(?:of|at) )"
+)
 _HABIT = anchored(entries(predicates.HABIT)[0])
 _OFTEN = linear(entries(predicates.OFTEN)[0], IGNORECASE)
 _OFTEN_ADVERBS = words("always usually never often rarely normally typically regularly mostly")
@@ -59,7 +63,8 @@ _OF_US = anchored(entries(predicates.OF_US)[0])
 def category_of(key: str, *, negated: bool, adverbs: tuple[str, ...]) -> Category | None:
     """The category of the first table that matches. An occupation is work; a habit with a frequency is a preference."""
     if "longer" in adverbs or (negated and key.endswith((" anymore", " any more"))):
-        return "change" if key.split(" ", 1)[0] not in _NOT_LASTING or _table_of(key, negated=True) else None
+        lasting = key.split(" ", 1)[0] not in _NOT_LASTING or _table_of(key, negated=True) or _ENDED_STATE.match(key)
+        return "change" if lasting or (_ROLE.match(key) and not _NO_ROLE.match(key)) else None
     if category := _table_of(key, negated=negated):
         return category
     if _ROLE.match(key) and not _NO_ROLE.match(key):

@@ -5,14 +5,10 @@ The modules with the patterns are imported at first use: compiling them takes 0.
 
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Statement
+from cloister.domain.extraction import NO_GUIDANCE, ExtractedEntity, ExtractedMemory, Guidance, KnownMemory, Statement
 from cloister.domain.identifiers import MessageId
 from cloister.domain.memory import same_as
-
-if TYPE_CHECKING:
-    from cloister.models.rules.facts import Fact
 
 _LOCK = threading.Lock()
 """The rules never release the GIL: several threads at once would not be faster, and would slow down requests (ISO-13)."""
@@ -22,28 +18,41 @@ class Rules:
     """Supports English only; text in another language gives nothing. Deterministic."""
 
     name = "rules/1"
+    languages = ("en",)
 
     def memories(
-        self, said: Sequence[Statement], known: Sequence[str], of_user: Sequence[str] = ()
+        self,
+        said: Sequence[Statement],
+        known: Sequence[KnownMemory],
+        of_user: Sequence[KnownMemory] = (),
+        guidance: Guidance = NO_GUIDANCE,
     ) -> list[ExtractedMemory]:
-        """The lasting facts that users state about themselves, their family and their things, without the `known` ones."""
-        from cloister.models.rules.categories import IMPORTANCE
+        """The lasting facts that users state about themselves, their family and their things, without the `known` ones. Rules
+        cannot follow instructions; categories and importance are enforced by the caller."""
+        from cloister.models.rules.changes.supersession import NewMemory, Supersession
+        from cloister.models.rules.facts import speaker_named
         from cloister.models.rules.memories import facts
 
-        already = {same_as(content) for content in known}
-        found: dict[bytes, tuple[Fact, list[MessageId]]] = {}
-        for statement in said:
+        already = {same_as(memory.content) for memory in known}
+        supersession = Supersession((*known, *of_user))
+        found: dict[bytes, NewMemory] = {}
+        for statement in sorted(said, key=lambda one: (one.created_at, one.id)):
             if statement.role != "user":
                 continue
             with _LOCK:
-                stated = facts(statement.content, statement.author)
-            for fact in stated:
-                if (key := same_as(fact.content)) not in already:
-                    found.setdefault(key, (fact, []))[1].append(statement.id)
-        return [
-            ExtractedMemory(content=fact.content, sources=tuple(sources), importance=IMPORTANCE[fact.category])
-            for fact, sources in found.values()
-        ]
+                for fact in facts(statement.content, statement.author):
+                    key = same_as(fact.content)
+                    before = found.get(key)
+                    if key in already:
+                        continue
+                    if before is not None and not before.over:
+                        before.sources.append(statement.id)
+                        continue
+                    # What was true, ended and is true again is one memory, of the last time that it was said.
+                    found.pop(key, None)
+                    speaker = speaker_named(statement.author)
+                    found[key] = supersession.add(fact, speaker, statement.created_at, statement.id)
+        return [memory.extracted() for memory in found.values()]
 
     def entities(self, said: Sequence[Statement]) -> list[ExtractedEntity]:
         """The named things that users mention, with what they say about them (ISO-9)."""

@@ -10,16 +10,20 @@ _LONGEST = 200
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fact:
+    """A memory's text. `additional`: the speaker says that it is true besides something else ("I also work for …")."""
+
     category: Category
     content: str
+    additional: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Speaker:
-    """The name of a speaker at the start of a sentence, and inside one."""
+    """The name of a speaker at the start of a sentence, and inside one. `name` is None if the speaker is only known as the user."""
 
     subject: str
     inside: str
+    name: str | None = None
 
     @property
     def whose(self) -> str:
@@ -31,8 +35,8 @@ def speaker_named(author: str | None) -> Speaker:
     if not author:
         return Speaker(subject="The user", inside="the user")
     if is_plain_name(author):
-        return Speaker(subject=author, inside=author)
-    return Speaker(subject=f"The {user_named(author)}", inside=f"the {user_named(author)}")
+        return Speaker(subject=author, inside=author, name=author)
+    return Speaker(subject=f"The {user_named(author)}", inside=f"the {user_named(author)}", name=author)
 
 
 def fact(category: Category, sentence: str) -> Fact | None:

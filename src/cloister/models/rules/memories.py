@@ -1,10 +1,12 @@
 """Finds the lasting facts that a message states about its sender: what counts is in `tables`, what is rejected in `refusals`."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from cloister.domain.patterns import IGNORECASE, anchored, linear
 from cloister.models.rules import refusals
 from cloister.models.rules.categories import category_of, said_of_both
+from cloister.models.rules.changes.values import has_one_value, without_endings
 from cloister.models.rules.facts import Fact, Speaker, fact, speaker_named
 from cloister.models.rules.grammar import Predicate, expanded, is_past, of_the_speaker, predicate
 from cloister.models.rules.possessions import fact_of_mine
@@ -24,14 +26,16 @@ btw|by the way|fyi|ps|p\.s\.|actually|honestly|personally|basically|anyway|anywa
 luckily|sadly|unfortunately|fortunately|recently|lately|currently|nowadays|these days|right now
 as you know|you see|as for me|(as|like) i (said|mentioned|told you)|i told you( that)?|just so you know
 for (future )?reference|for the record|for context|(please )?(remember|note|keep in mind|don't forget|know)( that)?
-fun fact|scratch that|speaking of which|as a matter of fact|the thing is|truth is|one more thing|good news
+guess what|fun fact|scratch that|speaking of which|as a matter of fact|the thing is|truth is|one more thing|good news
 """,
     then=",? ?",
 )
 _TIME_FIRST = anchored(
-    r"((?:in|since) \d{4}|(?:last|this|next) (?:year|month|week|summer|winter|spring|autumn|fall|january|february|march|april"
+    r"((?:in|since) \d{4}|since (?:january|february|march|april|may|june|july|august|september|october|november|december)"
+    r"|(?:since )?(?:last|this|next) (?:year|month|week|summer|winter|spring|autumn|fall|january|february|march|april"
     r"|may|june|july|august|september|october|november|december)|(?:a|two|three|four|five|six|ten|\d+)"
-    r" (?:years?|months?|weeks?) ago|as of (?:\w+ ){0,2}\w+),? (?=(?:i|my|we)\b)",
+    r" (?:years?|months?|weeks?) ago|now|these days|nowadays|after (?:\w+ ){1,2}(?:years|months)"
+    r"|as of (?:\w+ ){0,2}\w+),? (?=(?:i|my|we)\b)",
     IGNORECASE,
 )
 _TRAILING = linear(
@@ -39,6 +43,9 @@ _TRAILING = linear(
     r"|honestly|literally|you know|ya know|by the way|to be honest|at least|fyi|unfortunately|sadly|luckily|instead|etc"
     r"|and all|or something|or whatever)$",
     IGNORECASE,
+)
+_ADDITIONAL = linear(
+    r"\b(?:also|too|as well|second|another|on the side|part of the year|in addition|besides)\b", IGNORECASE
 )
 _I_OR_WE = anchored(r"(I|i|[Ww]e) (?=\S)")
 
@@ -100,9 +107,10 @@ def _facts_of_sentence(sentence: Sentence, speaker: Speaker, *, introduces: bool
 
 def _facts_of_segment(text: str, speaker: Speaker, *, introduces: bool) -> Iterator[Fact]:
     text, when = _without_lead(expanded(text))
+    additional = bool(_ADDITIONAL.search(text))
     text = _without_trailing(text)
     if mine := fact_of_mine(text, speaker, introduces=introduces):
-        yield mine
+        yield replace(mine, additional=additional)
         return
     opening_words = _I_OR_WE.match(text)
     if opening_words is None:
@@ -114,14 +122,18 @@ def _facts_of_segment(text: str, speaker: Speaker, *, introduces: bool) -> Itera
         if stated is None:
             # A verb without a subject is trusted only after a clause that was: "the self-acceptance and love theme".
             return
-        yield stated
+        yield replace(stated, additional=additional)
 
 
 def _stated(said: Predicate, speaker: Speaker) -> Fact | None:
     category = category_of(said.key, negated=said.negated, adverbs=said.adverbs)
-    if category is None or refusals.has_unresolved_reference(said.key) or refusals.is_of_the_moment(said.key, category):
+    if category is None or refusals.has_unresolved_reference(said.key):
         return None
-    return fact(category, f"{speaker.subject} {of_the_speaker(said.shown)}")
+    stated = fact(category, f"{speaker.subject} {of_the_speaker(said.shown)}")
+    if stated is None or not refusals.is_of_the_moment(said.key, category):
+        return stated
+    lasting = not refusals.is_of_the_moment(without_endings(said.key)[0], category)
+    return stated if lasting and has_one_value(stated.content, speaker) else None
 
 
 def _without_lead(text: str) -> tuple[str, str]:

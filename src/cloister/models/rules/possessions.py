@@ -3,6 +3,7 @@
 from cloister.domain.patterns import IGNORECASE, Anchored, Pattern, anchored, linear
 from cloister.models.rules import refusals
 from cloister.models.rules.categories import Category, category_of
+from cloister.models.rules.changes.values import without_endings
 from cloister.models.rules.facts import Fact, Speaker, fact
 from cloister.models.rules.grammar import Person, Predicate, is_past, of_others, of_the_speaker, predicate
 from cloister.models.rules.tables.notation import alternatives, opening
@@ -33,7 +34,11 @@ _ATTRIBUTES: tuple[tuple[Category, str, str], ...] = (
     ("preference", r"favou?rite(?: (?!of|part|bit|one|thing|moment|scene)[\w-]+){1,4}?|hobby|hobbies|passion", ""),
     ("place", "hometown|home town|home|address|time ?zone|office", ""),
     ("work", "boss|manager|employer", r"called|named|an?|from|my|[A-Z]\w*"),
-    ("work", "job|job title|profession|occupation|major|degree|thesis|dissertation|field|specialty|speciality", ""),
+    (
+        "work",
+        "job|job title|role|position|profession|occupation|major|degree|thesis|dissertation|field|specialty|speciality",
+        "",
+    ),
     ("work", "company|business|startup|school|university|college", r"called|named|an?|in|at|based|the|[A-Z]\w*"),
     ("plan", "goal|dream|ambition|plan|resolution", r"to|an?|\d[\d.,]*"),
     (
@@ -46,9 +51,10 @@ _ATTRIBUTES: tuple[tuple[Category, str, str], ...] = (
     (
         "self",
         "birthday|pronouns|email|email address|e-mail|phone number|native language|mother tongue|first language|height"
-        "|star sign|zodiac sign|religion|nationality|anniversary",
+        "|relationship status|marital status|star sign|zodiac sign|religion|nationality|anniversary",
         "",
     ),
+    ("self", "age", r"\d{1,3}"),
 )
 """The category, the attributes, and what a value must begin with to be a lasting fact."""
 _ATTRIBUTE = anchored(
@@ -101,6 +107,11 @@ be starting (school|college|university|a|her|his|kindergarten)
 """
     )
 )
+_OF_A_COUPLE = anchored(
+    r"(?:have )?(?:broke|broken|split) up\b|(?:have )?separated\b|got (?:back together|married|engaged|divorced)\b"
+    r"|be (?:dating|engaged|married|divorced|separated)\b"
+)
+_WITH_A_NAME = anchored(rf"({NAMES}) and I (?=\S)")
 _TOGETHER = anchored(
     rf"(?:my ({RELATION})(?: (?-i:{NAMES}))? and I|me and my ({RELATION})|I and my ({RELATION})) (?=\S)", IGNORECASE
 )
@@ -154,7 +165,7 @@ def _attribute(text: str, speaker: Speaker) -> Fact | None:
     if _SAYS_NOTHING.match(value) or not begins.match(value):
         return None
     vague = refusals.has_unresolved_reference(value) and attribute != "pronouns"
-    if vague or refusals.is_of_the_moment(value, category):
+    if vague or refusals.is_of_the_moment(without_endings(value)[0], category):
         return None
     return fact(category, f"{speaker.whose} {attribute} {verb} {of_the_speaker(value)}")
 
@@ -210,6 +221,13 @@ def _category_of_kin(kin: str) -> Category:
 
 def _together(text: str, speaker: Speaker) -> Fact | None:
     """ "My partner and I have been together for nine years"."""
+    if (named := _WITH_A_NAME.match(text)) and (both := predicate(text[named.end() :], "they")):
+        is_lasting = _OF_A_COUPLE.match(both.key) and not refusals.has_unresolved_reference(both.key)
+        return (
+            fact("family", f"{speaker.subject} and {named.group(1)} {of_the_speaker(both.shown)}")
+            if is_lasting
+            else None
+        )
     match = _TOGETHER.match(text)
     said = predicate(text[match.end() :], "they") if match else None
     if match is None or said is None or refusals.has_unresolved_reference(said.key):

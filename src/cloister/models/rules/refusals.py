@@ -52,7 +52,7 @@ what|what's|whats|where|where's|who|who's|whose|whom|why|how|how's|which|when (d
 do|does|did|am|is|are|was|were|can|could|should|shall|will|would|may|might|has|had|have (i|you|we|they)
 don't (i|you)|can't (you|i|we)|isn't|aren't|wasn't|won't|haven't|doesn't|didn't
 any (idea|chance|thoughts|tips|suggestions|advice|recommendations)
-tell me|remind me|explain|describe|guess|wonder|wondering
+tell me|remind me|explain|describe|guess(?! what,)|wonder|wondering
 """,
     lead=_INTERJECTIONS,
 )
@@ -89,7 +89,7 @@ _MAY = linear(r"\bmay (?!\d)")
 _THE_READER = anywhere("you|your|yours|yourself|u|ur")
 _UNRESOLVED = anywhere(
     rf"""
-it|its|he|him|his|she|her|hers|they|them|their|theirs|these|those|there|everything|something|anything|stuff|such an?
+it|its|he|him|his|she|her|hers|they|them|their|theirs|these(?! days)|those|there|everything|something|anything|stuff|such an?
 here(?! from)
 (another|previous|old|first|last|new|other|next) one|(the|this|that|these|those|little) ones?
 (create|make|write|get|try|build|find|buy|start) one|(option|version|number) (\w|\d+)
@@ -120,7 +120,7 @@ in (a|ten|five|\d+) (bit|(sec|second|min|minute|hour)s?)
 _EVENTS: frozenset[Category] = frozenset({"change", "decision", "plan", "name"})
 _OWN_HEADING = opening(
     r"""
-update|updates|edit|correction|reminder|note|notes|fyi|ps|p\.s|btw|by the way|(good |bad )?news|true story|confession
+update|updates|edit|correction|reminder|note|notes|fyi|ps|p\.s|btw|by the way|((good|bad|great|big) )?news|true story|confession
 fact|facts|background|info|information|details|bio|context|situation|intro|introduction|basics|things|profile|story
 me|myself|about (me|myself)|today|preferences|plan|plans
 """,

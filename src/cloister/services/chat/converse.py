@@ -15,7 +15,8 @@ from typing import Protocol, TypeVar
 from cloister.domain.context import Context
 from cloister.domain.conversation import Message, Status
 from cloister.domain.errors import CloisterError, ModelUnavailable, NotFound, StorageError, TurnMoved
-from cloister.domain.prompts.prompt import prompt
+from cloister.domain.prompts.profile import DEFAULT_PROFILE_TOKENS
+from cloister.domain.prompts.prompt import prompt, wants_profile
 from cloister.domain.reply import ChatRequest, TextDelta, ToolCallDelta, Usage
 from cloister.domain.scope import Reach
 from cloister.models.interface import ChatModel
@@ -151,7 +152,12 @@ class Chat:
         name = turn.session.external_id
         try:
             request = ContextRequest(
-                question=asked, budget=budget, budget_is_cap=True, known=turn.known, bound_to=turn.scope
+                question=asked,
+                budget=budget,
+                budget_is_cap=True,
+                known=turn.known,
+                profile_tokens=min(DEFAULT_PROFILE_TOKENS, budget // 4) if wants_profile(turn.system_prompt) else 0,
+                bound_to=turn.scope,
             )
             context = self._contexts.build(turn.reach, name, request)
         except NotFound as gone:

@@ -1,12 +1,14 @@
 """Read again from storage what was recalled for a turn, and find what is no longer in the pool it came from (ISO-12)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from cloister.domain.context import Context, Derived, Item
 from cloister.domain.entity import Entity
 from cloister.domain.identifiers import PoolId, SessionId
+from cloister.domain.memory import MemoryStatus, StoredMemory, same_as
 from cloister.domain.observation import StoredObservation
+from cloister.domain.prompts.profile import ProfileFact
 from cloister.domain.prompts.recalled_text import own_words, shown_outside_session
 from cloister.domain.prompts.speaker import without_user
 from cloister.domain.recall.excerpt import ELLIPSIS
@@ -49,10 +51,14 @@ class RecalledText:
         for message in (*said, *(item.message for item in context.relevant_history)):
             if message.id not in present:
                 yield own_words(message.content)
-        memories = {stored.memory.id for stored in now.derived.memories}
+        memories = {stored.memory.id: stored.memory.content for stored in now.derived.memories}
         yield from (
-            without_user(each.memory.content) for each in context.derived.memories if each.memory.id not in memories
+            without_user(each.memory.content)
+            for each in context.derived.memories
+            if memories.get(each.memory.id) != each.memory.content
         )
+        facts = {fact.memories for fact in now.derived.profile}
+        yield from (without_user(fact.content) for fact in context.derived.profile if fact.memories not in facts)
         notes = {stored.observation.id for stored in now.derived.observations}
         yield from (
             without_user(each.observation.content)
@@ -82,19 +88,34 @@ class RecalledText:
         pool = PoolStore(self._transaction, self._generation).find(self._scope.pool)
         if pool is None:
             return Derived()
-        memories = StoredMemories(self._transaction, pool, self._generation).found(
-            [stored.memory.id for stored in derived.memories]
-        )
+        memories = self._memories(derived, pool)
+        facts = self._facts(derived, pool)
         entities = self._entities(derived)
         noted = {stored.observation.id: stored for stored in self._observations(derived, pool)}
         return replace(
             derived,
             memories=tuple(memories[stored.memory.id] for stored in derived.memories if stored.memory.id in memories),
             entities=tuple(entities[entity.id] for entity in derived.entities if entity.id in entities),
+            profile=tuple(fact for fact in derived.profile if _stands(fact, facts)),
             observations=tuple(
                 noted[stored.observation.id] for stored in derived.observations if stored.observation.id in noted
             ),
         )
+
+    def _memories(self, derived: Derived, pool: PoolId) -> dict[int, StoredMemory]:
+        """The memories that are still in the pool and not retracted, each with the status that it had when it was recalled."""
+        recalled: dict[int, MemoryStatus] = {stored.memory.id: stored.status for stored in derived.memories}
+        found = StoredMemories(self._transaction, pool, self._generation).found(list(recalled), now=0)
+        return {
+            memory: replace(stored, status=recalled[memory])
+            for memory, stored in found.items()
+            if stored.memory.retracted_at is None
+        }
+
+    def _facts(self, derived: Derived, pool: PoolId) -> dict[int, StoredMemory]:
+        """The memories of the profile that are still in the pool."""
+        ids = [memory for fact in derived.profile for memory in fact.memories]
+        return StoredMemories(self._transaction, pool, self._generation).found(ids, now=0) if ids else {}
 
     def _entities(self, derived: Derived) -> dict[int, Entity]:
         project = self._scope.entities
@@ -109,3 +130,13 @@ class RecalledText:
         if self._scope.user is not None and derived.observations:
             observations += notes.recent_of_user(self._scope.user, pool, limit=_MOST_OBSERVATIONS)
         return observations
+
+
+def _stands(fact: ProfileFact, found: Mapping[int, StoredMemory]) -> bool:
+    """Whether a memory that says the fact is still in the pool, with the same words, and was not retracted."""
+    return any(
+        memory in found
+        and found[memory].memory.retracted_at is None
+        and same_as(found[memory].memory.content) == same_as(fact.content)
+        for memory in fact.memories
+    )

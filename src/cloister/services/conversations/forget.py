@@ -3,18 +3,21 @@
 They are unreachable from the commit on, even if the index could not be updated yet.
 """
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from cloister.domain.conversation import Session
 from cloister.domain.errors import NotFound, StorageUnavailable
-from cloister.domain.identifiers import MessageId, SessionId, format_message_id
+from cloister.domain.identifiers import MemoryId, MessageId, SessionId, format_message_id
 from cloister.domain.scope import Reach
+from cloister.domain.truth.supersession import Person
 from cloister.index.interface import WINDOW_REACH, ExternalIndex
 from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.entities import EntityIndexing
 from cloister.services.indexing.queue import IndexQueue
+from cloister.services.memories.supersession import Supersession
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.entities import EntityStore
 from cloister.storage.stores.entity_groups import TouchedEntities
@@ -37,6 +40,14 @@ class ForgottenCounts:
     episodes: int
     memories: int
     observations: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RemovedMessages:
+    """How many messages were removed, and how many memories that derive from them."""
+
+    messages: int
+    memories: int
 
 
 class Forgetting:
@@ -94,20 +105,14 @@ class Forgetting:
         """Remove one message."""
 
         def work(transaction: Transaction) -> list[Session]:
-            messages = MessageStore(transaction)
-            external_id = messages.session_name(message)
-            sessions = SessionStore(transaction)
-            session = sessions.lock(external_id).session
+            external_id = MessageStore(transaction).session_name(message)
+            session = SessionStore(transaction).lock(external_id).session
             quotations = QuotationRemoval(transaction, self._generation)
-            quotations.add_message(session, message)
-            self._forget_derived_from(transaction, session.id, message)
-            removed = messages.remove(session.id, [message])
-            if not removed:
+            notes = ObservationStore(transaction)
+            quotations.add_messages(session, [message], notes.contents(session.id, message))
+            notes.forget_message(session.id, message)
+            if not self.remove_messages(transaction, session, [message]).messages:
                 raise NotFound("message", format_message_id(message))
-            version = PoolStore(transaction, self._generation).raise_version(session.pool)
-            sessions.note_removal(session.id, removed=removed, version=version)
-            ExtractionStore(transaction).recount_unchecked(session.id)
-            self._note_removal(transaction, session.id, message)
             return [session, *(one for one in quotations.apply() if one.id != session.id)]
 
         self._events.all_changed(self._database.write(reach, work))
@@ -117,7 +122,11 @@ class Forgetting:
         """Remove the contents of a session. Also returns the sessions with messages that quoted it."""
         session = SessionStore(transaction).lock(external_id).session
         quotations = QuotationRemoval(transaction, self._generation)
+        supersession = Supersession(transaction)
+        PoolStore(transaction, self._generation).lock(session.pool)
+        related = supersession.related(MemoryStore(transaction).ids(session.id))
         forgotten, entities = self.remove_contents(transaction, session, quotations)
+        supersession.update(_person(session), related)
         self._entities.index_again(transaction, entities.left, gone=entities.gone)
         return session, forgotten, quotations.apply()
 
@@ -142,14 +151,34 @@ class Forgetting:
         )
         return forgotten, entities
 
-    def _forget_derived_from(self, transaction: Transaction, session: SessionId, message: MessageId) -> None:
-        """Remove what derives from a message, even if it derives from other messages too."""
+    def remove_messages(
+        self, transaction: Transaction, session: Session, messages: Sequence[MessageId]
+    ) -> RemovedMessages:
+        """Remove some messages of a session, in a transaction that has locked it, with the memories and mentions that derive from
+        any of them, even if they derive from other messages too. The caller removes observations, and quotations."""
         memories = MemoryStore(transaction)
-        memories.remove(session, memories.derived_from(message))
-        ObservationStore(transaction).forget_message(session, message)
-        IdempotencyStore(transaction).forget_message(session, message)
-        entities = EntityStore(transaction).forget_message(message)
+        derived = sorted({memory for message in messages for memory in memories.derived_from(message)})
+        forgotten_memories = self.remove_memories(transaction, session, derived)
+        answers = IdempotencyStore(transaction)
+        for message in messages:
+            answers.forget_message(session.id, message)
+        entities = EntityStore(transaction).forget_messages(messages)
         self._entities.index_again(transaction, entities.left, gone=entities.gone)
+        removed = MessageStore(transaction).remove(session.id, messages)
+        version = PoolStore(transaction, self._generation).raise_version(session.pool)
+        SessionStore(transaction).note_removal(session.id, removed=removed, version=version)
+        ExtractionStore(transaction).recount_unchecked(session.id)
+        for message in messages:
+            self._note_removal(transaction, session.id, message)
+        return RemovedMessages(messages=removed, memories=forgotten_memories)
+
+    def remove_memories(self, transaction: Transaction, session: Session, memories: Sequence[MemoryId]) -> int:
+        """Remove memories of a session, in a transaction that has locked it; what they superseded is true again (MEM-12)."""
+        supersession = Supersession(transaction)
+        related = supersession.related(memories)
+        removed = MemoryStore(transaction).remove(session.id, memories)
+        supersession.update(_person(session), related)
+        return removed
 
     def _note_removal(self, transaction: Transaction, session: SessionId, message: MessageId | None = None) -> None:
         """With an external index, put the removal into the queue, so that a crash cannot lose it."""
@@ -167,3 +196,7 @@ class Forgetting:
         if self._external is not None:
             with suppress(StorageUnavailable):  # a worker retries
                 self._queue.drain()
+
+
+def _person(session: Session) -> Person:
+    return Person(pool=session.pool, user=session.user_id, session=session.id)

@@ -3,7 +3,10 @@
 from dataclasses import dataclass
 
 from cloister.domain.conversation import Session
+from cloister.domain.identifiers import PoolId
 from cloister.domain.scope import Scope
+from cloister.domain.truth.supersession import Person
+from cloister.services.memories.supersession import Supersession
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.memories import MemoryStore
@@ -37,13 +40,15 @@ def preview_move(transaction: Transaction, session: Session, scope: Scope) -> Mo
 
 
 class SessionMove:
-    """Moves sessions in a transaction that has locked them."""
+    """Moves sessions in a transaction that has locked them; after the last one, `finish`."""
 
     def __init__(self, transaction: Transaction, generation: int, now: int) -> None:
         self._sessions = SessionStore(transaction)
         self._extraction = ExtractionStore(transaction)
         self._memories = MemoryStore(transaction)
         self._pools = PoolStore(transaction, generation)
+        self._supersession = Supersession(transaction)
+        self._people: dict[tuple[PoolId, str], Person] = {}
         self._now = now
 
     def move(self, locked: LockedSession, scope: Scope) -> None:
@@ -62,3 +67,16 @@ class SessionMove:
             for changed in sorted((session.pool, pool)):
                 self._memories.note_change(changed)
             self._memories.move(session.memory_count, old=session.project, new=scope.project)
+            self._note_people(session, pool)
+
+    def finish(self) -> None:
+        """Compute again which memories are true, in the pools that sessions left and in those that they entered (MEM-12)."""
+        for _, person in sorted(self._people.items()):
+            self._supersession.update_all(person)
+
+    def _note_people(self, session: Session, pool: PoolId) -> None:
+        """The memories of a session without a user are compared with each other only, and move together."""
+        if session.user_id is not None:
+            for at in (session.pool, pool):
+                person = Person(pool=at, user=session.user_id, session=session.id)
+                self._people.setdefault((at, session.user_id), person)

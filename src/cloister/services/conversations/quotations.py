@@ -1,6 +1,6 @@
 """Take quotations of what is forgotten out of the messages that stay, in the transaction that forgets it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from cloister.domain.conversation import Session
 from cloister.domain.identifiers import SEQUENCE_BITS, MemoryId, MessageId, PoolId, SessionId
@@ -41,15 +41,18 @@ class QuotationRemoval:
         if pools := self._quoted_pools(session):
             self._add(pools, self._said(session.id))
             self._add(pools, map(without_user, memories.contents(memories.ids(session.id))))
-            self._add(pools, self._derived(session.id))
+            self._add(pools, map(without_user, ObservationStore(self._transaction).contents(session.id)))
+            self._add(pools, self._mentions(session.id))
 
-    def add_message(self, session: Session, message: MessageId) -> None:
-        """Add one message, and all that derives from it."""
+    def add_messages(self, session: Session, messages: Sequence[MessageId], notes: Iterable[str]) -> None:
+        """Add some messages, the memories and mentions that derive from them, and the notes that are forgotten with them."""
         memories = MemoryStore(self._transaction)
-        if pools := self._quoted_pools(session):
-            self._add(pools, self._said(session.id, message))
-            self._add(pools, map(without_user, memories.contents(memories.derived_from(message))))
-            self._add(pools, self._derived(session.id, message))
+        if messages and (pools := self._quoted_pools(session)):
+            for message in messages:
+                self._add(pools, self._said(session.id, message))
+                self._add(pools, map(without_user, memories.contents(memories.derived_from(message))))
+                self._add(pools, self._mentions(session.id, message))
+            self._add(pools, map(without_user, notes))
 
     def add_memory(self, session: Session, memory: MemoryId) -> None:
         """Add one memory that is forgotten alone."""
@@ -78,9 +81,8 @@ class QuotationRemoval:
     def _said(self, session: SessionId, message: MessageId | None = None) -> Iterator[str]:
         return map(own_words, self._messages.contents(session, message))
 
-    def _derived(self, session: SessionId, message: MessageId | None = None) -> Iterator[str]:
-        """Notes, and what is known of entities: a line of an entity begins with its name and type."""
-        yield from map(without_user, ObservationStore(self._transaction).contents(session, message))
+    def _mentions(self, session: SessionId, message: MessageId | None = None) -> Iterator[str]:
+        """What is known of entities: a line of an entity begins with its name and type."""
         for name, kind, notes in EntityStore(self._transaction).contents(session, message):
             yield from (f"{name} ({kind})", without_user(notes))
 

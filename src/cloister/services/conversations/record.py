@@ -251,7 +251,7 @@ class Recorder:
         """Record a request with an idempotency key once. Keys belong to a session by its internal id: a later session with the same
         external id has keys of its own."""
         parts = [
-            [draft.role, draft.content, draft.author, draft.created_at, draft.status, draft.metadata]
+            [draft.role, draft.content, draft.author, draft.created_at, draft.status, draft.metadata, *draft.categories]
             for draft in drafts
         ]
         given = request(key, parts)
@@ -293,6 +293,7 @@ def _message(
         metadata=draft.metadata,
         created_at=entry.created_at,
         recalled_pool=recalled_pool,
+        categories=draft.categories,
     )
 
 
@@ -323,6 +324,7 @@ def _repeated(kept: Sequence[Sequence[int]], prepared: Sequence[PreparedMessage]
             tokens=entry.indexed.tokens,
             metadata=entry.draft.metadata,
             created_at=created_at,
+            categories=entry.draft.categories,
         )
         for (identity, session, episode, created_at), entry in zip(kept, prepared, strict=True)
     )

@@ -15,6 +15,7 @@ from cloister.domain.identifiers import (
     new_session_id,
     session_of,
 )
+from cloister.domain.recall.filter import Filter
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import Metadata, checked_metadata, checked_name, checked_tags
 from cloister.domain.timestamps import Clock
@@ -23,6 +24,7 @@ from cloister.services.conversations.move import MovePreview, SessionMove, previ
 from cloister.services.events.bus import EventBus
 from cloister.services.tenancy.idempotency import done_once, request, write_once
 from cloister.storage.interface import Database, Transaction
+from cloister.storage.stores.filters import FilterStore, SessionNames
 from cloister.storage.stores.idempotency import FirstAnswer
 from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.pools import PoolStore
@@ -165,14 +167,25 @@ class Sessions:
             return store.page(limit=limit, project=project, any_project=any_project, user_id=user_id, before=before)
 
     def messages(
-        self, reach: Reach, external_id: str, *, limit: int, after: MessageId | None = None
+        self,
+        reach: Reach,
+        external_id: str,
+        *,
+        limit: int,
+        after: MessageId | None = None,
+        filter: Filter | None = None,
     ) -> tuple[Session, list[Message]]:
-        """A page of a session's messages in order, after the given one."""
+        """A page of a session's messages in order, after the given one; with a filter, of those that it lets pass."""
         with self._database.read(reach) as transaction:
             session = SessionStore(transaction).get(external_id)
             if after is not None and session_of(after) != session.id:
                 raise NotFound("message", format_message_id(after))
-            return session, MessageStore(transaction).page(session.id, session.pool, limit=limit, after=after)
+            messages = MessageStore(transaction)
+            if filter is None:
+                return session, messages.page(session.id, session.pool, limit=limit, after=after)
+            names = SessionNames(session.external_id, session.user_id)
+            passing = FilterStore(transaction).session_messages(session.id, names, filter, after=after or 0)[:limit]
+            return session, messages.found(session.id, session.pool, passing)
 
     def change(self, reach: Reach, external_id: str, change: SessionChange) -> Session:
         """Change the title, tags or metadata of a session, which counts as activity. If nothing differs, nothing is written and no
@@ -201,7 +214,9 @@ class Sessions:
             locked = SessionStore(transaction).lock(external_id)
             session = locked.session
             scope = _scope_in(transaction, project, session.user_id)
-            SessionMove(transaction, self._generation, self._clock()).move(locked, scope)
+            mover = SessionMove(transaction, self._generation, self._clock())
+            mover.move(locked, scope)
+            mover.finish()
             return session, self._describe(transaction, session, change, is_moved=project != session.project)
 
         before, after = self._database.write(reach, work)

@@ -17,17 +17,17 @@ from typing import Literal
 
 from cloister.domain.conversation import Project
 from cloister.domain.errors import CloisterError, Conflict, ModelUnavailable, NotFound
-from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, ExtractedRelation, Statement
+from cloister.domain.extraction import NO_GUIDANCE, ExtractedEntity, Guidance, Statement
 from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, new_observation_id
 from cloister.domain.memory import normalised
 from cloister.domain.observation import Observation
-from cloister.domain.project_settings import pending_message_count
-from cloister.domain.prompts.recalled_text import own_words
+from cloister.domain.project_settings import extraction_guidance, pending_message_count
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
 from cloister.models.interface import Extractor
 from cloister.services.memories.claims import Claim, Claims
 from cloister.services.memories.entities import Entities
+from cloister.services.memories.evidence import evidence, extracted_entities, extracted_memories
 from cloister.services.memories.memories import Memories, PreparedMemory
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.extraction import ClaimedSession, ExtractionStore
@@ -82,6 +82,8 @@ class _Work:
     known: KnownMemories
     past: Sequence[tuple[MessageId, ProjectId | None]]
     unobserved: Sequence[Statement]
+    guidance: Mapping[ProjectId | None, Guidance]
+    """What each of the projects in which something was said wants to be extracted (MEM-15)."""
 
 
 class _LeaseLost(Exception):
@@ -161,28 +163,24 @@ class Extraction:
     def _extract(self, claim: Claim) -> ExtractionCounts:
         """Read, extract and store; no transaction is open while the extractor works."""
         work = self._read(claim)
-        evidence = _evidence(work.unchecked)
-        memories = self._store.prepare(self._memories(_of_pool(evidence, work.claimed.pool), work.known))
+        said = evidence(work.unchecked)
+        guidance = work.guidance[work.claimed.project]
+        of_pool = _of_pool(said, work.claimed.pool)
+        memories = self._store.prepare(
+            extracted_memories(self._extractor, of_pool, work.known.of_session, work.known.of_user, guidance)
+        )
         entities: list[tuple[ProjectId, Sequence[ExtractedEntity]]] = []
-        for project, said in groupby(evidence, key=lambda one: _project_then(one.id, work)):
+        for project, said_there in groupby(said, key=lambda one: _project_then(one.id, work)):
             if project is not None:
                 _refuse_lost(claim)
-                entities.append((project, _named_by_users(self._extractor.entities(list(said)), evidence)))
+                found = extracted_entities(self._extractor, list(said_there), work.guidance.get(project, NO_GUIDANCE))
+                entities.append((project, found))
         _refuse_lost(claim)
-        unobserved = _of_pool(_evidence(work.unobserved), work.claimed.pool)
+        unobserved = _of_pool(evidence(work.unobserved), work.claimed.pool)
         notes = self._extractor.notes(unobserved) if unobserved else []
         return self._database.write(
             claim.reach, lambda transaction: self._keep(transaction, work, memories, entities, notes)
         )
-
-    def _memories(self, evidence: Sequence[Statement], known: KnownMemories) -> list[ExtractedMemory]:
-        """Only messages of users are evidence, whatever the extractor names as a source (MEM-11)."""
-        users = _of_users(evidence)
-        if not users:
-            return []
-        found = self._extractor.memories(evidence, known.of_session, known.of_user)
-        by_users = (replace(one, sources=tuple(filter(users.__contains__, one.sources))) for one in found)
-        return [one for one in by_users if one.sources]
 
     def _read(self, claim: Claim) -> _Work:
         session = claim.session
@@ -192,12 +190,14 @@ class Extraction:
             if claimed is None:
                 raise _LeaseLost
             unobserved = extraction.unobserved(session, claimed.observed, window=RECENT_WINDOW, limit=_MOST_STATEMENTS)
+            past = extraction.past(session)
             return _Work(
                 claimed=claimed,
                 claim=claim,
                 unchecked=extraction.unchecked(session, _MOST_STATEMENTS),
-                known=MemoryStore(transaction).known(session, claimed.pool, claimed.user, _MOST_KNOWN),
-                past=extraction.past(session),
+                known=MemoryStore(transaction).known(session, claimed.pool, claimed.user, _MOST_KNOWN, self._clock()),
+                past=past,
+                guidance=_guidance(ProjectStore(transaction), {claimed.project, *(project for _, project in past)}),
                 unobserved=unobserved if len(unobserved) >= _FEWEST_TO_OBSERVE else (),
             )
 
@@ -221,7 +221,7 @@ class Extraction:
             raise _LeaseLost
         there = extraction.present(session, [one.id for one in (*work.unchecked, *work.unobserved)])
         kept = [entry for entry in memories if _is_whole(entry.extracted.sources, there)]
-        added = self._store.add_prepared(transaction, session, kept)
+        added = self._store.add_prepared(transaction, session, kept, "extracted")
         # Messages are marked after the pool is locked, which adding memories does: forgetting locks the pool before it changes
         # messages of other sessions.
         checked = extraction.mark_checked(session, [one.id for one in work.unchecked])
@@ -299,6 +299,14 @@ def _locked(projects: ProjectStore, wanted: Collection[ProjectId]) -> dict[Proje
     return found
 
 
+def _guidance(projects: ProjectStore, said_in: Collection[ProjectId | None]) -> dict[ProjectId | None, Guidance]:
+    found: dict[ProjectId | None, Guidance] = {}
+    for project in said_in:
+        stored = None if project is None else projects.find(project)
+        found[project] = NO_GUIDANCE if stored is None else extraction_guidance(stored.settings)
+    return found
+
+
 def _refuse_lost(claim: Claim) -> None:
     """Do not call the model for results that could not be stored."""
     if claim.lost:
@@ -319,42 +327,10 @@ def _is_whole(sources: Sequence[MessageId], there: set[MessageId]) -> bool:
     return bool(sources) and there.issuperset(sources)
 
 
-def _evidence(statements: Sequence[Statement]) -> list[Statement]:
-    """The statements without the recalled text that they quote (MEM-10)."""
-    own = (replace(one, content=own_words(one.content)) for one in statements)
-    return [one for one in own if one.content]
-
-
 def _of_pool(statements: Sequence[Statement], pool: PoolId) -> list[Statement]:
     """The statements without replies that were given text of another pool, because the session was there then: no memory of this
     pool may be based on it (ISO-12). Messages of users count in any case."""
     return [one for one in statements if one.role == "user" or one.recalled_pool in (None, pool)]
-
-
-def _of_users(statements: Sequence[Statement]) -> set[MessageId]:
-    return {one.id for one in statements if one.role == "user"}
-
-
-def _named_by_users(found: Sequence[ExtractedEntity], evidence: Sequence[Statement]) -> list[ExtractedEntity]:
-    """An entity that a reply mentions is stored (ISO-9), but only users' messages count as sources of notes: an entity that only
-    replies mention has no notes, and one that both mention has the users' messages as its sources."""
-    users = _of_users(evidence)
-    kept: list[ExtractedEntity] = []
-    for entity in found:
-        by_users = tuple(source for source in entity.sources if source in users)
-        if by_users:
-            kept.append(replace(entity, sources=by_users, relations=_stated_by(entity.relations, set(by_users))))
-        else:
-            kept.append(replace(entity, notes="", relations=()))
-    return kept
-
-
-def _stated_by(relations: Sequence[ExtractedRelation], messages: set[MessageId]) -> tuple[ExtractedRelation, ...]:
-    """The relations that some of these messages state, with no other sources."""
-    stated = (
-        replace(relation, sources=tuple(filter(messages.__contains__, relation.sources))) for relation in relations
-    )
-    return tuple(relation for relation in stated if relation.sources)
 
 
 def _project_then(message: MessageId, work: _Work) -> ProjectId | None:

@@ -1,29 +1,49 @@
 """Add, list and forget memories. All memories, extracted or added by hand, are stored by `add_prepared` (MEM-2)."""
 
+import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from cloister.domain.conversation import Session
 from cloister.domain.errors import InvalidRequest, NotFound, TooLarge
 from cloister.domain.extraction import ExtractedMemory
 from cloister.domain.identifiers import MemoryId, SessionId, format_memory_id, new_memory_id
-from cloister.domain.memory import MAX_MEMORY, Memory, StoredMemory, checked_memory, same_as
+from cloister.domain.memory import (
+    MAX_MEMORY,
+    MEMORY_STATUSES,
+    Memory,
+    MemorySource,
+    MemoryStatus,
+    StoredMemory,
+    checked_memory,
+    same_as,
+)
+from cloister.domain.recall.filter import Filter
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name, checked_text, is_storable
 from cloister.domain.timestamps import Clock
+from cloister.domain.truth.subject_words import searchable_text
+from cloister.domain.truth.supersession import Person
 from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.memories import MemoryIndexing
+from cloister.services.memories.filtered_list import memory_page
+from cloister.services.memories.supersession import Supersession
 from cloister.services.tenancy.idempotency import done_once, request, write_once
 from cloister.storage.interface import FIRST_PAGE, Database, Transaction
 from cloister.storage.stores.idempotency import FirstAnswer, IdempotencyStore
 from cloister.storage.stores.memories import MemoryStore
 from cloister.storage.stores.messages import Indexed
+from cloister.storage.stores.pools import PoolStore
 from cloister.storage.stores.sessions import SessionStore
+from cloister.storage.stores.supersession import ReplacementStore, SupersessionStore
 
 LARGEST_MEMORY_BATCH = 100
+# A statement that was true and superseded so often is not stored again.
+_MOST_REPETITIONS = 100
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,7 +89,7 @@ class Memories:
             session = SessionStore(transaction).lock(external_id).session
 
             def first() -> tuple[MemoryAdditions, FirstAnswer]:
-                added = self.add_prepared(transaction, session.id, prepared)
+                added = self.add_prepared(transaction, session.id, prepared, "written")
                 kept = [
                     [memory.id, memory.session, memory.created_at, checked.index(memory.content)] for memory in added
                 ]
@@ -90,12 +110,11 @@ class Memories:
         """Normalise and embed memories, and compute the digests by which duplicates are found."""
         now = self._clock()
         contents = [checked_memory(memory.content) for memory in extracted]
-        indexed = self._indexing.prepare(contents, now)
+        texts = [searchable_text(content, one.subject) for content, one in zip(contents, extracted, strict=True)]
+        indexed = self._indexing.prepare(texts, now)
         return [
             PreparedMemory(
-                extracted=ExtractedMemory(
-                    content=content, sources=memory.sources, importance=_bounded(memory.importance)
-                ),
+                extracted=replace(memory, content=content, importance=_bounded(memory.importance)),
                 digest=same_as(content),
                 indexed=entry,
             )
@@ -103,26 +122,41 @@ class Memories:
         ]
 
     def add_prepared(
-        self, transaction: Transaction, session: SessionId, prepared: Sequence[PreparedMemory]
+        self, transaction: Transaction, session: SessionId, prepared: Sequence[PreparedMemory], source: MemorySource
     ) -> list[Memory]:
         """Store memories that the session does not have yet (MEM-2), in a transaction that has locked it; returns the new ones in
         order."""
-        memories = MemoryStore(transaction)
+        memories, supersession = MemoryStore(transaction), Supersession(transaction)
+        person = ReplacementStore(transaction).person(session) if prepared else None
+        if person is None:
+            return []
+        # Locked before anything is compared, so that nobody retracts or adds a memory of the same person meanwhile.
+        PoolStore(transaction, self._generation).lock(person.pool)
+        by_person = source == "written"
+        withdrawn = set[bytes]() if by_person else SupersessionStore(transaction, person).withdrawn()
         now = self._clock()
         added: list[Memory] = []
+        replaces: dict[MemoryId, Sequence[MemoryId]] = {}
         for position, entry in enumerate(prepared):
+            extracted, created_at = entry.extracted, now + position
             memory = Memory(
                 id=new_memory_id(),
                 session=session,
-                content=entry.extracted.content,
-                importance=entry.extracted.importance,
-                sources=entry.extracted.sources,
-                created_at=now + position,
+                content=extracted.content,
+                importance=extracted.importance,
+                sources=extracted.sources,
+                created_at=created_at,
+                valid_from=created_at if extracted.valid_from is None else extracted.valid_from,
+                source=source,
+                subject=extracted.subject,
+                categories=extracted.categories,
             )
-            if memories.add(memory, entry.digest, entry.indexed):
+            if entry.digest not in withdrawn and _insert(memories, memory, entry, by_person=by_person):
                 added.append(memory)
+                replaces[memory.id] = extracted.replaces
         if added:
             memories.count(session, len(added))
+            supersession.add(person, added, replaces)
         return added
 
     def of_session(
@@ -133,14 +167,19 @@ class Memories:
         limit: int,
         after: tuple[int, int] | None = None,
         behind: MemoryId | None = None,
+        filter: Filter | None = None,
+        status: MemoryStatus | None = None,
     ) -> list[StoredMemory]:
-        """A page of a session's memories, oldest first, after the cursor (created_at, id) or after an existing memory."""
+        """A page of a session's memories, oldest first, after the cursor (created_at, id) or after an existing memory; with a
+        filter, of those that it lets pass."""
         with self._database.read(reach) as transaction:
             session = SessionStore(transaction).get(external_id)
             memories = MemoryStore(transaction)
-            if behind is not None and memories.get(behind).memory.session != session.id:
+            now = self._clock()
+            if behind is not None and memories.get(behind, now).memory.session != session.id:
                 raise NotFound("memory", format_memory_id(behind))
-            return memories.of_session(session.id, limit=limit, after=after or _cursor(memories, behind))
+            read = partial(memories.of_session, session.id, now=now, status=status)
+            return memory_page(read, filter, limit=limit, after=after or _cursor(memories, behind, now))
 
     def of_user(
         self,
@@ -150,24 +189,31 @@ class Memories:
         limit: int,
         after: tuple[int, int] | None = None,
         behind: MemoryId | None = None,
+        filter: Filter | None = None,
+        status: MemoryStatus | None = None,
     ) -> list[StoredMemory]:
         """A page of the memories of all sessions of a user, for display and audit (MEM-8)."""
         checked_name(user, "user_id")
         reach.user_of(user)
         with self._database.read(reach) as transaction:
             memories = MemoryStore(transaction)
-            return memories.of_user(user, limit=limit, after=after or _cursor(memories, behind))
+            now = self._clock()
+            read = partial(memories.of_user, user, now=now, status=status)
+            return memory_page(read, filter, limit=limit, after=after or _cursor(memories, behind, now))
 
     def forget(self, reach: Reach, memory: MemoryId) -> None:
         """Remove a memory, and quotations of it in stored replies. Its messages stay, and quotations of their other words."""
 
         def work(transaction: Transaction) -> list[Session]:
             memories = MemoryStore(transaction)
-            stored = memories.get(memory)
+            stored = memories.get(memory, self._clock())
             session = SessionStore(transaction).lock(stored.session).session
             quotations = QuotationRemoval(transaction, self._generation)
             quotations.add_memory(session, memory)
+            supersession = Supersession(transaction)
+            related = supersession.related([memory])
             memories.remove(stored.memory.session, [memory])
+            supersession.update(Person(pool=session.pool, user=session.user_id, session=session.id), related)
             IdempotencyStore(transaction).forget_memories(stored.memory.session)
             return quotations.apply()
 
@@ -186,15 +232,39 @@ def checked_memories(contents: Sequence[str]) -> list[str]:
     return [_checked(content, f"contents[{at}]") for at, content in enumerate(contents)]
 
 
+def checked_status(status: MemoryStatus | None) -> MemoryStatus | None:
+    if status is not None and status not in MEMORY_STATUSES:
+        raise InvalidRequest("status", f"must be one of {', '.join(MEMORY_STATUSES)}.")
+    return status
+
+
 def _checked(content: str, field: str) -> str:
     """The limit applies to the text as it was given, so that the error can name one number."""
     return checked_memory(checked_text(content, field, MAX_MEMORY), field)
 
 
-def _cursor(memories: MemoryStore, behind: MemoryId | None) -> tuple[int, int]:
+def _insert(memories: MemoryStore, memory: Memory, entry: PreparedMemory, *, by_person: bool) -> bool:
+    """Store a memory unless the session has it already. One that is said again after another took its place is stored again, with a
+    digest of its own; so is one that was retracted, if a person adds it."""
+    digest = entry.digest
+    for _ in range(_MOST_REPETITIONS):
+        if memories.add(memory, digest, entry.indexed):
+            return True
+        existing = memories.with_digest(memory.session, digest)
+        if existing is None:
+            return False
+        id, superseded_by, is_retracted = existing
+        after = id if is_retracted else superseded_by
+        if after is None or (is_retracted and not by_person):
+            return False
+        digest = hashlib.sha256(entry.digest + after.to_bytes(8)).digest()[:16]
+    return False
+
+
+def _cursor(memories: MemoryStore, behind: MemoryId | None, now: int) -> tuple[int, int]:
     if behind is None:
         return FIRST_PAGE
-    memory = memories.get(behind).memory
+    memory = memories.get(behind, now).memory
     return memory.created_at, memory.id
 
 
@@ -216,6 +286,8 @@ def _added_before(kept: Sequence[Any], contents: Sequence[str]) -> list[Memory]:
             importance=None,
             sources=(),
             created_at=created_at,
+            valid_from=created_at,
+            source="written",
         )
         for memory, session, created_at, position in kept
     ]

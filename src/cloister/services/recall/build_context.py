@@ -1,7 +1,7 @@
 """Build a session's context: its recent messages, and what is recalled from its pool for the question."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from cloister.domain.context import (
@@ -30,6 +30,7 @@ from cloister.domain.project_settings import (
 from cloister.domain.prompts.recalled_text import shown_outside_session
 from cloister.domain.recall.assembly import Room, assemble
 from cloister.domain.recall.excerpt import best_passage
+from cloister.domain.recall.filter import Filter, FilteredRow, matches
 from cloister.domain.recall.question import asked_part
 from cloister.domain.recall.relevance import checked_min_relevance
 from cloister.domain.scope import Reach, Scope
@@ -37,29 +38,36 @@ from cloister.domain.text import checked_content, checked_limit
 from cloister.domain.timestamps import Clock
 from cloister.index import terms
 from cloister.services.recall.additional import QueryVector
+from cloister.services.recall.profile import Profiles
 from cloister.services.recall.recall import Recall
 from cloister.services.recall.selection import Pick, Question, Recalled
 from cloister.services.recall.snapshot import read_snapshot
 from cloister.storage.interface import Database, Transaction
+from cloister.storage.stores.filters import FilterStore, PassingMessages
 from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.observations import ObservationStore
-from cloister.storage.stores.pools import PoolStore
+from cloister.storage.stores.pools import PoolMessage, PoolStore, StoredPool
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
 
 _MOST_MEMORIES = 10
 _MOST_ENTITIES = 10
 _MOST_OBSERVATIONS = 20
+# Among so many of the newest observations a filter looks for those that it lets pass.
+_MOST_FILTERED_OBSERVATIONS = 2_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ContextRequest:
     """What a context is built from. Without a question, the user's last message is the question; `asked_at` is when it is asked, by
-    default now. `sources` replace the project's own, and the limits replace those of the sources. A budget is filled with related
-    history unless it is only a cap. Messages whose words are `known` are not recalled, and others take their place."""
+    default now. `as_of` asks for the memories that were true then, and not now (MEM-12). `sources` replace the project's own, and
+    the limits replace those of the sources. A budget is filled with related history unless it is only a cap. Messages whose words
+    are `known` are not recalled, and others take their place. A filter applies to all that is recalled, and not to the current
+    conversation. With `profile_tokens` the context also has the profile of its user, of at most so many tokens (MEM-16)."""
 
     question: str | None = None
     asked_at: int | None = None
+    as_of: int | None = None
     min_relevance: float | None = None
     sources: Sequence[Source] | None = None
     recent_limit: int | None = None
@@ -67,6 +75,8 @@ class ContextRequest:
     budget: int | None = None
     budget_is_cap: bool = False
     known: frozenset[str] = frozenset()
+    profile_tokens: int = 0
+    filter: Filter | None = None
     bound_to: Scope | None = None
 
     @property
@@ -87,8 +97,9 @@ class ContextRequest:
 class ContextBuilder:
     """Each context is read from one snapshot."""
 
-    def __init__(self, database: Database, recall: Recall, generation: int, clock: Clock) -> None:
+    def __init__(self, database: Database, recall: Recall, generation: int, clock: Clock, profiles: Profiles) -> None:
         self._database = database
+        self._profiles = profiles
         self._recall = recall
         self._generation = generation
         self._clock = clock
@@ -113,7 +124,13 @@ class ContextBuilder:
                 project=session.project,
                 said=said,
                 related=related,
-                derived=self._derived(transaction, session, scope, project, question),
+                derived=self._with_profile(
+                    transaction,
+                    session,
+                    scope,
+                    request,
+                    self._derived(transaction, session, scope, project, question),
+                ),
                 room=_room(project, request, question),
                 left_out={"weak": recalled.weak, "duplicate": recalled.duplicate, "limit": recalled.limit},
                 user=session.user_id,
@@ -130,14 +147,17 @@ class ContextBuilder:
         request: ContextRequest,
         vector: QueryVector | None,
     ) -> Question:
-        settings = _settings(project)
+        settings, now = _settings(project), self._clock()
         text = request.question or _last_question(MessageStore(transaction), session) or ""
         return Question(
             text=asked_part(text),
-            asked_at=self._clock() if request.asked_at is None else request.asked_at,
+            asked_at=now if request.asked_at is None else request.asked_at,
+            now=now,
+            as_of=request.as_of,
             floor=min_relevance(settings) if request.min_relevance is None else request.min_relevance,
             known=request.known,
             vector=vector,
+            filter=request.filter,
         )
 
     def _query_vector(self, reach: Reach, external_id: str, question: str | None) -> QueryVector | None:
@@ -165,7 +185,7 @@ class ContextBuilder:
             if session.message_count and source.method == "recent" and source.conversation_scope == "current"
             for message in messages.recent(session.id, session.pool, source.role, source.limit)
         ]
-        related = self._recent_in_pool(transaction, scope, sources)
+        related = self._recent_in_pool(transaction, scope, sources, question.filter)
         picks = [
             Pick(
                 limit=source.limit,
@@ -190,27 +210,39 @@ class ContextBuilder:
         user = session.user_id if of_user else None
         there = PoolStore(transaction, self._generation).derived(session.pool, session.id, session.project, user)
         memories = entities = ()
-        if question.text and there.memories:
-            memories = self._recall.memories(transaction, scope, question, _MOST_MEMORIES)
+        if there.memories:
+            memories = self._recall.memories(transaction, scope, question, _MOST_MEMORIES, with_pinned=True)
         if question.text and there.entities:
             entities = self._recall.entities(transaction, scope, question, _MOST_ENTITIES)
         return Derived(
             memories=tuple(found.what for found in memories),
             entities=tuple(found.what for found in entities),
-            observations=_notes(transaction, session, user) if there.observations else (),
+            observations=_notes(transaction, session, user, question.filter) if there.observations else (),
             memory_relevance={found.what.memory.id: found.relevance for found in memories},
             entity_relevance={found.what.id: found.relevance for found in entities},
         )
 
-    def _recent_in_pool(self, transaction: Transaction, scope: Scope, sources: Sequence[Source]) -> list[Item]:
-        wanted = [source for source in sources if source.method == "recent" and source.conversation_scope == "pool"]
-        rows = PoolStore(transaction, self._generation).rows(scope) if wanted else None
+    def _with_profile(
+        self, transaction: Transaction, session: Session, scope: Scope, request: ContextRequest, derived: Derived
+    ) -> Derived:
+        """With the profile of the session's user, if the prompt asks for it."""
+        if not request.profile_tokens:
+            return derived
+        profile = self._profiles.for_prompt(transaction, scope, session.id, request.profile_tokens)
+        return replace(derived, profile=profile)
+
+    def _recent_in_pool(
+        self, transaction: Transaction, scope: Scope, sources: Sequence[Source], wanted: Filter | None
+    ) -> list[Item]:
+        recent = [source for source in sources if source.method == "recent" and source.conversation_scope == "pool"]
+        rows = PoolStore(transaction, self._generation).rows(scope) if recent else None
         if rows is None:
             return []
+        passing = None if wanted is None else FilterStore(transaction).pool_messages(rows.pool, wanted)
         return [
             Item(message, found.session, "pool", user=found.user)
-            for source in wanted
-            for found in rows.recent(source.role, source.limit)
+            for source in recent
+            for found in _recent(rows, source, passing)
             if (message := shown_outside_session(found.message)) is not None
         ]
 
@@ -219,11 +251,32 @@ def _scope(session: Session, project: Project | None) -> Scope:
     return session.scope(None if project is None else project.member_visibility)
 
 
-def _notes(transaction: Transaction, session: Session, user: str | None) -> tuple[StoredObservation, ...]:
+def _recent(rows: StoredPool, source: Source, passing: PassingMessages | None) -> Sequence[PoolMessage]:
+    if passing is None:
+        return rows.recent(source.role, source.limit)
+    newest = passing.newest(source.role, source.limit)
+    found = rows.messages(newest) if newest else {}
+    return [found[message] for message in newest if message in found]
+
+
+def _notes(
+    transaction: Transaction, session: Session, user: str | None, wanted: Filter | None
+) -> tuple[StoredObservation, ...]:
     observations = ObservationStore(transaction)
+    most = _MOST_OBSERVATIONS if wanted is None else _MOST_FILTERED_OBSERVATIONS
     if user is None:
-        return tuple(observations.recent(session.id, session.pool, limit=_MOST_OBSERVATIONS))
-    return tuple(observations.recent_of_user(user, session.pool, limit=_MOST_OBSERVATIONS))
+        found = observations.recent(session.id, session.pool, limit=most)
+    else:
+        found = observations.recent_of_user(user, session.pool, limit=most)
+    if wanted is not None:
+        found = [stored for stored in found if matches(wanted, _row_of(stored))]
+    return tuple(found[-_MOST_OBSERVATIONS:])
+
+
+def _row_of(stored: StoredObservation) -> FilteredRow:
+    return FilteredRow(
+        kind="observation", created_at=stored.observation.created_at, session=stored.session, user=stored.user
+    )
 
 
 def _last_question(messages: MessageStore, session: Session) -> str | None:

@@ -9,19 +9,24 @@ from dataclasses import replace
 from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
+import numpy as np
+
 from cloister.domain.context import Item
 from cloister.domain.entity import Entity
 from cloister.domain.identifiers import MessageId, SessionId
 from cloister.domain.memory import StoredMemory
 from cloister.domain.prompts.recalled_text import shown_outside_session
-from cloister.domain.recall.ranking import Weights, best, rank
+from cloister.domain.recall.filter import Mask
+from cloister.domain.recall.ranking import Evidence, Weights, best, rank
 from cloister.domain.recall.relevance import matches, relevance
 from cloister.domain.scope import Reach, Scope
-from cloister.index.interface import Index, PoolIndex
+from cloister.index.interface import Ids, Index, PoolIndex
 from cloister.services.recall.additional import AdditionalRecall, QueryVector
 from cloister.services.recall.selection import Pick, Question, Recalled, Selection
+from cloister.services.recall.validity import MOST_PINNED, Validities
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.entities import StoredEntities
+from cloister.storage.stores.filters import FilterStore
 from cloister.storage.stores.memories import StoredMemories
 from cloister.storage.stores.pools import PoolStore, StoredPool
 
@@ -51,6 +56,7 @@ class Recall:
         self._generation = generation
         self.additional = additional
         self._lock = threading.Lock()
+        self._validities = Validities()
         self.foreign_hits = 0
 
     def query_vector(self, reach: Reach, question: str) -> QueryVector | None:
@@ -70,25 +76,42 @@ class Recall:
         rows = PoolStore(transaction, self._generation).rows(scope)
         if rows is None or question.is_small_talk:
             return Recalled()
+        allowed = (
+            None if question.filter is None else FilterStore(transaction).pool_messages(rows.pool, question.filter).ids
+        )
+        if allowed is not None and not len(allowed):
+            return Recalled()
         evidence = self._index.within(rows).evidence(
-            question.text, question.asked_at, _depth(picks, without), _session(picks)
+            question.text, question.asked_at, _depth(picks, without), _session(picks), allowed
         )
         vector = question.vector
         if vector is not None and vector.question == question.text and self.additional is not None:
             second = self.additional.similarities(transaction, rows.pool, evidence.ids, vector)
             evidence = replace(evidence, second=second)
-        selection = Selection(evidence, rank(evidence), question, partial(self._items, rows))
+        selection = Selection(evidence, rank(evidence), question, partial(self._items, rows), _mask(evidence, allowed))
         return selection.select(picks, without)
 
     def memories(
-        self, transaction: Transaction, scope: Scope, question: Question, limit: int
+        self, transaction: Transaction, scope: Scope, question: Question, limit: int, *, with_pinned: bool = False
     ) -> Sequence[Found[StoredMemory]]:
-        """The best memories of the scope's pool, best first."""
+        """The best memories of the scope's pool that are true, best first; before them, with `with_pinned`, the pinned ones
+        (MEM-13), whether they match or not."""
         pool = PoolStore(transaction, self._generation).rows(scope)
         if pool is None:
             return ()
         rows = StoredMemories(transaction, pool.pool, self._generation)
-        return self._best(self._index.memories_within(rows), rows.found, question, limit)
+        validity = self._validities.of(rows)
+        true = validity.true_at(question.now, as_of=question.as_of, with_past=question.asks_about_past)
+        if question.filter is not None:
+            passing = FilterStore(transaction).pool_memories(pool.pool, self._generation, question.filter)
+            true &= validity.among(_sorted(passing))
+        true = validity.distinct(true)
+        allowed = None if true.all() else validity.ids[true]
+        found = self._best(
+            self._index.memories_within(rows), lambda ids: rows.found(ids, question.now), question, limit, allowed
+        )
+        pinned = validity.pinned(true)[:MOST_PINNED] if with_pinned else []
+        return _first(pinned, found, lambda ids: rows.found(ids, question.now)) if pinned else found
 
     def entities(
         self, transaction: Transaction, scope: Scope, question: Question, limit: int
@@ -98,21 +121,30 @@ class Recall:
         if scope.entities is None or not transaction.reach.covers(scope):
             return ()
         rows = StoredEntities(transaction, scope.entities, scope.pool.user, self._generation)
-        return self._best(self._index.entities_within(rows), rows.found, question, limit)
+        allowed = None
+        if question.filter is not None:
+            allowed = _sorted(FilterStore(transaction).project_entities(rows.project, rows.user, question.filter))
+        return self._best(self._index.entities_within(rows), rows.found, question, limit, allowed)
 
     def _best(
-        self, index: PoolIndex, find: Callable[[Sequence[int]], Mapping[int, T]], question: Question, limit: int
+        self,
+        index: PoolIndex,
+        find: Callable[[Sequence[int]], Mapping[int, T]],
+        question: Question,
+        limit: int,
+        allowed: Ids | None = None,
     ) -> Sequence[Found[T]]:
-        if not limit or question.is_small_talk:
+        if not limit or not question.text or question.is_small_talk or (allowed is not None and not len(allowed)):
             return ()
-        evidence = index.evidence(question.text, question.asked_at, limit)
-        if not len(evidence):
+        evidence = index.evidence(question.text, question.asked_at, limit, allowed=allowed)
+        mask = _mask(evidence, allowed)
+        if not len(evidence) or (mask is not None and not mask.any()):
             return ()
         scores, matched = rank(evidence, _DERIVED_WEIGHTS), matches(evidence)
-        highest = float(matched.max())
+        highest = float(matched.max() if mask is None else matched[mask].max())
         chosen = {
             int(evidence.ids[at]): (float(scores[at]), found)
-            for at in best(evidence, scores, limit).tolist()
+            for at in best(evidence, scores, limit, where=mask).tolist()
             if (found := relevance(float(matched[at]), highest)) >= question.floor
         }
         there = self._read_back(find, list(chosen))
@@ -138,6 +170,28 @@ class Recall:
             with self._lock:
                 self.foreign_hits += len(ids) - len(found)
         return found
+
+
+def _first(
+    pinned: Sequence[int],
+    found: Sequence[Found[StoredMemory]],
+    find: Callable[[Sequence[int]], Mapping[int, StoredMemory]],
+) -> list[Found[StoredMemory]]:
+    """The pinned memories in their order, then the others. A pinned one that was not found for the question has no relevance."""
+    matched = {int(each.what.memory.id): each for each in found}
+    others = find([id for id in pinned if id not in matched])
+    unmatched = {id: Found(stored, 0.0, 0.0) for id, stored in others.items()}
+    first = [each for id in pinned if (each := matched.get(id) or unmatched.get(id)) is not None]
+    return [*first, *(each for each in found if each.what.memory.id not in pinned)]
+
+
+def _sorted(ids: Collection[int]) -> Ids:
+    return np.sort(np.fromiter(ids, np.int64, len(ids)))
+
+
+def _mask(evidence: Evidence, allowed: Ids | None) -> Mask | None:
+    """Which candidates are allowed; None if all are."""
+    return None if allowed is None else np.isin(evidence.ids, allowed)
 
 
 def _depth(picks: Sequence[Pick], without: Collection[MessageId]) -> int:

@@ -31,6 +31,8 @@ _ASKS = linear(
     r"has|have|had|should|shall|may|any)\b|(?:tell|remind|show|give)\s+me\b)",
     IGNORECASE,
 )
+# The first letters of what `_ASKS` matches, which are tested before it.
+_ASKING_LETTERS = frozenset("wihadcsmprtg")
 _UNKNOWING = """
 know known sure sorry apologize apologise idea unfortunately afraid information info remember recall find found see access tell told
 provide provided mention mentioned share shared answer help assist context detail details memory record records conversation
@@ -171,7 +173,7 @@ def _is_question(text: str) -> bool:
     if not end or len(end) > _LONGEST_QUESTION:
         return False
     ends_asking = end[-1] in _QUESTION_MARKS
-    if not ends_asking and _ASKS.match(text) is None:
+    if not ends_asking and (text.lstrip()[:1].lower() not in _ASKING_LETTERS or _ASKS.match(text) is None):
         return False
     inner = end.strip()[:-1]
     if "\n" in inner or any(mark in inner for mark in _SENTENCE_ENDS):

@@ -15,6 +15,7 @@ from cloister.domain.entity import Entity
 from cloister.domain.errors import Forbidden, InvalidRequest
 from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.memory import StoredMemory
+from cloister.domain.recall.filter import Filter
 from cloister.domain.recall.question import asked_part
 from cloister.domain.recall.relevance import checked_min_relevance
 from cloister.domain.scope import Reach, Scope
@@ -89,8 +90,11 @@ class Search:
         *,
         min_relevance: float | None = None,
         asked_at: int | None = None,
+        as_of: int | None = None,
+        filter: Filter | None = None,
     ) -> list[Hit]:
-        """The best hits of these kinds, or of all kinds, best first. Without `min_relevance` the project's setting counts."""
+        """The best hits of these kinds, or of all kinds, that the filter lets pass, best first. Without `min_relevance` the
+        project's setting counts."""
         text = asked_part(checked_content(question, "query"))
         checked_limit(limit, "limit", HIGHEST_LIMIT, lowest=1)
         wanted = checked_kinds(kinds)
@@ -105,11 +109,15 @@ class Search:
 
         def work(transaction: Transaction) -> list[Hit]:
             scope, settings = _scope(transaction, target)
+            now = self._clock()
             asked = Question(
                 text=text,
-                asked_at=self._clock() if asked_at is None else asked_at,
+                asked_at=now if asked_at is None else asked_at,
+                now=now,
+                as_of=as_of,
                 vector=vector,
                 floor=project_settings.min_relevance(settings) if min_relevance is None else min_relevance,
+                filter=filter,
             )
             return _merged([self._best(transaction, scope, asked, kind, limit) for kind in wanted])[:limit]
 

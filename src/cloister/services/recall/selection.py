@@ -14,6 +14,8 @@ from cloister.domain.context import Item
 from cloister.domain.conversation import ROLES, Role
 from cloister.domain.history import words_key
 from cloister.domain.identifiers import MessageId, SessionId
+from cloister.domain.recall.filter import Filter, Mask
+from cloister.domain.recall.past import asks_about_past
 from cloister.domain.recall.ranking import Evidence, best
 from cloister.domain.recall.relevance import lowest_match, matches, relevance
 from cloister.domain.recall.small_talk import is_small_talk
@@ -29,6 +31,7 @@ _QUESTION_SHARE = 0.96
 _NEAR = 0.05
 # Each message is compared with so many before it, which are those of the next higher scores: the work stays linear.
 _MOST_COMPARED = 16
+_MOST_SAME = 10
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,13 +46,22 @@ class Pick:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Question:
     """What is asked, and when; messages below the floor are left out. `known` are texts that need not be recalled.
-    `vector` is that of an additional embedder."""
+    `vector` is that of an additional embedder. `now` is the time by the clock, which decides what has expired; `as_of` asks for the
+    memories that were true then, and not now (MEM-12). With a `filter`, only what it lets pass is recalled (MEM-14)."""
 
     text: str
     asked_at: int
     floor: float
+    now: int
+    as_of: int | None = None
     known: frozenset[str] = frozenset()
     vector: QueryVector | None = None
+    filter: Filter | None = None
+
+    @property
+    def asks_about_past(self) -> bool:
+        """Whether memories that are no longer true answer it too."""
+        return self.as_of is None and asks_about_past(self.text)
 
     @property
     def is_small_talk(self) -> bool:
@@ -71,7 +83,7 @@ class Recalled:
 class _Statement:
     """A message that takes a place, and the others that say the same."""
 
-    __slots__ = ("id", "match", "newest", "said", "score", "times")
+    __slots__ = ("id", "match", "newest", "said", "same", "score")
 
     def __init__(self, item: Item, said: Said, match: float, score: float) -> None:
         self.id = item.message.id
@@ -79,20 +91,23 @@ class _Statement:
         self.said = said
         self.match = match
         self.score = score
-        self.times = 1
+        self.same: list[MessageId] = [item.message.id]
 
     def add(self, item: Item) -> None:
-        self.times += 1
+        self.same.append(item.message.id)
         if (item.message.created_at, item.message.id) > (self.newest.message.created_at, self.newest.message.id):
             self.newest = item
 
     def shown(self, found: float) -> Item:
         message, session, source, _, user, *_ = self.newest
-        return Item(message, session, source, round(self.score, _DIGITS), user, round(found, _DIGITS), self.times)
+        times = len(self.same)
+        same = () if times == 1 else tuple(id for id in self.same if id != message.id)[:_MOST_SAME]
+        return Item(message, session, source, round(self.score, _DIGITS), user, round(found, _DIGITS), times, same)
 
 
 class Selection:
-    """Selects for one question. `read` gives the messages of the pool by id, as other sessions may see them."""
+    """Selects for one question. `read` gives the messages of the pool by id, as other sessions may see them. With `allowed`, only
+    the candidates that it selects are counted or taken."""
 
     def __init__(
         self,
@@ -100,11 +115,13 @@ class Selection:
         scores: npt.NDArray[np.float32],
         question: Question,
         read: Callable[[Sequence[MessageId]], Mapping[MessageId, Item | None]],
+        allowed: Mask | None = None,
     ) -> None:
         self._evidence = evidence
         self._scores = scores
         self._question = question
         self._read = read
+        self._allowed = allowed
         self._asked = AskedWords(question.text)
         self._matches = matches(evidence)
         self._lowest = lowest_match(question.floor)
@@ -199,6 +216,8 @@ class Selection:
         mask = np.ones(len(evidence), np.bool_) if pick.role is None else evidence.roles == ROLES.index(pick.role)
         if pick.session is not None:
             mask &= evidence.session_ids == pick.session
+        if self._allowed is not None:
+            mask &= self._allowed
         if without:
             mask &= ~np.isin(evidence.ids, np.fromiter(without, np.int64, len(without)))
         return mask

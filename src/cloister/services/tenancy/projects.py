@@ -282,6 +282,7 @@ class Projects:
             mover = SessionMove(transaction, self._generation, self._clock())
             for locked in moved:
                 mover.move(locked, Scope(tenant=reach.tenant, project=None, user=locked.session.user_id))
+            mover.finish()
             projects.soft_delete(project, self._clock())
             return [locked.session for locked in moved]
 

@@ -53,6 +53,7 @@ class VisibilityChange:
         for locked in SessionStore(transaction).lock_of_project(project.id):
             user = locked.session.user_id
             mover.move(locked, Scope(tenant=project.tenant, project=project.id, user=user, visibility=visibility))
+        mover.finish()
         of_all = PoolStore(transaction, self._generation).find(PoolKey(project=project.id, user=None))
         if of_all is not None and visibility == "private":
             # The shared pool becomes that of sessions without a user, with the same id: quotations of it must not be shown again,

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from cloister.domain.entity import Entity
 from cloister.domain.identifiers import EntityId, MemoryId, PoolId, ProjectId, SessionId, new_removal_id
+from cloister.domain.truth.subject_words import searchable_text
 from cloister.storage.interface import Row, Transaction
 from cloister.storage.stores.entities import EntityStore, merged
 from cloister.storage.stores.memories import MemoryStore
@@ -14,7 +15,7 @@ from cloister.storage.stores.messages import Indexed
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MemoryWords:
-    """The text of a memory, for an embedder."""
+    """The text of a memory, for an embedder, with the words by which its subject is asked for."""
 
     id: MemoryId
     created_at: int
@@ -50,6 +51,8 @@ class MemoryIndexStore:
         row = self._transaction.row("lock_session_by_id", session_id=session)
         if row is None or row[0] is None:
             return
+        # The pool is locked before memories are changed, as supersession does, which changes memories of other sessions too.
+        MemoryStore(self._transaction).note_change(PoolId(cast(int, row[0])))
         for memory, indexed in entries:
             self._transaction.execute(
                 "set_memory_index",
@@ -57,7 +60,6 @@ class MemoryIndexStore:
                 memory_id=memory,
                 **indexed.columns,
             )
-        MemoryStore(self._transaction).note_change(PoolId(cast(int, row[0])))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -155,6 +157,6 @@ class EntityIndexStore:
 
 def _words(rows: Sequence[Row]) -> list[MemoryWords]:
     return [
-        MemoryWords(id=MemoryId(memory), created_at=created_at, content=content)
-        for memory, created_at, content in cast(list[tuple[int, int, str]], rows)
+        MemoryWords(id=MemoryId(memory), created_at=created_at, content=searchable_text(content, subject))
+        for memory, created_at, content, subject in cast(list[tuple[int, int, str, str | None]], rows)
     ]

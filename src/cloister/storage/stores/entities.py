@@ -123,6 +123,11 @@ class EntityStore:
         )
         return self._merged(rows)
 
+    def most_mentioned(self, project: ProjectId, user: str | None, *, limit: int) -> list[Entity]:
+        """The entities of a project, or of one user's part of it, that most messages mention."""
+        rows = self._transaction.rows("most_mentioned_entities", project_id=project, user_id=user, limit=limit)
+        return self._merged(rows)
+
     def of_project(self, project: ProjectId) -> list[EntityName]:
         """All names of entities of a project, in id order, of all users' parts, also of deleted entities."""
         return [name_of_row(row) for row in self._transaction.rows("all_project_entities", project_id=project)]
@@ -162,11 +167,14 @@ class EntityStore:
             self._transaction.execute("delete_session_mentions", session_id=session)
         return EntityGroupStore(self._transaction).after_loss(touched)
 
-    def forget_message(self, message: MessageId) -> TouchedEntities:
-        """Delete the mentions and relations by a message. Notes that one extraction made from several messages go whole: they
+    def forget_messages(self, messages: Sequence[MessageId]) -> TouchedEntities:
+        """Delete the mentions and relations by messages. Notes that one extraction made from several messages go whole: they
         cannot be split."""
-        RelationStore(self._transaction).forget_message(message)
-        mentions = self._transaction.rows("mentions_of_message", message_id=message)
+        for message in messages:
+            RelationStore(self._transaction).forget_message(message)
+        mentions = [
+            row for message in messages for row in self._transaction.rows("mentions_of_message", message_id=message)
+        ]
         touched = self.lock(set(_ids(mentions)))
         for entity, session, created_at in mentions:
             self._transaction.execute(

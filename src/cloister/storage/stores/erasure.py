@@ -1,13 +1,25 @@
-"""Counts, locks and removes everything of one user, or of the transaction's tenant."""
+"""Counts, locks and removes everything of one user, of the transaction's tenant, or of a certain age (MEM-18)."""
 
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
 
 from cloister.domain.conversation import Session
 from cloister.domain.erasure import TenantCounts, UserCounts
-from cloister.domain.identifiers import EntityId, KeyId, PoolId, ProjectId, SessionId
-from cloister.storage.interface import Row, Transaction, integers
-from cloister.storage.stores.sessions import session_of_row
+from cloister.domain.identifiers import (
+    SEQUENCE_BITS,
+    EntityId,
+    KeyId,
+    MemoryId,
+    MessageId,
+    ObservationId,
+    PoolId,
+    ProjectId,
+    SessionId,
+)
+from cloister.storage.interface import Row, Transaction, Value, integers
+from cloister.storage.stores.messages import span
+from cloister.storage.stores.sessions import LockedSession, session_of_row
 
 
 class UserErasureStore:
@@ -106,6 +118,8 @@ class TenantErasureStore:
         self._transaction.execute("erase_entity_changes")
         self._transaction.execute("erase_entities")
         self._transaction.execute("erase_memory_sources")
+        self._transaction.execute("erase_memory_revisions")
+        self._transaction.execute("erase_replacements")
         self._transaction.execute("erase_memories")
         self._transaction.execute("erase_observations")
         self._transaction.execute("erase_session_pasts")
@@ -116,6 +130,137 @@ class TenantErasureStore:
         self._transaction.execute("erase_pools")
         self._transaction.execute("erase_projects")
         self._transaction.execute("erase_tenant", now=now)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OldCounts:
+    """How much is too old, and in how many sessions there are such messages."""
+
+    sessions: int
+    messages: int
+    memories: int
+    observations: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SessionAge:
+    """How old the messages of a session are. The age of those from the number `known_sequence` on is not stored yet, unless that is
+    `next_sequence`."""
+
+    id: SessionId
+    name: str
+    known_sequence: int
+    next_sequence: int
+    oldest_at: int | None
+    has_old_memory: bool
+
+    def has_older_than(self, before: int) -> bool:
+        return self.has_old_memory or (self.oldest_at is not None and self.oldest_at < before)
+
+
+class RetentionStore:
+    """Reads and removes nothing outside the transaction's reach. `before` is the time before which something is too old."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+
+    def of_tenant(self) -> int | None:
+        """The days that the tenant keeps; None if it keeps everything."""
+        row = self._transaction.row("tenant_retention")
+        return None if row is None else cast(int | None, row[0])
+
+    def set_of_tenant(self, days: int | None) -> bool:
+        """False if there is no such tenant."""
+        return self._transaction.execute("set_tenant_retention", retention_days=days) > 0
+
+    def of_projects(self) -> list[tuple[ProjectId, int | None]]:
+        """The projects within reach, each with its own number of days."""
+        rows = cast(list[tuple[int, int | None]], self._transaction.rows("project_retentions"))
+        return [(ProjectId(project), days) for project, days in rows]
+
+    def sessions(self, project: ProjectId | None, before: int, *, after: SessionId, limit: int) -> list[SessionAge]:
+        """The sessions that may have something too old, in id order, with the age of messages that nobody has noted yet."""
+        rows = self._transaction.rows("sessions_to_age", project_id=project, before=before, after=after, limit=limit)
+        return [self._age(cast(tuple[Any, ...], row)) for row in rows]
+
+    def note_ages(self, ages: Sequence[SessionAge]) -> None:
+        """Note how old the messages of sessions are. Updates them in id order to avoid deadlock."""
+        self._transaction.execute_each(
+            "set_session_age",
+            [
+                {
+                    "session_id": age.id,
+                    "aged_sequence": age.next_sequence,
+                    "known_sequence": age.known_sequence,
+                    "oldest_at": age.oldest_at,
+                }
+                for age in sorted(ages, key=lambda age: age.id)
+            ],
+        )
+
+    def messages(self, session: SessionId, before: int, limit: int) -> list[MessageId]:
+        first, last = span(session)
+        rows = self._transaction.rows("old_messages", first=first, last=last, before=before, limit=limit)
+        return [MessageId(number) for number in _numbers(rows)]
+
+    def memories(self, session: SessionId, before: int, limit: int) -> list[MemoryId]:
+        rows = self._transaction.rows("old_memories", session_id=session, before=before, limit=limit)
+        return [MemoryId(number) for number in _numbers(rows)]
+
+    def note_oldest(self, locked: LockedSession) -> None:
+        """Note the age of what is left of a locked session, after messages were removed."""
+        session = locked.session.id
+        self._transaction.execute("note_oldest", session_id=session, oldest_at=self._oldest(session, 0))
+
+    def observations(self, session: SessionId, messages: Sequence[MessageId]) -> dict[ObservationId, str]:
+        """The observations that cover any of these messages, with their contents. They summarise no other messages than those they
+        cover, so that later ones can stay."""
+        if not messages:
+            return {}
+        rows = self._transaction.rows(
+            "observations_of_messages",
+            session_id=session,
+            first=min(messages),
+            last=max(messages),
+            message_ids=integers(messages),
+        )
+        return {ObservationId(number): content for number, content in cast(list[tuple[int, str]], rows)}
+
+    def remove_observations(self, session: SessionId, observations: Collection[ObservationId]) -> int:
+        if not observations:
+            return 0
+        ids = integers(sorted(observations))
+        return self._transaction.execute("delete_observations", session_id=session, observation_ids=ids)
+
+    def counts(self, project: ProjectId | None, before: int) -> OldCounts:
+        """What is too old in a project, or in the shared pool."""
+        asked: dict[str, Value] = {"project_id": project, "before": before}
+        ((sessions, messages),) = self._transaction.rows("count_old_messages", **asked)
+        ((memories,),) = self._transaction.rows("count_old_memories", **asked)
+        ((observations,),) = self._transaction.rows("count_old_observations", **asked)
+        numbers = cast(tuple[int, int, int, int], (sessions, messages, memories, observations))
+        return OldCounts(sessions=numbers[0], messages=numbers[1], memories=numbers[2], observations=numbers[3])
+
+    def _oldest(self, session: SessionId, sequence: int) -> int | None:
+        """The time of the oldest message with this number or a higher one."""
+        _, last = span(session)
+        first = (session << SEQUENCE_BITS) + max(0, sequence - 1)
+        row = self._transaction.row("oldest_message", first=first, last=last)
+        return None if row is None else cast(int | None, row[0])
+
+    def _age(self, columns: tuple[Any, ...]) -> SessionAge:
+        session, name, aged, following, oldest, has_old_memory = columns
+        if aged < following:
+            times = (oldest, self._oldest(SessionId(session), aged))
+            oldest = min((time for time in times if time is not None), default=None)
+        return SessionAge(
+            id=SessionId(session),
+            name=name,
+            known_sequence=aged,
+            next_sequence=following,
+            oldest_at=oldest,
+            has_old_memory=bool(has_old_memory),
+        )
 
 
 def _refuse_narrow(transaction: Transaction) -> None:

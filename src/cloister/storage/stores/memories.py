@@ -1,11 +1,15 @@
 """Memories of sessions. Every change updates the counts of sessions and projects and the versions of pools."""
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple, cast
 
 from cloister.domain.errors import NotFound
+from cloister.domain.extraction import KnownMemory
 from cloister.domain.identifiers import MemoryId, MessageId, PoolId, ProjectId, SessionId, format_memory_id
-from cloister.domain.memory import Memory, StoredMemory
+from cloister.domain.memory import Memory, MemoryStatus, StoredMemory
+from cloister.domain.prompts.profile import ProfileMemory
 from cloister.storage.interface import FIRST_PAGE, CursorKey, Row, Transaction, integers
 from cloister.storage.stores.messages import Indexed
 
@@ -13,10 +17,10 @@ _THOUSANDTHS = 1_000
 
 
 class KnownMemories(NamedTuple):
-    """The memories of a session, and of its user's other sessions in the same pool; newest first."""
+    """The memories of a session, and of its user's other sessions in the same pool, that are true now; newest first."""
 
-    of_session: list[str]
-    of_user: list[str]
+    of_session: list[KnownMemory]
+    of_user: list[KnownMemory]
 
 
 class MemoryStore:
@@ -32,9 +36,14 @@ class MemoryStore:
             memory_id=memory.id,
             session_id=memory.session,
             digest=digest,
-            importance=None if memory.importance is None else round(memory.importance * _THOUSANDTHS),
+            importance=thousandths(memory.importance),
             created_at=memory.created_at,
             content=memory.content,
+            valid_from=memory.valid_from,
+            source=memory.source,
+            subject=memory.subject,
+            categories=json.dumps(memory.categories, ensure_ascii=False),
+            metadata=json.dumps(memory.metadata, ensure_ascii=False),
             **indexed.columns,
         )
         if row is None:
@@ -64,33 +73,68 @@ class MemoryStore:
         for project, change in sorted(changes):
             self._transaction.execute("add_project_memories", project_id=project, memories=change)
 
-    def get(self, memory: MemoryId) -> StoredMemory:
+    def get(self, memory: MemoryId, now: int) -> StoredMemory:
         row = self._transaction.row("memory", memory_id=memory)
         if row is None:
             raise NotFound("memory", format_memory_id(memory))
-        return self.stored([row])[0]
+        return self.stored([row], now)[0]
 
-    def of_session(self, session: SessionId, *, limit: int, after: CursorKey = FIRST_PAGE) -> list[StoredMemory]:
+    def of_session(
+        self,
+        session: SessionId,
+        *,
+        limit: int,
+        now: int,
+        after: CursorKey = FIRST_PAGE,
+        status: MemoryStatus | None = None,
+    ) -> list[StoredMemory]:
         """A page of memories, oldest first; `after` is the (created_at, id) of the last one of the page before."""
         rows = self._transaction.rows(
-            "session_memories", session_id=session, limit=limit, after_created_at=after[0], after_memory_id=after[1]
+            "session_memories",
+            session_id=session,
+            limit=limit,
+            after_created_at=after[0],
+            after_memory_id=after[1],
+            status=status,
+            now=now,
         )
-        return self.stored(rows)
+        return self.stored(rows, now)
 
-    def of_user(self, user: str, *, limit: int, after: CursorKey = FIRST_PAGE) -> list[StoredMemory]:
+    def of_user(
+        self,
+        user: str,
+        *,
+        limit: int,
+        now: int,
+        after: CursorKey = FIRST_PAGE,
+        status: MemoryStatus | None = None,
+    ) -> list[StoredMemory]:
         rows = self._transaction.rows(
-            "user_memories", user_id=user, limit=limit, after_created_at=after[0], after_memory_id=after[1]
+            "user_memories",
+            user_id=user,
+            limit=limit,
+            after_created_at=after[0],
+            after_memory_id=after[1],
+            status=status,
+            now=now,
         )
-        return self.stored(rows)
+        return self.stored(rows, now)
 
-    def known(self, session: SessionId, pool: PoolId, user: str | None, limit: int) -> KnownMemories:
-        """The memories that an extraction in this session may see: the session's, and those of its user in the same pool."""
-        rows = self._transaction.rows("known_memories", session_id=session, pool_id=pool, user_id=user, limit=limit)
-        found = cast(list[tuple[str, int]], rows)
-        return KnownMemories(
-            of_session=[content for content, here in found if here],
-            of_user=list(dict.fromkeys(content for content, here in found if not here)),
+    def known(self, session: SessionId, pool: PoolId, user: str | None, limit: int, now: int) -> KnownMemories:
+        """The memories that an extraction in this session may see: the session's, and those of its user in the same pool, as far as
+        they are true now."""
+        rows = self._transaction.rows(
+            "known_memories", session_id=session, pool_id=pool, user_id=user, limit=limit, now=now
         )
+        found = [
+            (KnownMemory(id=MemoryId(memory), content=content, subject=subject, valid_from=valid_from), here)
+            for memory, content, subject, valid_from, here in cast(list[tuple[int, str, str | None, int, int]], rows)
+        ]
+        of_user: dict[str, KnownMemory] = {}
+        for known, here in found:
+            if not here:
+                of_user.setdefault(known.content, known)
+        return KnownMemories(of_session=[known for known, here in found if here], of_user=list(of_user.values()))
 
     def derived_from(self, message: MessageId) -> list[MemoryId]:
         return _ids(self._transaction.rows("memories_of_message", message_id=message))
@@ -103,19 +147,29 @@ class MemoryStore:
             return []
         return [cast(str, row[0]) for row in self._transaction.rows("memory_contents", memory_ids=integers(memories))]
 
+    def with_digest(self, session: SessionId, digest: bytes) -> tuple[MemoryId, MemoryId | None, bool] | None:
+        """The memory of the session with this digest: its id, the memory that superseded it, and whether it was retracted."""
+        row = self._transaction.row("memory_by_digest", session_id=session, digest=digest)
+        if row is None:
+            return None
+        memory, superseded_by, retracted_at = cast(tuple[Any, ...], row)
+        return MemoryId(memory), superseded_by, retracted_at is not None
+
     def remove(self, session: SessionId, memories: Sequence[MemoryId]) -> int:
-        """Delete memories; returns how many there were."""
+        """Delete memories with their revisions; returns how many there were."""
         if not memories:
             return 0
         self._transaction.execute("delete_memory_sources", memory_ids=integers(memories))
+        self._transaction.execute("delete_memory_revisions", memory_ids=integers(memories))
+        self._transaction.execute("delete_replacements", memory_ids=integers(memories))
         removed = self._transaction.execute("delete_memories", session_id=session, memory_ids=integers(memories))
         self.count(session, -removed)
         return removed
 
-    def stored(self, rows: Iterable[Row]) -> list[StoredMemory]:
+    def stored(self, rows: Iterable[Row], now: int) -> list[StoredMemory]:
         found = list(rows)
         sources = self._sources([cast(int, row[0]) for row in found])
-        return [_stored(row, sources.get(cast(int, row[0]), ())) for row in found]
+        return [_stored(row, sources.get(cast(int, row[0]), ()), now) for row in found]
 
     def _sources(self, memories: Sequence[int]) -> dict[int, tuple[MessageId, ...]]:
         if not memories:
@@ -125,6 +179,36 @@ class MemoryStore:
         for memory, message in cast(list[tuple[int, int]], rows):
             sources[memory] = (*sources.get(memory, ()), MessageId(message))
         return sources
+
+
+class ProfileStore:
+    """What is true now in one pool, for a profile (MEM-16); the caller has checked that the pool is within reach."""
+
+    def __init__(self, transaction: Transaction, pool: PoolId) -> None:
+        self._transaction = transaction
+        self._pool = pool
+
+    def of_user(self, user: str | None, session: SessionId | None, *, now: int, limit: int) -> list[ProfileMemory]:
+        """The memories of a user, the most important first; without a user those of the session."""
+        rows = self._transaction.rows(
+            "profile_memories", pool_id=self._pool, user_id=user, session_id=session, now=now, limit=limit
+        )
+        return [_profile_memory(row) for row in rows]
+
+    def equal(self, memories: Sequence[MemoryId], *, now: int) -> dict[MemoryId, list[tuple[MemoryId, str]]]:
+        """For each of these memories the others of the same user that say the same, newest first, each with its session."""
+        if not memories:
+            return {}
+        rows = self._transaction.rows("equal_memories", pool_id=self._pool, memory_ids=integers(memories), now=now)
+        found: dict[MemoryId, list[tuple[MemoryId, str]]] = {}
+        for memory, other, session in cast(list[tuple[int, int, str]], rows):
+            found.setdefault(MemoryId(memory), []).append((MemoryId(other), session))
+        return found
+
+    def decisions(self, *, now: int, limit: int) -> list[ProfileMemory]:
+        """The memories of all users of the pool that are decisions, or pinned."""
+        rows = self._transaction.rows("project_decisions", pool_id=self._pool, now=now, limit=limit)
+        return [_profile_memory(row) for row in rows]
 
 
 class StoredMemories:
@@ -140,34 +224,87 @@ class StoredMemories:
         self.partition = int(pool)
 
     def version(self) -> int | None:
+        return self._version
+
+    @cached_property
+    def _version(self) -> int | None:
+        """Read once: all is read in one snapshot."""
         row = self._transaction.row("memory_state", pool_id=self._pool)
         return None if row is None else cast(int, row[0])
+
+    def validity_rows(self) -> list[Row]:
+        """(id, user, digest, created at, valid from, valid until, superseded by, retracted at, expires at, pinned) of every memory
+        that the index has."""
+        return self._transaction.rows("memory_validity_rows", pool_id=self._pool, generation=self._generation)
 
     def all_rows(self) -> Iterator[Row]:
         return self._transaction.stream("memory_pool_rows", pool_id=self._pool, generation=self._generation)
 
-    def found(self, ids: Sequence[int]) -> dict[int, StoredMemory]:
+    def page(self, *, now: int, limit: int, after: CursorKey = FIRST_PAGE) -> list[StoredMemory]:
+        """A page of the memories of the pool that are true now, oldest first; `after` is the (created_at, id) of the one before
+        it."""
+        rows = self._transaction.rows(
+            "pool_memory_page",
+            pool_id=self._pool,
+            now=now,
+            limit=limit,
+            after_created_at=after[0],
+            after_memory_id=after[1],
+        )
+        return MemoryStore(self._transaction).stored(rows, now)
+
+    def found(self, ids: Sequence[int], now: int) -> dict[int, StoredMemory]:
         """The memories with these ids that are in this pool now; other ids are left out."""
         rows = self._transaction.rows("pool_memories", pool_id=self._pool, memory_ids=integers(ids))
-        return {stored.memory.id: stored for stored in MemoryStore(self._transaction).stored(rows)}
+        return {stored.memory.id: stored for stored in MemoryStore(self._transaction).stored(rows, now)}
+
+
+def thousandths(importance: float | None) -> int | None:
+    """An importance as it is stored."""
+    return None if importance is None else round(importance * _THOUSANDTHS)
+
+
+def _profile_memory(row: Row) -> ProfileMemory:
+    memory, content, digest, subject, categories, source, pinned, valid_from, session, user = cast(tuple[Any, ...], row)
+    return ProfileMemory(
+        id=MemoryId(memory),
+        content=content,
+        digest=bytes(digest),
+        subject=subject,
+        categories=() if categories == "[]" else tuple(json.loads(categories)),
+        source=source,
+        pinned=bool(pinned),
+        valid_from=valid_from,
+        session=session,
+        user=user,
+    )
 
 
 def _ids(rows: Sequence[Row]) -> list[MemoryId]:
     return [MemoryId(cast(int, row[0])) for row in rows]
 
 
-def _stored(row: Row, sources: tuple[MessageId, ...]) -> StoredMemory:
-    memory, session, content, importance, created_at, name, user, project = cast(tuple[Any, ...], row)
-    return StoredMemory(
-        memory=Memory(
-            id=MemoryId(memory),
-            session=SessionId(session),
-            content=content,
-            importance=None if importance is None else importance / _THOUSANDTHS,
-            sources=sources,
-            created_at=created_at,
-        ),
-        session=name,
-        user=user,
-        project=project,
+def _stored(row: Row, sources: tuple[MessageId, ...], now: int) -> StoredMemory:
+    memory, session, content, importance, created_at, *rest, name, user, project = cast(tuple[Any, ...], row)
+    valid_from, valid_until, superseded_by, retracted_at, expires_at, pinned, source, subject, categories, metadata = (
+        rest
     )
+    found = Memory(
+        id=MemoryId(memory),
+        session=SessionId(session),
+        content=content,
+        importance=None if importance is None else importance / _THOUSANDTHS,
+        sources=sources,
+        created_at=created_at,
+        valid_from=valid_from,
+        valid_until=valid_until,
+        superseded_by=superseded_by,
+        retracted_at=retracted_at,
+        expires_at=expires_at,
+        pinned=bool(pinned),
+        source=source,
+        subject=subject,
+        categories=tuple(json.loads(categories)),
+        metadata=json.loads(metadata),
+    )
+    return StoredMemory(memory=found, session=name, user=user, project=project, status=found.status_at(now))

@@ -8,7 +8,7 @@ from cloister.domain.conversation import Message, Role
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import MAX_SEQUENCE, SEQUENCE_BITS, MessageId, PoolId, SessionId, format_message_id
 from cloister.domain.prompts.recalled_text import NO_POOL, shown_in
-from cloister.storage.interface import Row, Transaction, Value
+from cloister.storage.interface import Row, Transaction, Value, integers
 
 # Recent messages of a role are searched among this many at the end of a session.
 _RECENT_SEARCH = 2_000
@@ -44,12 +44,20 @@ class MessageStore:
         self._transaction = transaction
 
     def append(self, messages: Sequence[tuple[Message, Indexed]]) -> None:
-        self._transaction.execute_each("insert_message", [_columns(*entry) for entry in messages])
+        self._transaction.execute_each("insert_message", [columns_of(*entry) for entry in messages])
 
     def page(self, session: SessionId, pool: PoolId, *, limit: int, after: MessageId | None = None) -> list[Message]:
         """A page of messages, in order; `after` is the last one of the page before."""
         first, last = span(session)
         rows = self._transaction.rows("messages", after=max(first, after or 0), last=last, limit=limit)
+        return [_shown(row, pool) for row in rows]
+
+    def found(self, session: SessionId, pool: PoolId, messages: Sequence[MessageId]) -> list[Message]:
+        """The messages with these ids that are in the session, in order."""
+        if not messages:
+            return []
+        first, last = span(session)
+        rows = self._transaction.rows("session_messages", first=first, last=last, message_ids=integers(messages))
         return [_shown(row, pool) for row in rows]
 
     def recent(self, session: SessionId, pool: PoolId, role: Role, limit: int) -> list[Message]:
@@ -123,7 +131,8 @@ def span(session: SessionId) -> tuple[int, int]:
     return session << SEQUENCE_BITS, (session << SEQUENCE_BITS) + MAX_SEQUENCE
 
 
-def _columns(message: Message, indexed: Indexed) -> dict[str, Value]:
+def columns_of(message: Message, indexed: Indexed) -> dict[str, Value]:
+    """The columns of a new message."""
     return {
         "message_id": message.id,
         "session_id": message.session,
@@ -140,6 +149,7 @@ def _columns(message: Message, indexed: Indexed) -> dict[str, Value]:
         "metadata": json.dumps(message.metadata) if message.metadata else "{}",
         "content": message.content,
         "recalled_pool_id": message.recalled_pool,
+        "categories": json.dumps(message.categories) if message.categories else "[]",
     }
 
 
@@ -150,7 +160,9 @@ def _shown(row: Row, pool: PoolId) -> Message:
 
 def message_of(row: Row) -> Message:
     columns: tuple[Any, ...] = row
-    identity, session, role, content, author, status, episode, checked, tokens, metadata, created_at = columns
+    identity, session, role, content, author, status, episode, checked, tokens, metadata, created_at, categories = (
+        columns
+    )
     return Message(
         id=identity,
         session=session,
@@ -163,4 +175,5 @@ def message_of(row: Row) -> Message:
         tokens=tokens,
         metadata={} if metadata == "{}" else json.loads(metadata),
         created_at=created_at,
+        categories=() if categories == "[]" else tuple(json.loads(categories)),
     )

@@ -7,6 +7,7 @@ from typing import Any, cast
 from cloister.domain.conversation import Project
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import ProjectId, TenantId, format_project_id, format_tenant_id
+from cloister.domain.project_settings import retention_days
 from cloister.domain.scope import MemberVisibility
 from cloister.storage.interface import FIRST_PAGE, CursorKey, Row, Transaction
 
@@ -113,7 +114,12 @@ class ProjectStore:
         self._transaction.execute("rename_project", project_id=project, name=name)
 
     def set_settings(self, project: ProjectId, settings: Mapping[str, object]) -> None:
-        self._transaction.execute("set_project_settings", project_id=project, settings=json.dumps(settings))
+        self._transaction.execute(
+            "set_project_settings",
+            project_id=project,
+            settings=json.dumps(settings),
+            retention_days=retention_days(settings),
+        )
 
     def set_visibility(self, project: ProjectId, visibility: MemberVisibility) -> None:
         """Set the column only: the caller has to move the project's sessions and entities to their new pools in this

@@ -189,9 +189,10 @@ class LargeBlock:
         depth: int,
         session: int | None = None,
         asked_at: int = 0,
+        allowed: npt.NDArray[np.int64] | None = None,
     ) -> Evidence:
-        """The evidence for the best messages of each role and of a session, with the bounds of the whole pool. `asked_at` matters
-        for relative dates only."""
+        """The evidence for the best messages of each role and of a session, with the bounds of the whole pool; with `allowed`, for
+        the best of these ids, and some others. `asked_at` matters for relative dates only."""
         if not self._live:
             return no_evidence()
         removed = len(self._ids.live) - 1 - self._live
@@ -207,7 +208,7 @@ class LargeBlock:
             size=self._live,
             ids=self._ids.live,
             alive=self._alive.live,
-            roles=self._speakers.roles,
+            roles=self._speakers.roles if allowed is None else self._roles_of(allowed),
             slots=self._lexicon.slots,
             words=self._lexicon.score(asked),
             author=self._speakers.wanted(asked.words, question.wanted),
@@ -224,6 +225,10 @@ class LargeBlock:
             rows = candidates.narrow(rows, extremes, estimated, depth, self._codes.doubt)
         exact = self._scores_of(rows, partial(self._stored_products, vector.astype(np.float16), fetch))
         return candidates.evidence(rows, exact, (float(exact.min()), float(exact.max())))
+
+    def _roles_of(self, allowed: npt.NDArray[np.int64]) -> npt.NDArray[np.int8]:
+        """The roles of these messages; all others have none, so that they are not selected."""
+        return np.where(np.isin(self._ids.live, allowed), self._speakers.roles, np.int8(-1))
 
     def _scan(self, query: CodedQuery, parts: Iterator[tuple[int, int]], into: Floats) -> None:
         """Estimate the scores of the windows of the parts that are left."""

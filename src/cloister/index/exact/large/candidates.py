@@ -34,8 +34,8 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Candidates:
-    """All columns are of the whole pool, which has `size` live rows. `slots` are the positions of rows in the session prior,
-    `session` is one of them."""
+    """All columns are of the whole pool, which has `size` live rows. Rows with the role -1 are not selected. `slots` are the
+    positions of rows in the session prior, `session` is one of them."""
 
     size: int
     ids: npt.NDArray[np.int64]
@@ -58,7 +58,7 @@ class Candidates:
             best.add(begin, estimate.scores(slice(begin, end), semantic))
         found = list(best.rows())
         if self.session is not None:
-            rows = np.flatnonzero(self.slots == self.session)
+            rows = np.flatnonzero((self.slots == self.session) & (self.roles >= 0))
             scores = rank(self.evidence(rows, semantic[rows], bounds))
             found.append(rows[best_positions(scores, self.ids[rows], count)])
         return _union(found), extremes
@@ -72,7 +72,7 @@ class Candidates:
         doubt = _Estimate(self, bounds).most_by(doubt)
         groups = [self.roles[rows] == role for role in range(len(ROLES))]
         if self.session is not None:
-            groups.append(self.slots[rows] == self.session)
+            groups.append((self.slots[rows] == self.session) & (self.roles[rows] >= 0))
         found = [rows[self._near_best(rows, scores, np.flatnonzero(group), depth, doubt)] for group in groups]
         ids = self.ids[extremes]
         furthest = [extremes[best_positions(by, ids, _NARROW_EXTREMES)] for by in (ends, -ends)]

@@ -5,6 +5,9 @@ from typing import Annotated, Any, Literal
 from fastapi import Header, Path, Query
 
 from cloister.bootstrap import Services
+from cloister.domain.context import HIGHEST_BUDGET
+from cloister.domain.memory import MemoryStatus
+from cloister.domain.project_settings import MOST_RETENTION_DAYS
 from cloister.interfaces.http.openapi import schemas
 
 
@@ -26,6 +29,11 @@ After = Annotated[str | None, _after("message", schemas.MESSAGE_ID)]
 AfterMemory = Annotated[str | None, _after("memory", schemas.MEMORY_ID)]
 AfterEntity = Annotated[str | None, _after("entity", schemas.ENTITY_ID)]
 AfterObservation = Annotated[str | None, _after("observation", schemas.OBSERVATION_ID)]
+FilterText = Annotated[
+    str | None,
+    _query('Only items that this filter lets pass, as JSON such as `{"role": "user"}`.', schemas.FILTER_TEXT_MARK),
+]
+OfStatus = Annotated[MemoryStatus | None, Query(description="Only memories with this status. Without it: all.")]
 IdempotencyKey = Annotated[
     str | None,
     Header(
@@ -38,6 +46,21 @@ Wait = Annotated[
     Literal["indexed"] | None, Query(description="`indexed`: answer only when recall can find what was stored.")
 ]
 DryRun = Annotated[bool, Query(description="`true`: change nothing, and answer what would happen.")]
+RetentionDays = Annotated[
+    int | None,
+    Query(
+        ge=0,
+        le=MOST_RETENTION_DAYS,
+        description="Only with `dry_run=true`: as if the setting were this number of days. A stricter one still applies.",
+    ),
+]
+ProfileBudget = Annotated[
+    int, Query(ge=0, le=HIGHEST_BUDGET, description="The largest size of `text`, in tokens of four characters.")
+]
+ProfileOf = Annotated[
+    str | None,
+    _query("Without it: the project of the request. `none`: the shared pool.", schemas.PROJECT_OR_NONE),
+]
 SessionId = Annotated[str, _path("The session's `external_id`.", schemas.NAME)]
 TenantName = Annotated[str, _path("`ten_` and 16 hexadecimal digits.", schemas.TENANT_ID)]
 ProjectId = Annotated[str, _path("`proj_` and 16 hexadecimal digits.", schemas.PROJECT_ID)]

@@ -10,6 +10,8 @@ from starlette.responses import Response
 
 from cloister.interfaces.http import problems
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
+from cloister.interfaces.http.mcp.errors import PATH as MCP
+from cloister.interfaces.http.mcp.errors import in_json_rpc_shape
 from cloister.interfaces.http.problems import MEDIA_TYPE
 
 CHAT, MODELS, EMBEDDINGS = "/v1/chat/completions", "/v1/models", "/v1/embeddings"
@@ -48,6 +50,8 @@ async def on_http_error(request: Request, error: Exception) -> Response:
 
 def shaped(path: str, response: Response) -> Response:
     """A problem in the format that the clients of the route at this path expect."""
+    if path == MCP:
+        return in_json_rpc_shape(response)
     return in_openai_shape(response) if path in PATHS else response
 
 

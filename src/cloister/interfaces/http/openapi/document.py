@@ -15,10 +15,14 @@ from cloister.interfaces.http.dispatch.callers import Need, need_of
 from cloister.interfaces.http.openai.errors import PATHS as OPENAI_PATHS
 from cloister.interfaces.http.openai.errors import OpenAiError, error_body
 from cloister.interfaces.http.openapi import schemas
+from cloister.interfaces.http.openapi.archive_examples import ARCHIVE_EXAMPLES
+from cloister.interfaces.http.openapi.entity_examples import ENTITY_EXAMPLES
 from cloister.interfaces.http.openapi.examples import EXAMPLES, OWN_PARAMETERS, PARAMETERS, Example
+from cloister.interfaces.http.openapi.memory_examples import MEMORY_EXAMPLES
 from cloister.interfaces.http.openapi.openai_examples import OPENAI_EXAMPLES
 from cloister.interfaces.http.openapi.page import docs_page
 from cloister.interfaces.http.openapi.problem_examples import problem_example
+from cloister.interfaces.http.openapi.profile_examples import PROFILE_EXAMPLES
 from cloister.interfaces.http.problems import MEDIA_TYPE, STATUS, TITLES, Problem
 from cloister.interfaces.python.errors import KINDS
 
@@ -33,8 +37,8 @@ The project of a request is the one in `X-Project-ID`, else the key's own; a con
 Lists answer `data` and `next_cursor`; send that as `cursor` for the next page, until it is null.
 
 Errors are `application/problem+json` with a stable `code`; an error about one thing names it by `kind` and `id`. An id of another \
-tenant and an id that does not exist are both `not_found`, in the same words. Bodies over 1 MiB are refused with 413, unknown \
-fields and unknown or repeated query parameters with 422. A refused request has changed nothing.
+tenant and an id that does not exist are both `not_found`, in the same words. Bodies over 1 MiB, except imports, are refused with \
+413, unknown fields and unknown or repeated query parameters with 422. A refused request has changed nothing.
 
 On every route, headers over 32 KiB are refused with 431 (`headers_too_large`), what is not HTTP with 400 (`malformed_request`), a \
 request that is not complete in time with 408 (`timeout`), too many connections from one address with 429 (`rate_limited`), and a \
@@ -42,6 +46,8 @@ request that is not complete in time with 408 (`timeout`), too many connections 
 
 A creating POST with an `Idempotency-Key` is executed once: the same request with the same key is answered alike for 24 hours, and \
 another request with that key is refused with 422. Every answer has an `X-Request-ID`, which is in the server's log too.
+
+`POST /mcp` is not described here: it speaks the Model Context Protocol, which describes its tools itself.
 """
 SECTIONS: Mapping[str, str] = {
     "Organisation": "Tenants, projects, keys and usage.",
@@ -82,7 +88,7 @@ _PROJECT_HEADER: Node = {
     "schema": schemas.named("ProjectId"),
 }
 # Routes that refuse a project header, because they concern all projects.
-_OF_ALL_PROJECTS = ("erase_user",)
+_OF_ALL_PROJECTS = ("erase_user", "import_archive")
 _OF_EVERY_CALLER = ("invalid_request", "wrong_host", "too_large", "internal_error")
 _OF_TENANTS = ("invalid_project_id", "unauthenticated", "forbidden", "not_found", "rate_limited")
 _OF_OPERATORS = ("unauthenticated", "forbidden", "rate_limited")
@@ -93,11 +99,15 @@ _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
     "create_project": ("conflict", "quota_exceeded"),
     "change_project": ("conflict",),
     "erase_tenant": ("not_found", "conflict"),
+    "export_archive": ("project_required",),
+    "import_archive": ("conflict", "quota_exceeded"),
     "create_tenant_key": ("not_found",),
     "delete_project": ("conflict",),
     "create_tenant": ("conflict",),
     "revoke_api_key": ("conflict",),
     "add_memories": ("conflict",),
+    "correct_memory": ("conflict",),
+    "restore_memory": ("conflict",),
     "create_session": ("conflict", "quota_exceeded"),
     "record_message": ("conflict", "quota_exceeded"),
     "record_messages": ("conflict", "quota_exceeded"),
@@ -105,6 +115,7 @@ _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
     "search": ("project_required",),
     "list_entities": ("project_required",),
     "extract": ("conflict", "model_unavailable"),
+    "preview_extraction": ("model_unavailable",),
     "chat": ("turn_in_progress", "conflict", "quota_exceeded"),
     "complete_chat": ("turn_in_progress", "conflict", "quota_exceeded", "model_unavailable"),
     "sign_in": ("unauthenticated", "conflict"),
@@ -137,7 +148,11 @@ _LINKS: Mapping[str, tuple[str, str, Sequence[str]]] = {
     "create_api_key": ("key_id", "key_id", ("revoke_api_key",)),
     "create_tenant": ("tenant_id", "tenant_id", ("create_tenant_key", "erase_tenant")),
     "record_message": ("id", "message_id", ("forget_message",)),
-    "add_memories": ("appended/0/id", "memory_id", ("forget_memory",)),
+    "add_memories": (
+        "appended/0/id",
+        "memory_id",
+        ("get_memory", "correct_memory", "retract_memory", "restore_memory", "memory_history", "forget_memory"),
+    ),
 }
 
 
@@ -156,6 +171,16 @@ class DescribedApp(FastAPI):
         if not self.openapi_schema:
             self.openapi_schema = _completed(super().openapi(), self.routes)
         return self.openapi_schema
+
+
+_EXAMPLES = {
+    **EXAMPLES,
+    **MEMORY_EXAMPLES,
+    **ENTITY_EXAMPLES,
+    **PROFILE_EXAMPLES,
+    **ARCHIVE_EXAMPLES,
+    **OPENAI_EXAMPLES,
+}
 
 
 def _completed(document: Node, routes: Iterable[object]) -> Node:
@@ -196,6 +221,7 @@ def _schemas(found: Node) -> Node:
     openai = OpenAiError.model_json_schema(ref_template="#/components/schemas/{model}")
     completed |= {name: _plain(schema) for name, schema in openai.pop("$defs").items()}
     completed["OpenAiError"] = _plain(openai)
+    completed["Filter"] = schemas.FILTER
     completed |= {name: {"type": "string", **form, "description": text} for name, (form, text) in schemas.NAMED.items()}
     return dict(sorted({**completed, "Problem": _plain(problem)}.items()))
 
@@ -218,7 +244,7 @@ def _narrowed(said: Node, form: Node) -> Node:
 
 def _complete(operation: Node, route: APIRoute, problems: Node) -> None:
     name, need = route.name, need_of(route.endpoint)
-    example = EXAMPLES.get(name) or OPENAI_EXAMPLES.get(name, Example())
+    example = _EXAMPLES.get(name, Example())
     operation["operationId"] = name
     operation["summary"] = route.summary or name.replace("_", " ").capitalize().replace("api", "API")
     operation["description"] = _described(operation["description"], need)
@@ -227,7 +253,8 @@ def _complete(operation: Node, route: APIRoute, problems: Node) -> None:
     if need not in ("operator", "nothing") and name not in _OF_ALL_PROJECTS:
         operation["parameters"].append({"$ref": "#/components/parameters/ProjectHeader"})
     if "requestBody" in operation:
-        operation["requestBody"]["content"]["application/json"]["example"] = example.request
+        for content in operation["requestBody"]["content"].values():
+            content["example"] = example.request
     responses = {
         status: _response(status, said, example.answer)
         for status, said in operation["responses"].items()
@@ -345,6 +372,12 @@ def _plain(schema: Node) -> Node:
         plain["anyOf"] = [_plain(inner) for inner in plain["anyOf"]]
     if "items" in plain:
         plain["items"] = _plain(plain["items"])
+    if schemas.FILTER_MARK.items() <= plain.items():
+        return schemas.named("Filter") | {
+            key: value for key, value in plain.items() if key in ("description", "default")
+        }
+    if schemas.FILTER_TEXT_MARK.items() <= plain.items():
+        return {"type": "string", "contentMediaType": "application/json", "contentSchema": schemas.named("Filter")}
     for name, (form, _) in schemas.NAMED.items():
         if plain.get("type") == "string" and form.items() <= plain.items():
             return schemas.named(name) | {key: value for key, value in plain.items() if key not in {"type", *form}}

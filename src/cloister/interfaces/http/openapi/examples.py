@@ -15,7 +15,6 @@ SESSION, USER = "lisbon-in-may", "ada"
 MESSAGE, REPLY, EPISODE = "msg_1d9c3b7a2e600001", "msg_1d9c3b7a2e600002", "ep_1d9c3b7a2e600001"
 KEY_ID, KEY = "key_62d8f03ac5b7194e", "clo_4LHo1dPzk9R0a7XcT2mWq5EbYs8GvNfJ3uQ6iZxCwBtKhDrMpAyOlVgSeUnFj"
 MEMORY, ENTITY, OBSERVATION = "mem_3a81c05e7be00001", "ent_2c94d7f018a00001", "obs_5d02f1a9c3e7b846"
-OTHER_ENTITY = "ent_1b83e6a20f400001"
 CODE = "Wm0Yb3Vp7cQ2hT9xK4sN8aL1rD6fJ5gE0uZiB_oXyPk"
 BEGAN, SAID, ANSWERED = "2026-05-02T09:30:00Z", "2026-05-02T09:31:12.250000Z", "2026-05-02T09:31:14.100000Z"
 
@@ -67,6 +66,7 @@ _MESSAGE = {
     "is_memory_checked": False,
     "tags": [f"session:{SESSION}", f"user:{USER}", f"project:{PROJECT}", "holiday"],
     "context": {"session_id": SESSION, "trigger_id": None},
+    "categories": [],
     "metadata": {},
     "created_at": SAID,
 }
@@ -79,7 +79,7 @@ _REPLY = {
     "created_at": ANSWERED,
 }
 _STRONG = {"relevance": 0.93, "strength": "strong"}
-_SAID = {
+_SAID: dict[str, Any] = {
     "id": MESSAGE,
     "session_id": SESSION,
     "user_id": USER,
@@ -90,9 +90,10 @@ _SAID = {
     "score": 0.71,
     **_STRONG,
     "times_said": 1,
+    "same_as": [],
     "is_excerpt": False,
 }
-_ASKED = {
+_ASKED: dict[str, Any] = {
     **_SAID,
     "id": "msg_04e2a8c19f400001",
     "session_id": "lisbon-tickets",
@@ -103,31 +104,34 @@ _ASKED = {
     "relevance": None,
     "strength": None,
 }
-_MEMORY = {
+MEMORY_SHAPE: dict[str, Any] = {
     "id": MEMORY,
     "content": "The user stays at a hotel in Alfama.",
     "session_id": SESSION,
     "user_id": USER,
     "importance": 0.6,
     "source_message_ids": [MESSAGE],
+    "status": "active",
+    "valid_from": SAID,
+    "valid_until": None,
+    "superseded_by": None,
+    "pinned": False,
+    "expires_at": None,
+    "categories": ["travel"],
+    "metadata": {},
+    "source": "extracted",
     "created_at": ANSWERED,
 }
-_BY_HAND = {**_MEMORY, "content": "Ada is allergic to shellfish.", "importance": None, "source_message_ids": []}
-_ENTITY = {"id": ENTITY, "name": "Cacilhas", "type": "place", "notes": "The ferry to Cacilhas leaves at ten past."}
-_MENTION = {
-    "message_id": MESSAGE,
-    "session_id": SESSION,
-    "user_id": USER,
-    **NEW_MESSAGE,
-    "author": None,
-    "created_at": SAID,
+_BY_HAND: dict[str, Any] = {
+    **MEMORY_SHAPE,
+    "content": "Ada is allergic to shellfish.",
+    "importance": None,
+    "source_message_ids": [],
+    "valid_from": ANSWERED,
+    "categories": [],
+    "source": "written",
 }
-_ENTITY_DETAIL = {
-    **_ENTITY,
-    "aliases": [],
-    "relations": [{"relation": "home of", "entity_id": OTHER_ENTITY, "message_ids": [MESSAGE]}],
-    "mentions": [_MENTION],
-}
+ENTITY_SHAPE = {"id": ENTITY, "name": "Cacilhas", "type": "place", "notes": "The ferry to Cacilhas leaves at ten past."}
 _OBSERVATION = {
     "id": OBSERVATION,
     "content": "2 May 2026: the user said that the ferry to Cacilhas leaves at ten past.",
@@ -180,7 +184,7 @@ class Example:
     answer: Any = None
 
 
-def _page(*data: Any, next_cursor: str | None = None) -> Example:
+def page_example(*data: Any, next_cursor: str | None = None) -> Example:
     return Example(answer={"data": list(data), "next_cursor": next_cursor})
 
 
@@ -189,11 +193,11 @@ EXAMPLES: Mapping[str, Example] = {
         request={"name": "Household"},
         answer={"tenant_id": TENANT, "name": "Household", "default_project_id": DEFAULT, "admin_key": KEY},
     ),
-    "list_tenants": _page(_TENANT),
+    "list_tenants": page_example(_TENANT),
     "erase_tenant": Example(answer={**_ERASED, "projects": 2, "api_keys": 2}),
     "create_tenant_key": Example(answer={"key_id": KEY_ID, "key": KEY}),
     "erase_user": Example(answer=_ERASED),
-    "list_projects": _page(_PROJECT),
+    "list_projects": page_example(_PROJECT),
     "create_project": Example(request={"name": "Journeys", "member_visibility": "private"}, answer=_PROJECT),
     "get_project": Example(answer=_PROJECT),
     "change_project": Example(
@@ -201,13 +205,13 @@ EXAMPLES: Mapping[str, Example] = {
         answer={**_PROJECT, "name": "Journeys by sea", "settings": {"pending_message_count": 8}},
     ),
     "delete_project": Example(answer={"sessions_moved": 1, "memories_moved": 3}),
-    "list_project_sessions": _page(_SESSION, next_cursor=CURSOR),
-    "list_api_keys": _page(_API_KEY),
+    "list_project_sessions": page_example(_SESSION, next_cursor=CURSOR),
+    "list_api_keys": page_example(_API_KEY),
     "create_api_key": Example(request=_NEW_KEY, answer={**_API_KEY, "key": KEY}),
     "revoke_api_key": Example(),
     "get_usage": Example(answer=_USAGE),
     "create_session": Example(request=_NEW_SESSION, answer=_SESSION),
-    "list_sessions": _page(_SESSION),
+    "list_sessions": page_example(_SESSION),
     "get_session": Example(answer=_SESSION),
     "change_session": Example(
         request={"title": "Lisbon, later", "project_id": None},
@@ -215,9 +219,11 @@ EXAMPLES: Mapping[str, Example] = {
     ),
     "delete_session": Example(answer={"messages": 2, "episodes": 1, "memories": 1, "observations": 0}),
     "clear_session": Example(answer={"messages": 2, "episodes": 1, "memories": 1, "observations": 0}),
-    "record_message": Example(request=NEW_MESSAGE, answer=_MESSAGE),
+    "record_message": Example(
+        request={**NEW_MESSAGE, "categories": ["travel"]}, answer={**_MESSAGE, "categories": ["travel"]}
+    ),
     "record_messages": Example(request={"messages": [NEW_MESSAGE, NEW_REPLY]}, answer={"data": [_MESSAGE, _REPLY]}),
-    "list_messages": _page(_MESSAGE, _REPLY),
+    "list_messages": page_example(_MESSAGE, _REPLY),
     "forget_message": Example(),
     "record_episode": Example(
         request={"session_id": SESSION, "user_message": NEW_MESSAGE["content"], "ai_response": NEW_REPLY["content"]},
@@ -231,16 +237,21 @@ EXAMPLES: Mapping[str, Example] = {
             "current_conversation": [_ASKED],
             "relevant_history": [_SAID],
             "chat_history": [_SAID, _ASKED],
-            "memories": [{**_MEMORY, **_STRONG}],
-            "entities": [{**_ENTITY, **_STRONG}],
+            "memories": [{**MEMORY_SHAPE, **_STRONG}],
+            "entities": [{**ENTITY_SHAPE, **_STRONG}],
             "observations": [],
-            "memory_context": quoted([str(_MEMORY["content"])]),
+            "memory_context": quoted([str(MEMORY_SHAPE["content"])]),
             "tokens": 60,
             "omitted": dict.fromkeys(schemas.ANSWERS["omitted"]["required"], 0),
         },
     ),
     "search": Example(
-        request={"query": "ferry", "session_id": SESSION, "limit": 5},
+        request={
+            "query": "ferry",
+            "session_id": SESSION,
+            "limit": 5,
+            "filter": {"created_after": "2026-01-01T00:00:00Z", "not": {"role": "tool"}},
+        },
         answer={
             "data": [
                 {
@@ -253,6 +264,7 @@ EXAMPLES: Mapping[str, Example] = {
                     "score": 0.93,
                     **_STRONG,
                     "times_said": 1,
+                    "status": None,
                     "created_at": SAID,
                 },
                 {
@@ -266,30 +278,21 @@ EXAMPLES: Mapping[str, Example] = {
                     "score": 0.93,
                     **_STRONG,
                     "times_said": 1,
+                    "status": None,
                     "created_at": ANSWERED,
                 },
             ]
         },
     ),
-    "list_memories": _page(_MEMORY),
-    "list_user_memories": _page(_MEMORY),
+    "list_memories": page_example(MEMORY_SHAPE),
+    "list_user_memories": page_example(MEMORY_SHAPE),
     "add_memories": Example(
         request={"session_id": SESSION, "contents": [_BY_HAND["content"], "ada is allergic to shellfish"]},
         answer={"appended": [_BY_HAND], "duplicates": 1},
     ),
     "forget_memory": Example(),
-    "list_entities": _page(_ENTITY),
-    "get_entity": Example(answer=_ENTITY_DETAIL),
-    "list_mentions": _page(_MENTION),
-    "change_entity": Example(
-        request={"name": "Cacilhas", "aliases": ["Almada"]}, answer={**_ENTITY_DETAIL, "aliases": ["Almada"]}
-    ),
-    "delete_entity": Example(),
-    "merge_entity": Example(request={"into": OTHER_ENTITY}, answer={**_ENTITY_DETAIL, "id": OTHER_ENTITY}),
-    "split_entity": Example(request={"aliases": ["Almada"]}, answer={**_ENTITY_DETAIL, "name": "Almada"}),
-    "restore_entity": Example(answer=_ENTITY_DETAIL),
     "extract": Example(answer={"appended": 1, "checked_messages": 2}),
-    "list_observations": _page(_OBSERVATION),
+    "list_observations": page_example(_OBSERVATION),
     "follow_events": Example(answer=_EVENTS),
     "chat": Example(
         request={
@@ -324,6 +327,8 @@ EXAMPLES: Mapping[str, Example] = {
 }
 
 PARAMETERS: Mapping[str, Any] = {
+    "scope": "user",
+    "id": USER,
     "external_id": SESSION,
     "project_id": PROJECT,
     "message_id": MESSAGE,
@@ -338,6 +343,10 @@ PARAMETERS: Mapping[str, Any] = {
     "cursor": CURSOR,
     "wait": "indexed",
     "dry_run": True,
+    "retention_days": 365,
+    "budget_tokens": 300,
+    "status": "active",
+    "filter": '{"category": "travel"}',
     "last_event_id": EVENT_ID,
     "Last-Event-ID": EVENT_ID,
     "Idempotency-Key": "0b6f1c1e-3f5e-4a51-9a53-0e9b6f3f7f5c",

@@ -100,7 +100,7 @@ def _operation(document: Node, path: str, method: str, operation: Node) -> str:
     if parameters:
         parts.append(f"<h4>Parameters</h4><dl>{''.join(map(_parameter, parameters))}</dl>")
     if "requestBody" in operation:
-        content = operation["requestBody"]["content"]["application/json"]
+        (content,) = operation["requestBody"]["content"].values()
         parts.append(f"<h4>Body: {_type(content['schema'])}</h4>{_code(content['example'])}")
     answers = [(status, _resolved(document, said)) for status, said in operation["responses"].items()]
     parts += [_answer(status, said) for status, said in answers if int(status) < 400]

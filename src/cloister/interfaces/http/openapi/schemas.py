@@ -9,10 +9,17 @@ from cloister.domain.conversation import ROLES, STATUSES
 from cloister.domain.extraction import EntityType
 from cloister.domain.keys import LENGTH, PREFIX
 from cloister.domain.memory import MAX_MEMORY
-from cloister.domain.project_settings import MAX_SYSTEM_PROMPT, MOST_PENDING_MESSAGES
+from cloister.domain.project_settings import LANGUAGES as KNOWN_LANGUAGES
+from cloister.domain.project_settings import (
+    MAX_INSTRUCTIONS,
+    MAX_SYSTEM_PROMPT,
+    MOST_PENDING_MESSAGES,
+    MOST_RETENTION_DAYS,
+)
+from cloister.domain.recall.filter_language import DEEPEST, KIND_NAMES, MOST_CONDITIONS
 from cloister.domain.recall.relevance import Strength
 from cloister.domain.scope import MemberVisibility
-from cloister.domain.text import MAX_CONTENT, MAX_NAME, MAX_TAGS, RESERVED_TAGS
+from cloister.domain.text import MAX_CATEGORIES, MAX_CATEGORY, MAX_CONTENT, MAX_NAME, MAX_TAGS, RESERVED_TAGS
 
 Schema = dict[str, Any]
 
@@ -36,8 +43,12 @@ def _id(prefix: str) -> Schema:
 NAME = _text(MAX_NAME, _CONTROL)
 TAG = _text(MAX_NAME, _CONTROL, *(f"^{prefix}" for prefix in RESERVED_TAGS))
 TAGS: Schema = {"maxItems": MAX_TAGS}
+CATEGORY = _text(MAX_CATEGORY, _CONTROL)
+CATEGORIES: Schema = {"maxItems": MAX_CATEGORIES}
 CONTENT = _text(MAX_CONTENT, _NUL)
 SYSTEM_PROMPT = _text(MAX_SYSTEM_PROMPT, _NUL)
+INSTRUCTIONS: Schema = _text(MAX_INSTRUCTIONS, _NUL)
+LANGUAGES: Schema = {"items": {"type": "string", "enum": [*KNOWN_LANGUAGES]}}
 TIME: Schema = {"format": "date-time"}
 TENANT_ID, PROJECT_ID, MESSAGE_ID, EPISODE_ID, KEY_ID = map(_id, ("ten", "proj", "msg", "ep", "key"))
 MEMORY_ID, ENTITY_ID, OBSERVATION_ID = map(_id, ("mem", "ent", "obs"))
@@ -48,6 +59,7 @@ CURSOR: Schema = {"pattern": "^[0-9A-Za-z_-]+$"}
 CONTEXT_LIMIT: Schema = {"minimum": 0, "maximum": HIGHEST_LIMIT}
 RELEVANCE: Schema = {"minimum": 0, "maximum": 1}
 BUDGET: Schema = {"minimum": 0, "maximum": HIGHEST_BUDGET}
+RETENTION_DAYS: Schema = {"minimum": 0, "maximum": MOST_RETENTION_DAYS}
 PENDING_MESSAGES: Schema = {"minimum": 1, "maximum": MOST_PENDING_MESSAGES}
 
 # Formats that are named schemas of the document, so that each is described once.
@@ -71,6 +83,37 @@ NAMED: Mapping[str, tuple[Schema, str]] = {
 def named(name: str) -> Schema:
     return {"$ref": f"#/components/schemas/{name}"}
 
+
+# Marks of schemas that are replaced by the filter's, in a body and as JSON text in a query.
+FILTER_MARK: Schema = {"format": "filter"}
+FILTER_TEXT_MARK: Schema = {"format": "filter as JSON"}
+_FILTERS: Schema = {"type": "array", "minItems": 1, "maxItems": MOST_CONDITIONS, "items": named("Filter")}
+FILTER: Schema = {
+    "type": "object",
+    "description": "Conditions, all of which must be true. A condition on what an item does not have, such as the role of a "
+    f"memory, is false. At most {MOST_CONDITIONS} conditions, in objects nested at most {DEEPEST} deep.",
+    "minProperties": 1,
+    "additionalProperties": False,
+    "properties": {
+        "created_after": {**named("Time"), "description": "Created after this time."},
+        "created_before": {**named("Time"), "description": "Created before this time."},
+        "session_id": {**named("Name"), "description": "Of this session."},
+        "user_id": {**named("Name"), "description": "Of this user's sessions."},
+        "role": {"enum": [*ROLES], "description": "Messages of this role."},
+        "author": {**named("Name"), "description": "Messages of this author."},
+        "category": {"type": "string", **CATEGORY, "description": "With this category."},
+        "metadata": {
+            "type": "object",
+            "minProperties": 1,
+            "maxProperties": MOST_CONDITIONS,
+            "description": "With these entries, equal as JSON.",
+        },
+        "kind": {"enum": [*KIND_NAMES], "description": "`episode` is the same as `message`."},
+        "and": _FILTERS,
+        "or": _FILTERS,
+        "not": named("Filter"),
+    },
+}
 
 # The formats of fields in answers, by the name of the field, or by model and field.
 ANSWERS: Mapping[str, Schema] = {
@@ -108,6 +151,7 @@ ANSWERS: Mapping[str, Schema] = {
     "relevance": {"type": "number", **RELEVANCE},
     "strength": {"enum": [*get_args(Strength)]},
     "times_said": {"minimum": 1},
+    "same_as": {"items": named("MessageId"), "maxItems": 10},
     "Project.isolated": {"const": True},
     "Message.id": named("MessageId"),
     "Message.status": {"enum": [*STATUSES]},

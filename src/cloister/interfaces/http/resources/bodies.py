@@ -21,6 +21,7 @@ from cloister.services.conversations.record import LARGEST_BATCH
 from cloister.services.memories.entity_changes import MOST_MESSAGES
 from cloister.services.memories.memories import LARGEST_MEMORY_BATCH
 from cloister.services.recall.search import HIGHEST_LIMIT, Kind
+from cloister.services.recall.validity import MOST_PINNED
 
 
 def _as_whole(given: object) -> object:
@@ -46,6 +47,11 @@ Tags = Annotated[
         json_schema_extra=schemas.TAGS,
     ),
 ]
+Categories = Annotated[
+    list[Annotated[str, Field(json_schema_extra=schemas.CATEGORY)]],
+    Field(description="Labels that a `filter` can ask for.", json_schema_extra=schemas.CATEGORIES),
+]
+Filter = Annotated[dict[str, Any], Field(json_schema_extra=schemas.FILTER_MARK)]
 Metadata = Annotated[
     dict[str, Any],
     Field(
@@ -54,11 +60,14 @@ Metadata = Annotated[
     ),
 ]
 DuplicateName = Annotated[bool, Field(description="Whether another project may have the same name.")]
+RetentionDays = Annotated[Whole, Field(json_schema_extra=schemas.RETENTION_DAYS)]
 ContextLimit = Annotated[Whole, Field(json_schema_extra=schemas.CONTEXT_LIMIT)]
 Relevance = Annotated[float, BeforeValidator(_as_real), Field(json_schema_extra=schemas.RELEVANCE)]
 
 
 _MIN_RELEVANCE = "What is less relevant is left out; 0 leaves nothing out. Without it: the project's setting."
+_FILTER = "Recall only what this filter lets pass. It is applied before ranking, so that the limits count what is left."
+_AS_OF = "Recall the memories that were true at this time. Without it: those that are true now."
 _ASKED_AT = 'When the query is asked: "last week" is relative to it. Without it: now.'
 
 
@@ -137,6 +146,37 @@ class ProjectSettings(Body):
         description="The largest size of the related messages in a context, in tokens, where the request sets neither a budget nor "
         "limits of its own.",
     )
+    retention_days: RetentionDays | None = Field(
+        default=None,
+        description="After how many days what was said in the project is forgotten, with all that derives from it. 0 or `null`: "
+        "never, unless the tenant is stricter. Try it first with `dry_run=true`.",
+    )
+
+
+class TenantSettings(Body):
+    """A change of the tenant's settings; fields that are not given stay as they are."""
+
+    retention_days: RetentionDays | None = Field(
+        default=None,
+        description="After how many days what was said is forgotten, in all projects and outside them, with all that derives from "
+        "it. 0 or `null`: never. A project may be stricter.",
+    )
+
+    extraction_instructions: Annotated[str, Field(json_schema_extra=schemas.INSTRUCTIONS)] | None = Field(
+        default=None,
+        description="What to look for in messages, and what to leave out, in words for the model that extracts. Rules cannot "
+        "follow them.",
+    )
+    wanted_categories: Categories = Field(
+        default=[], description="Only memories of one of these categories are extracted. Empty: of all."
+    )
+    unwanted_categories: Categories = Field(default=[], description="Memories of these categories are not extracted.")
+    minimum_importance: Relevance = Field(default=0, description="Memories of less importance are not extracted.")
+    extraction_languages: Annotated[list[str], Field(json_schema_extra=schemas.LANGUAGES)] = Field(
+        default=[],
+        description="Memories and entities are extracted from messages in these languages only. Empty: in all that the extractor "
+        "knows; rules know English.",
+    )
 
 
 class ProjectChange(Body):
@@ -212,12 +252,23 @@ class NewMessage(Body):
     author: Name | None = Field(
         default=None, description="The name of the speaker, if the role does not identify them."
     )
+    categories: Categories = Field(default=[])
     metadata: Metadata = Field(default={})
     created_at: Time | None = Field(default=None, description="When the message was said. Without it: now.")
 
 
 class NewMessages(Body):
     messages: list[NewMessage] = Field(json_schema_extra={"minItems": 1, "maxItems": LARGEST_BATCH})
+
+
+class ExtractionPreviewRequest(Body):
+    """Messages, as if a new session of a project had said them."""
+
+    messages: list[NewMessage] = Field(json_schema_extra={"minItems": 1, "maxItems": LARGEST_BATCH})
+    project_id: ProjectId | None = Field(
+        default=None,
+        description="Without it: the project of the request, else the default project. `null`: no project.",
+    )
 
 
 class NewEpisode(Body):
@@ -232,6 +283,26 @@ class NewMemories(Body):
         json_schema_extra={"minItems": 1, "maxItems": LARGEST_MEMORY_BATCH},
         description=f"Short statements, each of at most {MAX_MEMORY:,} characters.",
     )
+
+
+class MemoryChange(Body):
+    """A change of a memory; fields that are not given stay as they are."""
+
+    content: Annotated[str, Field(json_schema_extra=schemas.MEMORY)] | None = Field(
+        default=None, description="Another text. The memory is then `corrected`, and no extraction overwrites it."
+    )
+    importance: Annotated[float, BeforeValidator(_as_real), Field(json_schema_extra=schemas.RELEVANCE)] | None = Field(
+        default=None, description="From 0 to 1; `null` removes it."
+    )
+    expires_at: Time | None = Field(
+        default=None, description="When the memory stops being recalled; in the future. `null`: never."
+    )
+    pinned: bool | None = Field(
+        default=None,
+        description=f"Whether the memory is in every context of its pool, of which it shows at most {MOST_PINNED}.",
+    )
+    categories: Categories | None = None
+    metadata: Metadata | None = None
 
 
 class EntityChange(Body):
@@ -291,6 +362,8 @@ class ContextRequest(Body):
     sources: Sources | None = Field(default=None, description="Sources that replace those of the project.")
     min_relevance: Relevance | None = Field(default=None, description=_MIN_RELEVANCE)
     asked_at: Time | None = Field(default=None, description=_ASKED_AT)
+    as_of: Time | None = Field(default=None, description=_AS_OF)
+    filter: Filter | None = Field(default=None, description=_FILTER)
 
 
 class SearchRequest(Body):
@@ -316,3 +389,5 @@ class SearchRequest(Body):
     limit: Whole = Field(default=10, json_schema_extra={"minimum": 1, "maximum": HIGHEST_LIMIT})
     min_relevance: Relevance | None = Field(default=None, description=_MIN_RELEVANCE)
     asked_at: Time | None = Field(default=None, description=_ASKED_AT)
+    as_of: Time | None = Field(default=None, description=_AS_OF)
+    filter: Filter | None = Field(default=None, description=_FILTER)

@@ -3,17 +3,20 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from cloister.domain.identifiers import parse_memory_id, parse_observation_id
+from cloister.domain.identifiers import parse_memory_id, parse_observation_id, parse_project_id
 from cloister.domain.memory import StoredMemory
+from cloister.domain.recall.filter_language import filter_identity, parse_filter_text
 from cloister.interfaces.http.dispatch.callers import Caller, NoBody, needs
 from cloister.interfaces.http.dispatch.cursors import Listing
 from cloister.interfaces.http.dispatch.parameters import (
     AfterMemory,
     AfterObservation,
     Cursor,
+    FilterText,
     IdempotencyKey,
     Limit,
     MemoryName,
+    OfStatus,
     SessionId,
     UserId,
     Wait,
@@ -25,6 +28,8 @@ from cloister.interfaces.http.resources import bodies
 from cloister.interfaces.http.resources.answers import MemoryPage, ObservationPage, answer, nothing
 from cloister.interfaces.http.resources.write_only import appended_answer
 from cloister.interfaces.python import derived_shapes as shapes
+from cloister.interfaces.python.arguments import draft_of, of_each
+from cloister.interfaces.python.preview_shapes import ExtractionPreview, extraction_preview_shape
 
 # Extraction waits for a slow model, so it may use half of the threads that answer requests, and one tenant a quarter of that half.
 extracting = TenantConcurrencyLimit(of_all=THREADS // 2, of_one=THREADS // 8)
@@ -35,13 +40,26 @@ router = APIRouter(route_class=GuardedRoute, tags=["Memories"])
 @router.get("/v1/sessions/{external_id}/memories", response_model=MemoryPage)
 @needs("read")
 def list_memories(
-    external_id: SessionId, caller: Caller, limit: Limit = 50, cursor: Cursor = None, after: AfterMemory = None
+    external_id: SessionId,
+    caller: Caller,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    after: AfterMemory = None,
+    filter: FilterText = None,
+    status: OfStatus = None,
 ) -> Response:
-    """List the memories of a session, oldest first."""
-    listing = Listing("memories of a session", caller.reach.tenant, external_id)
+    """List the memories of a session, oldest first, whatever their status."""
+    wanted = None if filter is None else parse_filter_text(filter)
+    listing = Listing("memories of a session", caller.reach.tenant, external_id, status, *filter_identity(wanted))
     after_key, behind = listing.pair(cursor), None if after is None else parse_memory_id(after)
     found = caller.services.memories.of_session(
-        caller.reach, external_id, limit=limit + 1, after=after_key, behind=None if after_key else behind
+        caller.reach,
+        external_id,
+        limit=limit + 1,
+        after=after_key,
+        behind=None if after_key else behind,
+        filter=wanted,
+        status=status,
     )
     return _memory_page(found, limit, listing)
 
@@ -49,15 +67,28 @@ def list_memories(
 @router.get("/v1/users/{user_id}/memories", response_model=MemoryPage)
 @needs("admin")
 def list_user_memories(
-    user_id: UserId, caller: Caller, limit: Limit = 50, cursor: Cursor = None, after: AfterMemory = None
+    user_id: UserId,
+    caller: Caller,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    after: AfterMemory = None,
+    filter: FilterText = None,
+    status: OfStatus = None,
 ) -> Response:
     """List the memories of a user, merged across sessions, oldest first, for display and audit: in the project that the header or
     the key names, else in all."""
     reach = caller.narrowed_reach()
-    listing = Listing("memories of a user", reach.tenant, reach.confined_to, user_id)
+    wanted = None if filter is None else parse_filter_text(filter)
+    listing = Listing("memories of a user", reach.tenant, reach.confined_to, user_id, status, *filter_identity(wanted))
     after_key, behind = listing.pair(cursor), None if after is None else parse_memory_id(after)
     found = caller.services.memories.of_user(
-        reach, user_id, limit=limit + 1, after=after_key, behind=None if after_key else behind
+        reach,
+        user_id,
+        limit=limit + 1,
+        after=after_key,
+        behind=None if after_key else behind,
+        filter=wanted,
+        status=status,
     )
     return _memory_page(found, limit, listing)
 
@@ -92,6 +123,20 @@ def extract(external_id: SessionId, caller: Caller, _: NoBody, wait: Wait = None
         extracted = caller.services.extraction.extract_now(caller.reach, external_id)
     wait_until_indexed(caller.services, wait)
     return answer(shapes.extraction_shape(extracted))
+
+
+@router.post("/v1/extract/preview", response_model=ExtractionPreview)
+@needs("write")
+def preview_extraction(body: bodies.ExtractionPreviewRequest, caller: Caller) -> Response:
+    """Show what an extraction would keep of up to 1,000 messages in a project, and store nothing: with `project_id` in that
+    project, with `null` in none, and without it in the project of the request, else in the default project."""
+    is_named = "project_id" in body.model_fields_set
+    named = None if body.project_id is None else parse_project_id(body.project_id)
+    project = named if is_named else caller.project(required=False)
+    drafts = of_each(body.messages, lambda message: draft_of(**dict(message)))
+    with extracting.taken(caller.reach.tenant, "Too many sessions are being extracted at once"):
+        found = caller.services.extraction_preview.preview(caller.reach, drafts, project)
+    return answer(extraction_preview_shape(found))
 
 
 @router.get("/v1/sessions/{external_id}/observations", response_model=ObservationPage)

@@ -5,6 +5,7 @@ from starlette.responses import Response
 
 from cloister.domain.context import Source, parse_sources
 from cloister.domain.identifiers import parse_project_id
+from cloister.domain.recall.filter_language import parse_filter
 from cloister.domain.timestamps import checked_time, parse_iso
 from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, needs
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
@@ -25,12 +26,14 @@ def build_context(body: bodies.ContextRequest, caller: Caller) -> Response:
     text for a prompt: quoted, and marked as data and not as instructions."""
     request = ContextRequest(
         question=body.query,
-        asked_at=_asked_at(body.asked_at),
+        asked_at=_time(body.asked_at, "asked_at"),
+        as_of=_time(body.as_of, "as_of"),
         min_relevance=body.min_relevance,
         sources=None if body.sources is None else _sources(body.sources),
         recent_limit=body.recent_limit,
         semantic_limit=body.semantic_limit,
         budget=body.budget_tokens,
+        filter=None if body.filter is None else parse_filter(body.filter),
     )
     context = caller.services.context.build(caller.reach, body.session_id, request)
     return answer(shapes.context_shape(context))
@@ -48,7 +51,9 @@ def search(body: bodies.SearchRequest, caller: Caller) -> Response:
         body.limit,
         body.kinds,
         min_relevance=body.min_relevance,
-        asked_at=_asked_at(body.asked_at),
+        asked_at=_time(body.asked_at, "asked_at"),
+        as_of=_time(body.as_of, "as_of"),
+        filter=None if body.filter is None else parse_filter(body.filter),
     )
     return answer(HitList.model_construct(data=[shapes.hit_shape(hit) for hit in hits]))
 
@@ -60,8 +65,8 @@ def _target(body: bodies.SearchRequest, caller: CallerInfo) -> SearchTarget:
     return SearchTarget(session=body.session_id, project=project, user_id=body.user_id)
 
 
-def _asked_at(given: str | None) -> int | None:
-    return None if given is None else checked_time(parse_iso(given, "asked_at"), "asked_at")
+def _time(given: str | None, field: str) -> int | None:
+    return None if given is None else checked_time(parse_iso(given, field), field)
 
 
 def _sources(given: list[bodies.ContextSource]) -> tuple[Source, ...]:

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import NO_PROJECT, MessageId, ProjectId, parse_message_id, parse_project_id
+from cloister.domain.recall.filter_language import filter_identity, parse_filter_text
 from cloister.domain.text import checked_content
 from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, NoBody, needs
 from cloister.interfaces.http.dispatch.cursors import Listing
@@ -15,6 +16,7 @@ from cloister.interfaces.http.dispatch.parameters import (
     After,
     Cursor,
     DryRun,
+    FilterText,
     IdempotencyKey,
     Limit,
     MessageName,
@@ -173,14 +175,22 @@ def record_messages(
 @router.get("/v1/sessions/{external_id}/messages", response_model=MessagePage)
 @needs("read")
 def list_messages(
-    external_id: SessionId, caller: Caller, limit: Limit = 50, cursor: Cursor = None, after: After = None
+    external_id: SessionId,
+    caller: Caller,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    after: After = None,
+    filter: FilterText = None,
 ) -> Response:
     """List the messages of a session, in chronological order. With a `cursor`, `after` is ignored."""
-    listing = Listing("messages", caller.reach.tenant, external_id)
+    wanted = None if filter is None else parse_filter_text(filter)
+    listing = Listing("messages", caller.reach.tenant, external_id, *filter_identity(wanted))
     after_key = listing.number(cursor)
     behind = MessageId(after_key) if after_key is not None else None if after is None else parse_message_id(after)
     try:
-        session, found = caller.services.sessions.messages(caller.reach, external_id, limit=limit + 1, after=behind)
+        session, found = caller.services.sessions.messages(
+            caller.reach, external_id, limit=limit + 1, after=behind, filter=wanted
+        )
     except NotFound as error:
         # The cursor is of a deleted session that had the same external id.
         if after_key is not None and error.kind == "message":

@@ -3,6 +3,7 @@
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import parse_key_id, parse_project_id
 from cloister.domain.project_settings import checked_settings
 from cloister.domain.timestamps import parse_iso
@@ -72,14 +73,17 @@ def get_project(project_id: ProjectId, caller: Caller) -> Response:
     return answer(shapes.project_shape(caller.services.projects.project(caller.reach, parse_project_id(project_id))))
 
 
-@router.patch("/org/projects/{project_id}", response_model=shapes.Project | preview_shapes.VisibilityPreview)
+@router.patch(
+    "/org/projects/{project_id}",
+    response_model=shapes.Project | preview_shapes.VisibilityPreview | tenant_shapes.Retention,
+)
 @needs("admin")
 def change_project(
     project_id: ProjectId, body: bodies.ProjectChange, caller: Caller, dry_run: DryRun = False
 ) -> Response:
     """Rename a project, make it the default, change whether its members recall each other's messages, or change its settings.
     Fields that are not given stay as they are. With `dry_run=true` nothing is changed: the answer is how many sessions, of how many
-    users, would newly recall each other."""
+    users, would newly recall each other; of a change of `settings.retention_days`, what would be forgotten."""
     projects, project = caller.services.projects, parse_project_id(project_id)
     settings = None if body.settings is None else body.settings.model_dump(exclude_unset=True)
     if dry_run:
@@ -87,6 +91,14 @@ def change_project(
         check_project_change(
             caller.reach, name=body.name, is_default=body.is_default, member_visibility=body.member_visibility
         )
+        if settings is not None and "retention_days" in settings:
+            if body.member_visibility is not None:
+                raise InvalidRequest(
+                    "settings.retention_days", "and member_visibility cannot be tried at once: send two requests."
+                )
+            days = settings["retention_days"] or 0
+            counts = caller.services.retention.preview(caller.reach, project, days=days)
+            return answer(tenant_shapes.retention_preview_shape(counts))
         visibility = body.member_visibility or projects.project(caller.reach, project).member_visibility
         preview = projects.preview_visibility(caller.reach, project, visibility)
         return answer(preview_shapes.visibility_preview_shape(preview))

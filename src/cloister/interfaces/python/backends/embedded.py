@@ -1,22 +1,27 @@
 """The backend of a `Cloister` on a data directory or a PostgreSQL database: calls the services in this process."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
 from cloister.bootstrap import Services
+from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import EntityId, KeyId, MemoryId, MessageId, ObservationId, ProjectId
-from cloister.domain.memory import StoredMemory
+from cloister.domain.memory import MemoryStatus, StoredMemory
+from cloister.domain.recall.filter import Filter
+from cloister.domain.recall.filter_language import filter_identity
 from cloister.domain.scope import MemberVisibility, Reach
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
+from cloister.interfaces.python.archives.shapes import Imported, imported_shape
 from cloister.interfaces.python.arguments import UNSPECIFIED, ProjectChoice
 from cloister.interfaces.python.backends.interface import ContextQuery, ProjectChange, SearchQuery
-from cloister.interfaces.python.pages import ListCursors, Page, PageRequest, foreign_cursor
+from cloister.interfaces.python.pages import GivenFilter, ListCursors, Page, PageRequest, foreign_cursor
 from cloister.services.conversations.sessions import SessionChange, SessionFields
 from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
+from cloister.services.memories.corrections import MemoryChange
 from cloister.services.memories.entity_changes import Correction, EntitySplit
 from cloister.services.recall.build_context import ContextRequest
 from cloister.services.recall.search import SearchTarget
@@ -90,11 +95,13 @@ class EmbeddedBackend:
         return shapes.episode_shape(episode, session_id)
 
     def messages(self, session_id: str, page: PageRequest[MessageId]) -> Page[shapes.Message]:
-        cursors = self._cursors("messages", session_id)
+        cursors = self._cursors("messages", session_id, *filter_identity(_parsed(page.filter)))
         start = cursors.number(page.cursor)
         after = page.after if start is None else MessageId(start)
         try:
-            session, rows = self.services.sessions.messages(self.reach, session_id, limit=page.limit + 1, after=after)
+            session, rows = self.services.sessions.messages(
+                self.reach, session_id, limit=page.limit + 1, after=after, filter=_parsed(page.filter)
+            )
         except NotFound as error:
             # The cursor is of an earlier session with this external id.
             if start is not None and error.kind == "message":
@@ -114,11 +121,13 @@ class EmbeddedBackend:
         request = ContextRequest(
             question=query.query,
             asked_at=query.asked_at,
+            as_of=query.as_of,
             min_relevance=query.min_relevance,
             sources=query.sources,
             recent_limit=query.recent_limit,
             semantic_limit=query.semantic_limit,
             budget=query.budget_tokens,
+            filter=_parsed(query.filter),
         )
         context = self.services.context.build(self.reach, session_id, request)
         return shapes.context_shape(context)
@@ -135,22 +144,40 @@ class EmbeddedBackend:
             query.kinds,
             min_relevance=query.min_relevance,
             asked_at=query.asked_at,
+            as_of=query.as_of,
+            filter=_parsed(query.filter),
         )
         return [shapes.hit_shape(hit) for hit in hits]
 
-    def memories(self, session_id: str, page: PageRequest[MemoryId]) -> Page[derived_shapes.Memory]:
-        cursors = self._cursors("memories", session_id)
+    def memories(
+        self, session_id: str, page: PageRequest[MemoryId], status: MemoryStatus | None
+    ) -> Page[derived_shapes.Memory]:
+        cursors = self._cursors("memories", session_id, status, *filter_identity(_parsed(page.filter)))
         start = cursors.pair(page.cursor)
         rows = self.services.memories.of_session(
-            self.reach, session_id, limit=page.limit + 1, after=start, behind=None if start else page.after
+            self.reach,
+            session_id,
+            limit=page.limit + 1,
+            after=start,
+            behind=None if start else page.after,
+            filter=_parsed(page.filter),
+            status=status,
         )
         return _memory_page(cursors, rows, page.limit)
 
-    def user_memories(self, user_id: str, page: PageRequest[MemoryId]) -> Page[derived_shapes.Memory]:
-        cursors = self._cursors("user memories", user_id)
+    def user_memories(
+        self, user_id: str, page: PageRequest[MemoryId], status: MemoryStatus | None
+    ) -> Page[derived_shapes.Memory]:
+        cursors = self._cursors("user memories", user_id, status, *filter_identity(_parsed(page.filter)))
         start = cursors.pair(page.cursor)
         rows = self.services.memories.of_user(
-            self.reach, user_id, limit=page.limit + 1, after=start, behind=None if start else page.after
+            self.reach,
+            user_id,
+            limit=page.limit + 1,
+            after=start,
+            behind=None if start else page.after,
+            filter=_parsed(page.filter),
+            status=status,
         )
         return _memory_page(cursors, rows, page.limit)
 
@@ -159,6 +186,30 @@ class EmbeddedBackend:
     ) -> derived_shapes.Appended:
         appended = self.services.memories.add(self.reach, session_id, contents, idempotency_key=idempotency_key)
         return derived_shapes.appended_shape(appended)
+
+    def get_memory(self, memory: MemoryId) -> derived_shapes.Memory:
+        return derived_shapes.memory_shape(self.services.corrections.get(self.reach, memory))
+
+    def correct_memory(self, memory: MemoryId, change: MemoryChange) -> derived_shapes.Memory:
+        return derived_shapes.memory_shape(self.services.corrections.correct(self.reach, memory, change, by=None))
+
+    def retract_memory(self, memory: MemoryId) -> derived_shapes.Memory:
+        return derived_shapes.memory_shape(self.services.corrections.retract(self.reach, memory, by=None))
+
+    def restore_memory(self, memory: MemoryId) -> derived_shapes.Memory:
+        return derived_shapes.memory_shape(self.services.corrections.restore(self.reach, memory, by=None))
+
+    def memory_history(self, memory: MemoryId, page: PageRequest[int]) -> Page[derived_shapes.MemoryRevision]:
+        cursors = self._cursors("history of a memory", memory)
+        rows = self.services.corrections.history(
+            self.reach, memory, limit=page.limit + 1, after=cursors.pair(page.cursor)
+        )
+        return cursors.page(
+            rows,
+            page.limit,
+            shape=derived_shapes.revision_shape,
+            key=lambda revision: (revision.changed_at, revision.id),
+        )
 
     def forget_memory(self, memory: MemoryId) -> None:
         self.services.memories.forget(self.reach, memory)
@@ -223,6 +274,10 @@ class EmbeddedBackend:
             key=lambda stored: (stored.observation.said_at, stored.observation.id),
         )
 
+    def preview_extraction(self, drafts: Sequence[Draft], project: ProjectChoice) -> preview_shapes.ExtractionPreview:
+        found = self.services.extraction_preview.preview(self.reach, drafts, self._resolved(project))
+        return preview_shapes.extraction_preview_shape(found)
+
     def extract(self, session_id: str) -> derived_shapes.Extraction:
         return derived_shapes.extraction_shape(self.services.extraction.extract_now(self.reach, session_id))
 
@@ -254,10 +309,39 @@ class EmbeddedBackend:
     def delete_project(self, project: ProjectId) -> shapes.DeletedProject:
         return shapes.deleted_project_shape(self.services.projects.delete_project(self.reach, project))
 
+    def project_profile(self, project: ProjectId, user_id: str | None, budget: int) -> derived_shapes.Profile:
+        found = self.services.profiles.of_project(self.reach, project, user_id=user_id, budget=budget)
+        return derived_shapes.profile_shape(found)
+
+    def user_profile(self, user_id: str, project: ProjectChoice, budget: int) -> derived_shapes.Profile:
+        found = self.services.profiles.of_user(self.reach, user_id, self._resolved(project), budget=budget)
+        return derived_shapes.profile_shape(found)
+
     def erase_user(self, user_id: str, dry_run: bool) -> tenant_shapes.ErasedUser:
         erasure = self.services.erase_user
         counts = erasure.preview(self.reach, user_id) if dry_run else erasure.erase(self.reach, user_id)
         return tenant_shapes.erased_user_shape(counts)
+
+    def tenant_settings(self) -> tenant_shapes.TenantSettings:
+        return tenant_shapes.TenantSettings(retention_days=self.services.retention.of_tenant(self.reach))
+
+    def update_tenant_settings(self, retention_days: int | None) -> tenant_shapes.TenantSettings:
+        days = self.services.retention.set_of_tenant(self.reach, retention_days)
+        return tenant_shapes.TenantSettings(retention_days=days)
+
+    def apply_retention(
+        self, project: ProjectId | None, dry_run: bool, retention_days: int | None
+    ) -> tenant_shapes.Retention:
+        retention = self.services.retention
+        if dry_run:
+            return tenant_shapes.retention_preview_shape(retention.preview(self.reach, project, days=retention_days))
+        return tenant_shapes.retention_shape(retention.apply(self.reach, project))
+
+    def export(self, target: ArchiveTarget) -> Iterator[bytes]:
+        return self.services.export.lines(self.reach, target)
+
+    def import_archive(self, lines: Iterator[bytes]) -> Imported:
+        return imported_shape(self.services.import_lines.run(self.reach, lines))
 
     def create_key(self, fields: KeyFields) -> shapes.CreatedKey:
         return shapes.created_key_shape(self.services.api_keys.create(self.reach, fields))
@@ -293,6 +377,10 @@ class EmbeddedBackend:
 
     def _cursors(self, name: str, *filters: int | str | None) -> ListCursors:
         return ListCursors(name, self.reach.tenant, *filters)
+
+
+def _parsed(filter: GivenFilter | None) -> Filter | None:
+    return None if filter is None else filter.parsed
 
 
 def _memory_page(cursors: ListCursors, rows: Sequence[StoredMemory], limit: int) -> Page[derived_shapes.Memory]:

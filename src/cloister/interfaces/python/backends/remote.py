@@ -1,13 +1,14 @@
 """The backend of a `Cloister` at an address: asks a server over HTTP."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final, NoReturn, TypeVar
-from urllib.parse import quote
 
+from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.conversation import Draft
-from cloister.domain.errors import Forbidden, NotFound, ProjectRequired
+from cloister.domain.errors import Forbidden, ProjectRequired
 from cloister.domain.identifiers import (
     NO_PROJECT,
     EntityId,
@@ -23,25 +24,42 @@ from cloister.domain.identifiers import (
     format_observation_id,
     format_project_id,
 )
+from cloister.domain.memory import MemoryStatus
 from cloister.domain.scope import MemberVisibility
-from cloister.domain.text import MAX_NAME, checked_name, is_storable
 from cloister.domain.timestamps import iso
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
+from cloister.interfaces.python.archives.shapes import Imported
 from cloister.interfaces.python.arguments import LARGEST_PAGE, UNSPECIFIED, ProjectChoice
 from cloister.interfaces.python.backends.interface import ContextQuery, ProjectChange, SearchQuery
+from cloister.interfaces.python.backends.requests import (
+    PROJECTS,
+    SESSIONS,
+    description_of,
+    duplicate_field,
+    fields_given,
+    filter_field,
+    header_of,
+    memory_path,
+    message_body,
+    project_field,
+    project_path,
+    session_path,
+    time_fields,
+    user_path,
+)
 from cloister.interfaces.python.pages import Page, PageRequest
 from cloister.services.conversations.sessions import SessionChange, SessionFields
 from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
+from cloister.services.memories.corrections import MemoryChange
 from cloister.services.memories.entity_changes import Correction, EntitySplit
 from cloister.services.tenancy.api_keys import KeyFields
 from cloister.settings import Remote
 
 T = TypeVar("T")
 Id = TypeVar("Id")
-_SESSIONS: Final = "/v1/sessions"
-_PROJECTS: Final = "/org/projects"
 _KEYS: Final = "/org/api-keys"
+_SETTINGS: Final = "/org/settings"
 # A small machine's model is slow, and a user may have many sessions.
 _SECONDS_FOR_LONG_WORK: Final = 1_800
 
@@ -66,73 +84,80 @@ class RemoteBackend:
 
     def create_session(self, fields: SessionFields, project: ProjectChoice) -> shapes.Session:
         """Where no project is named, it is the key's, else the tenant's default project."""
-        given = _given(
+        given = fields_given(
             external_id=fields.external_id, user_id=fields.user_id, title=fields.title, metadata=fields.metadata
         )
-        body = {**given, **_project_field(project), "tags": fields.tags}
-        return self.server.create(_SESSIONS, body).one(shapes.Session)
+        body = {**given, **project_field(project), "tags": fields.tags}
+        return self.server.create(SESSIONS, body).one(shapes.Session)
 
     def session(self, session_id: str) -> shapes.Session:
-        return self.server.get(_session(session_id)).one(shapes.Session)
+        return self.server.get(session_path(session_id)).one(shapes.Session)
 
     def sessions(self, project: ProjectChoice, user_id: str | None, page: PageRequest[int]) -> Page[shapes.Session]:
         filtered = None if project is UNSPECIFIED else NO_PROJECT if project is None else format_project_id(project)
-        return self._page(shapes.Session, _SESSIONS, page, project_id=filtered, user_id=user_id)
+        return self._page(shapes.Session, SESSIONS, page, project_id=filtered, user_id=user_id)
 
     def update_session(self, session_id: str, change: SessionChange) -> shapes.Session:
-        return self.server.change("PATCH", _session(session_id), _description(change)).one(shapes.Session)
+        return self.server.change("PATCH", session_path(session_id), description_of(change)).one(shapes.Session)
 
     def move_session(self, session_id: str, project: ProjectId | None, change: SessionChange) -> shapes.Session:
-        body = {**_description(change), **_project_field(project)}
-        return self.server.change("PATCH", _session(session_id), body).one(shapes.Session)
+        body = {**description_of(change), **project_field(project)}
+        return self.server.change("PATCH", session_path(session_id), body).one(shapes.Session)
 
     def preview_move(self, session_id: str, project: ProjectId | None) -> preview_shapes.MovePreview:
-        answer = self.server.change("PATCH", f"{_session(session_id)}?dry_run=true", _project_field(project))
+        answer = self.server.change("PATCH", f"{session_path(session_id)}?dry_run=true", project_field(project))
         return answer.one(preview_shapes.MovePreview)
 
     def delete_session(self, session_id: str) -> shapes.Forgotten:
-        return self.server.change("DELETE", _session(session_id)).one(shapes.Forgotten)
+        return self.server.change("DELETE", session_path(session_id)).one(shapes.Forgotten)
 
     def clear_session(self, session_id: str) -> shapes.Forgotten:
-        return self.server.change("POST", f"{_session(session_id)}/clear").one(shapes.Forgotten)
+        return self.server.change("POST", f"{session_path(session_id)}/clear").one(shapes.Forgotten)
 
     def record(self, session_id: str, draft: Draft, idempotency_key: str | None) -> shapes.Message:
-        path = f"{_session(session_id)}/messages"
-        return self.server.create(path, _message(draft), _header(idempotency_key)).one(shapes.Message)
+        path = f"{session_path(session_id)}/messages"
+        return self.server.create(path, message_body(draft), header_of(idempotency_key)).one(shapes.Message)
 
     def record_batch(
         self, session_id: str, drafts: Sequence[Draft], idempotency_key: str | None
     ) -> list[shapes.Message]:
-        path = f"{_session(session_id)}/messages/batch"
-        body = {"messages": [_message(draft) for draft in drafts]}
-        return self.server.create(path, body, _header(idempotency_key)).many(shapes.Message)
+        path = f"{session_path(session_id)}/messages/batch"
+        body = {"messages": [message_body(draft) for draft in drafts]}
+        return self.server.create(path, body, header_of(idempotency_key)).many(shapes.Message)
 
     def record_episode(
         self, session_id: str, question: Draft, answer: Draft, idempotency_key: str | None
     ) -> shapes.Episode:
-        _session(session_id)
+        session_path(session_id)
         body = {"session_id": session_id, "user_message": question.content, "ai_response": answer.content}
-        return self.server.create("/v1/episodes", body, _header(idempotency_key)).one(shapes.Episode)
+        return self.server.create("/v1/episodes", body, header_of(idempotency_key)).one(shapes.Episode)
 
     def messages(self, session_id: str, page: PageRequest[MessageId]) -> Page[shapes.Message]:
-        return self._page(shapes.Message, f"{_session(session_id)}/messages", page, format_message_id)
+        return self._page(shapes.Message, f"{session_path(session_id)}/messages", page, format_message_id)
 
     def forget_message(self, message: MessageId) -> None:
         self.server.change("DELETE", f"/v1/messages/{format_message_id(message)}")
 
     def context(self, session_id: str, query: ContextQuery) -> shapes.Context:
-        _session(session_id)
-        body = {"session_id": session_id, **_given(**asdict(query)), **_asked_at(query.asked_at)}
+        session_path(session_id)
+        given = fields_given(**asdict(replace(query, filter=None)))
+        body = {
+            "session_id": session_id,
+            **given,
+            **time_fields(query.asked_at, query.as_of),
+            **filter_field(query.filter),
+        }
         return self.server.ask("/v1/context", body).one(shapes.Context)
 
     def search(self, query: SearchQuery) -> list[shapes.Hit]:
         """Where neither a session nor a project is named, it is the key's project, else the tenant's default project."""
         if query.session_id is not None:
-            _session(query.session_id)
+            session_path(query.session_id)
         given = {
-            **_given(session_id=query.session_id, user_id=query.user_id, min_relevance=query.min_relevance),
-            **_asked_at(query.asked_at),
-            **_project_field(query.project),
+            **fields_given(session_id=query.session_id, user_id=query.user_id, min_relevance=query.min_relevance),
+            **time_fields(query.asked_at, query.as_of),
+            **filter_field(query.filter),
+            **project_field(query.project),
         }
         body = {**given, "query": query.query, "kinds": query.kinds, "limit": query.limit}
         try:
@@ -141,21 +166,46 @@ class RemoteBackend:
             body["project_id"] = self._default_project()
             return self.server.ask("/v1/search", body).many(shapes.Hit)
 
-    def memories(self, session_id: str, page: PageRequest[MemoryId]) -> Page[derived_shapes.Memory]:
-        return self._page(derived_shapes.Memory, f"{_session(session_id)}/memories", page, format_memory_id)
+    def memories(
+        self, session_id: str, page: PageRequest[MemoryId], status: MemoryStatus | None
+    ) -> Page[derived_shapes.Memory]:
+        path = f"{session_path(session_id)}/memories"
+        return self._page(derived_shapes.Memory, path, page, format_memory_id, status=status)
 
-    def user_memories(self, user_id: str, page: PageRequest[MemoryId]) -> Page[derived_shapes.Memory]:
-        return self._page(derived_shapes.Memory, f"{_user(user_id)}/memories", page, format_memory_id)
+    def user_memories(
+        self, user_id: str, page: PageRequest[MemoryId], status: MemoryStatus | None
+    ) -> Page[derived_shapes.Memory]:
+        return self._page(
+            derived_shapes.Memory, f"{user_path(user_id)}/memories", page, format_memory_id, status=status
+        )
 
     def add_memories(
         self, session_id: str, contents: Sequence[str], idempotency_key: str | None
     ) -> derived_shapes.Appended:
-        _session(session_id)
+        session_path(session_id)
         body = {"session_id": session_id, "contents": contents}
-        return self.server.create("/v1/memories", body, _header(idempotency_key)).one(derived_shapes.Appended)
+        return self.server.create("/v1/memories", body, header_of(idempotency_key)).one(derived_shapes.Appended)
+
+    def get_memory(self, memory: MemoryId) -> derived_shapes.Memory:
+        return self.server.get(memory_path(memory)).one(derived_shapes.Memory)
+
+    def correct_memory(self, memory: MemoryId, change: MemoryChange) -> derived_shapes.Memory:
+        body: dict[str, object] = {name: getattr(change, name) for name in sorted(change.given)}
+        if change.expires_at is not None:
+            body["expires_at"] = iso(change.expires_at)
+        return self.server.change("PATCH", memory_path(memory), body).one(derived_shapes.Memory)
+
+    def retract_memory(self, memory: MemoryId) -> derived_shapes.Memory:
+        return self.server.change("POST", f"{memory_path(memory)}/retract").one(derived_shapes.Memory)
+
+    def restore_memory(self, memory: MemoryId) -> derived_shapes.Memory:
+        return self.server.change("POST", f"{memory_path(memory)}/restore").one(derived_shapes.Memory)
+
+    def memory_history(self, memory: MemoryId, page: PageRequest[int]) -> Page[derived_shapes.MemoryRevision]:
+        return self._page(derived_shapes.MemoryRevision, f"{memory_path(memory)}/history", page)
 
     def forget_memory(self, memory: MemoryId) -> None:
-        self.server.change("DELETE", f"/v1/memories/{format_memory_id(memory)}")
+        self.server.change("DELETE", memory_path(memory))
 
     def entities(
         self, project: ProjectId, user_id: str | None, page: PageRequest[EntityId]
@@ -170,7 +220,7 @@ class RemoteBackend:
         return self._page(derived_shapes.EntityMention, f"{_entity(entity)}/mentions", page)
 
     def update_entity(self, entity: EntityId, correction: Correction) -> derived_shapes.EntityDetail:
-        return self.server.change("PATCH", _entity(entity), _given(**asdict(correction))).one(
+        return self.server.change("PATCH", _entity(entity), fields_given(**asdict(correction))).one(
             derived_shapes.EntityDetail
         )
 
@@ -183,53 +233,93 @@ class RemoteBackend:
 
     def split_entity(self, entity: EntityId, split: EntitySplit) -> derived_shapes.EntityDetail:
         messages = None if split.message_ids is None else [format_message_id(message) for message in split.message_ids]
-        body = _given(aliases=split.aliases, message_ids=messages, name=split.name)
+        body = fields_given(aliases=split.aliases, message_ids=messages, name=split.name)
         return self.server.change("POST", f"{_entity(entity)}/split", body).one(derived_shapes.EntityDetail)
 
     def restore_entity(self, entity: EntityId) -> derived_shapes.EntityDetail:
         return self.server.change("POST", f"{_entity(entity)}/restore").one(derived_shapes.EntityDetail)
 
     def retag_entity(self, entity: EntityId, project: ProjectId, user_id: str | None) -> derived_shapes.Entity:
-        body = _given(project_id=format_project_id(project), user_id=user_id)
+        body = fields_given(project_id=format_project_id(project), user_id=user_id)
         return self.server.change("PATCH", _entity(entity), body).one(derived_shapes.Entity)
 
     def observations(self, session_id: str, page: PageRequest[ObservationId]) -> Page[derived_shapes.Observation]:
-        path = f"{_session(session_id)}/observations"
+        path = f"{session_path(session_id)}/observations"
         return self._page(derived_shapes.Observation, path, page, format_observation_id)
 
+    def preview_extraction(self, drafts: Sequence[Draft], project: ProjectChoice) -> preview_shapes.ExtractionPreview:
+        body = {"messages": [message_body(draft) for draft in drafts], **project_field(project)}
+        answer = self.server.change("POST", "/v1/extract/preview", body, seconds=_SECONDS_FOR_LONG_WORK)
+        return answer.one(preview_shapes.ExtractionPreview)
+
     def extract(self, session_id: str) -> derived_shapes.Extraction:
-        answer = self.server.change("POST", f"{_session(session_id)}/extract", seconds=_SECONDS_FOR_LONG_WORK)
+        answer = self.server.change("POST", f"{session_path(session_id)}/extract", seconds=_SECONDS_FOR_LONG_WORK)
         return answer.one(derived_shapes.Extraction)
 
     def create_project(self, name: str, visibility: MemberVisibility, allow_duplicate_name: bool) -> shapes.Project:
-        body = {"name": name, "member_visibility": visibility, **_duplicate(allow_duplicate_name)}
-        return self.server.create(_PROJECTS, body).one(shapes.Project)
+        body = {"name": name, "member_visibility": visibility, **duplicate_field(allow_duplicate_name)}
+        return self.server.create(PROJECTS, body).one(shapes.Project)
 
     def projects(self, name: str | None, page: PageRequest[int]) -> Page[shapes.Project]:
-        return self._page(shapes.Project, _PROJECTS, page, name=name)
+        return self._page(shapes.Project, PROJECTS, page, name=name)
 
     def project(self, project: ProjectId) -> shapes.Project:
-        return self.server.get(_project(project)).one(shapes.Project)
+        return self.server.get(project_path(project)).one(shapes.Project)
 
     def update_project(self, project: ProjectId, change: ProjectChange) -> shapes.Project:
         given = {name: value for name, value in asdict(change).items() if name != "allow_duplicate_name"}
-        body = _given(**given) | _duplicate(change.allow_duplicate_name)
-        return self.server.change("PATCH", _project(project), body).one(shapes.Project)
+        body = fields_given(**given) | duplicate_field(change.allow_duplicate_name)
+        return self.server.change("PATCH", project_path(project), body).one(shapes.Project)
 
     def preview_visibility(self, project: ProjectId, visibility: MemberVisibility) -> preview_shapes.VisibilityPreview:
-        path = f"{_project(project)}?dry_run=true"
+        path = f"{project_path(project)}?dry_run=true"
         answer = self.server.change("PATCH", path, {"member_visibility": visibility})
         return answer.one(preview_shapes.VisibilityPreview)
 
     def delete_project(self, project: ProjectId) -> shapes.DeletedProject:
-        return self.server.change("DELETE", _project(project)).one(shapes.DeletedProject)
+        return self.server.change("DELETE", project_path(project)).one(shapes.DeletedProject)
+
+    def project_profile(self, project: ProjectId, user_id: str | None, budget: int) -> derived_shapes.Profile:
+        path = f"{project_path(project)}/profile"
+        return self.server.get(path, user_id=user_id, budget_tokens=budget).one(derived_shapes.Profile)
+
+    def user_profile(self, user_id: str, project: ProjectChoice, budget: int) -> derived_shapes.Profile:
+        """Where no project is named, it is the key's, else the tenant's default project."""
+        named = None if project is UNSPECIFIED else NO_PROJECT if project is None else format_project_id(project)
+        path = f"{user_path(user_id)}/profile"
+        return self.server.get(path, project_id=named, budget_tokens=budget).one(derived_shapes.Profile)
 
     def erase_user(self, user_id: str, dry_run: bool) -> tenant_shapes.ErasedUser:
-        path = f"{_user(user_id)}{'?dry_run=true' if dry_run else ''}"
+        path = f"{user_path(user_id)}{'?dry_run=true' if dry_run else ''}"
         return self.server.change("DELETE", path, seconds=_SECONDS_FOR_LONG_WORK).one(tenant_shapes.ErasedUser)
 
+    def tenant_settings(self) -> tenant_shapes.TenantSettings:
+        return self.server.get(_SETTINGS).one(tenant_shapes.TenantSettings)
+
+    def update_tenant_settings(self, retention_days: int | None) -> tenant_shapes.TenantSettings:
+        answer = self.server.change("PATCH", _SETTINGS, {"retention_days": retention_days})
+        return answer.one(tenant_shapes.TenantSettings)
+
+    def apply_retention(
+        self, project: ProjectId | None, dry_run: bool, retention_days: int | None
+    ) -> tenant_shapes.Retention:
+        path = "/org/retention" if project is None else f"{project_path(project)}/retention"
+        tried = "" if retention_days is None else f"&retention_days={retention_days}"
+        path = f"{path}?dry_run=true{tried}" if dry_run else path
+        return self.server.change("POST", path, seconds=_SECONDS_FOR_LONG_WORK).one(tenant_shapes.Retention)
+
+    def export(self, target: ArchiveTarget) -> Iterator[bytes]:
+        if target.project is not None:
+            return self.server.download("/v1/export", scope="project", id=format_project_id(target.project))
+        if target.user is not None:
+            return self.server.download("/v1/export", scope="user", id=target.user)
+        return self.server.download("/v1/export", scope="tenant")
+
+    def import_archive(self, lines: Iterator[bytes]) -> Imported:
+        return self.server.upload("/v1/import", lines).one(Imported)
+
     def create_key(self, fields: KeyFields) -> shapes.CreatedKey:
-        given = _given(
+        given = fields_given(
             project_id=None if fields.project is None else format_project_id(fields.project),
             expires_at=None if fields.expires_at is None else iso(fields.expires_at),
             user_id=fields.user_id,
@@ -262,7 +352,10 @@ class RemoteBackend:
         self, kind: type[T], path: str, page: PageRequest[Id], id_of: Callable[[Id], str] = str, **filters: str | None
     ) -> Page[T]:
         after = None if page.after is None else id_of(page.after)
-        return self.server.get(path, **filters, limit=page.limit, cursor=page.cursor, after=after).page(kind)
+        wanted = None if page.filter is None else json.dumps(page.filter.given)
+        return self.server.get(path, **filters, limit=page.limit, cursor=page.cursor, after=after, filter=wanted).page(
+            kind
+        )
 
     def _default_project(self) -> str:
         """The id of the tenant's default project, looked for in all pages."""
@@ -282,69 +375,5 @@ def _refuse_over_http(command: str) -> NoReturn:
     )
 
 
-def _given(**fields: object) -> dict[str, object]:
-    """The fields that have a value; the others are not sent."""
-    return {name: value for name, value in fields.items() if value is not None}
-
-
-def _asked_at(moment: int | None) -> dict[str, object]:
-    return {} if moment is None else {"asked_at": iso(moment)}
-
-
-def _description(change: SessionChange) -> dict[str, object]:
-    return _given(title=change.title, tags=change.tags, metadata=change.metadata)
-
-
-def _message(draft: Draft) -> dict[str, object]:
-    created_at = None if draft.created_at is None else iso(draft.created_at)
-    return _given(
-        role=draft.role,
-        content=draft.content,
-        author=draft.author,
-        metadata=draft.metadata or None,
-        created_at=created_at,
-    )
-
-
-def _project_field(project: ProjectChoice) -> dict[str, object]:
-    """The field `project_id` of a body: missing where no project was named, null for no project."""
-    if project is UNSPECIFIED:
-        return {}
-    return {"project_id": None if project is None else format_project_id(project)}
-
-
-def _duplicate(allowed: bool) -> dict[str, object]:
-    """Sent only where it is true: an older server does not know the field."""
-    return {"allow_duplicate_name": True} if allowed else {}
-
-
-def _session(session_id: str) -> str:
-    """The path of a session. An id that no session can have is not found, and need not be sent."""
-    if not is_storable(session_id) or not 0 < len(session_id) <= MAX_NAME:
-        raise NotFound("session", session_id)
-    return f"{_SESSIONS}/{_segment(session_id)}"
-
-
-def _project(project: ProjectId) -> str:
-    return f"{_PROJECTS}/{format_project_id(project)}"
-
-
 def _entity(entity: EntityId) -> str:
     return f"/v1/entities/{format_entity_id(entity)}"
-
-
-def _user(user_id: str) -> str:
-    return f"/v1/users/{_segment(user_id)}"
-
-
-def _segment(name: str) -> str:
-    """A name as one segment of a path; `.` and `..` are escaped, because they would be resolved as steps in the path."""
-    encoded = quote(name, safe="")
-    return encoded.replace(".", "%2E") if encoded in (".", "..") else encoded
-
-
-def _header(idempotency_key: str | None) -> str | None:
-    """An idempotency key as a header can carry it."""
-    if idempotency_key is None or checked_name(idempotency_key, "idempotency_key").isascii():
-        return idempotency_key
-    return quote(idempotency_key)

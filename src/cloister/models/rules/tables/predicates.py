@@ -150,6 +150,7 @@ have <A> <ADJECTIVES><RELATION>\b(?! (time|dinner|meeting|reunion|photo|portrait
 be (happily )?(married|engaged|widowed|an only child|expecting (a (baby|boy|girl|child)|our (first|second|third)
     |twins))\b(?! (in|with)\b| to (my job|work|the idea))
 have been (happily )?(married|engaged|together|divorced|widowed)\b
+be in a (\w+ )?relationship\b|be (dating|seeing) [A-Z]
 be the (oldest|eldest|youngest|middle|only|second|third)\b(?= (of|child|son|daughter|brother|sister|sibling
     |girl|boy))
 (raise|be raising) (my|our|two|three|four) \w
@@ -264,6 +265,9 @@ CHANGE = r"""
 (have )?moved (from|in with|out|back|into (a|an|my|our)|abroad|here from|away|house|home)\b
 (have )?moved to (?!the (?!us\b|uk\b|usa\b|city|country|coast|suburbs|mountains|[A-Z])|next|this|that|another|step|using
     |page|line|section)\w
+(have )?relocated (from|to|back)\b|(have )?settled (down )?in [A-Z]
+(have )?(took|taken|accepted|started) (a|an) ([\w-]+ ){0,2}?(job|position|role) (at|with|for|as)\b
+(have )?(went|gone) back to \w+ing\b|(have )?called off (the|my|our) (engagement|wedding)\b
 (have )?(switched|changed|converted) (from|jobs|careers|majors|schools|my (name|major|job|career|diet|mind about))\b
 (have )?(switched|converted) to (?!the|this|that|using|main|master|branch|tabs?|line|another)\w
 (have )?(quit|left) (my (\w+ )?(job|husband|wife|position|studies|degree|phd|career|role)|smoking
@@ -302,8 +306,10 @@ OFTEN = r"""
     |on (week(ends|days)|(mon|tues|wednes|thurs|fri|satur|sun)days)|before (bed|work|breakfast))\b
 """
 OF_US = r"""
-(be (getting married|moving|expecting|planning a|engaged|married)|live (in|on|near)|have (a|an|two|three|four|five)\b
-    |(have )?(moved|decided|adopted|bought|broke up|broken up|split up|separated|got (married|engaged|divorced)))
+(be ((getting married|moving|expecting|planning a|engaged|married|divorced|separated)|living (in|on|near))|live (in|on|near)
+    |have (a|an|two|three|four|five)\b
+    |(have )?(moved|decided|adopted|bought|broke up|broken up|split up|separated|relocated|settled|sold (the|our)
+    |called off|got (married|engaged|divorced)))
 """
 FRAGMENTS = {
     "A": r"(a|an|my|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,3}|some|several|many|a few|a couple of|any|no)",

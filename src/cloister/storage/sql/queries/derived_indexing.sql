@@ -1,13 +1,13 @@
 -- name: waiting_memories
 -- The memories of one session that have no vector yet.
-SELECT memory_id, created_at, content FROM memory
+SELECT memory_id, created_at, content, subject FROM memory
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND indexed_at IS NULL
 ORDER BY memory_id
 LIMIT :limit
 
 -- name: memory_words
 -- The text of the memories of one session after an id, for an indexer.
-SELECT memory_id, created_at, content FROM memory
+SELECT memory_id, created_at, content, subject FROM memory
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND memory_id > :after
     AND (CAST(:all_generations AS BIGINT) = 1 OR generation <> :generation)
 ORDER BY memory_id

@@ -121,6 +121,12 @@ DELETE FROM entity WHERE tenant_id = :tenant_id
 -- name: erase_memory_sources
 DELETE FROM memory_source WHERE tenant_id = :tenant_id
 
+-- name: erase_memory_revisions
+DELETE FROM memory_revision WHERE tenant_id = :tenant_id
+
+-- name: erase_replacements
+DELETE FROM memory_replacement WHERE tenant_id = :tenant_id
+
 -- name: erase_memories
 DELETE FROM memory WHERE tenant_id = :tenant_id
 
@@ -144,7 +150,8 @@ DELETE FROM api_key WHERE tenant_id = :tenant_id
 UPDATE session
 SET external_id = NULL, project_id = NULL, pool_id = NULL, user_id = NULL, title = NULL, tags = '[]', metadata = '{}',
     episode_id = NULL, message_count = 0, memory_count = 0, unchecked_count = 0, due_at = NULL, claim = NULL,
-    claimed_until = NULL, failures = 0, extraction_error = NULL, observed_message_id = 0, turn = NULL, turn_until = NULL
+    claimed_until = NULL, failures = 0, extraction_error = NULL, observed_message_id = 0, turn = NULL, turn_until = NULL,
+    aged_sequence = 0, oldest_at = NULL
 WHERE tenant_id = :tenant_id AND pool_id IS NOT NULL
 
 -- name: erase_pools
@@ -155,5 +162,6 @@ DELETE FROM project WHERE tenant_id = :tenant_id
 
 -- name: erase_tenant
 UPDATE tenant
-SET name = '', secret = NULL, erased_at = :now, message_limit = NULL, session_limit = NULL, project_limit = NULL
+SET name = '', secret = NULL, erased_at = :now, message_limit = NULL, session_limit = NULL, project_limit = NULL,
+    retention_days = NULL
 WHERE tenant_id = :tenant_id

@@ -137,6 +137,13 @@ SELECT tenant_id FROM tenant AS t
 WHERE EXISTS (SELECT 1 FROM idempotency AS i WHERE i.tenant_id = t.tenant_id AND i.expires_at <= :now)
 ORDER BY tenant_id
 
+-- name: tenants_with_retention
+-- The tenants that forget what is old, or that have a project that does.
+SELECT tenant_id FROM tenant WHERE retention_days IS NOT NULL AND erased_at IS NULL
+UNION
+SELECT tenant_id FROM project WHERE retention_days IS NOT NULL AND deleted_at IS NULL
+ORDER BY tenant_id
+
 -- name: embedding_model
 SELECT model_id, dimension FROM embedding_model WHERE name = :name
 

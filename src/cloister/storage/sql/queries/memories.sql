@@ -1,12 +1,15 @@
 -- columns: memory_columns
-m.memory_id, m.session_id, m.content, m.importance, m.created_at, s.external_id, s.user_id, s.project_id
+m.memory_id, m.session_id, m.content, m.importance, m.created_at, m.valid_from, m.valid_until, m.superseded_by, m.retracted_at,
+m.expires_at, m.pinned, m.source, m.subject, m.categories, m.metadata, s.external_id, s.user_id, s.project_id
 
 -- name: insert_memory
 -- Returns no row if the session has the same memory already, or the id is taken.
 INSERT INTO memory (
-    memory_id, tenant_id, session_id, digest, importance, created_at, generation, vector, terms, content, indexed_at
+    memory_id, tenant_id, session_id, digest, importance, created_at, generation, vector, terms, content, indexed_at,
+    valid_from, source, subject, categories, metadata
 ) VALUES (
-    :memory_id, :tenant_id, :session_id, :digest, :importance, :created_at, :generation, :vector, :terms, :content, :indexed_at
+    :memory_id, :tenant_id, :session_id, :digest, :importance, :created_at, :generation, :vector, :terms, :content, :indexed_at,
+    :valid_from, :source, :subject, :categories, :metadata
 )
 ON CONFLICT DO NOTHING
 RETURNING memory_id
@@ -15,6 +18,10 @@ RETURNING memory_id
 INSERT INTO memory_source (tenant_id, message_id, memory_id) VALUES (:tenant_id, :message_id, :memory_id)
 ON CONFLICT DO NOTHING
 
+-- name: memory_by_digest
+SELECT memory_id, superseded_by, retracted_at FROM memory
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND digest = :digest
+
 -- name: session_memories
 -- A page of the memories of one session, oldest first.
 SELECT {memory_columns}
@@ -22,21 +29,44 @@ FROM memory AS m
 JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
 WHERE m.tenant_id = :tenant_id AND m.session_id = :session_id
     AND (m.created_at, m.memory_id) > (:after_created_at, :after_memory_id)
+    AND (
+        CAST(:status AS TEXT) IS NULL
+        OR CAST(:status AS TEXT) = CASE
+            WHEN m.retracted_at IS NOT NULL THEN 'retracted'
+            WHEN m.superseded_by IS NOT NULL THEN 'superseded'
+            WHEN m.expires_at <= :now THEN 'expired'
+            ELSE 'active'
+        END
+    )
 ORDER BY m.created_at, m.memory_id
 LIMIT :limit
 
 -- name: user_memories
--- A page of the memories of one user's sessions, oldest first. Of equal memories of one pool only the newest is listed.
-SELECT memory_id, session_id, content, importance, created_at, external_id, user_id, project_id
+-- A page of the memories of one user's sessions, oldest first. Of equal memories of one pool that are equally true only the
+-- newest is listed.
+SELECT
+    memory_id, session_id, content, importance, created_at, valid_from, valid_until, superseded_by, retracted_at, expires_at,
+    pinned, source, subject, categories, metadata, external_id, user_id, project_id
 FROM (
     SELECT
         {memory_columns},
-        row_number() OVER (PARTITION BY s.pool_id, m.digest ORDER BY m.created_at DESC, m.memory_id DESC) AS repetition
+        row_number() OVER (
+            PARTITION BY s.pool_id, m.digest, m.superseded_by, m.retracted_at ORDER BY m.created_at DESC, m.memory_id DESC
+        ) AS repetition
     FROM memory AS m
     JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
     WHERE m.tenant_id = :tenant_id AND s.user_id = :user_id
         AND (CAST(:confined_to AS BIGINT) IS NULL OR s.project_id = :confined_to)
         AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
+        AND (
+            CAST(:status AS TEXT) IS NULL
+            OR CAST(:status AS TEXT) = CASE
+                WHEN m.retracted_at IS NOT NULL THEN 'retracted'
+                WHEN m.superseded_by IS NOT NULL THEN 'superseded'
+                WHEN m.expires_at <= :now THEN 'expired'
+                ELSE 'active'
+            END
+        )
 ) AS said
 WHERE repetition = 1 AND (created_at, memory_id) > (:after_created_at, :after_memory_id)
 ORDER BY created_at, memory_id
@@ -45,11 +75,14 @@ LIMIT :limit
 -- name: known_memories
 -- The memories of a user in one pool, and whether they are of this session; the session's first, each newest first. An extraction
 -- sees no memories of other pools.
-SELECT m.content, CAST(CASE WHEN s.session_id = :session_id THEN 1 ELSE 0 END AS BIGINT) AS here
+SELECT
+    m.memory_id, m.content, m.subject, m.valid_from,
+    CAST(CASE WHEN s.session_id = :session_id THEN 1 ELSE 0 END AS BIGINT) AS here
 FROM session AS s
 JOIN memory AS m ON m.tenant_id = s.tenant_id AND m.session_id = s.session_id
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id
     AND (s.session_id = :session_id OR s.user_id = CAST(:user_id AS TEXT))
+    AND m.superseded_by IS NULL AND m.retracted_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > :now)
 ORDER BY here DESC, m.created_at DESC, m.memory_id DESC
 LIMIT :limit
 
@@ -81,6 +114,43 @@ WHERE tenant_id = :tenant_id AND memory_id IN (SELECT value FROM json_each(CAST(
 DELETE FROM memory_source
 WHERE tenant_id = :tenant_id AND memory_id IN (SELECT value FROM json_each(CAST(:memory_ids AS TEXT)))
 
+-- name: delete_memory_revisions
+DELETE FROM memory_revision
+WHERE tenant_id = :tenant_id AND memory_id IN (SELECT value FROM json_each(CAST(:memory_ids AS TEXT)))
+
+-- name: change_memory
+UPDATE memory
+SET importance = :importance, expires_at = :expires_at, pinned = :pinned, categories = :categories, metadata = :metadata,
+    source = :source, retracted_at = :retracted_at
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND memory_id = :memory_id
+
+-- name: set_memory_text
+UPDATE memory SET content = :content, digest = :digest
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND memory_id = :memory_id
+
+-- name: insert_memory_revision
+INSERT INTO memory_revision (tenant_id, revision_id, memory_id, action, changed_at, changed_by, digest, before)
+VALUES (:tenant_id, :revision_id, :memory_id, :action, :changed_at, :changed_by, :digest, :before)
+
+-- name: memory_revisions
+-- A page of the changes of one memory, oldest first.
+SELECT revision_id, action, changed_at, changed_by, undone_at, before FROM memory_revision
+WHERE tenant_id = :tenant_id AND memory_id = :memory_id
+    AND (changed_at, revision_id) > (:after_changed_at, :after_revision_id)
+ORDER BY changed_at, revision_id
+LIMIT :limit
+
+-- name: last_memory_revision
+-- The last change of a memory that was not undone.
+SELECT revision_id, action, changed_at, changed_by, undone_at, before FROM memory_revision
+WHERE tenant_id = :tenant_id AND memory_id = :memory_id AND undone_at IS NULL AND action <> 'restore'
+ORDER BY changed_at DESC, revision_id DESC
+LIMIT 1
+
+-- name: set_revision_undone
+UPDATE memory_revision SET undone_at = :undone_at
+WHERE tenant_id = :tenant_id AND memory_id = :memory_id AND revision_id = :revision_id
+
 -- name: delete_memories
 DELETE FROM memory
 WHERE tenant_id = :tenant_id AND session_id = :session_id
@@ -100,18 +170,22 @@ UPDATE pool SET memory_version = memory_version + 1 WHERE tenant_id = :tenant_id
 SELECT memory_version FROM pool WHERE tenant_id = :tenant_id AND pool_id = :pool_id
 
 -- name: memory_pool_rows
--- The index columns of a pool's memories. Of equal memories of one user only the newest is included.
-SELECT memory_id, 'user', CAST(NULL AS TEXT), created_at, vector, terms
-FROM (
-    SELECT
-        m.memory_id, m.created_at, m.vector, m.terms,
-        row_number() OVER (PARTITION BY s.user_id, m.digest ORDER BY m.created_at DESC, m.memory_id DESC) AS repetition
-    FROM session AS s
-    CROSS JOIN memory AS m
-    WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id AND m.session_id = s.session_id
-        AND m.generation = :generation
-) AS said
-WHERE repetition = 1
+-- The index columns of a pool's memories, also of those that are not true now.
+SELECT m.memory_id, 'user', CAST(NULL AS TEXT), m.created_at, m.vector, m.terms
+FROM session AS s
+CROSS JOIN memory AS m
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id AND m.session_id = s.session_id
+    AND m.generation = :generation
+
+-- name: memory_validity_rows
+-- Since when and until when the memories of a pool are true.
+SELECT
+    m.memory_id, s.user_id, m.digest, m.created_at, m.valid_from, m.valid_until, m.superseded_by, m.retracted_at, m.expires_at,
+    m.pinned
+FROM session AS s
+CROSS JOIN memory AS m
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id AND m.session_id = s.session_id
+    AND m.generation = :generation
 
 -- name: pool_memories
 -- By id, for ids that an index returned: only those that are in this pool now.
@@ -121,3 +195,14 @@ CROSS JOIN memory AS m
 CROSS JOIN session AS s
 WHERE m.memory_id = named.value AND m.tenant_id = :tenant_id
     AND s.session_id = m.session_id AND s.tenant_id = m.tenant_id AND s.pool_id = :pool_id
+
+-- name: pool_memory_page
+-- A page of the memories of one pool that are true now, oldest first.
+SELECT {memory_columns}
+FROM session AS s
+CROSS JOIN memory AS m
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id AND m.session_id = s.session_id
+    AND m.superseded_by IS NULL AND m.retracted_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > :now)
+    AND (m.created_at, m.memory_id) > (:after_created_at, :after_memory_id)
+ORDER BY m.created_at, m.memory_id
+LIMIT :limit

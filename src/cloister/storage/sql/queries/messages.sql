@@ -1,14 +1,14 @@
 -- columns: message_columns
 message_id, session_id, role, content, author, status, episode_id, is_memory_checked, tokens, metadata, created_at,
-recalled_pool_id
+categories, recalled_pool_id
 
 -- name: insert_message
 INSERT INTO message (
     message_id, tenant_id, session_id, role, status, author, created_at, generation, indexed_at, vector, terms, episode_id,
-    tokens, metadata, content, recalled_pool_id
+    tokens, metadata, content, recalled_pool_id, categories
 ) VALUES (
     :message_id, :tenant_id, :session_id, :role, :status, :author, :created_at, :generation, :indexed_at, :vector, :terms,
-    :episode_id, :tokens, :metadata, :content, :recalled_pool_id
+    :episode_id, :tokens, :metadata, :content, :recalled_pool_id, :categories
 )
 
 -- name: messages

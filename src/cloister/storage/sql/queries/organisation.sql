@@ -67,7 +67,8 @@ SELECT project_id FROM project WHERE tenant_id = :tenant_id AND deleted_at IS NU
 UPDATE project SET name = :name WHERE tenant_id = :tenant_id AND project_id = :project_id
 
 -- name: set_project_settings
-UPDATE project SET settings = :settings WHERE tenant_id = :tenant_id AND project_id = :project_id
+UPDATE project SET settings = :settings, retention_days = :retention_days
+WHERE tenant_id = :tenant_id AND project_id = :project_id
 
 -- name: set_project_visibility
 UPDATE project SET member_visibility = :member_visibility WHERE tenant_id = :tenant_id AND project_id = :project_id

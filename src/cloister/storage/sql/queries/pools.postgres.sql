@@ -32,7 +32,8 @@ SELECT {pool_message_columns}
 FROM session AS s
 CROSS JOIN LATERAL (
     SELECT
-        message_id, session_id, role, content, author, status, episode_id, is_memory_checked, tokens, metadata, created_at
+        message_id, session_id, role, content, author, status, episode_id, is_memory_checked, tokens, metadata, created_at,
+        categories
     FROM message
     WHERE tenant_id = :tenant_id AND message_id BETWEEN s.session_id << 21 AND (s.session_id << 21) + 2097151
         AND role = :role AND status = 'completed' AND (vector IS NULL OR length(vector) > 0)

@@ -1,6 +1,6 @@
 -- columns: pool_message_columns
 m.message_id, m.session_id, m.role, m.content, m.author, m.status, m.episode_id, m.is_memory_checked, m.tokens,
-m.metadata, m.created_at, s.external_id, s.user_id
+m.metadata, m.created_at, m.categories, s.external_id, s.user_id
 
 -- columns: indexed_message_columns
 m.message_id, m.role, m.author, m.created_at, m.vector, m.terms

@@ -1,0 +1,24 @@
+"""The words by which a fact with one value at a time is asked for: "Where do I live?" finds "The user moved to Oslo." (MEM-12).
+
+They are indexed with the memory, and never shown.
+"""
+
+_WORDS = {
+    "home": "home: where they live, living, based, city, town, address",
+    "employer": "work: where they work, work for, employer, employed, company, firm, job",
+    "role": "job: what they work as, do for a living, role, position, profession, occupation, career",
+    "relationship": "relationship: single, dating, partner, engaged, married, divorced, marital status",
+    "age": "age: how old they are, years old",
+    "name": "name: what they are called, who they are",
+    "called": "name: what to call them, called, who they are",
+    "diet": "diet: what they eat",
+}
+
+
+def searchable_text(content: str, subject: str | None) -> str:
+    """The text of a memory as it is indexed. A subject may have the speaker's name before it, and a value after it."""
+    if subject is None:
+        return content
+    named = subject.rsplit(": ", 1)[-1].split(":", 1)[0]
+    words = _WORDS.get(named)
+    return content if words is None else f"{content} ({words})"

@@ -1,0 +1,115 @@
+"""JSON values of a file of any size, one after the other: the elements of one large array, or values that follow each other, such
+as JSON lines. No more than one value is in memory, and the work is linear in the size of the file."""
+
+import codecs
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from cloister.domain.errors import InvalidRequest, TooLarge
+
+LARGEST_VALUE = 1 << 26
+"""Characters of one value: one conversation of an export."""
+_CHUNK = 1 << 18
+# An error this close to the end of what was read may be that of a value that goes on.
+_NEAR_THE_END = 16
+_SPACES = " \t\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """Stands for a line that is not JSON, among others that are."""
+
+
+class _Text:
+    """The text of a file that was read and not used yet: `text` from `position` on."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        self.text = ""
+        self.position = 0
+        self.is_complete = False
+        self.more()
+
+    def more(self) -> None:
+        """Read about as much again as there is, so that a long value is not parsed more than a few times."""
+        waiting = len(self.text) - self.position
+        if waiting > LARGEST_VALUE:
+            raise TooLarge("file", waiting, LARGEST_VALUE, "characters in one JSON value")
+        chunk = self._file.read(max(_CHUNK, waiting))
+        self.is_complete = not chunk
+        try:
+            read = self._decoder.decode(chunk, final=self.is_complete)
+        except UnicodeDecodeError:
+            raise InvalidRequest("file", "is not text in UTF-8.") from None
+        self.text, self.position = self.text[self.position :] + read, 0
+
+    def next_character(self, skipped: str) -> str:
+        """The next character that is not to be skipped; empty at the end of the file."""
+        while True:
+            while self.position < len(self.text) and self.text[self.position] in skipped:
+                self.position += 1
+            if self.position < len(self.text):
+                return self.text[self.position]
+            if self.is_complete:
+                return ""
+            self.more()
+
+    def skip_line(self) -> None:
+        """Go on behind the next line break."""
+        begin = self.position
+        while (end := self.text.find("\n", begin)) < 0 and not self.is_complete:
+            begin = len(self.text) - self.position
+            self.more()
+        self.position = len(self.text) if end < 0 else end + 1
+
+
+def json_values(file: BinaryIO) -> Iterator[object]:
+    """The values of a file. Of values that follow each other, a malformed one is left out up to the end of its line, and a
+    `Malformed` comes instead; a malformed array cannot be read further, and raises."""
+    text = _Text(file)
+    if text.next_character(_SPACES) == "[":
+        text.position += 1
+        yield from _elements(text)
+        return
+    while text.next_character(_SPACES):
+        try:
+            yield _value(text)
+        except _NotJson:
+            text.skip_line()
+            yield Malformed()
+
+
+def _elements(text: _Text) -> Iterator[object]:
+    while (character := text.next_character(f"{_SPACES},")) != "]":
+        if not character:
+            raise InvalidRequest("file", "ends in the middle: it is cut off.")
+        try:
+            yield _value(text)
+        except _NotJson:
+            raise InvalidRequest("file", "is not valid JSON: get an undamaged copy.") from None
+
+
+class _NotJson(Exception):
+    """The value at the position is malformed."""
+
+
+def _value(text: _Text) -> object:
+    """The value at the position, and behind it."""
+    decoder = json.JSONDecoder()
+    while True:
+        try:
+            value, end = decoder.raw_decode(text.text, text.position)
+        except json.JSONDecodeError as error:
+            is_cut = error.msg.startswith("Unterminated") or error.pos + _NEAR_THE_END >= len(text.text)
+            if text.is_complete or not is_cut:
+                raise _NotJson from None
+        except (ValueError, RecursionError):
+            raise _NotJson from None
+        else:
+            if end < len(text.text) or text.is_complete:
+                text.position = end
+                return value
+        text.more()

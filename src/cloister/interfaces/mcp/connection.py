@@ -1,0 +1,96 @@
+"""What one MCP connection may touch: one pool, named by the credential and the set-up of the connection, never by a tool call."""
+
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+from cloister.bootstrap import Services
+from cloister.domain.conversation import Project
+from cloister.domain.errors import Conflict, NotFound
+from cloister.domain.identifiers import ProjectId, format_project_id
+from cloister.domain.scope import Reach
+from cloister.domain.text import checked_name
+from cloister.services.conversations.sessions import SessionFields
+from cloister.services.recall.search import SearchTarget
+
+_TITLE = "MCP"
+_USER_DIGITS = 16
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class McpConnection:
+    """A project, a user or none, and the session that new messages and memories go to. `reach` is confined to the project and bound
+    to the user, so that an id of anything else is not found."""
+
+    services: Services
+    reach: Reach
+    project: Project
+    session: str
+    may_write: bool
+
+    @property
+    def target(self) -> SearchTarget:
+        return SearchTarget(project=self.project.id, user_id=self.reach.user)
+
+    @property
+    def scope(self) -> dict[str, str | None]:
+        """The scope as every result repeats it."""
+        return {
+            "project": format_project_id(self.project.id),
+            "project_name": self.project.name,
+            "user": self.reach.user,
+            "session": self.session,
+        }
+
+    def has_session(self) -> bool:
+        """Whether the session exists in the pool of this connection. It is created by the first write."""
+        try:
+            self.services.pool_reader.session(self.reach, self.session)
+        except NotFound:
+            return False
+        return True
+
+    def ensure_session(self) -> str:
+        """The session's external id; the session is created if there is none."""
+        if not self.has_session():
+            fields = SessionFields(
+                external_id=self.session, project=self.project.id, user_id=self.reach.user, title=_TITLE
+            )
+            try:
+                self.services.sessions.create(self.reach, fields)
+            except (NotFound, Conflict):
+                raise Conflict(
+                    f"The session {self.session!r} is in use outside the scope of this connection: set another name with the "
+                    "header X-Session-ID, or the option --session of `cloister mcp`."
+                ) from None
+        return self.session
+
+
+def open_connection(
+    services: Services,
+    reach: Reach,
+    *,
+    project: ProjectId,
+    user: str | None,
+    session: str | None,
+    may_write: bool,
+) -> McpConnection:
+    """A connection to one pool within a reach. `user` and `session` narrow it; a user other than that of the reach is `Forbidden`.
+    Without `session` there is one for each project and user, so that all windows of a client share it."""
+    if user is not None:
+        checked_name(user, "user")
+    if session is not None:
+        checked_name(session, "session")
+    narrow = replace(reach, confined_to=project, user=reach.user_of(user))
+    return McpConnection(
+        services=services,
+        reach=narrow,
+        project=services.projects.project(narrow, project),
+        session=_default_session(project, narrow.user) if session is None else session,
+        may_write=may_write,
+    )
+
+
+def _default_session(project: ProjectId, user: str | None) -> str:
+    """A user's name may be as long as an external id, so its hash is used."""
+    part = "" if user is None else f"-{sha256(user.encode()).hexdigest()[:_USER_DIGITS]}"
+    return f"mcp-{project:016x}{part}"

@@ -1,0 +1,54 @@
+"""Shapes of what an export wrote, and of what an import did or would do."""
+
+from dataclasses import asdict, dataclass
+
+from cloister.domain.archive import imported
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ImportCounts:
+    """Numbers of each kind."""
+
+    projects: int
+    sessions: int
+    messages: int
+    memories: int
+    observations: int
+    entities: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Imported:
+    """What was added and what was there already. `skipped`: how many conversations could not be imported, by reason."""
+
+    added: ImportCounts
+    unchanged: ImportCounts
+    skipped: dict[str, int]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Exported:
+    """How many lines of each kind an archive has."""
+
+    counts: dict[str, int]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ImportPreview:
+    """What is in a file: its format, how much of each, and from when until when. `skipped`: what cannot be imported, by reason."""
+
+    format: str
+    conversations: int
+    messages: int
+    memories: int
+    first_at: str | None
+    last_at: str | None
+    skipped: dict[str, int]
+
+
+def imported_shape(result: imported.Imported) -> Imported:
+    return Imported(
+        added=ImportCounts(**asdict(result.added)),
+        unchanged=ImportCounts(**asdict(result.unchanged)),
+        skipped=result.skipped,
+    )

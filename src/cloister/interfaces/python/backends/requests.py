@@ -1,0 +1,90 @@
+"""The paths and the bodies of requests to a server."""
+
+from typing import Final
+from urllib.parse import quote
+
+from cloister.domain.conversation import Draft
+from cloister.domain.errors import NotFound
+from cloister.domain.identifiers import MemoryId, ProjectId, format_memory_id, format_project_id
+from cloister.domain.text import MAX_NAME, checked_name, is_storable
+from cloister.domain.timestamps import iso
+from cloister.interfaces.python.arguments import UNSPECIFIED, ProjectChoice
+from cloister.interfaces.python.pages import GivenFilter
+from cloister.services.conversations.sessions import SessionChange
+
+SESSIONS: Final = "/v1/sessions"
+PROJECTS: Final = "/org/projects"
+
+
+def fields_given(**fields: object) -> dict[str, object]:
+    """The fields that have a value; the others are not sent."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def time_fields(asked_at: int | None, as_of: int | None) -> dict[str, object]:
+    given = (("asked_at", asked_at), ("as_of", as_of))
+    return {name: iso(moment) for name, moment in given if moment is not None}
+
+
+def filter_field(filter: GivenFilter | None) -> dict[str, object]:
+    return {} if filter is None else {"filter": filter.given}
+
+
+def description_of(change: SessionChange) -> dict[str, object]:
+    return fields_given(title=change.title, tags=change.tags, metadata=change.metadata)
+
+
+def message_body(draft: Draft) -> dict[str, object]:
+    created_at = None if draft.created_at is None else iso(draft.created_at)
+    return fields_given(
+        role=draft.role,
+        content=draft.content,
+        author=draft.author,
+        categories=draft.categories or None,
+        metadata=draft.metadata or None,
+        created_at=created_at,
+    )
+
+
+def project_field(project: ProjectChoice) -> dict[str, object]:
+    """The field `project_id` of a body: missing where no project was named, null for no project."""
+    if project is UNSPECIFIED:
+        return {}
+    return {"project_id": None if project is None else format_project_id(project)}
+
+
+def duplicate_field(allowed: bool) -> dict[str, object]:
+    """Sent only where it is true: an older server does not know the field."""
+    return {"allow_duplicate_name": True} if allowed else {}
+
+
+def session_path(session_id: str) -> str:
+    """The path of a session. An id that no session can have is not found, and need not be sent."""
+    if not is_storable(session_id) or not 0 < len(session_id) <= MAX_NAME:
+        raise NotFound("session", session_id)
+    return f"{SESSIONS}/{_segment(session_id)}"
+
+
+def project_path(project: ProjectId) -> str:
+    return f"{PROJECTS}/{format_project_id(project)}"
+
+
+def memory_path(memory: MemoryId) -> str:
+    return f"/v1/memories/{format_memory_id(memory)}"
+
+
+def user_path(user_id: str) -> str:
+    return f"/v1/users/{_segment(user_id)}"
+
+
+def _segment(name: str) -> str:
+    """A name as one segment of a path; `.` and `..` are escaped, because they would be resolved as steps in the path."""
+    encoded = quote(name, safe="")
+    return encoded.replace(".", "%2E") if encoded in (".", "..") else encoded
+
+
+def header_of(idempotency_key: str | None) -> str | None:
+    """An idempotency key as a header can carry it."""
+    if idempotency_key is None or checked_name(idempotency_key, "idempotency_key").isascii():
+        return idempotency_key
+    return quote(idempotency_key)

@@ -1,0 +1,174 @@
+"""Decides for each new memory which older ones it makes untrue, among those already known and those of the same run (MEM-12).
+
+A memory that changes a fact gets the subject of the memory that it makes untrue, so that both can be ordered in
+time. A memory that may be about the same fact but does not clearly change it gets no subject, and changes nothing.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from cloister.domain.extraction import ExtractedMemory, KnownMemory
+from cloister.domain.identifiers import MemoryId, MessageId
+from cloister.models.rules.categories import IMPORTANCE, Category
+from cloister.models.rules.changes.conflicts import contradicts
+from cloister.models.rules.changes.habits import keeps_subject
+from cloister.models.rules.changes.stated import Family, Stated, subject_key
+from cloister.models.rules.changes.values import stated_values
+from cloister.models.rules.facts import Fact, Speaker
+
+_LONGEST_AUTHOR = 60
+_MOST_OLDER = 64
+_MOST_SPEAKERS = 16
+"""For how many speakers of a run the known memories are read."""
+_SEVERAL: frozenset[Family] = frozenset({"home", "employer", "role"})
+"""Of these a person may have a second one."""
+_CATEGORIES: dict[Family, Category] = {
+    "home": "place",
+    "employer": "work",
+    "role": "work",
+    "relationship": "family",
+    "age": "self",
+    "diet": "health",
+    "liking": "preference",
+}
+
+
+@dataclass(kw_only=True, slots=True)
+class NewMemory:
+    """A memory of this run, with what was decided of it so far."""
+
+    fact: Fact
+    speaker: Speaker
+    values: tuple[Stated, ...]
+    said_at: int
+    sources: list[MessageId]
+    subject: str | None = None
+    retracts: bool = False
+    replaces: list[MemoryId] = field(default_factory=list[MemoryId])
+    over: bool = False
+    """Whether a later memory of this run made it untrue."""
+
+    def extracted(self) -> ExtractedMemory:
+        family = self.values[0].family if self.values else None
+        category = _CATEGORIES.get(family, self.fact.category) if family else self.fact.category
+        return ExtractedMemory(
+            content=self.fact.content,
+            sources=tuple(self.sources),
+            importance=IMPORTANCE[self.fact.category],
+            subject=self.subject,
+            retracts=self.retracts,
+            replaces=tuple(self.replaces),
+            categories=(category if self.fact.category == "change" else self.fact.category,),
+        )
+
+
+@dataclass(kw_only=True, slots=True)
+class _KnownValue:
+    memory: KnownMemory
+    values: tuple[Stated, ...]
+    over: bool = False
+
+    @property
+    def subject(self) -> str | None:
+        return self.memory.subject
+
+    @property
+    def said_at(self) -> int:
+        return self.memory.valid_from
+
+
+_Older = NewMemory | _KnownValue
+
+
+class Supersession:
+    """The memories of one run, in the order in which they were said. Each is compared with a bounded number of older ones."""
+
+    def __init__(self, known: Iterable[KnownMemory]) -> None:
+        self._known = list(known)
+        self._speakers: set[str] = set()
+        self._older: dict[tuple[str, str], list[_Older]] = {}
+
+    def add(self, fact: Fact, speaker: Speaker, said_at: int, source: MessageId) -> NewMemory:
+        """Add a memory that was said after those added before, and decide what it makes untrue."""
+        new = NewMemory(
+            fact=fact,
+            speaker=speaker,
+            values=stated_values(fact.content, speaker),
+            said_at=said_at,
+            sources=[source],
+        )
+        if not new.values:
+            return new
+        self._read_known(speaker)
+        stated = new.values[0]
+        if fact.additional and stated.family in _SEVERAL and stated.positive and not stated.marked:
+            new.subject = _subject_of(speaker, subject_key(stated.subject, " ".join(stated.words)))
+        else:
+            self._decide(new)
+        self._file(new, speaker)
+        return new
+
+    def _decide(self, new: NewMemory) -> None:
+        for stated in new.values:
+            ended = [
+                old for old in self._before(new, stated) if any(contradicts(stated, value) for value in old.values)
+            ]
+            if ended:
+                _end(new, stated, ended)
+                return
+        stated = new.values[0]
+        if len({value.subject for value in new.values}) > 1 and not stated.positive:
+            return
+        if not stated.positive and stated.words and stated.family in (*_SEVERAL, "relationship"):
+            return  # that a value ended which was not known says nothing about the present one
+        is_unclear = any(
+            value.positive and value.subject == stated.subject
+            for old in self._before(new, stated)
+            for value in old.values
+        )
+        if not is_unclear and (stated.family != "habit" or keeps_subject(stated)):
+            new.subject = _subject_of(new.speaker, stated.subject)
+            new.retracts = not stated.positive
+
+    def _before(self, new: NewMemory, stated: Stated) -> list[_Older]:
+        """What is known to have been true of the same kind when the memory was said."""
+        older = self._older.get((new.speaker.subject, _kind(stated)), [])
+        return [old for old in older if old.said_at <= new.said_at and not old.over]
+
+    def _read_known(self, speaker: Speaker) -> None:
+        if speaker.subject not in self._speakers:
+            self._speakers.add(speaker.subject)
+            for memory in self._known if len(self._speakers) <= _MOST_SPEAKERS else ():
+                self._file(_KnownValue(memory=memory, values=stated_values(memory.content, speaker)), speaker)
+
+    def _file(self, one: _Older, speaker: Speaker) -> None:
+        for kind in {_kind(value) for value in one.values}:
+            older = self._older.setdefault((speaker.subject, kind), [])
+            older.append(one)
+            del older[:-_MOST_OLDER]
+
+
+def _kind(stated: Stated) -> str:
+    """Values of one kind may contradict each other."""
+    if stated.family == "habit":
+        return f"habit:{stated.words[0]}"
+    return stated.subject if stated.family in ("attribute", "liking") else stated.family
+
+
+def _end(new: NewMemory, stated: Stated, ended: list[_Older]) -> None:
+    named = next((old.subject for old in ended if old.subject is not None), None)
+    new.subject = named or _subject_of(new.speaker, stated.subject)
+    new.retracts = not stated.positive
+    for old in ended:
+        old.over = True
+        if isinstance(old, NewMemory):
+            old.subject = new.subject
+        else:
+            new.replaces.append(old.memory.id)
+
+
+def _subject_of(speaker: Speaker, subject: str) -> str | None:
+    """The subject, with the speaker's name if there is one: several people may speak in one session."""
+    if speaker.name is None:
+        return subject
+    return f"{speaker.name.casefold()}: {subject}" if len(speaker.name) <= _LONGEST_AUTHOR else None

@@ -1,0 +1,335 @@
+"""Import sessions of an archive with what was said in them and what derives from it, in batches.
+
+A batch is one transaction. A session of many messages is imported in several: one that was interrupted is completed by the next
+import of the same archive.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from cloister.domain.archive.ids import session_numbers
+from cloister.domain.archive.imported import ImportTally
+from cloister.domain.archive.records import (
+    FormerProjectRecord,
+    MemoryRecord,
+    MessageRecord,
+    ObservationRecord,
+    RevisionRecord,
+    SessionRecord,
+)
+from cloister.domain.conversation import Message, Session
+from cloister.domain.errors import Conflict, Forbidden, InvalidRequest, NotFound
+from cloister.domain.identifiers import MAX_SEQUENCE, SEQUENCE_BITS, MemoryId, MessageId, SessionId, session_of
+from cloister.domain.memory import Memory, checked_memory
+from cloister.domain.project_settings import pending_message_count
+from cloister.domain.scope import Reach, Scope
+from cloister.domain.timestamps import Clock
+from cloister.domain.truth.supersession import Person
+from cloister.domain.usage import Limits, refuse_over
+from cloister.services.events.bus import EventBus
+from cloister.services.indexing.indexer import Indexer
+from cloister.services.memories.supersession import Related, Supersession
+from cloister.storage.interface import Database, Transaction
+from cloister.storage.stores.extraction import ExtractionStore
+from cloister.storage.stores.imported_rows import ImportedRows
+from cloister.storage.stores.memories import MemoryStore
+from cloister.storage.stores.messages import Indexed
+from cloister.storage.stores.pools import PoolStore
+from cloister.storage.stores.sessions import SessionStore
+from cloister.storage.stores.supersession import ReplacementStore
+from cloister.storage.stores.tenants import ProjectStore
+from cloister.storage.stores.usage import UsageStore
+
+_LARGEST_BATCH = 200
+_MOST_CHARACTERS = 500_000
+DELETED = "the session was deleted while it was imported"
+
+
+@dataclass(kw_only=True, slots=True)
+class SessionBatch:
+    """A session of an archive, and its records that are not stored yet. `last` is the last message that was read; `is_added` is set
+    after the first batch of a session, and `is_gone` if it was deleted since then."""
+
+    record: SessionRecord
+    last: int = 0
+    is_added: bool = False
+    is_gone: bool = False
+    characters: int = 0
+    former: list[FormerProjectRecord] = field(default_factory=list[FormerProjectRecord])
+    messages: list[MessageRecord] = field(default_factory=list[MessageRecord])
+    memories: list[MemoryRecord] = field(default_factory=list[MemoryRecord])
+    revisions: list[tuple[MemoryId, RevisionRecord]] = field(default_factory=list[tuple[MemoryId, RevisionRecord]])
+    observations: list[ObservationRecord] = field(default_factory=list[ObservationRecord])
+
+    @property
+    def is_full(self) -> bool:
+        size = len(self.messages) + len(self.memories) + len(self.revisions) + len(self.observations)
+        return size >= _LARGEST_BATCH or self.characters >= _MOST_CHARACTERS
+
+    def check(self, message: MessageId, name: str) -> None:
+        """Refuse a reference to a message of another session."""
+        if session_of(message) != self.record.id or not message & MAX_SEQUENCE:
+            raise InvalidRequest(name, "is not the id of a message of the session before it.")
+
+    def rest(self) -> "SessionBatch":
+        """The same session without records, after they were stored."""
+        return SessionBatch(record=self.record, last=self.last, is_added=True, is_gone=self.is_gone)
+
+
+class _Stored(NamedTuple):
+    session: Session
+    is_new: bool
+    messages: int
+    memories: int
+    observations: int
+    ids: dict[MemoryId, MemoryId]
+
+
+class SessionImport:
+    """Stores batches. `numbers` and `memories` are ids of the archive that are stored under others."""
+
+    def __init__(
+        self, database: Database, indexer: Indexer, clock: Clock, limits: Limits, events: EventBus, reach: Reach
+    ) -> None:
+        self._database = database
+        self._indexer = indexer
+        self._clock = clock
+        self._limits = limits
+        self._events = events
+        self._reach = reach
+        self.numbers: dict[SessionId, SessionId] = {}
+        self.memory_ids: dict[MemoryId, MemoryId] = {}
+
+    def store(self, batch: SessionBatch, tally: ImportTally) -> None:
+        """Store a batch: what is missing is added and indexed, and what is there already stays as it is."""
+        now = self._clock()
+        read, batch.messages = len(batch.messages), self._missing(batch)
+        said = [(message.content, message.author, message.created_at) for message in batch.messages]
+        indexed = self._indexer.prepare_messages(said, now) if said else []
+        facts = [(memory.content, None, memory.created_at) for memory in batch.memories]
+        known = self._indexer.prepare(facts, now, is_a_point=False) if facts else []
+        stored = self._database.write(
+            self._reach, lambda transaction: self._store(transaction, batch, indexed, known, now)
+        )
+        if stored is None:
+            if not batch.is_gone:
+                tally.skip(DELETED)
+            batch.is_gone = True
+            return
+        if stored.session.id != batch.record.id:
+            self.numbers[batch.record.id] = stored.session.id
+        self.memory_ids.update({given: kept for given, kept in stored.ids.items() if given != kept})
+        if not batch.is_added:
+            tally.add("sessions", int(stored.is_new), int(not stored.is_new))
+        tally.add("messages", stored.messages, read - stored.messages)
+        tally.add("memories", stored.memories, len(batch.memories) - stored.memories)
+        tally.add("observations", stored.observations, len(batch.observations) - stored.observations)
+        if stored.is_new:
+            self._events.created(stored.session)
+        elif stored.messages:
+            self._events.changed(stored.session)
+
+    def _missing(self, batch: SessionBatch) -> list[MessageRecord]:
+        """The messages that are not there yet, so that a repeated import embeds nothing again. The transaction looks again."""
+        with self._database.read(self._reach) as transaction:
+            session = SessionStore(transaction).find(batch.record.external_id)
+            if session is None or not batch.messages:
+                return batch.messages
+            shift = (session.id - batch.record.id) << SEQUENCE_BITS
+            ids = [MessageId(message.id + shift) for message in batch.messages]
+            present = ExtractionStore(transaction).present(session.id, ids)
+        return [message for message in batch.messages if message.id + shift not in present]
+
+    def _store(
+        self,
+        transaction: Transaction,
+        batch: SessionBatch,
+        indexed: Sequence[Indexed],
+        known: Sequence[Indexed],
+        now: int,
+    ) -> _Stored | None:
+        """None, and nothing is stored, if the session was deleted since its first batch: no part of it comes back."""
+        rows = ImportedRows(transaction)
+        pools = PoolStore(transaction, self._indexer.generation)
+        if batch.is_added and SessionStore(transaction).find(batch.record.external_id) is None:
+            return None
+        session, is_new = self._session(transaction, rows, pools, batch.record)
+        shift = (session.id - batch.record.id) << SEQUENCE_BITS
+        messages = self._add_messages(transaction, rows, pools, session, batch, indexed, shift, now)
+        _note_past(transaction, session, batch, shift)
+        memories, ids = _add_memories(transaction, rows, session, batch, known, shift)
+        for memory, revision in batch.revisions:
+            rows.add_revision(ids.get(memory, self.memory_ids.get(memory, memory)), revision)
+        observations = sum(rows.add_observation(session.id, shifted(each, shift)) for each in batch.observations)
+        return _Stored(session, is_new, messages, memories, observations, ids)
+
+    def _session(
+        self, transaction: Transaction, rows: ImportedRows, pools: PoolStore, record: SessionRecord
+    ) -> tuple[Session, bool]:
+        """The session of a record, which is added if missing, and whether it is new. One that is there already stays where it is
+        now, even if it was elsewhere when the archive was made."""
+        sessions = SessionStore(transaction)
+        numbers = session_numbers(transaction.reach.tenant, record.id)
+        existing = sessions.find(record.external_id)
+        if existing is not None:
+            if existing.id not in numbers:
+                raise Conflict(
+                    f"There is another session {record.external_id!r} here already. Delete it, or import into another tenant."
+                )
+            return sessions.lock(record.external_id).session, False
+        scope = _scope(transaction, record)
+        stored = UsageStore(transaction).counts()
+        refuse_over("sessions", stored.sessions, 1, stored.limits.over(self._limits).sessions)
+        pool = pools.ensure(scope.pool)
+        version = pools.raise_version(pool)
+        for number in numbers:
+            if rows.add_session(record, number, pool, version):
+                return sessions.get(record.external_id), True
+        if not transaction.reach.is_whole_tenant:
+            raise NotFound("session", record.external_id)
+        raise Conflict(f"The external_id {record.external_id!r} is taken.")
+
+    def _add_messages(
+        self,
+        transaction: Transaction,
+        rows: ImportedRows,
+        pools: PoolStore,
+        session: Session,
+        batch: SessionBatch,
+        indexed: Sequence[Indexed],
+        shift: int,
+        now: int,
+    ) -> int:
+        """Add the messages that are missing; returns how many."""
+        entries = [
+            (_message(record, session, entry, shift), entry)
+            for record, entry in zip(batch.messages, indexed, strict=True)
+        ]
+        present = ExtractionStore(transaction).present(session.id, [message.id for message, _ in entries])
+        new = [(message, entry) for message, entry in entries if message.id not in present]
+        if not new:
+            return 0
+        usage = UsageStore(transaction)
+        limit = usage.limits().over(self._limits).messages
+        refuse_over("messages", 0 if limit is None else usage.counts().messages, len(new), limit)
+        if rows.has_later_message(session.id, new[0][0].id):
+            rows.forget_vectors(session.id)
+        rows.add_messages(session.id, new)
+        unchecked = sum(message.status == "completed" and not message.is_memory_checked for message, _ in new)
+        version = pools.raise_version(session.pool)
+        waiting = rows.note_messages(session.id, batch.record, added=len(new), unchecked=unchecked, version=version)
+        if unchecked and waiting >= _threshold(transaction, session):
+            SessionStore(transaction).make_due(session.id, now)
+        return len(new)
+
+
+def shifted(record: ObservationRecord, shift: int) -> ObservationRecord:
+    """An observation with its references to messages of the stored session."""
+    return ObservationRecord(
+        id=record.id,
+        content=record.content,
+        source_message_ids=tuple(MessageId(message + shift) for message in record.source_message_ids),
+        first_message_id=MessageId(record.first_message_id + shift),
+        last_message_id=MessageId(record.last_message_id + shift),
+        said_at=record.said_at,
+        created_at=record.created_at,
+    )
+
+
+def _scope(transaction: Transaction, record: SessionRecord) -> Scope:
+    """The scope of a new session, which has to be within the caller's reach. Locks the project."""
+    reach = transaction.reach
+    scope = Scope(tenant=reach.tenant, project=record.project_id, user=record.user_id)
+    if not reach.covers(scope):
+        raise Forbidden("This key is confined to a project or bound to a user, and the archive has sessions of others.")
+    if record.project_id is None:
+        return scope
+    visibility = ProjectStore(transaction).lock_shared(record.project_id).member_visibility
+    return Scope(tenant=reach.tenant, project=record.project_id, user=record.user_id, visibility=visibility)
+
+
+def _message(record: MessageRecord, session: Session, indexed: Indexed, shift: int) -> Message:
+    return Message(
+        id=MessageId(record.id + shift),
+        session=session.id,
+        role=record.role,
+        content=record.content,
+        author=record.author,
+        status=record.status,
+        episode=MessageId(record.episode_id + shift),
+        is_memory_checked=record.is_memory_checked,
+        tokens=indexed.tokens,
+        metadata=record.metadata,
+        created_at=record.created_at,
+        recalled_pool=session.pool if record.has_recalled_text or indexed.quotes else None,
+        categories=record.categories,
+    )
+
+
+def _add_memories(
+    transaction: Transaction,
+    rows: ImportedRows,
+    session: Session,
+    batch: SessionBatch,
+    known: Sequence[Indexed],
+    shift: int,
+) -> tuple[int, dict[MemoryId, MemoryId]]:
+    """Add memories; returns how many were new, and the ids under which all of them are stored."""
+    ids: dict[MemoryId, MemoryId] = {}
+    added = 0
+    for record, entry in zip(batch.memories, known, strict=True):
+        content = checked_memory(record.content, "memory.content")
+        memory = Memory(
+            id=record.id,
+            session=session.id,
+            content=content,
+            importance=record.importance,
+            sources=tuple(MessageId(source + shift) for source in record.source_message_ids),
+            created_at=record.created_at,
+            valid_from=record.valid_from,
+            source=record.source,
+            expires_at=record.expires_at,
+            retracted_at=record.retracted_at,
+            pinned=record.pinned,
+            subject=record.subject,
+            categories=record.categories,
+            metadata=record.metadata,
+        )
+        ids[record.id], is_new = rows.add_memory(memory, record.digest, entry)
+        added += is_new
+    if added:
+        MemoryStore(transaction).count(session.id, added)
+        subjects = frozenset(record.subject for record in batch.memories if record.subject is not None)
+        person = ReplacementStore(transaction).person(session.id)
+        if person is not None and subjects:
+            Supersession(transaction).update(person, Related(subjects=subjects, memories=frozenset()))
+    return added, ids
+
+
+def add_replacements(transaction: Transaction, pairs: Sequence[tuple[MemoryId, MemoryId]]) -> None:
+    """Add pairs of memories of which the newer makes the older untrue, and work out again what is true of them."""
+    rows, replacements = ImportedRows(transaction), ReplacementStore(transaction)
+    changed: dict[Person, set[MemoryId]] = {}
+    for older, newer in pairs:
+        for session in rows.add_replacement(older, newer) or ():
+            person = replacements.person(session)
+            if person is not None:
+                changed.setdefault(person, set()).update((older, newer))
+    for person, memories in sorted(changed.items(), key=lambda entry: (entry[0].pool, entry[0].session)):
+        MemoryStore(transaction).note_change(person.pool)
+        Supersession(transaction).update(person, Related(subjects=frozenset(), memories=frozenset(memories)))
+
+
+def _note_past(transaction: Transaction, session: Session, batch: SessionBatch, shift: int) -> None:
+    """Note where the session was before; a project that is not here counts as none."""
+    past, projects = ExtractionStore(transaction), ProjectStore(transaction)
+    for former in batch.former:
+        project = None if former.project_id is None else projects.find(former.project_id)
+        past.note_past(session.id, MessageId(former.last_message_id + shift), None if project is None else project.id)
+
+
+def _threshold(transaction: Transaction, session: Session) -> int:
+    return pending_message_count(
+        {} if session.project is None else ProjectStore(transaction).get(session.project).settings
+    )

@@ -1,0 +1,85 @@
+"""What an extractor is shown of messages, and what is kept of its answer, whatever it answers (MEM-10, MEM-11, MEM-15)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from cloister.domain.extraction import (
+    ExtractedEntity,
+    ExtractedMemory,
+    ExtractedRelation,
+    Guidance,
+    KnownMemory,
+    Statement,
+)
+from cloister.domain.identifiers import MessageId
+from cloister.domain.prompts.recalled_text import own_words
+from cloister.domain.timestamps import is_valid_time
+from cloister.models.interface import Extractor
+from cloister.services.memories.languages import language_code
+
+
+def evidence(statements: Sequence[Statement]) -> list[Statement]:
+    """The statements without the recalled text that they quote (MEM-10)."""
+    own = (replace(one, content=own_words(one.content)) for one in statements)
+    return [one for one in own if one.content]
+
+
+def extracted_memories(
+    extractor: Extractor,
+    said: Sequence[Statement],
+    known: Sequence[KnownMemory],
+    of_user: Sequence[KnownMemory],
+    guidance: Guidance,
+) -> list[ExtractedMemory]:
+    """The memories that the project wants. Only messages of users are evidence, whatever the extractor names as a source
+    (MEM-11)."""
+    read = _in_languages(said, guidance)
+    users = _of_users(read)
+    if not users:
+        return []
+    found = extractor.memories(read, known, of_user, guidance)
+    by_users = (replace(one, sources=tuple(filter(users.__contains__, one.sources))) for one in found)
+    said_at = {one.id: one.created_at for one in read}
+    return [_dated(one, said_at) for one in by_users if one.sources and guidance.keeps(one)]
+
+
+def extracted_entities(extractor: Extractor, said: Sequence[Statement], guidance: Guidance) -> list[ExtractedEntity]:
+    """The entities of the statements. An entity that a reply mentions is kept (ISO-9), but only users' messages count as sources of
+    notes: an entity that only replies mention has no notes, and one that both mention has the users' messages as its sources."""
+    read = _in_languages(said, guidance)
+    users = _of_users(read)
+    kept: list[ExtractedEntity] = []
+    for entity in extractor.entities(read) if read else ():
+        by_users = tuple(source for source in entity.sources if source in users)
+        if by_users:
+            kept.append(replace(entity, sources=by_users, relations=_stated_by(entity.relations, set(by_users))))
+        else:
+            kept.append(replace(entity, notes="", relations=()))
+    return kept
+
+
+def _stated_by(relations: Sequence[ExtractedRelation], messages: set[MessageId]) -> tuple[ExtractedRelation, ...]:
+    """The relations that some of these messages state, with no other sources (MEM-17)."""
+    stated = (
+        replace(relation, sources=tuple(filter(messages.__contains__, relation.sources))) for relation in relations
+    )
+    return tuple(relation for relation in stated if relation.sources)
+
+
+def _in_languages(said: Sequence[Statement], guidance: Guidance) -> Sequence[Statement]:
+    """The statements in one of the project's languages, and those that are too short to tell."""
+    if not guidance.languages:
+        return said
+    allowed = {None, *guidance.languages}
+    return [one for one in said if language_code(one.content) in allowed]
+
+
+def _of_users(statements: Sequence[Statement]) -> set[MessageId]:
+    return {one.id for one in statements if one.role == "user"}
+
+
+def _dated(memory: ExtractedMemory, said_at: Mapping[MessageId, int]) -> ExtractedMemory:
+    """A memory that is valid from when its first source was said, unless the extractor knows better (MEM-12)."""
+    if memory.valid_from is not None and is_valid_time(memory.valid_from):
+        return memory
+    return replace(memory, valid_from=min(said_at[source] for source in memory.sources))

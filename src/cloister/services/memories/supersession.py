@@ -1,0 +1,93 @@
+"""Keep which memories are true up to date (MEM-12), in the transaction that adds, changes, moves or removes memories.
+
+The rule itself is `domain/truth/supersession.py:successors`. Here it is decided what has to be computed again after a change.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from cloister.domain.identifiers import MemoryId
+from cloister.domain.memory import Memory
+from cloister.domain.truth.supersession import Fact, Person, successors
+from cloister.storage.interface import Transaction
+from cloister.storage.stores.supersession import ReplacementStore, SupersessionStore
+
+MOST_REPLACED = 20
+"""How many known memories one new memory can replace."""
+_MOST_PAIRS = 200
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Related:
+    """The subjects of some memories, and the memories that are in pairs with them: they have to be looked at when these change."""
+
+    subjects: frozenset[str]
+    memories: frozenset[MemoryId]
+
+
+class Supersession:
+    """Works in one transaction. A pool has to be locked before its memories are looked at; adding, removing or moving memories,
+    which raises the pool's version, does so."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+        self._pairs = ReplacementStore(transaction)
+
+    def related(self, memories: Sequence[MemoryId]) -> Related:
+        """What depends on these memories. Ask before they are removed."""
+        ids = set(memories)
+        partners = {one for pair in self._pairs.pairs(memories) for one in pair}
+        return Related(subjects=frozenset(self._pairs.subjects(memories)), memories=frozenset(partners - ids))
+
+    def add(self, person: Person, added: Sequence[Memory], replaces: Mapping[MemoryId, Sequence[MemoryId]]) -> None:
+        """Let new memories take their place in time. `replaces` are the ids that an extractor named for each: those that are not of
+        this person in this pool are ignored."""
+        facts = SupersessionStore(self._transaction, person)
+        new = {memory.id: memory for memory in added}
+        known = {fact.id: fact for fact in facts.by_id(sorted({one for ids in replaces.values() for one in ids}))}
+        for memory, named in replaces.items():
+            for other in dict.fromkeys(named[:MOST_REPLACED]):
+                if other in known and other not in new:
+                    self._pair(new[memory], known[other])
+        subjects = {memory.subject for memory in added if memory.subject is not None}
+        paired = [memory for memory, named in replaces.items() if not known.keys().isdisjoint(named)]
+        self.update(person, Related(subjects=frozenset(subjects), memories=frozenset((*paired, *known))))
+
+    def update(self, person: Person, related: Related) -> None:
+        """Compute again what is true of these subjects and memories."""
+        facts = SupersessionStore(self._transaction, person)
+        found = {fact.id: fact for subject in sorted(related.subjects) for fact in facts.about(subject)}
+        named = {fact.id: fact for fact in facts.by_id(sorted(related.memories - found.keys()))}
+        # A memory that is in a pair may have a subject too: then those about it decide as well.
+        others = {fact.subject for fact in named.values() if fact.subject is not None} - related.subjects
+        for subject in sorted(others):
+            named.update((fact.id, fact) for fact in facts.about(subject))
+        self._settle(facts, {**found, **named})
+
+    def update_all(self, person: Person) -> None:
+        """Compute again what is true of a person, after sessions have come or gone."""
+        facts = SupersessionStore(self._transaction, person)
+        self._settle(facts, {fact.id: fact for fact in facts.all_facts()})
+
+    def _settle(self, store: SupersessionStore, facts: Mapping[MemoryId, Fact]) -> None:
+        pairs: dict[MemoryId, list[MemoryId]] = {}
+        for older, newer in self._pairs.pairs(sorted(facts)):
+            pairs.setdefault(older, []).append(newer)
+            pairs.setdefault(newer, []).append(older)
+        partners = store.by_id(sorted(pairs.keys() - facts.keys()))
+        found = successors([*facts.values(), *partners], pairs)
+        for fact in facts.values():
+            successor = found[fact.id]
+            now = (None, None) if successor is None else (successor.id, successor.valid_from)
+            if now != (fact.superseded_by, fact.valid_until):
+                store.set_successor(fact, successor)
+
+    def _pair(self, new: Memory, known: Fact) -> None:
+        """Store a pair, and with it the pairs that follow from it, so that of three memories that replaced each other the first
+        stays superseded when the second goes."""
+        is_newer = (new.valid_from, new.created_at, new.id) > known.order
+        older, newer = (known.id, new.id) if is_newer else (new.id, known.id)
+        before = {older, *(first for first, second in self._pairs.pairs([older]) if second == older)}
+        after = {newer, *(second for first, second in self._pairs.pairs([newer]) if first == newer)}
+        pairs = [(first, second) for first in sorted(before) for second in sorted(after) if first != second]
+        self._pairs.add([(older, newer), *pairs[:_MOST_PAIRS]])

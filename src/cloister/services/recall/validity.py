@@ -1,0 +1,105 @@
+"""Which memories of a pool are true (MEM-12): columns besides those of the index, read when the pool's memories have changed.
+
+Time passes without a write, so what has expired is decided at every question and never stored.
+"""
+
+import threading
+from collections import OrderedDict
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from cloister.storage.stores.memories import StoredMemories
+
+Ids = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+MOST_PINNED = 20
+"""How many pinned memories a context has at most."""
+_NEVER = (1 << 63) - 1
+_MOST_MEMORIES = 2_000_000
+
+
+class MemoryValidity:
+    """The columns of the memories of one pool, in the order of their ids."""
+
+    def __init__(self, rows: list[tuple[Any, ...]]) -> None:
+        ordered = sorted(rows)
+        said: dict[tuple[str | None, bytes], int] = {}
+        self.ids: Ids = np.array([row[0] for row in ordered], np.int64)
+        self._said = np.array([said.setdefault((row[1], row[2]), len(said)) for row in ordered], np.int64)
+        self._created = np.array([row[3] for row in ordered], np.int64)
+        self._from = np.array([row[4] for row in ordered], np.int64)
+        self._until = _times([row[5] for row in ordered])
+        self._current = np.array([row[6] is None for row in ordered], np.bool_)
+        self._stands = np.array([row[7] is None for row in ordered], np.bool_)
+        self._expires = _times([row[8] for row in ordered])
+        self._pinned = np.array([bool(row[9]) for row in ordered], np.bool_)
+        self._repeats = len(said) < len(ordered)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def true_at(self, now: int, *, as_of: int | None, with_past: bool) -> Mask:
+        """The memories that are true now, or were at another time; with those of the past if the question asks for it. Never those
+        that were retracted."""
+        if as_of is not None:
+            return self._stands & (self._from <= as_of) & (as_of < self._until) & (as_of < self._expires)
+        true = self._stands & (now < self._expires)
+        return true if with_past else true & self._current
+
+    def among(self, ids: Ids) -> Mask:
+        return np.isin(self.ids, ids)
+
+    def distinct(self, mask: Mask) -> Mask:
+        """Of equal memories of one user only the newest."""
+        if not self._repeats:
+            return mask
+        positions = np.flatnonzero(mask)
+        newest_first = positions[np.lexsort((-self.ids[positions], -self._created[positions]))]
+        _, first = np.unique(self._said[newest_first], return_index=True)
+        kept = np.zeros(len(mask), np.bool_)
+        kept[newest_first[first]] = True
+        return kept
+
+    def pinned(self, mask: Mask) -> list[int]:
+        """The ids of pinned memories, oldest first."""
+        positions = np.flatnonzero(mask & self._pinned)
+        order = np.lexsort((self.ids[positions], self._created[positions]))
+        return self.ids[positions[order]].tolist()
+
+
+class Validities:
+    """The columns by tenant and pool, each of one version of the pool; the least recently used are dropped above a limit."""
+
+    def __init__(self, most_memories: int = _MOST_MEMORIES) -> None:
+        self._most = most_memories
+        self._lock = threading.Lock()
+        self._known: OrderedDict[tuple[int, int], tuple[int, MemoryValidity]] = OrderedDict()
+
+    def of(self, rows: StoredMemories) -> MemoryValidity:
+        """The columns at the snapshot of the reader."""
+        key, version = (rows.tenant, rows.partition), rows.version()
+        with self._lock:
+            known = self._known.get(key)
+            if known is not None and known[0] == version:
+                self._known.move_to_end(key)
+                return known[1]
+        read = MemoryValidity(cast(list[tuple[Any, ...]], rows.validity_rows()))
+        with self._lock:
+            current = self._known.get(key)
+            if version is not None and (current is None or current[0] < version):
+                self._known[key] = (version, read)
+                self._known.move_to_end(key)
+            self._make_room()
+        return read
+
+    def _make_room(self) -> None:
+        total = sum(len(validity) + 1 for _, validity in self._known.values())
+        while total > self._most and len(self._known) > 1:
+            _, (_, oldest) = self._known.popitem(last=False)
+            total -= len(oldest) + 1
+
+
+def _times(given: list[int | None]) -> Ids:
+    return np.array([_NEVER if time is None else time for time in given], np.int64)

@@ -1,0 +1,226 @@
+-- What an export reads: all of a tenant, of one project (:project_id) or of one user (:user_id); and what an import adds to.
+
+-- name: archive_projects
+-- Of a user: the projects of the user's sessions.
+SELECT {project_columns}
+FROM project
+WHERE tenant_id = :tenant_id AND deleted_at IS NULL
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
+    AND (CAST(:project_id AS BIGINT) IS NULL OR project_id = :project_id)
+    AND (
+        (CAST(:user_id AS TEXT) IS NULL AND CAST(:bound_user AS TEXT) IS NULL)
+        OR EXISTS (
+            SELECT 1 FROM session AS s
+            WHERE s.tenant_id = :tenant_id AND s.project_id = project.project_id
+                AND (CAST(:user_id AS TEXT) IS NULL OR s.user_id = :user_id)
+                AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
+        )
+    )
+ORDER BY project_id
+
+-- name: archive_sessions
+SELECT
+    s.session_id, s.external_id, s.project_id, s.user_id, s.title, s.tags, s.metadata, s.next_sequence, s.episode_id,
+    s.observed_message_id, s.created_at, s.updated_at, s.pool_id, p.user_id
+FROM session AS s
+JOIN pool AS p ON p.tenant_id = s.tenant_id AND p.pool_id = s.pool_id
+WHERE s.tenant_id = :tenant_id AND s.pool_id IS NOT NULL
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR s.project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
+    AND (CAST(:project_id AS BIGINT) IS NULL OR s.project_id = :project_id)
+    AND (CAST(:user_id AS TEXT) IS NULL OR s.user_id = :user_id)
+ORDER BY s.session_id
+
+-- name: archive_observations
+SELECT observation_id, content, sources, first_message_id, last_message_id, said_at, created_at FROM observation
+WHERE tenant_id = :tenant_id AND session_id = :session_id
+ORDER BY observation_id
+
+-- name: archive_revisions
+SELECT revision_id, action, changed_by, digest, before, changed_at, undone_at FROM memory_revision
+WHERE tenant_id = :tenant_id AND memory_id = :memory_id
+ORDER BY revision_id
+
+-- name: archive_memory_digests
+-- The digests of a session's memories, and how many changes by people each has.
+SELECT m.memory_id, m.digest, (
+    SELECT count(*) FROM memory_revision AS r WHERE r.tenant_id = :tenant_id AND r.memory_id = m.memory_id
+)
+FROM memory AS m
+WHERE m.tenant_id = :tenant_id AND m.session_id = :session_id
+
+-- name: archive_replacements
+-- Both memories are of exported sessions.
+SELECT r.older_id, r.newer_id
+FROM memory_replacement AS r
+JOIN memory AS m ON m.tenant_id = r.tenant_id AND m.memory_id = r.older_id
+JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+JOIN memory AS n ON n.tenant_id = r.tenant_id AND n.memory_id = r.newer_id
+JOIN session AS t ON t.tenant_id = n.tenant_id AND t.session_id = n.session_id
+WHERE r.tenant_id = :tenant_id
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR (s.project_id = :confined_to AND t.project_id = :confined_to))
+    AND (CAST(:bound_user AS TEXT) IS NULL OR (s.user_id = :bound_user AND t.user_id = :bound_user))
+    AND (CAST(:project_id AS BIGINT) IS NULL OR (s.project_id = :project_id AND t.project_id = :project_id))
+    AND (CAST(:user_id AS TEXT) IS NULL OR (s.user_id = :user_id AND t.user_id = :user_id))
+ORDER BY r.older_id, r.newer_id
+
+-- name: archive_entities
+-- The entities of live projects that exported sessions mention. Of a user: those of no other user's part.
+SELECT e.entity_id, e.project_id, e.user_id, e.name, e.type, e.created_at
+FROM entity AS e
+JOIN project AS p ON p.tenant_id = e.tenant_id AND p.project_id = e.project_id AND p.deleted_at IS NULL
+WHERE e.tenant_id = :tenant_id AND e.deleted_at IS NULL
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR e.project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR e.user_id IS NULL OR e.user_id = :bound_user)
+    AND (CAST(:project_id AS BIGINT) IS NULL OR e.project_id = :project_id)
+    AND (CAST(:user_id AS TEXT) IS NULL OR e.user_id IS NULL OR e.user_id = :user_id)
+    AND EXISTS (
+        SELECT 1 FROM mention AS m
+        JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+        WHERE m.tenant_id = :tenant_id AND m.entity_id = e.entity_id
+            AND (CAST(:confined_to AS BIGINT) IS NULL OR s.project_id = :confined_to)
+            AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
+            AND (CAST(:project_id AS BIGINT) IS NULL OR s.project_id = :project_id)
+            AND (CAST(:user_id AS TEXT) IS NULL OR s.user_id = :user_id)
+    )
+ORDER BY e.entity_id
+
+-- name: archive_mentions
+SELECT m.message_id, m.notes, m.created_at
+FROM mention AS m
+JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+WHERE m.tenant_id = :tenant_id AND m.entity_id = :entity_id
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR s.project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
+    AND (CAST(:project_id AS BIGINT) IS NULL OR s.project_id = :project_id)
+    AND (CAST(:user_id AS TEXT) IS NULL OR s.user_id = :user_id)
+ORDER BY m.message_id
+
+-- name: restore_project
+UPDATE project SET deleted_at = NULL WHERE tenant_id = :tenant_id AND project_id = :project_id AND deleted_at IS NOT NULL
+
+-- name: delete_unused_default_project
+-- The project that a new tenant begins with, if the tenant never had a session and no key names the project.
+DELETE FROM project
+WHERE tenant_id = :tenant_id AND is_default = 1 AND settings = '{}' AND name = :name
+    AND NOT EXISTS (SELECT 1 FROM pool AS o WHERE o.tenant_id = :tenant_id AND o.project_id = project.project_id)
+    AND NOT EXISTS (SELECT 1 FROM session AS s WHERE s.tenant_id = :tenant_id)
+    AND NOT EXISTS (SELECT 1 FROM entity AS e WHERE e.tenant_id = :tenant_id AND e.project_id = project.project_id)
+    AND NOT EXISTS (SELECT 1 FROM api_key AS k WHERE k.tenant_id = :tenant_id AND k.project_id = project.project_id)
+    AND NOT EXISTS (SELECT 1 FROM session_past AS b WHERE b.tenant_id = :tenant_id AND b.project_id = project.project_id)
+
+-- name: import_session
+-- Returns no row if the id or the external id is taken.
+INSERT INTO session (
+    session_id, tenant_id, external_id, project_id, pool_id, user_id, title, tags, metadata, next_sequence, episode_id,
+    observed_message_id, message_count, changed_version, rebuilt_version, created_at, updated_at
+) VALUES (
+    :session_id, :tenant_id, :external_id, :project_id, :pool_id, :user_id, :title, :tags, :metadata, :next_sequence,
+    :episode_id, :observed_message_id, 0, :version, :version, :created_at, :updated_at
+)
+ON CONFLICT DO NOTHING
+RETURNING session_id
+
+-- name: restore_session
+-- A deleted session of the tenant, of which the bare id is left. Returns no row if there is none.
+UPDATE session
+SET external_id = :external_id, project_id = :project_id, pool_id = :pool_id, user_id = :user_id, title = :title,
+    tags = :tags, metadata = :metadata, next_sequence = :next_sequence, episode_id = :episode_id,
+    observed_message_id = :observed_message_id, changed_version = :version, rebuilt_version = :version,
+    created_at = :created_at, updated_at = :updated_at
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND pool_id IS NULL
+RETURNING session_id
+
+-- name: import_message
+INSERT INTO message (
+    message_id, tenant_id, session_id, role, status, author, created_at, generation, indexed_at, vector, terms, episode_id,
+    tokens, metadata, content, recalled_pool_id, categories, is_memory_checked
+) VALUES (
+    :message_id, :tenant_id, :session_id, :role, :status, :author, :created_at, :generation, :indexed_at, :vector, :terms,
+    :episode_id, :tokens, :metadata, :content, :recalled_pool_id, :categories, :is_memory_checked
+)
+
+-- name: note_import
+UPDATE session
+SET message_count = message_count + :added, unchecked_count = unchecked_count + :unchecked, changed_version = :version,
+    rebuilt_version = :version, episode_id = coalesce(episode_id, :episode_id),
+    next_sequence = CASE WHEN next_sequence > :next_sequence THEN next_sequence ELSE :next_sequence END,
+    updated_at = CASE WHEN updated_at > :updated_at THEN updated_at ELSE :updated_at END
+WHERE tenant_id = :tenant_id AND session_id = :session_id
+RETURNING unchecked_count
+
+-- name: later_message
+SELECT message_id FROM message WHERE tenant_id = :tenant_id AND message_id > :message_id AND message_id <= :last LIMIT 1
+
+-- name: session_of_memory
+SELECT session_id FROM memory WHERE tenant_id = :tenant_id AND memory_id = :memory_id
+
+-- name: memory_of_digest
+SELECT memory_id FROM memory WHERE tenant_id = :tenant_id AND session_id = :session_id AND digest = :digest
+
+-- name: set_memory_state
+UPDATE memory SET pinned = :pinned, expires_at = :expires_at, retracted_at = :retracted_at
+WHERE tenant_id = :tenant_id AND memory_id = :memory_id
+
+-- name: memory_of_revision
+SELECT memory_id FROM memory_revision WHERE tenant_id = :tenant_id AND revision_id = :revision_id
+
+-- name: import_revision
+-- Returns no row if the id is taken.
+INSERT INTO memory_revision (
+    revision_id, tenant_id, memory_id, action, changed_at, changed_by, undone_at, digest, before
+) VALUES (
+    :revision_id, :tenant_id, :memory_id, :action, :changed_at, :changed_by, :undone_at, :digest, :before
+)
+ON CONFLICT DO NOTHING
+RETURNING revision_id
+
+-- name: sessions_of_two_memories
+-- If both are of the same user, and within the caller's reach.
+SELECT s.session_id, t.session_id
+FROM memory AS m
+JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+JOIN memory AS n ON n.tenant_id = m.tenant_id AND n.memory_id = :other_id
+JOIN session AS t ON t.tenant_id = n.tenant_id AND t.session_id = n.session_id
+WHERE m.tenant_id = :tenant_id AND m.memory_id = :memory_id AND t.user_id IS NOT DISTINCT FROM s.user_id
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR (s.project_id = :confined_to AND t.project_id = :confined_to))
+    AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
+
+-- name: import_replacement
+INSERT INTO memory_replacement (tenant_id, older_id, newer_id) VALUES (:tenant_id, :older_id, :newer_id)
+ON CONFLICT DO NOTHING
+
+-- name: session_of_observation
+SELECT session_id FROM observation WHERE tenant_id = :tenant_id AND observation_id = :observation_id
+
+-- name: import_observation
+-- Returns no row if the id is taken.
+INSERT INTO observation (
+    observation_id, tenant_id, session_id, first_message_id, last_message_id, created_at, said_at, sources, content
+) VALUES (
+    :observation_id, :tenant_id, :session_id, :first_message_id, :last_message_id, :created_at, :said_at, :sources, :content
+)
+ON CONFLICT DO NOTHING
+RETURNING observation_id
+
+-- name: messages_to_mention
+-- Those of these messages that exist, with their sessions, within the caller's reach.
+SELECT m.message_id, m.session_id, s.user_id
+FROM json_each(CAST(:message_ids AS TEXT)) AS named
+CROSS JOIN message AS m
+CROSS JOIN session AS s
+WHERE m.message_id = named.value AND m.tenant_id = :tenant_id AND s.session_id = m.session_id AND s.tenant_id = m.tenant_id
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR s.project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
+
+-- name: mentions_of_entity
+SELECT message_id FROM mention
+WHERE tenant_id = :tenant_id AND entity_id = :entity_id
+    AND message_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
+
+-- name: message_metadata
+SELECT message_id, metadata FROM message
+WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :last AND metadata <> '{}'
+
+-- name: set_updated_at
+UPDATE session SET updated_at = :updated_at WHERE tenant_id = :tenant_id AND session_id = :session_id

@@ -1,0 +1,82 @@
+-- columns: fact_columns
+m.memory_id, m.session_id, m.subject, m.content, m.valid_from, m.created_at, m.retracted_at, m.source, m.pinned,
+m.superseded_by, m.valid_until
+
+-- name: facts_of_person
+-- The memories of one person in one pool that can supersede or be superseded. Of a session without a user only its own.
+SELECT {fact_columns}
+FROM session AS s
+JOIN memory AS m ON m.tenant_id = s.tenant_id AND m.session_id = s.session_id
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id
+    AND (s.user_id = CAST(:user_id AS TEXT) OR CAST(:user_id AS TEXT) IS NULL AND s.session_id = :session_id)
+    AND (
+        m.subject IS NOT NULL OR m.superseded_by IS NOT NULL
+        OR EXISTS (SELECT 1 FROM memory_replacement AS r WHERE r.tenant_id = :tenant_id AND r.older_id = m.memory_id)
+    )
+
+-- name: facts_about
+-- The memories of one person in one pool about one subject.
+SELECT {fact_columns}
+FROM session AS s
+JOIN memory AS m ON m.tenant_id = s.tenant_id AND m.session_id = s.session_id
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.subject = :subject
+    AND (s.user_id = CAST(:user_id AS TEXT) OR CAST(:user_id AS TEXT) IS NULL AND s.session_id = :session_id)
+
+-- name: facts_by_id
+-- The memories with these ids that are of one person in one pool; other ids are left out.
+SELECT {fact_columns}
+FROM json_each(CAST(:memory_ids AS TEXT)) AS named
+CROSS JOIN memory AS m
+CROSS JOIN session AS s
+WHERE m.memory_id = named.value AND m.tenant_id = :tenant_id
+    AND s.session_id = m.session_id AND s.tenant_id = m.tenant_id AND s.pool_id = :pool_id
+    AND (s.user_id = CAST(:user_id AS TEXT) OR CAST(:user_id AS TEXT) IS NULL AND s.session_id = :session_id)
+
+-- name: subjects_of_memories
+SELECT DISTINCT subject FROM memory
+WHERE tenant_id = :tenant_id AND subject IS NOT NULL
+    AND memory_id IN (SELECT value FROM json_each(CAST(:memory_ids AS TEXT)))
+
+-- name: replacements
+-- The pairs of which at least one is among these memories.
+SELECT older_id, newer_id FROM memory_replacement
+WHERE tenant_id = :tenant_id AND older_id IN (SELECT value FROM json_each(CAST(:memory_ids AS TEXT)))
+UNION
+SELECT older_id, newer_id FROM memory_replacement
+WHERE tenant_id = :tenant_id AND newer_id IN (SELECT value FROM json_each(CAST(:memory_ids AS TEXT)))
+
+-- name: insert_replacement
+INSERT INTO memory_replacement (tenant_id, older_id, newer_id) VALUES (:tenant_id, :older_id, :newer_id)
+ON CONFLICT DO NOTHING
+
+-- name: delete_replacements
+DELETE FROM memory_replacement
+WHERE tenant_id = :tenant_id
+    AND (
+        older_id IN (SELECT value FROM json_each(CAST(:memory_ids AS TEXT)))
+        OR newer_id IN (SELECT value FROM json_each(CAST(:memory_ids AS TEXT)))
+    )
+
+-- name: set_superseded
+UPDATE memory SET superseded_by = :superseded_by, valid_until = :valid_until
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND memory_id = :memory_id
+
+-- name: retracted_statements
+-- What was retracted of one person in one pool: an extraction does not bring it back.
+SELECT m.content
+FROM session AS s
+JOIN memory AS m ON m.tenant_id = s.tenant_id AND m.session_id = s.session_id
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.retracted_at IS NOT NULL
+    AND (s.user_id = CAST(:user_id AS TEXT) OR CAST(:user_id AS TEXT) IS NULL AND s.session_id = :session_id)
+
+-- name: corrected_digests
+-- The digests of texts of one person in one pool that a person replaced by others.
+SELECT r.digest
+FROM session AS s
+JOIN memory AS m ON m.tenant_id = s.tenant_id AND m.session_id = s.session_id
+JOIN memory_revision AS r ON r.tenant_id = m.tenant_id AND r.memory_id = m.memory_id
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND r.digest IS NOT NULL AND r.undone_at IS NULL
+    AND (s.user_id = CAST(:user_id AS TEXT) OR CAST(:user_id AS TEXT) IS NULL AND s.session_id = :session_id)
+
+-- name: person_of_session
+SELECT pool_id, user_id FROM session WHERE tenant_id = :tenant_id AND session_id = :session_id AND pool_id IS NOT NULL

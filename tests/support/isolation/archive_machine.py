@@ -1,0 +1,50 @@
+"""The isolation machine with archives (ORG-11): at any moment one has exactly what the oracle says, and importing it changes
+nothing."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis.stateful import rule
+
+from cloister.bootstrap import Services
+from cloister.domain.archive.imported import ImportCounts
+from cloister.domain.archive.target import ArchiveTarget
+from cloister.domain.identifiers import format_message_id
+from support.isolation.isolation_machine import house_numbers, picks, tenant_numbers
+from support.isolation.oracle import Conversation, Tenant
+from support.isolation.turn_machine import TurnMachine
+
+USERS = ("ann", "bob")
+
+
+class ArchiveMachine(TurnMachine):
+    """ORG-11, with all that the machines before it show."""
+
+    @rule(house=house_numbers, tenant=tenant_numbers)
+    def export_and_import_everything(self, house: int, tenant: int) -> None:
+        services, home = self._step(house, tenant)
+        lines = self._archive(services, home, ArchiveTarget(), lambda _: True)
+        imported = services.import_lines.run(home.reach, lines)
+        assert imported.added == ImportCounts()
+
+    @rule(house=house_numbers, tenant=tenant_numbers, pick=picks)
+    def export_a_part(self, house: int, tenant: int, pick: int) -> None:
+        services, home = self._step(house, tenant)
+        project, user = list(home.projects)[pick % len(home.projects)], USERS[pick % 2]
+        self._archive(services, home, ArchiveTarget(project=project), lambda one: one.project == project)
+        self._archive(services, home, ArchiveTarget(user=user), lambda one: one.user == user)
+
+    def _archive(
+        self, services: Services, home: Tenant, target: ArchiveTarget, belongs: Callable[[Conversation], bool]
+    ) -> list[bytes]:
+        """The archive, whose sessions and messages are those of the conversations that belong to it."""
+        lines = list(services.export.lines(home.reach, target))
+        records: list[dict[str, Any]] = [json.loads(line) for line in lines]
+        wanted = [one for one in home.conversations.values() if belongs(one)]
+        assert {each["external_id"] for each in records if each["kind"] == "session"} == {one.name for one in wanted}
+        assert {each["id"] for each in records if each["kind"] == "message"} == {
+            format_message_id(said.id) for one in wanted for said in one.said
+        }
+        assert sum(each["kind"] == "memory" for each in records) == sum(len(one.memories) for one in wanted)
+        return lines
