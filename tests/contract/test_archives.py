@@ -10,6 +10,7 @@ import pytest
 from cloister.domain.archive.imported import ImportCounts
 from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.context import Context
+from cloister.domain.conversation import Draft
 from cloister.domain.errors import CloisterError, Forbidden, InvalidRequest, NotFound, QuotaExceeded
 from cloister.domain.extraction import ExtractedMemory
 from cloister.domain.identifiers import format_message_id
@@ -392,3 +393,22 @@ def test_org_11_reach_is_respected(house: MemorySetup) -> None:
     assert list(export.lines(Reach(tenant=tenant, user="ann"), ArchiveTarget(user="ann"))) == archive_of(
         house, ArchiveTarget(user="ann")
     )
+
+
+def test_org_11_an_old_message_that_comes_back_is_forgotten_by_age(house: MemorySetup) -> None:
+    """ORG-11, MEM-18: even if the worker knew how old the other messages of the session are."""
+    project = house.project("Garden", "shared", retention_days=30)
+    house.session("s", project, "ann")
+    now, day = house.clock(), 24 * 3_600_000_000
+    drafts = [Draft(role="user", content=f"Said {days} days ago.", created_at=now - days * day) for days in (20, 10, 1)]
+    first = house.services.record.messages(house.reach, "s", drafts).messages[0]
+    lines = archive_of(house)
+    house.services.forgetting.message(house.reach, first.id)
+    assert house.services.retention.apply(house.reach, project).counts.messages == 0
+    import_into(house, lines)
+    house.clock.moment += 15 * day
+    assert house.services.retention.apply(house.reach, project).counts.messages == 1
+    assert [message.content for message in house.services.sessions.messages(house.reach, "s", limit=9)[1]] == [
+        "Said 10 days ago.",
+        "Said 1 days ago.",
+    ]

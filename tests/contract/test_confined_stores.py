@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 
+from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.entity import same_name
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import EntityId, ProjectId, SessionId
 from cloister.domain.scope import Reach
 from cloister.storage.interface import Transaction
+from cloister.storage.stores.archived_rows import ArchivedRows
 from cloister.storage.stores.changes import ChangeStore
 from cloister.storage.stores.derived_index_rows import EntityIndexStore, MemoryIndexStore
 from cloister.storage.stores.entities import EntityStore, StoredEntities
@@ -44,6 +46,26 @@ from support.isolation.twin_tenants import (
 )
 
 CONFINED: dict[str, Case] = {
+    "ArchivedRows.projects": Case(
+        act=lambda t, h: [record.id for record in ArchivedRows(t, ArchiveTarget()).projects()], nothing=[GARDEN]
+    ),
+    "ArchivedRows.sessions": Case(
+        act=lambda t, h: (
+            [found.record.external_id for found in ArchivedRows(t, ArchiveTarget()).sessions()]
+            == [place.name for place in h.places if place.project == GARDEN]
+        ),
+        nothing=True,
+    ),
+    "ArchivedRows.entities": Case(
+        act=lambda t, h: [record.project_id for record in ArchivedRows(t, ArchiveTarget()).entities()],
+        nothing=[GARDEN],
+    ),
+    "ArchivedRows.replacements": Case(
+        act=lambda t, h: (
+            [pair.older_id for pair in ArchivedRows(t, ArchiveTarget()).replacements()] == [h.first.memory]
+        ),
+        nothing=True,
+    ),
     "ProjectStore.find": Case(act=lambda t, h: ProjectStore(t).find(h.cellar), nothing=None),
     "ProjectStore.default": Case(act=lambda t, h: ProjectStore(t).default(), nothing=GARDEN),
     "ProjectStore.get": Case(act=lambda t, h: ProjectStore(t).get(h.cellar), nothing=NotFound),
@@ -286,6 +308,26 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
 # These take the integer id of a session, project or pool that the caller found under its own reach, or name the tenant's own;
 # keys and usage are the whole tenant's, and their services refuse a confined caller.
 BY_FOUND_ID = {
+    "ArchivedRows.messages",
+    "ArchivedRows.memories",
+    "ArchivedRows.observations",
+    "ArchivedRows.mentions",
+    "ImportedRows.restore_project",
+    "ImportedRows.remove_unused_default_project",
+    "ImportedRows.has_default_project",
+    "ImportedRows.add_session",
+    "ImportedRows.source_ids",
+    "ImportedRows.set_updated_at",
+    "ImportedRows.add_messages",
+    "ImportedRows.note_messages",
+    "ImportedRows.has_later_message",
+    "ImportedRows.forget_vectors",
+    "ImportedRows.add_memory",
+    "ImportedRows.add_revision",
+    "ImportedRows.add_replacement",
+    "ImportedRows.add_observation",
+    "ImportedRows.messages_to_mention",
+    "ImportedRows.mentioned",
     "VectorStore.claim",
     "VectorStore.release",
     "VectorStore.waiting",

@@ -233,8 +233,8 @@ def test_a_model_is_told_what_other_sessions_know_and_may_keep_it_here_too(engin
     model.follows(lambda _: completed({"memories": answer, "entities": [], "notes": []}))
     house.tell("second", "As you know, I am allergic to nuts, and I have a cat.")
     question = next(asked.question for asked in model.asked if asked.statements)
-    assert f"<from-other-conversations>\n- {FACT}\n</from-other-conversations>" in question
-    assert "<known>\n- The user has a cat.\n</known>" in question
+    assert f"<from-other-conversations>\n2. {FACT}\n</from-other-conversations>" in question
+    assert "<known>\n1. The user has a cat.\n</known>" in question
     assert house.memories("second") == ["The user has a cat.", FACT]
 
 

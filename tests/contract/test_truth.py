@@ -5,9 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from cloister.domain.memory import StoredMemory
+from cloister.services.memories.corrections import MemoryChange
 from cloister.services.recall.search import MemoryHit, SearchTarget
 from support.databases.engines import Engine
 from support.setups.facts import DAY, START, FactSetup, settle_facts
+from support.setups.memories import settle_house
 
 ROME, OSLO, PARIS = (f"home = The user lives in {city}" for city in ("Rome", "Oslo", "Paris"))
 
@@ -301,3 +303,35 @@ def test_facts_that_two_sessions_state_at_once_are_put_in_order(house: FactSetup
         "c": "superseded",
         "d": "active",
     }
+
+
+def test_a_memory_that_a_person_adds_supersedes_what_was_extracted(engine: Engine) -> None:
+    """MEM-12, MEM-13: by hand as by rules, where it states the present value of one fact; also what a person corrected."""
+    house = settle_house(engine)
+    house.session("a", user="ann")
+    house.session("b", user="ann")
+    house.tell("a", "I live in Rome.", "I have a cat.")
+    rome = house.stored("a")[0].memory.id
+    change = MemoryChange(given=frozenset({"content"}), content="The user lives in Milan.")
+    house.services.corrections.correct(house.reach, rome, change, by=None)
+    house.services.memories.add(house.reach, "b", ["The user lives in Oslo.", "Anna lives in Bern."])
+    assert set(house.recalled("a", "Where does the user live?")) == {
+        "The user lives in Oslo.",
+        "Anna lives in Bern.",
+        "The user has a cat.",
+    }
+    assert house.services.corrections.get(house.reach, rome).status == "superseded"
+
+
+def test_after_rome_and_oslo_the_context_holds_oslo_by_the_rules(engine: Engine) -> None:
+    """MEM-12: through the extractor without a model; when the move is forgotten, Rome is true again."""
+    house = settle_house(engine)
+    house.session("a", user="ann")
+    house.session("b", user="ann")
+    house.tell("a", "I live in Rome.")
+    (moved,) = house.tell("b", "I moved to Oslo last week.")
+    assert "Rome" not in house.context("a", "Where do I live?").memory_context
+    assert "Oslo" in house.context("a", "Where do I live?").memory_context
+    assert "Rome (until " in house.context("a", "Where did I live before?").memory_context.replace(".", "")
+    house.services.forgetting.message(house.reach, moved.id)
+    assert "Rome" in house.context("a", "Where do I live?").memory_context

@@ -37,6 +37,10 @@ def before_call(_: schemathesis.HookContext, case: Any, **__: Any) -> None:
     _want_no_other_dimensions(body)
     _say_something(body)
     _filter_within_bounds(query, body)
+    _try_one_thing(query, body)
+    if case.operation.path == "/v1/memories/{memory_id}" and not body:
+        body["pinned"] = True  # a change has to name something
+    _name_no_project_of_all(case.operation.path, query, headers)
     if case.meta.phase.name.value != "stateful" and case.method != "DELETE":
         _name_what_is_there(path, query, body)
     _go_on_where_a_page_ended(query, case.operation.path.format(**path))
@@ -110,6 +114,24 @@ def _filter_within_bounds(query: Fields, body: Fields) -> None:
         depth, conditions = _size(cast(Fields, given))
         if depth > 5 or conditions > 50:
             body["filter"] = {"or": [{"role": "user"}, {"kind": "memory"}]}
+
+
+def _try_one_thing(query: Fields, body: Fields) -> None:
+    """A number of days is only tried, and not together with another change of who recalls what."""
+    if "retention_days" in query:
+        query["dry_run"] = "true"
+    if "dry_run" in query and "retention_days" in _fields(body.get("settings")):
+        body.pop("member_visibility", None)
+
+
+def _name_no_project_of_all(path: str, query: Fields, headers: Fields) -> None:
+    """What is for all projects is refused for one, and needs no id."""
+    if path == "/v1/export" and query.get("scope", "tenant") == "tenant":
+        query.pop("id", None)
+    if path == "/v1/export" and query.get("scope") == "project":
+        query["id"] = _GROUND["project_id"]
+    if path == "/org/retention" or (path == "/v1/export" and query.get("scope") != "project"):
+        headers.pop("X-Project-ID", None)
 
 
 def _size(filter: Fields) -> tuple[int, int]:

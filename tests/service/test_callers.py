@@ -288,12 +288,12 @@ ROWS = (
     Row("POST", "/v1/entities/{entity_id}/split", "403 403 200 404 200 200 404", {"aliases": ["Annie"]}),
     Row("POST", "/v1/entities/{entity_id}/restore", "403 403 200 404 200 200 404"),
     Row("POST", "/v1/sessions/{external_id}/extract", "403 200 200 404 200 200 404"),
-    Row("POST", "/v1/extract/preview", "403 200 200 200 200 200 200", {"messages": [ONE]}),
-    Row("POST", "/v1/extract/preview", "403 200 200 404 200 200 403", {"messages": [ONE]}, in_garden=True),
+    Row("POST", "/v1/extract/preview", "403 403 200 200 200 200 200", {"messages": [ONE]}),
+    Row("POST", "/v1/extract/preview", "403 403 200 404 200 200 403", {"messages": [ONE]}, in_garden=True),
     Row(
-        "POST", "/v1/extract/preview", "403 200 200 404 200 200 404", {"messages": [ONE], "project_id": "{project_id}"}
+        "POST", "/v1/extract/preview", "403 403 200 404 200 200 404", {"messages": [ONE], "project_id": "{project_id}"}
     ),
-    Row("POST", "/v1/extract/preview", "403 200 200 200 200 403 403", {"messages": [ONE], "project_id": None}),
+    Row("POST", "/v1/extract/preview", "403 403 200 200 200 403 403", {"messages": [ONE], "project_id": None}),
     Row("GET", "/v1/sessions/{external_id}/observations", "200 403 200 404 200 200 404"),
     Row("GET", "/v1/events", "200 403 200 200 200 200 200"),
     Row("GET", "/v1/events", "200 403 200 404 200 200 403", in_garden=True),

@@ -81,6 +81,9 @@ class Client:
         sometimes = [self.read, self.context, self.search, self.move, self.forget, self.tell, self.keep_memories]
         rarely = [
             self.look_at_what_derives,
+            self.keep_memories_true,
+            self.keep_settings,
+            self.take_along,
             self.look_around,
             self.pass_through,
             self.keep_projects,
@@ -175,6 +178,38 @@ class Client:
                 body = {"project_id": self._random.choice(self._home.projects)}
                 route = "/v1/entities/{entity_id}"
                 self.ask("PATCH", f"/v1/entities/{entity['id']}", 200, 404, route=route, json=body)
+
+    def keep_memories_true(self) -> None:
+        """A memory of this client's own is corrected, retracted and restored; what is not stored is only shown."""
+        body = {"session_id": self._random.choice(KEPT), "contents": [self.words()]}
+        (memory,) = self.ask("POST", "/v1/memories", 201, json=body).json()["appended"]
+        path, route = f"/v1/memories/{memory['id']}", "/v1/memories/{memory_id}"
+        corrected = self.words()
+        changed = self.ask("PATCH", path, 200, route=route, json={"content": corrected}).json()
+        assert (changed["content"], changed["source"]) == (corrected, "corrected")
+        assert self.ask("POST", f"{path}/retract", 200, route=f"{route}/retract").json()["status"] == "retracted"
+        assert self.ask("POST", f"{path}/restore", 200, route=f"{route}/restore").json()["status"] == "active"
+        assert len(self.ask("GET", f"{path}/history", 200, route=f"{route}/history").json()["data"]) >= 2
+        assert self.ask("GET", path, 200, route=route).json()["content"] == corrected
+        self.ask("DELETE", path, 204, route=route)
+        said = {"messages": [{"role": "user", "content": f"My neighbour Anna plays the {self.words()}"}]}
+        assert self.ask("POST", "/v1/extract/preview", 200, json=said).json()["memories"]
+
+    def keep_settings(self) -> None:
+        assert self.ask("PATCH", "/org/settings", 200, json={"retention_days": None}).json() == {"retention_days": None}
+        assert self.ask("GET", "/org/settings", 200).json() == {"retention_days": None}
+        self.ask("POST", "/org/retention?dry_run=true&retention_days=9", 200)
+        project = self._random.choice(self._home.projects)
+        path, route = f"/org/projects/{project}", "/org/projects/{project_id}"
+        self.ask("POST", f"{path}/retention?dry_run=true&retention_days=9", 200, route=f"{route}/retention")
+        self.ask("GET", f"{path}/profile?user_id={USER}", 200, route=f"{route}/profile")
+        self.ask("GET", f"/v1/users/{USER}/profile", 200, route="/v1/users/{user_id}/profile")
+
+    def take_along(self) -> None:
+        """A user who has said nothing is exported and imported again."""
+        archive = self.ask("GET", f"/v1/export?scope=user&id=nobody-{self._number}", 200).content
+        headers = {"Content-Type": "application/x-ndjson"}
+        self.ask("POST", "/v1/import", 200, content=archive, headers=headers)
 
     def exchange(self) -> None:
         name, question, reply = self._random.choice(KEPT), self.words(), self.words()

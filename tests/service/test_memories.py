@@ -41,6 +41,15 @@ def test_a_memory_is_exactly_this(home: Tenant) -> None:
         "user_id": None,
         "importance": memory["importance"],
         "source_message_ids": [said["id"]],
+        "status": "active",
+        "valid_from": said["created_at"],
+        "valid_until": None,
+        "superseded_by": None,
+        "pinned": False,
+        "expires_at": None,
+        "categories": ["family"],
+        "metadata": {},
+        "source": "extracted",
         "created_at": memory["created_at"],
     }
     assert memory["id"].startswith("mem_") and memory["created_at"].endswith("Z") and 0 <= memory["importance"] <= 1

@@ -181,7 +181,7 @@ def test_what_a_conflict_a_quota_or_a_missing_project_can_refuse_says_so(documen
     assert with_code("turn_in_progress") == {"chat", "complete_chat"}
     assert with_code("quota_exceeded") == {*writing, "create_project", "chat", "complete_chat", "import_archive"}
     assert with_code("project_required") == {"search", "list_entities", "export_archive"}
-    assert with_code("model_unavailable") == {"extract", "complete_chat"}
+    assert with_code("model_unavailable") == {"extract", "preview_extraction", "complete_chat"}
 
 
 def test_nothing_of_the_framework_is_left(document: Node) -> None:

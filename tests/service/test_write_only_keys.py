@@ -59,6 +59,7 @@ ROWS = (
     Row("POST", "/v1/entities/{entity_id}/merge", 403, {"into": "{entity_id}"}),
     Row("POST", "/v1/entities/{entity_id}/split", 403, {"aliases": ["Annie"]}),
     Row("POST", "/v1/entities/{entity_id}/restore", 403),
+    Row("POST", "/v1/extract/preview", 403, {"messages": [{"role": "user", "content": ADDED}]}),
     Row("POST", "/v1/sessions/{external_id}/extract", 200, None, ("appended", "checked_messages")),
     Row("POST", "/v1/chat/stream", 403, ASK),
     Row("POST", "/v1/chat/{external_id}/stop", 403),

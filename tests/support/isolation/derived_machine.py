@@ -5,6 +5,7 @@ it may.
 """
 
 import re
+import time
 
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
@@ -12,13 +13,16 @@ from hypothesis.stateful import rule
 from cloister.bootstrap import Services
 from cloister.domain.conversation import Draft
 from cloister.domain.entity import Entity
-from cloister.domain.errors import NotFound
+from cloister.domain.errors import InvalidRequest, NotFound
 from cloister.domain.identifiers import EntityId, MemoryId, ProjectId
 from cloister.domain.observation import StoredObservation
 from cloister.domain.scope import Reach
+from cloister.domain.timestamps import now
 from cloister.services.conversations.sessions import SessionFields
+from cloister.services.memories.corrections import MemoryChange
 from cloister.services.recall.build_context import ContextRequest
 from cloister.services.recall.search import HIGHEST_LIMIT, EntityHit, MemoryHit, SearchTarget
+from cloister.services.recall.validity import MOST_PINNED
 from support.isolation.isolation_machine import (
     MOST_PROJECTS,
     IsolationMachine,
@@ -29,17 +33,18 @@ from support.isolation.isolation_machine import (
     tenant_numbers,
     users,
 )
-from support.isolation.oracle import Conversation, Tenant
+from support.isolation.oracle import Conversation, Kept, Tenant
 from support.setups.extraction import run_due
 
 MOST_RECALLED = 10
 MOST_NOTES = 20
 NUMBER = re.compile(r"(?:marker|Xandor|hand)(\d+)")
 USERS = ("ann", "bob", None)
+changes = st.sampled_from(("correct", "pin", "unpin", "retract", "retract and restore", "expire"))
 
 
 class DerivedMachine(IsolationMachine):
-    """ISO-4, ISO-6, ISO-10, MEM-3, MEM-8, MEM-9, TAB-7, ORG-1, ORG-5."""
+    """ISO-4, ISO-6, ISO-10, MEM-3, MEM-8, MEM-9, MEM-12, MEM-13, TAB-7, ORG-1, ORG-5."""
 
     def _new_tenant(self) -> Tenant:
         """With memories, entities and notes in every kind of place, and two users in the private project, of whom one said
@@ -112,6 +117,49 @@ class DerivedMachine(IsolationMachine):
         services.memories.add(home.reach, name, [content, content.upper()])
         home.conversations[name].memories[content] = None
 
+    @rule(house=house_numbers, tenant=tenant_numbers, name=names)
+    def move_house(self, house: int, tenant: int, name: str) -> None:
+        """MEM-12: where somebody lives now takes the place of where they lived."""
+        services, home = self._step(house, tenant)
+        number = next(self.markers)
+        content = f"The user lives in hand{number}."
+        if name in home.conversations:
+            services.memories.add(home.reach, name, [content])
+            home.conversations[name].memories[content] = None
+            home.conversations[name].kept[content] = Kept(home=number)
+
+    @rule(house=house_numbers, tenant=tenant_numbers, name=names, pick=picks, how=changes)
+    def change_memory(self, house: int, tenant: int, name: str, pick: int, how: str) -> None:
+        """MEM-13: correct, pin, retract and undo, or let one expire."""
+        services, home = self._step(house, tenant)
+        conversation = home.conversations.get(name)
+        if conversation is None or not conversation.memories:
+            return
+        stored = services.memories.of_session(home.reach, name, limit=HIGHEST_LIMIT)
+        memory = stored[pick % len(stored)].memory
+        kept, corrections = conversation.kept[memory.content], services.corrections
+        match how:
+            case "correct":
+                content = f"Written by hand{next(self.markers)}."
+                change = MemoryChange(given=frozenset({"content"}), content=content)
+                corrections.correct(home.reach, memory.id, change, by=None)
+                conversation.memories[content] = conversation.memories.pop(memory.content)
+                conversation.kept[content] = conversation.kept.pop(memory.content)
+            case "pin" | "unpin":
+                change = MemoryChange(given=frozenset({"pinned"}), pinned=how == "pin")
+                corrections.correct(home.reach, memory.id, change, by=None)
+                kept.is_pinned = how == "pin"
+            case "retract":
+                corrections.retract(home.reach, memory.id, by=None)
+                kept.is_retracted = True
+            case "retract and restore":
+                if not kept.is_retracted:
+                    corrections.retract(home.reach, memory.id, by=None)
+                    assert corrections.restore(home.reach, memory.id, by=None).memory == memory
+            case _:
+                expire(services, home, memory.id)
+                kept.is_expired = True
+
     @rule(house=house_numbers, tenant=tenant_numbers, name=names, pick=picks)
     def forget_memory(self, house: int, tenant: int, name: str, pick: int) -> None:
         services, home = self._step(house, tenant)
@@ -164,6 +212,9 @@ class DerivedMachine(IsolationMachine):
         entity = [*entities, EntityId(1)][pick % (len(entities) + 1)]
         project = next(iter(other.projects))
         refused(NotFound, lambda: services.memories.forget(home.reach, memory))
+        refused(NotFound, lambda: services.corrections.get(home.reach, memory))
+        refused(NotFound, lambda: services.corrections.retract(home.reach, memory, by=None))
+        refused(NotFound, lambda: services.corrections.history(home.reach, memory, limit=9))
         refused(NotFound, lambda: services.entities.retag(home.reach, entity, home.default))
         refused(NotFound, lambda: services.entities.page(home.reach, project, limit=9))
         if name not in home.conversations:
@@ -189,7 +240,9 @@ class DerivedMachine(IsolationMachine):
         named = {entity.name for entity in context.derived.entities}
         assert recalled <= memories
         assert named <= set(entities)
-        assert len(recalled) == min(MOST_RECALLED, len(memories))
+        pinned = home.pinned(memories)
+        assert len(pinned & recalled) == min(MOST_PINNED, len(pinned))
+        assert min(MOST_RECALLED, len(memories)) <= len(recalled) <= MOST_RECALLED + len(pinned)
         assert len(named) == min(MOST_RECALLED, len(entities))
         for entity in context.derived.entities:
             assert_notes(entity, entities[entity.name])
@@ -256,6 +309,21 @@ class DerivedMachine(IsolationMachine):
                 assert sorted(entity.name for entity in found) == sorted(expected)
                 for entity in found:
                     assert_notes(entity, expected[entity.name])
+
+
+def expire(services: Services, home: Tenant, memory: MemoryId) -> None:
+    """Set an expiry that is as near as a busy machine allows, and wait until it has passed."""
+    microseconds = 10_000
+    while True:
+        at = now() + microseconds
+        try:
+            change = MemoryChange(given=frozenset({"expires_at"}), expires_at=at)
+            services.corrections.correct(home.reach, memory, change, by=None)
+            break
+        except InvalidRequest:
+            microseconds *= 2
+    while now() <= at:
+        time.sleep(0.001)
 
 
 def numbers(text: str) -> set[str]:

@@ -1,6 +1,7 @@
 """What must be recalled, worked out naively in plain dictionaries from the requirements alone: no pools, no index, no SQL."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -64,6 +65,20 @@ class Mention:
 
 
 @dataclass(kw_only=True, slots=True)
+class Kept:
+    """What people did with a memory. `home` is the order of those that say where the user lives, of which the last is true."""
+
+    home: int | None = None
+    is_retracted: bool = False
+    is_expired: bool = False
+    is_pinned: bool = False
+
+    @property
+    def is_hidden(self) -> bool:
+        return self.is_retracted or self.is_expired
+
+
+@dataclass(kw_only=True, slots=True)
 class Conversation:
     """A session: who and where, and what is still remembered of it, in order."""
 
@@ -77,6 +92,8 @@ class Conversation:
     is_answered: bool = False
     """Whether a turn is running in it."""
     memories: dict[str, MessageId | None] = field(default_factory=dict[str, MessageId | None])
+    kept: dict[str, Kept] = field(default_factory=lambda: defaultdict[str, Kept](Kept))
+    """By the text of the memory, which is never said twice."""
 
     def say(self, identity: MessageId, role: Role, status: Status, content: str) -> None:
         """ISO-9: a user's message opens an episode, everything else joins the open one."""
@@ -227,8 +244,32 @@ class Tenant:
         ]
 
     def recallable_memories(self, asking: Conversation) -> set[str]:
-        others = self.conversations.values()
-        return {content for other in others if self.may_recall(asking, other) for content in other.memories}
+        """MEM-12, MEM-13: those that are true now. Of where somebody lives the last that stands, of each person; sessions without a
+        user are a person each."""
+        found: set[str] = set()
+        homes: dict[str, tuple[int, str]] = {}
+        for other in self.conversations.values():
+            if not self.may_recall(asking, other):
+                continue
+            for content in other.memories:
+                kept = other.kept[content]
+                if kept.home is None:
+                    found |= set() if kept.is_hidden else {content}
+                elif not kept.is_retracted:
+                    person = f"session {other.name}" if other.user is None else f"user {other.user}"
+                    homes[person] = max(homes.get(person, (0, "")), (kept.home, content))
+        hidden = {
+            content for one in self.conversations.values() for content, kept in one.kept.items() if kept.is_hidden
+        }
+        return found | {content for _, content in homes.values()} - hidden
+
+    def pinned(self, memories: set[str]) -> set[str]:
+        return {
+            content
+            for one in self.conversations.values()
+            for content, kept in one.kept.items()
+            if kept.is_pinned and content in memories
+        }
 
     def sharing_notes(self, asking: Conversation) -> list[Conversation]:
         """TAB-7: those whose notes a session is shown."""

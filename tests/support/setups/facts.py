@@ -4,14 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cloister.domain.conversation import Draft
-from cloister.domain.extraction import (
-    NO_GUIDANCE,
-    ExtractedEntity,
-    ExtractedMemory,
-    Guidance,
-    KnownMemory,
-    Statement,
-)
+from cloister.domain.extraction import NO_GUIDANCE, ExtractedEntity, ExtractedMemory, Guidance, KnownMemory, Statement
 from cloister.domain.identifiers import MemoryId, MessageId
 from cloister.domain.memory import StoredMemory
 from cloister.services.recall.build_context import ContextRequest

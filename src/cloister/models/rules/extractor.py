@@ -54,6 +54,18 @@ class Rules:
                     found[key] = supersession.add(fact, speaker, statement.created_at, statement.id)
         return [memory.extracted() for memory in found.values()]
 
+    def subject(self, content: str) -> str | None:
+        """The subject of a memory that a person wrote, such as `home` of "The user lives in Oslo."; None unless it clearly states
+        the present value of one fact."""
+        from cloister.models.rules.changes.values import stated_values
+        from cloister.models.rules.facts import speaker_named
+
+        with _LOCK:
+            values = stated_values(content, speaker_named(None))
+        if len(values) != 1 or not (values[0].positive and values[0].exact) or values[0].dated:
+            return None
+        return values[0].subject
+
     def entities(self, said: Sequence[Statement]) -> list[ExtractedEntity]:
         """The named things that users mention, with what they say about them (ISO-9)."""
         from cloister.models.rules.entities import entities

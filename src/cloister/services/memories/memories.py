@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -67,8 +67,16 @@ class Memories:
     """Memories are normalised, and without duplicates in a session."""
 
     def __init__(
-        self, database: Database, indexing: MemoryIndexing, generation: int, clock: Clock, events: EventBus
+        self,
+        database: Database,
+        indexing: MemoryIndexing,
+        generation: int,
+        clock: Clock,
+        events: EventBus,
+        subject_of: Callable[[str], str | None],
     ) -> None:
+        """`subject_of` gives the subject of a memory that a person adds, if it states a fact that has one value at a time."""
+        self._subject_of = subject_of
         self._database = database
         self._indexing = indexing
         self._generation = generation
@@ -82,7 +90,8 @@ class Memories:
         if not is_storable(external_id):
             raise NotFound("session", external_id)
         checked = checked_memories(contents)
-        prepared = self.prepare([ExtractedMemory(content=content, sources=()) for content in checked])
+        stated = [ExtractedMemory(content=text, sources=(), subject=self._subject_of(text)) for text in checked]
+        prepared = self.prepare(stated)
         given = None if idempotency_key is None else request(idempotency_key, checked)
 
         def work(transaction: Transaction) -> MemoryAdditions:

@@ -135,7 +135,8 @@ class ProjectSettings(Body):
     system_prompt: Annotated[str, Field(json_schema_extra=schemas.SYSTEM_PROMPT)] | None = Field(
         default=None,
         description="The system prompt of the project's assistant: a template, in which `{MEMORY.CONTEXT}`, `{RELEVANT.HISTORY}`, "
-        "`{ENTITIES}` and `{OBSERVATIONS}` are replaced by what was recalled. `null`: the default template.",
+        "`{ENTITIES}` and `{OBSERVATIONS}` are replaced by what was recalled, and `{PROFILE}` by what is known of the user. "
+        "`null`: the default template.",
     )
     min_relevance: Relevance = Field(
         default=DEFAULT_MIN_RELEVANCE,
@@ -151,17 +152,6 @@ class ProjectSettings(Body):
         description="After how many days what was said in the project is forgotten, with all that derives from it. 0 or `null`: "
         "never, unless the tenant is stricter. Try it first with `dry_run=true`.",
     )
-
-
-class TenantSettings(Body):
-    """A change of the tenant's settings; fields that are not given stay as they are."""
-
-    retention_days: RetentionDays | None = Field(
-        default=None,
-        description="After how many days what was said is forgotten, in all projects and outside them, with all that derives from "
-        "it. 0 or `null`: never. A project may be stricter.",
-    )
-
     extraction_instructions: Annotated[str, Field(json_schema_extra=schemas.INSTRUCTIONS)] | None = Field(
         default=None,
         description="What to look for in messages, and what to leave out, in words for the model that extracts. Rules cannot "
@@ -176,6 +166,16 @@ class TenantSettings(Body):
         default=[],
         description="Memories and entities are extracted from messages in these languages only. Empty: in all that the extractor "
         "knows; rules know English.",
+    )
+
+
+class TenantSettings(Body):
+    """A change of the tenant's settings; fields that are not given stay as they are."""
+
+    retention_days: RetentionDays | None = Field(
+        default=None,
+        description="After how many days what was said is forgotten, in all projects and outside them, with all that derives from "
+        "it. 0 or `null`: never. A project may be stricter.",
     )
 
 
@@ -289,7 +289,8 @@ class MemoryChange(Body):
     """A change of a memory; fields that are not given stay as they are."""
 
     content: Annotated[str, Field(json_schema_extra=schemas.MEMORY)] | None = Field(
-        default=None, description="Another text. The memory is then `corrected`, and no extraction overwrites it."
+        default=None,
+        description="Another text; `null` keeps it. The memory is then `corrected`, and no extraction overwrites it.",
     )
     importance: Annotated[float, BeforeValidator(_as_real), Field(json_schema_extra=schemas.RELEVANCE)] | None = Field(
         default=None, description="From 0 to 1; `null` removes it."
@@ -297,12 +298,12 @@ class MemoryChange(Body):
     expires_at: Time | None = Field(
         default=None, description="When the memory stops being recalled; in the future. `null`: never."
     )
-    pinned: bool | None = Field(
-        default=None,
+    pinned: bool = Field(
+        default=False,
         description=f"Whether the memory is in every context of its pool, of which it shows at most {MOST_PINNED}.",
     )
-    categories: Categories | None = None
-    metadata: Metadata | None = None
+    categories: Categories = []
+    metadata: Metadata = {}
 
 
 class EntityChange(Body):

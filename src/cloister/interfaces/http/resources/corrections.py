@@ -32,7 +32,7 @@ def correct_memory(memory_id: MemoryName, body: bodies.MemoryChange, caller: Cal
     caller.key.require("read")
     expires_at = None if body.expires_at is None else parse_iso(body.expires_at, "expires_at")
     change = MemoryChange(
-        given=frozenset(body.model_fields_set),
+        given=frozenset(body.model_fields_set - ({"content"} if body.content is None else set())),
         content=body.content,
         importance=body.importance,
         expires_at=expires_at,

@@ -129,7 +129,9 @@ def extract(external_id: SessionId, caller: Caller, _: NoBody, wait: Wait = None
 @needs("write")
 def preview_extraction(body: bodies.ExtractionPreviewRequest, caller: Caller) -> Response:
     """Show what an extraction would keep of up to 1,000 messages in a project, and store nothing: with `project_id` in that
-    project, with `null` in none, and without it in the project of the request, else in the default project."""
+    project, with `null` in none, and without it in the project of the request, else in the default project. Needs the
+    permission `read` too, since the answer shows what the project's settings keep."""
+    caller.key.require("read")
     is_named = "project_id" in body.model_fields_set
     named = None if body.project_id is None else parse_project_id(body.project_id)
     project = named if is_named else caller.project(required=False)

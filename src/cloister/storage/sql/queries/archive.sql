@@ -141,8 +141,9 @@ INSERT INTO message (
 )
 
 -- name: note_import
+-- The age of its messages has to be looked at again, by a worker that has not read it yet: hence another number each time.
 UPDATE session
-SET message_count = message_count + :added, unchecked_count = unchecked_count + :unchecked, changed_version = :version,
+SET aged_sequence = CASE WHEN aged_sequence > 0 THEN 0 ELSE aged_sequence - 1 END, oldest_at = NULL, message_count = message_count + :added, unchecked_count = unchecked_count + :unchecked, changed_version = :version,
     rebuilt_version = :version, episode_id = coalesce(episode_id, :episode_id),
     next_sequence = CASE WHEN next_sequence > :next_sequence THEN next_sequence ELSE :next_sequence END,
     updated_at = CASE WHEN updated_at > :updated_at THEN updated_at ELSE :updated_at END
