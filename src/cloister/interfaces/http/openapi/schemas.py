@@ -6,6 +6,7 @@ from typing import Any, get_args
 from cloister.domain.access import PERMISSIONS
 from cloister.domain.context import HIGHEST_BUDGET, HIGHEST_LIMIT, Origin
 from cloister.domain.conversation import ROLES, STATUSES
+from cloister.domain.entity import MAX_ENTITY_NAME, MAX_NOTES
 from cloister.domain.extraction import EntityType
 from cloister.domain.keys import LENGTH, PREFIX
 from cloister.domain.memory import MAX_MEMORY
@@ -53,6 +54,8 @@ TIME: Schema = {"format": "date-time"}
 TENANT_ID, PROJECT_ID, MESSAGE_ID, EPISODE_ID, KEY_ID = map(_id, ("ten", "proj", "msg", "ep", "key"))
 MEMORY_ID, ENTITY_ID, OBSERVATION_ID = map(_id, ("mem", "ent", "obs"))
 MEMORY = _text(MAX_MEMORY, _NOTHING, _NUL)
+ENTITY_NAME = _text(MAX_ENTITY_NAME, _CONTROL, _NOTHING)
+ENTITY_NOTES = _text(MAX_NOTES, _NOTHING, _NUL)
 PROJECT_OR_NONE: Schema = {"pattern": f"^none$|{PROJECT_ID['pattern']}"}
 API_KEY: Schema = {"pattern": f"^{PREFIX}[0-9A-Za-z]{{{LENGTH - len(PREFIX)}}}$"}
 CURSOR: Schema = {"pattern": "^[0-9A-Za-z_-]+$"}

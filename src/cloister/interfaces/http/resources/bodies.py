@@ -40,6 +40,7 @@ Time = Annotated[str, Field(json_schema_extra=schemas.TIME)]
 ProjectId = Annotated[str, Field(json_schema_extra=schemas.PROJECT_ID)]
 EntityId = Annotated[str, Field(json_schema_extra=schemas.ENTITY_ID)]
 MessageId = Annotated[str, Field(json_schema_extra=schemas.MESSAGE_ID)]
+EntityName = Annotated[str, Field(json_schema_extra=schemas.ENTITY_NAME)]
 Tags = Annotated[
     list[Annotated[str, Field(json_schema_extra=schemas.TAG)]],
     Field(
@@ -309,14 +310,14 @@ class MemoryChange(Body):
 class EntityChange(Body):
     """A change of an entity; fields that are not given stay as they are."""
 
-    name: Name | None = Field(
+    name: EntityName | None = Field(
         default=None, description=f"At most {MAX_ENTITY_NAME} characters. The old name stays an alias."
     )
     type: EntityType | None = None
-    notes: Content | None = Field(
+    notes: Annotated[str, Field(json_schema_extra=schemas.ENTITY_NOTES)] | None = Field(
         default=None, description=f"At most {MAX_NOTES:,} characters. They replace what was extracted until now."
     )
-    aliases: list[Name] | None = Field(
+    aliases: list[EntityName] | None = Field(
         default=None,
         description="All other names; later mentions of them count for this entity. A name that messages use cannot be left out.",
         json_schema_extra={"maxItems": MAX_ALIASES},
@@ -335,13 +336,13 @@ class EntityMerge(Body):
 class EntitySplit(Body):
     """What is split off: `aliases`, or `message_ids` with a `name`."""
 
-    aliases: list[Name] | None = Field(default=None, json_schema_extra={"minItems": 1, "maxItems": MAX_ALIASES})
+    aliases: list[EntityName] | None = Field(default=None, json_schema_extra={"minItems": 1, "maxItems": MAX_ALIASES})
     message_ids: list[MessageId] | None = Field(
         default=None,
         description="Messages that mention the entity. Those that were extracted together stay together.",
         json_schema_extra={"minItems": 1, "maxItems": MOST_MESSAGES},
     )
-    name: Name | None = Field(default=None, description="The name of the new entity.")
+    name: EntityName | None = Field(default=None, description="The name of the new entity.")
 
 
 class ContextRequest(Body):
