@@ -273,10 +273,17 @@ class OverCommands:
         return self._many(derived_shapes.EntityMention, "entities", "mentions", entity_id, *options)
 
     def update_entity(
-        self, entity_id: str, *, aliases: Sequence[str] | None = None, **fields: str
+        self,
+        entity_id: str,
+        *,
+        name: str | None = None,
+        type: str | None = None,
+        notes: str | None = None,
+        aliases: Sequence[str] | None = None,
     ) -> derived_shapes.EntityDetail:
         named = [part for alias in aliases or () for part in ("--alias", alias)]
-        return self._one(derived_shapes.EntityDetail, "entities", "update", entity_id, *_options(**fields), *named)
+        options = [*_options(name=name, type=type, notes=notes), *named]
+        return self._one(derived_shapes.EntityDetail, "entities", "update", entity_id, *options)
 
     def delete_entity(self, entity_id: str) -> None:
         assert self._printed("entities", "delete", entity_id, "--yes") == {"entities": 1}

@@ -364,8 +364,17 @@ class OverHttp:
         answer = self._caller.get(f"/v1/entities/{entity_id}/mentions", params=params)
         return _many(derived_shapes.EntityMention, answer)
 
-    def update_entity(self, entity_id: str, **fields: Any) -> derived_shapes.EntityDetail:
-        answer = self._caller.patch(f"/v1/entities/{entity_id}", _given(**fields))
+    def update_entity(
+        self,
+        entity_id: str,
+        *,
+        name: str | None = None,
+        type: str | None = None,
+        notes: str | None = None,
+        aliases: Sequence[str] | None = None,
+    ) -> derived_shapes.EntityDetail:
+        body = _given(name=name, type=type, notes=notes, aliases=aliases)
+        answer = self._caller.patch(f"/v1/entities/{entity_id}", body)
         return _one(derived_shapes.EntityDetail, answer)
 
     def delete_entity(self, entity_id: str) -> None:
@@ -375,8 +384,16 @@ class OverHttp:
         answer = self._caller.post(f"/v1/entities/{entity_id}/merge", {"into": into})
         return _one(derived_shapes.EntityDetail, answer)
 
-    def split_entity(self, entity_id: str, **fields: Any) -> derived_shapes.EntityDetail:
-        answer = self._caller.post(f"/v1/entities/{entity_id}/split", _given(**fields))
+    def split_entity(
+        self,
+        entity_id: str,
+        *,
+        aliases: Sequence[str] | None = None,
+        message_ids: Sequence[str] | None = None,
+        name: str | None = None,
+    ) -> derived_shapes.EntityDetail:
+        body = _given(aliases=aliases, message_ids=message_ids, name=name)
+        answer = self._caller.post(f"/v1/entities/{entity_id}/split", body)
         return _one(derived_shapes.EntityDetail, answer)
 
     def restore_entity(self, entity_id: str) -> derived_shapes.EntityDetail:
