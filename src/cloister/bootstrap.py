@@ -41,6 +41,8 @@ from cloister.services.lease import Leases
 from cloister.services.memories.claims import Claims
 from cloister.services.memories.corrections import Corrections
 from cloister.services.memories.entities import Entities
+from cloister.services.memories.entity_changes import EntityChanges
+from cloister.services.memories.entity_undo import EntityUndo
 from cloister.services.memories.extract import Extraction
 from cloister.services.memories.memories import Memories
 from cloister.services.memories.observations import Observations
@@ -92,6 +94,8 @@ class Services:
     memories: Memories
     corrections: Corrections
     entities: Entities
+    entity_changes: EntityChanges
+    entity_undo: EntityUndo
     observations: Observations
     extraction: Extraction
     extraction_preview: ExtractionPreview
@@ -229,6 +233,8 @@ def wire(
         memories=memories,
         corrections=corrections,
         entities=entities,
+        entity_changes=EntityChanges(database, entities, entity_indexing, clock),
+        entity_undo=EntityUndo(database, entities, entity_indexing, clock),
         observations=Observations(database),
         extraction=Extraction(database, memories, entities, extractor, clock, claims),
         extraction_preview=ExtractionPreview(database, extractor, clock),

@@ -94,7 +94,7 @@ class Worker:
         """Work until nothing is due, or until stopped. A session that fails is left to be retried; a failure of the database or an
         index is raised."""
         self._start_thread("index", lambda: self._once(self._index))
-        self._start_thread("expire", lambda: self._once(self._services.idempotency_expiry.drop))
+        self._start_thread("expire", lambda: self._once(self._expire))
         self._start_thread("retention", lambda: self._once(self._forget_old))
         if self._services.vectors is not None:
             self._start_thread("embed", lambda: self._once(self._embed))
@@ -136,14 +136,19 @@ class Worker:
                 self._stopping.wait(self._rest * spent)
 
     def _poll_due(self) -> None:
-        """Poll for sessions that are due, and remove expired idempotency keys at longer intervals."""
+        """Poll for sessions that are due, and remove what has expired at longer intervals."""
         next_expiry = time.monotonic()
         while not self._stopping.wait(_POLL_SECONDS):
             if time.monotonic() >= next_expiry:
                 next_expiry = time.monotonic() + _EXPIRY_SECONDS
-                self._with_recovery(self._services.idempotency_expiry.drop, on_error=0)
+                self._with_recovery(self._expire, on_error=None)
             if self._with_recovery(self._services.claims.is_any_due, on_error=True):
                 self._services.wake_up.notify()
+
+    def _expire(self) -> None:
+        """Remove expired idempotency keys, and entities that were deleted too long ago to be restored."""
+        self._services.idempotency_expiry.drop()
+        self._services.entity_undo.expire()
 
     def _keep_indexing(self) -> None:
         """Drain the index queue, which has rows only with a slow embedder or an external index."""

@@ -21,6 +21,7 @@ MAY_USE_MAINTENANCE = {
     "services.memories.claims",
     "services.health",
     "services.tenancy.idempotency_expiry",
+    "services.memories.entity_undo",
     "services.indexing.queue",
     "services.indexing.vectors",
     "services.indexing.embedding_model",
@@ -123,14 +124,16 @@ def test_what_can_be_confined_to_a_project_can_be_bound_to_a_user() -> None:
 OF_A_MEMORY = {"memory_source", "memory_replacement", "memory_revision"}
 # What belongs to a session is found through it, and is where it is; what mentions an entity is where the entity is.
 OF_A_SESSION = {
-    *("message", "message_vector", "memory", "mention", "observation"),
+    *("message", "message_vector", "memory", "mention", "entity_relation", "observation"),
     *("session_item", "session_response"),
     *OF_A_MEMORY,
 }
+# Found through its entity, which has a project.
+OF_AN_ENTITY = {"entity_change"}
 
 
 @pytest.mark.parametrize(
-    "table", sorted(TENANTS - OF_A_SESSION - {"tenant", "idempotency", "index_removal", "tenant_usage"})
+    "table", sorted(TENANTS - OF_A_SESSION - OF_AN_ENTITY - {"tenant", "idempotency", "index_removal", "tenant_usage"})
 )
 def test_every_table_with_projects_in_it_can_be_bound_to_one(table: str) -> None:
     """A confined key sees one project: whatever has a project carries its id."""

@@ -8,13 +8,15 @@ import pytest
 from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.entity import same_name
 from cloister.domain.errors import NotFound
-from cloister.domain.identifiers import ProjectId, SessionId
+from cloister.domain.identifiers import EntityId, ProjectId, SessionId
 from cloister.domain.scope import Reach
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.archived_rows import ArchivedRows
 from cloister.storage.stores.changes import ChangeStore
 from cloister.storage.stores.derived_index_rows import EntityIndexStore, MemoryIndexStore
 from cloister.storage.stores.entities import EntityStore, StoredEntities
+from cloister.storage.stores.entity_groups import EntityGroupStore
+from cloister.storage.stores.entity_relations import RelationStore
 from cloister.storage.stores.erasure import OldCounts, RetentionStore
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.filters import FilterStore
@@ -100,6 +102,7 @@ CONFINED: dict[str, Case] = {
         nothing=["first"],
     ),
     "EntityStore.get": Case(act=lambda t, h: EntityStore(t).get(h.second.entity), nothing=NotFound),
+    "EntityGroupStore.name": Case(act=lambda t, h: EntityGroupStore(t).name(h.second.entity), nothing=NotFound),
     "SessionStore.reached_memories": Case(act=lambda t, h: SessionStore(t).reached_memories(h.cellar), nothing=0),
     "ExtractionStore.claim": Case(
         act=lambda t, h: [
@@ -277,6 +280,23 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
         ]
         == [h.first.entity, h.second.entity, None, None]
     ),
+    "EntityGroupStore.mentions": lambda t, h: (
+        [
+            len(EntityGroupStore(t).mentions([h.first.entity, h.second.entity], place.pool, limit=9))
+            for place in h.places
+        ]
+        == [1, 1, 0]
+    ),
+    "EntityGroupStore.mentioned": lambda t, h: (
+        EntityGroupStore(t).mentioned([h.first.entity], h.second.pool, h.first.messages) == []
+    ),
+    "RelationStore.of_entity": lambda t, h: (
+        [relation.messages for relation in RelationStore(t).of_entity(EntityId(0), [h.first.entity], h.second.pool)]
+        == [(), ()]
+    ),
+    "EntityGroupStore.apply_first_names": lambda t, h: (
+        EntityGroupStore(t).apply_first_names([(GARDEN, "bob", same_name("Rosa"))]) == set()
+    ),
     "ObservationStore.recent": lambda t, h: ObservationStore(t).recent(h.first.session, h.second.pool, limit=9) == [],
     "ObservationStore.recent_of_user": lambda t, h: (
         [stored.session for stored in ObservationStore(t).recent_of_user("ann", h.first.pool, limit=9)] == ["first"]
@@ -440,6 +460,31 @@ BY_FOUND_ID = {
     "EntityStore.found",
     "EntityStore.lock",
     "StoredEntities.version",
+    "EntityStore.merge",
+    "EntityGroupStore.names",
+    "EntityGroupStore.of_entities",
+    "EntityGroupStore.lock",
+    "EntityGroupStore.locked_names",
+    "EntityGroupStore.set_group",
+    "EntityGroupStore.set_type",
+    "EntityGroupStore.correct",
+    "EntityGroupStore.copy_correction",
+    "EntityGroupStore.set_deletion",
+    "EntityGroupStore.unmentioned",
+    "EntityGroupStore.remove",
+    "EntityGroupStore.after_loss",
+    "EntityGroupStore.first_names",
+    "EntityGroupStore.note_change",
+    "EntityGroupStore.last_change",
+    "EntityGroupStore.drop_change",
+    "EntityGroupStore.expire",
+    "EntityGroupStore.extractions",
+    "EntityGroupStore.move_extracted",
+    "RelationStore.add",
+    "RelationStore.move",
+    "RelationStore.give",
+    "RelationStore.forget_session",
+    "RelationStore.forget_message",
     "MemoryIndexStore.set_indexed",
     "EntityIndexStore.set_indexed",
     "EntityIndexStore.mark_indexed",

@@ -28,6 +28,7 @@ MANY = {
     "memory_revision",
     "entity",
     "mention",
+    "entity_relation",
     "observation",
 }
 
@@ -66,6 +67,10 @@ SELECT m.message_id, m.tenant_id, p.project_id, CAST(CAST(message_id AS TEXT) AS
 FROM message AS m JOIN project AS p ON p.tenant_id = m.tenant_id AND p.name = 'Other' ON CONFLICT DO NOTHING;
 INSERT INTO mention (tenant_id, message_id, entity_id, session_id, created_at, notes)
 SELECT tenant_id, message_id, message_id, session_id, 1, 'x' FROM message ON CONFLICT DO NOTHING;
+INSERT INTO entity_relation (
+    relation_id, tenant_id, subject_id, object_id, message_id, session_id, created_at, relation
+)
+SELECT message_id, tenant_id, message_id, message_id, message_id, session_id, 1, 'x' FROM message ON CONFLICT DO NOTHING;
 INSERT INTO observation (
     observation_id, tenant_id, session_id, first_message_id, last_message_id, created_at, said_at, sources, content
 )
@@ -183,6 +188,27 @@ def crowded(postgres_server: PostgresServer) -> Generator[tuple[str, Household]]
         "observations_of_messages",
         "requeue_around",
         "lock_entity",
+        "delete_session_relations",
+        "delete_relations_of_message",
+        "entity_mentions",
+        "entity_name",
+        "entity_names",
+        "expired_entities",
+        "extractions_of_mentions",
+        "first_names_of_names",
+        "full_names",
+        "give_relations_of_object",
+        "give_relations_of_subject",
+        "entity_changes",
+        "mentioning_messages",
+        "move_extracted_mentions",
+        "move_extracted_relations_of_object",
+        "move_extracted_relations_of_subject",
+        "move_relations_of_object",
+        "move_relations_of_subject",
+        "names_of_entities",
+        "relations_of_objects",
+        "relations_of_subjects",
         "requeue_entity",
         "waiting_entities",
         "waiting_memories",
@@ -208,6 +234,11 @@ def test_a_query_reads_no_more_rows_than_its_pool_holds(crowded: tuple[str, Hous
         "project_id": household.project,
         "user_id": "ann",
         "digest": bytes(16),
+        "first_digest": bytes(16),
+        "to_entity_id": household.message,
+        "since": 0,
+        "before_created_at": (1 << 63) - 1,
+        "before_message_id": (1 << 63) - 1,
         "after_created_at": 0,
         "created_at": 1,
         "after_memory_id": 0,

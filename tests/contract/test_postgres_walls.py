@@ -19,6 +19,8 @@ Connection = psycopg.Connection[TupleRow]
 TENANT_TABLES = (
     "api_key",
     "entity",
+    "entity_change",
+    "entity_relation",
     "idempotency",
     "index_removal",
     "memory",
@@ -41,6 +43,8 @@ TENANT_TABLES = (
 # Those that nothing else points at.
 LEAVES = (
     "api_key",
+    "entity_change",
+    "entity_relation",
     "idempotency",
     "index_removal",
     "memory_replacement",
@@ -212,6 +216,24 @@ def row_for(tenant: int, table: str) -> sql.Composed:
             "session_id": 7,
             "created_at": 1,
             "notes": "x",
+        },
+        "entity_relation": {
+            "relation_id": 7,
+            "tenant_id": tenant,
+            "subject_id": 7,
+            "object_id": 7,
+            "message_id": 7,
+            "session_id": 7,
+            "created_at": 1,
+            "relation": "x",
+        },
+        "entity_change": {
+            "change_id": 7,
+            "tenant_id": tenant,
+            "entity_id": 7,
+            "changed_at": 1,
+            "kind": "delete",
+            "detail": "[]",
         },
         "observation": {
             "observation_id": 7,

@@ -32,6 +32,7 @@ from support.databases.engines import Engine
 from support.isolation.archive_cases import ARCHIVE_CASES
 from support.isolation.derived_cases import DERIVED_CASES, claimed, forget_derived
 from support.isolation.derived_index_cases import DERIVED_INDEX_CASES
+from support.isolation.entity_group_cases import ENTITY_GROUP_CASES
 from support.isolation.erasure_cases import ERASING_CASES, RETENTION_CASES
 from support.isolation.filter_cases import FILTER_CASES
 from support.isolation.idempotency_cases import IDEMPOTENCY_CASES
@@ -276,6 +277,7 @@ CASES: dict[str, Case] = {
     **DERIVED_CASES,
     **SUPERSESSION_CASES,
     **DERIVED_INDEX_CASES,
+    **ENTITY_GROUP_CASES,
     **TURN_CASES,
     **IDEMPOTENCY_CASES,
     **ERASING_CASES,

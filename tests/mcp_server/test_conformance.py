@@ -93,6 +93,7 @@ def test_the_inspector_finds_nothing_wrong_with_the_schemas(packages: Path, sqli
 def test_the_inspector_speaks_to_the_command(packages: Path, tmp_path: Path) -> None:
     """DOOR-1: on standard input and output."""
     command = (sys.executable, "-m", "cloister", "mcp", "--data", str(tmp_path / "data"), "--user", "ada")
-    sources = ("-e", f"PYTHONPATH={os.environ.get('PYTHONPATH', '')}")
+    path = os.environ.get("PYTHONPATH")
+    sources = ("-e", f"PYTHONPATH={path}") if path else ()
     listed = inspector(packages, *command, *sources, "--method", "tools/list", "--strict")
     assert {tool["name"] for tool in listed["tools"]} == READING | WRITING

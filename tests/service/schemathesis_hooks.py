@@ -40,6 +40,7 @@ def before_call(_: schemathesis.HookContext, case: Any, **__: Any) -> None:
     _try_one_thing(query, body)
     if case.operation.path == "/v1/memories/{memory_id}" and not body:
         body["pinned"] = True  # a change has to name something
+    _change_an_entity_in_one_way(case.operation.path, body)
     _name_no_project_of_all(case.operation.path, query, headers)
     if case.meta.phase.name.value != "stateful" and case.method != "DELETE":
         _name_what_is_there(path, query, body)
@@ -121,6 +122,20 @@ def _try_one_thing(query: Fields, body: Fields) -> None:
         query["dry_run"] = "true"
     if "dry_run" in query and "retention_days" in _fields(body.get("settings")):
         body.pop("member_visibility", None)
+
+
+def _change_an_entity_in_one_way(path: str, body: Fields) -> None:
+    """An entity is moved, or else corrected; what is split off are aliases, or else messages under a name."""
+    if path == "/v1/entities/{entity_id}":
+        if body.get("project_id") is None:
+            body.pop("user_id", None)
+            body["type"] = "place"
+        else:
+            for name in ("name", "type", "notes", "aliases"):
+                body.pop(name, None)
+    if path == "/v1/entities/{entity_id}/split":
+        body.clear()
+        body["aliases"] = ["Annie"]
 
 
 def _name_no_project_of_all(path: str, query: Fields, headers: Fields) -> None:

@@ -12,8 +12,10 @@ import pytest
 from fastapi import FastAPI
 
 from cloister.bootstrap import Services
-from cloister.domain.conversation import Draft
+from cloister.domain.conversation import Draft, Message
+from cloister.domain.extraction import ExtractedEntity
 from cloister.domain.identifiers import (
+    EntityId,
     KeyId,
     MessageId,
     ProjectId,
@@ -34,7 +36,9 @@ from cloister.services.chat.responses import format_response_id
 from cloister.services.conversations.sessions import SessionFields
 from cloister.services.lease import new_lease_number
 from cloister.services.tenancy.api_keys import ApiKeys, KeyFields
+from cloister.storage.interface import Transaction
 from cloister.storage.stores.items import ResponseRow, ResponseStore
+from cloister.storage.stores.tenants import ProjectStore
 from support.databases.engines import Engine
 from support.servers.http_server import EVERYTHING, OPERATOR_KEY, Caller, Server, routes_of, serving
 
@@ -61,6 +65,8 @@ class House:
     message: str
     memory: str
     entity: str
+    """Anna, who is also called Annie: a merge that can be undone."""
+    other_entity: str
     response: str
     spare_key: KeyId
 
@@ -78,6 +84,7 @@ class House:
             "item_id": self.message,
             "response_id": self.response,
             "model_id": "recall-only",
+            "other_entity": self.other_entity,
             "key_id": format_key_id(self.spare_key),
         }
 
@@ -103,6 +110,8 @@ def settle(services: Services, session: str = SESSION) -> House:
     services.extraction.extract_now(reach, session)
     (memory,) = services.memories.of_session(reach, session, limit=9)
     (entity,) = services.entities.page(reach, garden, user_id=USER, limit=9)
+    annie, berta = named(services, reach, garden, said.messages[0], "Annie", "Berta")
+    services.entity_changes.merge(reach, annie, entity.id)
     return House(
         services=services,
         reach=reach,
@@ -112,6 +121,7 @@ def settle(services: Services, session: str = SESSION) -> House:
         memory=format_memory_id(memory.memory.id),
         entity=format_entity_id(entity.id),
         response=add_response(services, reach, session, said.messages[0].id),
+        other_entity=format_entity_id(berta),
         spare_key=services.api_keys.create(reach, KeyFields(name="spare")).key.id,
     )
 
@@ -139,6 +149,19 @@ def add_response(services: Services, reach: Reach, session: str, question: Messa
     stored = services.sessions.get(reach, session)
     services.database.write(reach, lambda transaction: ResponseStore(transaction).add(number, stored.id, row))
     return format_response_id(number)
+
+
+def named(services: Services, reach: Reach, garden: ProjectId, message: Message, *names: str) -> list[EntityId]:
+    """The entities of these names, which the message is said to mention."""
+    found = [ExtractedEntity(name=name, type="person", notes="", sources=(message.id,)) for name in names]
+
+    def work(transaction: Transaction) -> None:
+        project = ProjectStore(transaction).get(garden)
+        services.entities.mention(transaction, project, USER, message.session, found)
+
+    services.database.write(reach, work)
+    there = {one.name: one.id for one in services.entities.page(reach, garden, user_id=USER, limit=9)}
+    return [there[name] for name in names]
 
 
 def misspelt(house: House) -> str:
@@ -294,6 +317,13 @@ ROWS = (
     Row(
         "PATCH", "/v1/entities/{entity_id}", "403 403 200 404 200 404 404", {"project_id": "{kitchen}", "user_id": None}
     ),
+    Row("GET", "/v1/entities/{entity_id}", "200 403 200 404 200 200 404"),
+    Row("GET", "/v1/entities/{entity_id}/mentions", "200 403 200 404 200 200 404"),
+    Row("PATCH", "/v1/entities/{entity_id}", "403 403 200 404 200 200 404", {"name": "Anna Berg"}),
+    Row("DELETE", "/v1/entities/{entity_id}", "403 204 204 404 204 204 404"),
+    Row("POST", "/v1/entities/{entity_id}/merge", "403 403 200 404 200 200 404", {"into": "{other_entity}"}),
+    Row("POST", "/v1/entities/{entity_id}/split", "403 403 200 404 200 200 404", {"aliases": ["Annie"]}),
+    Row("POST", "/v1/entities/{entity_id}/restore", "403 403 200 404 200 200 404"),
     Row("POST", "/v1/sessions/{external_id}/extract", "403 200 200 404 200 200 404"),
     Row("POST", "/v1/extract/preview", "403 403 200 200 200 200 200", {"messages": [ONE]}),
     Row("POST", "/v1/extract/preview", "403 403 200 404 200 200 403", {"messages": [ONE]}, in_garden=True),

@@ -71,7 +71,8 @@ def test_an_entity_stays_in_its_project_when_its_session_moves_until_it_is_retag
 
     moved = home.admin.patch(f"/v1/entities/{entity['id']}", {"project_id": kitchen})
 
-    assert (moved.status_code, moved.json()) == (200, entity)
+    assert moved.status_code == 200
+    assert {field: moved.json()[field] for field in entity} == entity
     assert (named(home, garden), list(named(home, kitchen))) == ({}, ["Anna"])
     assert found(home, session_id="s", kinds=["entities"])
 
@@ -136,3 +137,59 @@ def test_search_merges_kinds_the_best_of_each_first(home: Tenant) -> None:
         only = home.admin.made("/v1/search", {"query": "cello", "project_id": garden, "kinds": [kind]})["data"]
         assert {hit["kind"] for hit in only} == {singular}
     assert len(found(home, project_id=garden, limit=2)) == 2
+
+
+def test_an_entity_with_all_that_mentions_it_is_exactly_this(home: Tenant) -> None:
+    """MEM-17"""
+    garden = home.new_project()
+    tell(home, "s", "My friend Marta works at Contoso.", project_id=garden)
+    marta, contoso = home.admin.everything("/v1/entities", project_id=garden)
+    shown = home.admin.get(f"/v1/entities/{marta['id']}").json()
+    (mention,) = shown["mentions"]
+    assert shown == {
+        **marta,
+        "aliases": [],
+        "relations": [{"relation": "works at", "entity_id": contoso["id"], "message_ids": [mention["message_id"]]}],
+        "mentions": [mention],
+    }
+    assert mention == {
+        "message_id": mention["message_id"],
+        "session_id": "s",
+        "user_id": None,
+        "role": "user",
+        "author": None,
+        "content": "My friend Marta works at Contoso.",
+        "created_at": mention["created_at"],
+    }
+    assert home.admin.get(f"/v1/entities/{marta['id']}/mentions").json() == {"data": [mention], "next_cursor": None}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        ("", {}, "name"),
+        ("", {"type": "dragon"}, "type"),
+        ("", {"name": "x" * 121}, "name"),
+        ("", {"aliases": [f"a{number}" for number in range(51)]}, "aliases"),
+        ("", {"colour": "red"}, "colour"),
+        ("", {"user_id": "ann"}, "user_id"),
+        ("", {"project_id": "proj_0000000000000001", "name": "x"}, "project_id"),
+        ("/merge", {}, "into"),
+        ("/split", {}, "aliases"),
+        ("/split", {"aliases": []}, "aliases"),
+        ("/split", {"message_ids": ["msg_0000000000200001"]}, "name"),
+        ("/split", {"aliases": ["Anna"], "name": "x"}, "name"),
+    ],
+)
+def test_what_cannot_be_done_with_an_entity_is_refused_by_field(
+    home: Tenant, path: str, body: dict[str, Any], field: str
+) -> None:
+    """MEM-17: and changes nothing."""
+    garden = home.new_project()
+    tell(home, "s", ANNA, project_id=garden)
+    (before,) = home.admin.everything("/v1/entities", project_id=garden)
+    method = "POST" if path else "PATCH"
+    answer = home.admin.request(method, f"/v1/entities/{before['id']}{path}", json=body)
+    assert answer.status_code in (413, 422), answer.text
+    assert field in answer.text
+    assert home.admin.everything("/v1/entities", project_id=garden) == [before]

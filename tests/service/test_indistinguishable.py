@@ -37,6 +37,7 @@ from support.servers.http_server import Caller, Server, Tenant, operations_of
 ONE = {"role": "user", "content": "The roses need water."}
 TURN = {"session_id": "{id}", "user_message": "Roses?", "ai_response": "They need water."}
 ASK = {"id": "never", "messages": [{"role": "user", "parts": [{"type": "text", "text": "Roses?"}]}]}
+ID_FIELDS = ("session_id", "project_id", "conversation", "previous_response_id", "into", "message_ids")
 # These differ in every answer, and tell nothing.
 RANDOM_HEADERS = ("date", "x-request-id")
 
@@ -162,6 +163,23 @@ PROBES = (
     in_body(
         "PATCH", "/v1/entities/{entity_id}", "project_id", {"project_id": "{id}"}, asked="/v1/entities/{own entity}"
     ),
+    in_path("GET", "/v1/entities/{entity_id}", "entity"),
+    in_path("GET", "/v1/entities/{entity_id}/mentions", "entity"),
+    in_path("PATCH", "/v1/entities/{entity_id}", "entity", {"name": "Mine"}),
+    in_path("DELETE", "/v1/entities/{entity_id}", "entity"),
+    in_path("POST", "/v1/entities/{entity_id}/merge", "entity", {"into": "{own entity}"}),
+    in_path("POST", "/v1/entities/{entity_id}/split", "entity", {"aliases": ["Annie"]}),
+    in_path("POST", "/v1/entities/{entity_id}/restore", "entity"),
+    in_body(
+        "POST", "/v1/entities/{entity_id}/merge", "into", {"into": "{id}"}, asked="/v1/entities/{own entity}/merge"
+    )._replace(kind="entity"),
+    in_body(
+        "POST",
+        "/v1/entities/{entity_id}/split",
+        "message_ids",
+        {"message_ids": ["{id}"], "name": "Annie"},
+        asked="/v1/entities/{own entity}/split",
+    )._replace(kind="message"),
     in_body("POST", "/v1/memories", "session_id", {"session_id": "{id}", "contents": ["Roses need water."]}),
     in_query("GET", "/v1/sessions/{external_id}/memories", "after", "memory"),
     in_query("GET", "/v1/users/{user_id}/memories", "after", "memory"),
@@ -394,6 +412,5 @@ def places_of_ids(app: FastAPI) -> set[tuple[str, str, str]]:
                 continue  # lines of an archive: see `test_archive_isolation`
             name = content["schema"]["$ref"].rpartition("/")[2]
             fields = app.openapi()["components"]["schemas"][name]["properties"]
-            naming = ("session_id", "project_id", "conversation", "previous_response_id")
-            found |= {(method, path, f"body {field}") for field in fields if field in naming}
+            found |= {(method, path, f"body {field}") for field in fields if field in ID_FIELDS}
     return found

@@ -32,7 +32,21 @@ def named(*contents: str, author: str | None = None) -> dict[str, str]:
         ("I ran the Porto marathon.", "Porto marathon", "event"),
         ("We went home for Christmas.", "Christmas", "event"),
         ("My dog is called Biscuit.", "Biscuit", "other"),
-        ("I just finished “The Dispossessed” again.", "The Dispossessed", "other"),
+        ("I just finished “The Dispossessed” again.", "The Dispossessed", "product"),
+        ("We love playing Catan on Sundays.", "Catan", "product"),
+        ("My favorite author is Ursula.", "Ursula", "person"),
+        ("I had lunch with Samuel.", "Samuel", "person"),
+        ("It was Matt Patterson.", "Matt Patterson", "person"),
+        ("I'm off to Ireland for a semester.", "Ireland", "place"),
+        ("They enjoyed the Eiffel Tower a lot.", "Eiffel Tower", "place"),
+        ("Our group, “Green Roofs”, meets here.", "Green Roofs", "organisation"),
+        ("I bought headphones from Sennheiser.", "Sennheiser", "organisation"),
+        ("I posted it on Instagram.", "Instagram", "product"),
+        ("The battery of my Ferrari died.", "Ferrari", "product"),
+        ("I'm playing Overcooked 2 again.", "Overcooked 2", "product"),
+        ("I named him Frank because he barks.", "Frank", "other"),
+        ("We adopted Oscar last year.", "Oscar", "other"),
+        ("My furry friend Daisy sleeps here.", "Daisy", "other"),
     ],
 )
 def test_the_words_around_a_name_tell_its_type(content: str, name: str, typed: EntityType) -> None:
@@ -96,11 +110,11 @@ def test_what_names_nothing_gives_nothing(content: str) -> None:
         ("Contoso acquired Fabrikam for 3 million euros.", {"Contoso": "organisation", "Fabrikam": "organisation"}),
         (
             "Priya Raman bought a Tesla Model 3 from Greenline Motors.",
-            {"Priya Raman": "other", "Tesla Model 3": "product", "Greenline Motors": "organisation"},
+            {"Priya Raman": "person", "Tesla Model 3": "product", "Greenline Motors": "organisation"},
         ),
         (
             "Nina Petrova met Omar Haddad in Vienna.",
-            {"Nina Petrova": "other", "Omar Haddad": "person", "Vienna": "place"},
+            {"Nina Petrova": "person", "Omar Haddad": "person", "Vienna": "place"},
         ),
         ("Ingrid Berg is the CEO of Aurora Robotics.", {"Ingrid Berg": "person", "Aurora Robotics": "organisation"}),
         ("Yuki Tanaka plays for the Osaka Tigers.", {"Yuki Tanaka": "person", "Osaka Tigers": "organisation"}),
@@ -111,13 +125,26 @@ def test_what_names_nothing_gives_nothing(content: str) -> None:
         ("Aurora Robotics is growing fast.", {"Aurora Robotics": "organisation"}),
         ("New York University was great for us.", {"New York University": "organisation"}),
         ("Max is my mother's cat.", {}),
-        ("I'm in the San Francisco Bay Area.", {"San Francisco Bay Area": "other"}),
+        ("I'm in the San Francisco Bay Area.", {"San Francisco Bay Area": "place"}),
         ("I love the Lord of the Rings.", {"Lord of the Rings": "other"}),
         ("I live in Leeds now, not Bradford.", {"Leeds": "place"}),
+        ("I'm reading “Solaris” by Stanislaw Lem.", {"Solaris": "product", "Stanislaw Lem": "person"}),
     ],
 )
 def test_iso_9_plain_sentences_about_others_name_them(content: str, expected: dict[str, EntityType]) -> None:
     assert named(content) == expected
+
+
+def test_an_animal_is_no_person_whatever_it_is_called_in_another_sentence() -> None:
+    """MEM-17: the words around a name count for more than what people are often called."""
+    assert named("I walked with Samuel.", "This is Samuel, my puppy.")["Samuel"] == "other"
+
+
+def test_what_is_known_by_a_name_is_not_overruled_by_words_that_fit_anything() -> None:
+    """MEM-17"""
+    assert named("There are artists on Instagram who inspire me.") == {"Instagram": "product"}
+    assert named("I took it with me in Toronto, and it worked.") == {"Toronto": "place"}
+    assert named("I just joined a new LGBTQ choir.").get("LGBTQ", "other") == "other"
 
 
 def test_only_users_name_things() -> None:

@@ -1,8 +1,8 @@
-"""Entities: named people and things of one project (ISO-6), and the notes on them."""
+"""Entities: named people and things of one project (ISO-6), the names that they are known by, and the notes on them (MEM-17)."""
 
 import hashlib
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from cloister.domain.conversation import stamps
@@ -10,12 +10,33 @@ from cloister.domain.identifiers import EntityId, MessageId, ProjectId
 from cloister.domain.memory import same_as
 
 MAX_NOTES = 1_000
+MAX_ENTITY_NAME = 120
+MAX_ALIASES = 50
+UNDO_MICROSECONDS = 24 * 3_600 * 1_000_000
+"""How long a merge, a split or a deletion can be undone."""
+_MOST_WORDS_OF_A_PERSON = 3
+# What the object of a relation is to its subject.
+_INVERSES: Mapping[str, str] = {
+    "works at": "employs",
+    "lives in": "home of",
+    "studies at": "attended by",
+    "from": "origin of",
+    "founded": "founded by",
+    "married to": "married to",
+    "dating": "dating",
+    "friend of": "friend of",
+    "colleague of": "colleague of",
+    "neighbour of": "neighbour of",
+    "cousin of": "cousin of",
+    "works with": "works with",
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entity:
     """A named person or thing. `notes` are merged from all mentions, oldest first; `sources` are the messages that mention it. In a
-    private project `user` is the user whose part it is in; None in a shared project, and for sessions without a user."""
+    private project `user` is the user whose part it is in; None in a shared project, and for sessions without a user. `aliases` are
+    the other names that it is known by."""
 
     id: EntityId
     project: ProjectId
@@ -25,6 +46,7 @@ class Entity:
     notes: str
     sources: tuple[MessageId, ...]
     created_at: int
+    aliases: tuple[str, ...] = ()
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -37,20 +59,82 @@ class Entity:
         return self.sources[0] if self.sources else None
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntityName:
+    """One name of an entity, with the mentions under this name. `part_of` is the name under whose id several names are one entity;
+    None for that name itself. `grouped_by_hand`: a person merged or split it, so that no rule does; `name_by_hand`: a person added
+    the name, which needs no mention. The `corrected_…` fields are what a person changed, and count for the entity with this id."""
+
+    id: EntityId
+    project: ProjectId
+    user: str | None
+    name: str
+    type: str
+    created_at: int
+    part_of: EntityId | None = None
+    grouped_by_hand: bool = False
+    name_by_hand: bool = False
+    corrected_name: str | None = None
+    corrected_type: str | None = None
+    corrected_notes: str | None = None
+    corrected_at: int | None = None
+    deleted_at: int | None = None
+
+    @property
+    def entity(self) -> EntityId:
+        """The id of the entity that has this name."""
+        return self.id if self.part_of is None else self.part_of
+
+    @property
+    def is_person(self) -> bool:
+        return (self.corrected_type or self.type) == "person"
+
+    @property
+    def is_corrected(self) -> bool:
+        return self.corrected_at is not None
+
+    def is_in_part_of(self, other: "EntityName") -> bool:
+        """Whether both are in the same project, and in the same user's part of it."""
+        return (self.project, self.user) == (other.project, other.user)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntityRelation:
+    """What an entity is to another one of the same project, and the messages that say so."""
+
+    relation: str
+    entity: EntityId
+    messages: tuple[MessageId, ...]
+
+
 def same_name(name: str) -> bytes:
     """A digest that is equal for names that differ only in case, spacing or Unicode form; punctuation makes a difference."""
     folded = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
     return hashlib.sha256(folded.encode()).digest()[:16]
 
 
-def merged_notes(notes: Iterable[str]) -> str:
-    """The notes without repetitions, as one text of at most `MAX_NOTES` characters; the oldest are dropped first."""
+def first_name(name: str) -> bytes | None:
+    """The digest of the first word of a name that may be a person's; None if it has too many words."""
+    words = name.split()
+    return same_name(words[0]) if 1 <= len(words) <= _MOST_WORDS_OF_A_PERSON else None
+
+
+def inverse_relation(relation: str) -> str:
+    """The same relation, as the object has it to the subject: "works at" is "employs", "sister of" is "has sister"."""
+    if relation in _INVERSES:
+        return _INVERSES[relation]
+    kin = relation.removesuffix(" of")
+    return f"has {kin}" if kin != relation and " " not in kin else f"inverse of: {relation}"
+
+
+def merged_notes(notes: Iterable[str], limit: int = MAX_NOTES) -> str:
+    """The notes without repetitions, as one text of at most `limit` characters; the oldest are dropped first."""
     distinct = {same_as(note): note.strip() for note in notes if note.strip()}
     kept: list[str] = []
     length = 0
     for note in reversed(distinct.values()):
         length += len(note) + 1
-        if length > MAX_NOTES and kept:
+        if length > limit and kept:
             break
         kept.append(note)
     return " ".join(reversed(kept))

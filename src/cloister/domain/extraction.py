@@ -94,10 +94,20 @@ class KnownMemory:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ExtractedRelation:
+    """What an entity is to another one, which is found by its name among those of the same extraction (MEM-17)."""
+
+    relation: str
+    other: str
+    sources: tuple[MessageId, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ExtractedEntity:
-    """An entity to be stored, with notes on what its sources say of it (ISO-9)."""
+    """An entity to be stored, with notes on what its sources say of it (ISO-9), and its relations to others."""
 
     name: str
     type: EntityType
     notes: str
     sources: tuple[MessageId, ...]
+    relations: tuple[ExtractedRelation, ...] = ()

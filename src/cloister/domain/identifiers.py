@@ -77,6 +77,14 @@ def new_removal_id() -> int:
     return _random(63)
 
 
+def new_relation_id() -> int:
+    return _random(63)
+
+
+def new_entity_change_id() -> int:
+    return _random(63)
+
+
 def new_session_id() -> SessionId:
     """A random id. Storage refuses one that is taken, and the caller tries another."""
     return SessionId(_random(_SESSION_BITS))

@@ -263,6 +263,50 @@ class OverCommands:
         options = _options(user=user_id, limit=limit, after=cursor or after)
         return self._many(derived_shapes.Entity, "entities", "list", project_id, *options)
 
+    def entity(self, entity_id: str) -> derived_shapes.EntityDetail:
+        return self._one(derived_shapes.EntityDetail, "entities", "show", entity_id)
+
+    def entity_mentions(
+        self, entity_id: str, *, limit: int = 50, cursor: str | None = None
+    ) -> Page[derived_shapes.EntityMention]:
+        options = _options(limit=limit, after=cursor)
+        return self._many(derived_shapes.EntityMention, "entities", "mentions", entity_id, *options)
+
+    def update_entity(
+        self,
+        entity_id: str,
+        *,
+        name: str | None = None,
+        type: str | None = None,
+        notes: str | None = None,
+        aliases: Sequence[str] | None = None,
+    ) -> derived_shapes.EntityDetail:
+        named = [part for alias in aliases or () for part in ("--alias", alias)]
+        options = [*_options(name=name, type=type, notes=notes), *named]
+        return self._one(derived_shapes.EntityDetail, "entities", "update", entity_id, *options)
+
+    def delete_entity(self, entity_id: str) -> None:
+        assert self._printed("entities", "delete", entity_id, "--yes") == {"entities": 1}
+
+    def merge_entity(self, entity_id: str, into: str) -> derived_shapes.EntityDetail:
+        return self._one(derived_shapes.EntityDetail, "entities", "merge", entity_id, into)
+
+    def split_entity(
+        self,
+        entity_id: str,
+        *,
+        aliases: Sequence[str] | None = None,
+        message_ids: Sequence[str] | None = None,
+        name: str | None = None,
+    ) -> derived_shapes.EntityDetail:
+        named = [part for alias in aliases or () for part in ("--alias", alias)]
+        said = [part for message in message_ids or () for part in ("--message", message)]
+        options = [*_options(name=name), *named, *said]
+        return self._one(derived_shapes.EntityDetail, "entities", "split", entity_id, *options)
+
+    def restore_entity(self, entity_id: str) -> derived_shapes.EntityDetail:
+        return self._one(derived_shapes.EntityDetail, "entities", "restore", entity_id)
+
     def retag_entity(self, entity_id: str, project_id: str, *, user_id: str | None = None) -> derived_shapes.Entity:
         return self._one(derived_shapes.Entity, "entities", "retag", entity_id, project_id, *_options(user=user_id))
 

@@ -354,6 +354,51 @@ class OverHttp:
         answer = self._caller.get("/v1/entities", params=params, headers={"X-Project-ID": project_id})
         return _many(derived_shapes.Entity, answer)
 
+    def entity(self, entity_id: str) -> derived_shapes.EntityDetail:
+        return _one(derived_shapes.EntityDetail, self._caller.get(f"/v1/entities/{entity_id}"))
+
+    def entity_mentions(
+        self, entity_id: str, *, limit: int = 50, cursor: str | None = None
+    ) -> Page[derived_shapes.EntityMention]:
+        params = _given(limit=limit, cursor=cursor)
+        answer = self._caller.get(f"/v1/entities/{entity_id}/mentions", params=params)
+        return _many(derived_shapes.EntityMention, answer)
+
+    def update_entity(
+        self,
+        entity_id: str,
+        *,
+        name: str | None = None,
+        type: str | None = None,
+        notes: str | None = None,
+        aliases: Sequence[str] | None = None,
+    ) -> derived_shapes.EntityDetail:
+        body = _given(name=name, type=type, notes=notes, aliases=aliases)
+        answer = self._caller.patch(f"/v1/entities/{entity_id}", body)
+        return _one(derived_shapes.EntityDetail, answer)
+
+    def delete_entity(self, entity_id: str) -> None:
+        _read(self._caller.delete(f"/v1/entities/{entity_id}"))
+
+    def merge_entity(self, entity_id: str, into: str) -> derived_shapes.EntityDetail:
+        answer = self._caller.post(f"/v1/entities/{entity_id}/merge", {"into": into})
+        return _one(derived_shapes.EntityDetail, answer)
+
+    def split_entity(
+        self,
+        entity_id: str,
+        *,
+        aliases: Sequence[str] | None = None,
+        message_ids: Sequence[str] | None = None,
+        name: str | None = None,
+    ) -> derived_shapes.EntityDetail:
+        body = _given(aliases=aliases, message_ids=message_ids, name=name)
+        answer = self._caller.post(f"/v1/entities/{entity_id}/split", body)
+        return _one(derived_shapes.EntityDetail, answer)
+
+    def restore_entity(self, entity_id: str) -> derived_shapes.EntityDetail:
+        return _one(derived_shapes.EntityDetail, self._caller.post(f"/v1/entities/{entity_id}/restore"))
+
     def retag_entity(self, entity_id: str, project_id: str, *, user_id: str | None = None) -> derived_shapes.Entity:
         body = _given(project_id=project_id, user_id=user_id)
         return _one(derived_shapes.Entity, self._caller.patch(f"/v1/entities/{entity_id}", body))

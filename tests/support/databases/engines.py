@@ -45,6 +45,8 @@ TABLES = (
     "memory_revision",
     "entity",
     "mention",
+    "entity_relation",
+    "entity_change",
     "observation",
     "session_past",
     "session_item",

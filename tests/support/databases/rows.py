@@ -178,14 +178,37 @@ def insert_derived(transaction: Transaction, household: Household) -> None:
         project_id=household.project,
         user_id=None,
         digest=bytes(16),
+        first_digest=bytes(16),
         name="Rosa",
         type="person",
         created_at=MOMENT,
+        part_of=None,
+        grouped_by_hand=0,
+        name_by_hand=0,
+        deleted_at=None,
         **indexed,
     )
     of_message: dict[str, Value] = {"message_id": household.message, "session_id": household.session}
     transaction.execute(
         "insert_mention", entity_id=household.message, created_at=MOMENT, notes="needs water", **of_message
+    )
+    transaction.execute(
+        "insert_relation",
+        relation_id=household.message,
+        subject_id=household.message,
+        object_id=household.message,
+        created_at=MOMENT,
+        relation="knows",
+        **of_message,
+    )
+    transaction.execute(
+        "insert_entity_change",
+        change_id=household.message,
+        entity_id=household.message,
+        other_id=None,
+        changed_at=MOMENT,
+        kind="delete",
+        detail="[]",
     )
     transaction.execute(
         "insert_observation",

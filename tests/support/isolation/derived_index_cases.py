@@ -1,5 +1,6 @@
 """The stores by which memories and entities are indexed, method by method, as `test_store_isolation` runs them."""
 
+from cloister.domain.entity import Entity
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.derived_index_rows import EntityIndexStore, EntityWords, MemoryIndexStore
 from cloister.storage.stores.entities import EntityStore
@@ -27,7 +28,17 @@ def unindex_entity(transaction: Transaction, home: Home) -> None:
 
 def words(home: Home, revision: int = 0) -> EntityWords:
     """As somebody has them who knows the id."""
-    entity = new_entity(home.second.entity, home.cellar, "ann")
+    name = new_entity(home.second.entity, home.cellar, "ann")
+    entity = Entity(
+        id=name.id,
+        project=name.project,
+        user=name.user,
+        name=name.name,
+        type=name.type,
+        notes="",
+        sources=(),
+        created_at=name.created_at,
+    )
     return EntityWords(entity=entity, revision=revision, vector=INDEXED.vector, terms=INDEXED.terms)
 
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from cloister.domain.access import ApiKey
 from cloister.domain.conversation import Message, Session
-from cloister.domain.entity import Entity, same_name
+from cloister.domain.entity import EntityName, same_name
 from cloister.domain.identifiers import (
     EntityId,
     KeyId,
@@ -38,6 +38,8 @@ from cloister.storage.stores.archived_rows import ArchivedRows
 from cloister.storage.stores.changes import ChangeStore
 from cloister.storage.stores.derived_index_rows import EntityIndexStore, MemoryIndexStore
 from cloister.storage.stores.entities import EntityStore, StoredEntities
+from cloister.storage.stores.entity_groups import EntityGroupStore
+from cloister.storage.stores.entity_relations import RelationStore
 from cloister.storage.stores.erasure import RetentionStore, TenantErasureStore, UserErasureStore
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.filters import FilterStore
@@ -78,6 +80,8 @@ STORES = (
     RevisionStore,
     EntityStore,
     StoredEntities,
+    EntityGroupStore,
+    RelationStore,
     ObservationStore,
     ExtractionStore,
     ChangeStore,
@@ -325,6 +329,10 @@ def _derive(transaction: Transaction, place: Place) -> None:
         entities = EntityStore(transaction)
         assert entities.add(new_entity(place.entity, place.project, place.member), same_name("Rosa"), INDEXED)
         entities.mention(place.entity, place.session, [source], "needs water", MOMENT)
+        RelationStore(transaction).add(
+            place.entity, "knows", place.entity, session=place.session, messages=[source], created_at=MOMENT
+        )
+        EntityGroupStore(transaction).note_change(place.entity, None, "delete", [[place.entity]], now=MOMENT)
         entities.note_change(place.project)
     ObservationStore(transaction).add(new_observation(place.observation, place.session, source), source, source)
     extraction = ExtractionStore(transaction)
@@ -348,10 +356,8 @@ def new_memory(memory: MemoryId, session: SessionId, *sources: MessageId, conten
     )
 
 
-def new_entity(entity: EntityId, project: ProjectId, user: str | None, name: str = "Rosa") -> Entity:
-    return Entity(
-        id=entity, project=project, user=user, name=name, type="person", notes="", sources=(), created_at=MOMENT
-    )
+def new_entity(entity: EntityId, project: ProjectId, user: str | None, name: str = "Rosa") -> EntityName:
+    return EntityName(id=entity, project=project, user=user, name=name, type="person", created_at=MOMENT)
 
 
 def new_observation(observation: ObservationId, session: SessionId, source: MessageId) -> Observation:

@@ -34,6 +34,7 @@ from cloister.interfaces.http.openai.errors import on_http_error
 from cloister.interfaces.http.openapi.document import DescribedApp
 from cloister.interfaces.http.resources import (
     corrections,
+    entities,
     erasure,
     items,
     memories,
@@ -104,6 +105,7 @@ def create_app(
         items,
         memories,
         corrections,
+        entities,
         chat,
         *fronts,
         events,

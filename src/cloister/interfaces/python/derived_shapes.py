@@ -8,10 +8,13 @@ from cloister.domain.identifiers import format_entity_id, format_memory_id, form
 from cloister.domain.memory import StoredMemory
 from cloister.domain.observation import StoredObservation
 from cloister.domain.prompts.profile import Profile as DomainProfile
+from cloister.domain.prompts.recalled_text import own_words
 from cloister.domain.recall.relevance import strength_of
 from cloister.domain.timestamps import iso
 from cloister.domain.truth.revision import MemoryState as DomainState
 from cloister.domain.truth.revision import Revision
+from cloister.services.memories.entities import EntityDetail as EntityWithMentions
+from cloister.services.memories.entities import Mention
 from cloister.services.memories.extract import ExtractionCounts
 from cloister.services.memories.memories import MemoryAdditions
 
@@ -110,6 +113,39 @@ class RecalledEntity(Entity):
 
     relevance: float
     strength: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntityRelation:
+    """What an entity is to another one of the project, such as `works at`, with the messages that say so, at most 20. Messages that
+    were moved to another project are not named."""
+
+    relation: str
+    entity_id: str
+    message_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntityMention:
+    """A message that mentions an entity. `content` is without recalled text that the message quotes."""
+
+    message_id: str
+    session_id: str
+    user_id: str | None
+    role: str
+    author: str | None
+    content: str
+    created_at: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntityDetail(Entity):
+    """An entity with the other names that it is known by, its relations to other entities, and the latest messages that mention
+    it, at most 50."""
+
+    aliases: tuple[str, ...]
+    relations: tuple[EntityRelation, ...]
+    mentions: tuple[EntityMention, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -216,6 +252,39 @@ def extraction_shape(extracted: ExtractionCounts) -> Extraction:
 
 def entity_shape(entity: DomainEntity) -> Entity:
     return Entity(id=format_entity_id(entity.id), name=entity.name, type=entity.type, notes=entity.notes)
+
+
+def entity_detail_shape(detail: EntityWithMentions) -> EntityDetail:
+    entity = detail.entity
+    return EntityDetail(
+        id=format_entity_id(entity.id),
+        name=entity.name,
+        type=entity.type,
+        notes=entity.notes,
+        aliases=entity.aliases,
+        relations=tuple(
+            EntityRelation(
+                relation=relation.relation,
+                entity_id=format_entity_id(relation.entity),
+                message_ids=tuple(map(format_message_id, relation.messages)),
+            )
+            for relation in detail.relations
+        ),
+        mentions=tuple(map(mention_shape, detail.mentions)),
+    )
+
+
+def mention_shape(mention: Mention) -> EntityMention:
+    message, session, user = mention.said
+    return EntityMention(
+        message_id=format_message_id(message.id),
+        session_id=session,
+        user_id=user,
+        role=message.role,
+        author=message.author,
+        content=own_words(message.content),
+        created_at=iso(message.created_at),
+    )
 
 
 def observation_shape(stored: StoredObservation) -> Observation:

@@ -10,10 +10,8 @@ from cloister.domain.context import parse_sources
 from cloister.domain.conversation import Role
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import (
-    parse_entity_id,
     parse_message_id,
     parse_observation_id,
-    parse_project_id,
 )
 from cloister.domain.recall.relevance import checked_min_relevance
 from cloister.domain.text import checked_metadata
@@ -34,7 +32,8 @@ from cloister.interfaces.python.arguments import (
 from cloister.interfaces.python.backends.embedded import EmbeddedBackend
 from cloister.interfaces.python.backends.interface import Backend, ContextQuery, SearchQuery
 from cloister.interfaces.python.backends.remote import RemoteBackend
-from cloister.interfaces.python.derived_shapes import Entity, Extraction, Observation
+from cloister.interfaces.python.derived_shapes import Extraction, Observation
+from cloister.interfaces.python.entities.methods import EntityMethods
 from cloister.interfaces.python.items.methods import ItemMethods
 from cloister.interfaces.python.memory_methods import MemoryMethods
 from cloister.interfaces.python.organisation import OrganisationMethods
@@ -46,7 +45,7 @@ from cloister.services.recall.search import Kind, checked_kinds
 from cloister.settings import read_remote, read_settings
 
 
-class Cloister(ItemMethods, MemoryMethods, OrganisationMethods, ArchiveMethods):
+class Cloister(ItemMethods, MemoryMethods, EntityMethods, OrganisationMethods, ArchiveMethods):
     """Memory for AI assistants that stays inside its walls. Safe to use from any thread; close it, or use it in a `with`.
 
     `data` is a directory, a `postgresql://` URL, or the `http://` address of a server, which needs a `key`; without it,
@@ -299,32 +298,6 @@ class Cloister(ItemMethods, MemoryMethods, OrganisationMethods, ArchiveMethods):
         return self._backend.search(request)
 
     # What is extracted from messages
-
-    def entities(
-        self,
-        project_id: str,
-        *,
-        user_id: str | None = None,
-        limit: int = 50,
-        after: str | None = None,
-        cursor: str | None = None,
-    ) -> Page[Entity]:
-        """List the entities of a project, oldest first, from a `cursor` or from behind the entity `after`.
-
-        A project with private members is divided by user: `user_id` says whose part to list.
-        """
-        project, user = parse_project_id(project_id), checked_user(user_id)
-        return self._backend.entities(project, user, page_after(limit, cursor, after, parse_entity_id))
-
-    def retag_entity(self, entity_id: str, project_id: str, *, user_id: str | None = None) -> Entity:
-        """Move an entity to another project; nothing else ever changes an entity's project.
-
-        If that project has an entity of this name, the two are merged under the id of that one. In a project with private members
-        the entity goes to the part of `user_id`.
-        """
-        return self._backend.retag_entity(
-            parse_entity_id(entity_id), parse_project_id(project_id), checked_user(user_id)
-        )
 
     def observations(
         self, session_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar, cast, get_args
 
-from cloister.domain.extraction import EntityType, ExtractedEntity, ExtractedMemory
+from cloister.domain.extraction import EntityType, ExtractedEntity, ExtractedMemory, ExtractedRelation
 from cloister.domain.identifiers import MemoryId, MessageId
 from cloister.domain.memory import normalised
 from cloister.domain.patterns import linear
@@ -18,6 +18,8 @@ from cloister.models.openai.quotations import restore_brackets
 LONGEST_TEXT = 400
 LONGEST_NAME = 120
 MOST_ITEMS = 40
+LONGEST_RELATION = 40
+MOST_RELATIONS = 8
 MOST_REPLACED = 8
 _TYPES = get_args(EntityType)
 _TYPE_SYNONYMS: Mapping[str, EntityType] = {
@@ -75,7 +77,20 @@ def memories_schema(categories: Sequence[str]) -> Schema:
 
 
 ENTITIES = _answer(
-    "entities", name=_text(LONGEST_NAME), type={"type": "string", "enum": [*_TYPES]}, notes=_text(LONGEST_TEXT)
+    "entities",
+    name=_text(LONGEST_NAME),
+    type={"type": "string", "enum": [*_TYPES]},
+    notes=_text(LONGEST_TEXT),
+    relations={
+        "type": "array",
+        "maxItems": MOST_RELATIONS,
+        "items": {
+            "type": "object",
+            "properties": {"relation": _text(LONGEST_RELATION), "entity": _text(LONGEST_NAME)},
+            "required": ["relation", "entity"],
+            "additionalProperties": False,
+        },
+    },
 )
 NOTES = _answer("notes", content=_text(LONGEST_TEXT))
 
@@ -120,6 +135,7 @@ def read_entities(reply: Reply, asked: Asked) -> list[ExtractedEntity]:
             type=item.entity_type(),
             notes=item.notes(),
             sources=item.sources(asked),
+            relations=item.relations(item.sources(asked)),
         ),
     )
 
@@ -150,6 +166,18 @@ class _Item:
         """The notes on an entity, which may be missing: the name alone is worth storing."""
         given = self.fields.get("notes")
         return self.text("notes") if isinstance(given, str) and given.strip() else ""
+
+    def relations(self, sources: tuple[MessageId, ...]) -> tuple[ExtractedRelation, ...]:
+        """The relations of an entity, which may be missing, with the sources of the entity; those that cannot be used are left
+        out."""
+        given = self.fields.get("relations")
+        found: list[ExtractedRelation] = []
+        for stated in cast(list[object], given)[:MOST_RELATIONS] if isinstance(given, list) else ():
+            fields = cast(dict[str, object], stated) if isinstance(stated, dict) else {}
+            relation, other = (_line(fields.get(name)) for name in ("relation", "entity"))
+            if 0 < len(relation) <= LONGEST_RELATION and 0 < len(other) <= LONGEST_NAME:
+                found.append(ExtractedRelation(relation=relation.casefold(), other=other, sources=sources))
+        return tuple(found)
 
     def importance(self) -> float | None:
         """A number from 0 to 1, or none if the field is no number. Models without an enforced schema answer on a scale to 10 or to
@@ -194,6 +222,10 @@ class _Item:
         raise UnusableAnswer(
             f"{self.path}.sources names none of the messages, which are numbered 1 to {len(asked.ids)}."
         )
+
+
+def _line(given: object) -> str:
+    return normalised(restore_brackets(given)) if isinstance(given, str) else ""
 
 
 def _number(given: object) -> int | None:

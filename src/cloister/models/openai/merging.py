@@ -39,6 +39,7 @@ def merged_entities(found: Iterable[ExtractedEntity]) -> list[ExtractedEntity]:
             type=entity.type if before.type == "other" else before.type,
             notes=_joined(before.notes, entity.notes),
             sources=_united(before.sources, entity.sources),
+            relations=before.relations if before is entity else before.relations + entity.relations,
         )
     return list(kept.values())
 

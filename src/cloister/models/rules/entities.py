@@ -4,19 +4,21 @@ At the start of a sentence every word is capitalised: a name there counts only i
 occurs inside a sentence. Languages, nationalities, days and months are no entities.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cloister.domain.extraction import EntityType, ExtractedEntity, Statement
+from cloister.domain.extraction import EntityType, ExtractedEntity, ExtractedRelation, Statement
 from cloister.domain.identifiers import MessageId
 from cloister.domain.patterns import IGNORECASE, Anchored, Pattern, anchored, linear
 from cloister.models.rules import refusals
+from cloister.models.rules.entity_types import context_type, is_pet, known_type, title_type
 from cloister.models.rules.facts import speaker_named
 from cloister.models.rules.memories import facts
+from cloister.models.rules.relations import Named, relations
 from cloister.models.rules.sentences import Sentence, segments, sentences, shortened
 from cloister.models.rules.subjects import subject_type
 from cloister.models.rules.tables.notation import words
-from cloister.models.rules.tables.words import LANGUAGE, PEOPLE, PET, RELATION
+from cloister.models.rules.tables.words import LANGUAGE, PEOPLE, RELATION
 
 _LONGEST_NOTE = 160
 _LONGEST_SENTENCE = 1_000
@@ -60,7 +62,6 @@ _NOT_LOCATED_IN = (
     r"|major\w*|speciali\w*|characters?|role|played|playing|star\w*|books?|movies?|films?|shows?|games?|series|season|episode|bug"
     r"|error|function|invest\w*|confidence|faith|trust|phd|experience|course|class|certificate|certification|bachelor's|master's)"
 )
-_PET_BEFORE = linear(rf"\b{PET}(?:'s name is| is)?,?(?: called| named)? $", IGNORECASE)
 _BEFORE: tuple[tuple[EntityType, Pattern[str]], ...] = (
     (
         "person",
@@ -111,7 +112,7 @@ _AFTER: tuple[tuple[EntityType, Anchored], ...] = (
     (
         "person",
         anchored(
-            r",? (?:who|and I|is my|was my|said|says|told|asked|called|texted|invited|suggested|works|lives in|got married)\b"
+            r",? (?:who|is my|was my|said|says|told|asked|called|texted|invited|suggested|works|lives in|got married)\b"
             rf"|, my (?:\w+ )?(?:{RELATION}|{PEOPLE})\b"
             r"|'s (?:birthday|wedding)\b"
         ),
@@ -123,7 +124,7 @@ _AFTER: tuple[tuple[EntityType, Anchored], ...] = (
 )
 _COMPLETED_BY: tuple[tuple[EntityType, Anchored], ...] = (
     ("project", anchored(r" project\b")),
-    ("event", anchored(r" (?:marathon|festival|conference|concert|tournament|parade|cup|fair|race|summit)\b")),
+    ("event", anchored(r" (?:marathon|festival|conference|concert|tournament|parade|cup|fair|race|summit|fest)\b")),
     ("organisation", anchored(r" (?:university|college|hospital|bank)\b")),
 )
 _LAST_WORD: tuple[tuple[EntityType, frozenset[str]], ...] = (
@@ -136,11 +137,16 @@ _LAST_WORD: tuple[tuple[EntityType, frozenset[str]], ...] = (
     ),
     (
         "event",
-        words("festival marathon conference cup olympics fair pride summit fest championship awards parade expo"),
+        words(
+            "festival marathon conference cup olympics fair pride summit fest championship awards parade expo month day"
+        ),
     ),
     (
         "place",
-        words("park beach street avenue road lake mountain mountains island islands river square county airport"),
+        words(
+            "park beach street avenue road lake mountain mountains island islands river square county airport tower canyon falls "
+            "bridge castle valley bay pub bar café cafe museum cathedral palace peninsula forest coast city town station"
+        ),
     ),
 )
 
@@ -151,8 +157,16 @@ class _Found:
 
     name: str
     typed: EntityType | None = None
+    is_pet: bool = False
     notes: dict[str, None] = field(default_factory=dict[str, None])
     sources: dict[MessageId, None] = field(default_factory=dict[MessageId, None])
+    relations: dict[tuple[str, str], dict[MessageId, None]] = field(
+        default_factory=dict[tuple[str, str], dict[MessageId, None]]
+    )
+
+    @property
+    def type(self) -> EntityType:
+        return "other" if self.is_pet and self.typed == "person" else self.typed or "other"
 
 
 def entities(said: Sequence[Statement]) -> list[ExtractedEntity]:
@@ -163,28 +177,51 @@ def entities(said: Sequence[Statement]) -> list[ExtractedEntity]:
     for statement, asserted in spoken:
         for sentence in asserted:
             named: list[_Found] = []
-            for name, typed in _names(sentence.text):
+            for name, typed, animal in _names(sentence.text):
                 if name.casefold() not in speakers:
                     entity = met.setdefault(name.casefold(), _Found(name=name))
                     entity.typed = entity.typed or typed
+                    entity.is_pet = entity.is_pet or animal
                     named.append(entity)
             _note(named, statement, sentence)
     for statement, asserted in spoken:
         for sentence in asserted:
             opened = _NAME.match(sentence.text)
             entity = met.get(_bare(opened.group()).casefold()) if opened else None
-            if entity is not None:
+            if entity is not None and opened is not None:
+                entity.is_pet = entity.is_pet or is_pet("", sentence.text[opened.end() :][:_CUE_REACH])
                 _note([entity], statement, sentence)
+    for statement, asserted in spoken:
+        for sentence in asserted:
+            _relate(met, statement, sentence)
     order = {statement.id: position for position, statement in enumerate(said)}
     return [
         ExtractedEntity(
             name=found.name,
-            type=found.typed or "other",
+            type=found.type,
             notes=" ".join(found.notes),
             sources=tuple(sorted(found.sources, key=order.__getitem__)),
+            relations=tuple(
+                ExtractedRelation(relation=relation, other=other, sources=tuple(stated))
+                for (relation, other), stated in found.relations.items()
+            ),
         )
         for found in met.values()
     ]
+
+
+def _relate(met: Mapping[str, _Found], statement: Statement, sentence: Sentence) -> None:
+    """Add what a sentence says of two entities that are known by now."""
+    named: list[Named] = []
+    for match in _NAME.finditer(sentence.text):
+        name = _bare(match.group())
+        entity = met.get(name.casefold())
+        if entity is not None and statement.id in entity.sources:
+            begin = match.start() + match.group().index(name)
+            named.append(Named(name.casefold(), entity.type, begin, begin + len(name)))
+    for related in relations(sentence.text, named):
+        stated = met[related.subject].relations.setdefault((related.relation, met[related.other].name), {})
+        stated[statement.id] = None
 
 
 def _assertions(statement: Statement) -> list[Sentence]:
@@ -210,11 +247,12 @@ def _is_headline(text: str) -> bool:
     return len(telling) >= _FEWEST_WORDS and all(word[0].isupper() for word in telling)
 
 
-def _names(text: str) -> Iterator[tuple[str, EntityType | None]]:
-    """The names in a sentence, each with the type that the words around it tell."""
+def _names(text: str) -> Iterator[tuple[str, EntityType | None, bool]]:
+    """The names in a sentence, each with its type, if that is known, and whether it is said to be an animal's."""
     for title in _TITLE.finditer(text):
         if _is_name(title.group(1)) and len(title.group(1).split()) <= _LONGEST_TITLE:
-            yield title.group(1), None
+            before, after = text[max(0, title.start() - _CUE_REACH) : title.start()], text[title.end() :][:_CUE_REACH]
+            yield title.group(1), title_type(title.group(1), before, after), False
     for match in _NAME.finditer(_TITLE.sub(lambda title: " " * len(title.group()), text)):
         name = _bare(match.group())
         begin = match.start() + match.group().index(name)
@@ -224,13 +262,15 @@ def _names(text: str) -> Iterator[tuple[str, EntityType | None]]:
             continue
         if not before.strip(" \u201c'("):
             if opener := subject_type(name, _own_type(name), after):
-                yield name, opener
+                typed = opener if opener != "other" else known_type(name) or opener
+                animal = is_pet("", after)
+                yield name, opener if animal else typed, animal
             continue
         noun, typed = _completed(after)
         typed = typed or _type(name, before, after)
         is_address = _ADDRESSED.search(before) and _END_OF_ADDRESS.match(after)
         if typed or not (is_address or name.isupper()):
-            yield name + noun, typed
+            yield name + noun, typed, is_pet(before, after)
 
 
 def _completed(after: str) -> tuple[str, EntityType | None]:
@@ -257,17 +297,21 @@ def _is_name(name: str) -> bool:
 def _type(name: str, before: str, after: str) -> EntityType | None:
     if _HOLIDAY.match(name):
         return "event"
-    if _PET_BEFORE.search(before):
+    if is_pet(before, after):
         return "other"
     if typed := _own_type(name):
         return typed
+    known = known_type(name)
+    if known == "place":
+        return known
     for typed, cue in _BEFORE:
-        if cue.search(before) and not (typed == "place" and _NO_LOCATION.search(before)):
+        is_contradicted = typed in ("person", "place") and known not in (None, typed)
+        if cue.search(before) and not is_contradicted and not (typed == "place" and _NO_LOCATION.search(before)):
             return typed
     for typed, cue in _AFTER:
-        if cue.match(after) and not name.isupper():
+        if cue.match(after) and not name.isupper() and known in (None, typed):
             return typed
-    return None
+    return context_type(name, before, after) or known
 
 
 def _own_type(name: str) -> EntityType | None:

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from cloister.domain.archive.ids import entity_ids
 from cloister.domain.archive.imported import ImportTally
 from cloister.domain.archive.records import EntityRecord, MentionRecord
-from cloister.domain.entity import Entity, same_name
+from cloister.domain.entity import EntityName, same_name
 from cloister.domain.errors import Forbidden
 from cloister.domain.identifiers import SEQUENCE_BITS, EntityId, MessageId, SessionId, session_of
 from cloister.domain.scope import Reach
 from cloister.services.indexing.entities import EntityIndexing
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.entities import EntityStore
+from cloister.storage.stores.entity_groups import EntityGroupStore
 from cloister.storage.stores.imported_rows import ImportedRows
 from cloister.storage.stores.tenants import ProjectStore
 
@@ -81,7 +82,10 @@ class EntityImport:
         entity, is_new = self._entity(entities, record, part)
         for message, session, mention in new:
             entities.mention(entity, session, [message], mention.notes, mention.created_at)
-        self._indexing.index_again(transaction, [entity])
+        groups = EntityGroupStore(transaction)
+        changed = groups.apply_first_names(groups.first_names([entity]))
+        changed.update(name.entity for name in groups.names([entity]))
+        self._indexing.index_again(transaction, sorted(changed))
         entities.note_change(record.project_id)
         return is_new
 
@@ -93,14 +97,12 @@ class EntityImport:
             known = entities.find(record.project_id, part, digest)
             if known is not None and entities.lock([known.id]):
                 return known.id, False
-            entity = Entity(
+            entity = EntityName(
                 id=next(ids),
                 project=record.project_id,
                 user=part,
                 name=record.name,
                 type=record.type,
-                notes="",
-                sources=(),
                 created_at=record.created_at,
             )
             if known is None and entities.add(entity, digest, self._indexing.not_yet):

@@ -19,7 +19,8 @@ from cloister.services.indexing.entities import EntityIndexing
 from cloister.services.indexing.queue import IndexQueue
 from cloister.services.memories.supersession import Supersession
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.entities import EntityStore, TouchedEntities
+from cloister.storage.stores.entities import EntityStore
+from cloister.storage.stores.entity_groups import TouchedEntities
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.idempotency import IdempotencyStore
 from cloister.storage.stores.index_rows import IndexStore

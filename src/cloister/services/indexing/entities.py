@@ -18,6 +18,7 @@ from cloister.services.indexing.indexer import Indexer, Said
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.derived_index_rows import EntityIndexStore, EntityWords
 from cloister.storage.stores.entities import EntityStore
+from cloister.storage.stores.entity_groups import EntityGroupStore
 from cloister.storage.stores.messages import Indexed
 
 T = TypeVar("T")
@@ -36,20 +37,29 @@ class EntityIndexing:
         self._clock = clock
 
     @property
+    def generation(self) -> int:
+        return self._indexer.generation
+
+    @property
     def not_yet(self) -> Indexed:
         """The index row of a new entity, until it is indexed later in the same transaction."""
         return Indexed(generation=self._indexer.generation, terms=b"", vector=None, tokens=0, indexed_at=None)
 
     def index_again(self, transaction: Transaction, left: Sequence[EntityId], *, gone: Sequence[EntityId] = ()) -> None:
         """Index the entities `left`, which the transaction has locked and changed; a slow embedder leaves the vectors to the queue.
-        With an external index the removal of those `gone` is put into the queue, so that a crash cannot lose it."""
+        With an external index the removal of those `gone`, and of the names that are part of those `left`, is put into the queue,
+        so that a crash cannot lose it."""
         entities = EntityStore(transaction)
         stored = entities.found(left) if left else []
         prepared = self._indexer.prepare([_said(entity) for entity in stored], self._clock()) if stored else []
         for entity, indexed in zip(stored, prepared, strict=True):
             entities.set_index(entity.id, indexed)
-        if gone and self._external is not None:
-            EntityIndexStore(transaction, self._indexer.generation).note_removal(gone)
+        if self._external is None:
+            return
+        names = EntityGroupStore(transaction).of_entities(left) if left else []
+        removed = {*gone, *(name.id for name in names if name.part_of is not None)}
+        if removed:
+            EntityIndexStore(transaction, self._indexer.generation).note_removal(sorted(removed))
 
     def take_out(self, reach: Reach, removal: int, entity: EntityId) -> None:
         """Remove an entity from the external index, and the removal from the queue."""
@@ -112,7 +122,7 @@ class EntityIndexing:
 
 
 def _said(entity: Entity) -> Said:
-    return f"{entity.name}: {entity.notes}", None, entity.created_at
+    return f"{', '.join((entity.name, *entity.aliases))}: {entity.notes}", None, entity.created_at
 
 
 def _point(reach: Reach, words: EntityWords) -> EntityPoint:

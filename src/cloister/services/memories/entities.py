@@ -1,24 +1,46 @@
-"""The entities of a project: add what messages mention, merge mentions of one name, list, and retag to another project."""
+"""The entities of a project: add what messages mention, merge mentions of one name, list, show, and retag to another project."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from cloister.domain.conversation import Project
-from cloister.domain.entity import Entity, same_name
+from cloister.domain.entity import MAX_ENTITY_NAME, Entity, EntityName, EntityRelation, same_name
 from cloister.domain.errors import NotFound
 from cloister.domain.extraction import ExtractedEntity
-from cloister.domain.identifiers import EntityId, ProjectId, SessionId, format_entity_id, new_entity_id
+from cloister.domain.identifiers import EntityId, MessageId, ProjectId, SessionId, format_entity_id, new_entity_id
 from cloister.domain.memory import normalised
 from cloister.domain.scope import PoolKey, Reach, Scope
 from cloister.domain.text import checked_name
 from cloister.domain.timestamps import Clock
 from cloister.services.indexing.entities import EntityIndexing
-from cloister.storage.interface import Database, Transaction
+from cloister.storage.interface import CursorKey, Database, Transaction
 from cloister.storage.stores.entities import EntityStore
+from cloister.storage.stores.entity_groups import LAST_PAGE, EntityGroupStore
+from cloister.storage.stores.entity_relations import RelationStore
+from cloister.storage.stores.pools import PoolMessage, PoolStore, StoredPool
 from cloister.storage.stores.tenants import ProjectStore
 
-_LONGEST_NAME = 120
+MENTIONS_SHOWN = 50
 _LONGEST_NOTES = 400
+_LONGEST_RELATION = 40
+_MOST_RELATIONS = 20
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mention:
+    """A message that mentions an entity, and the cursor that continues the list after it."""
+
+    said: PoolMessage
+    cursor: CursorKey
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntityDetail:
+    """An entity with its relations to others, and the latest messages that mention it, at most `MENTIONS_SHOWN`."""
+
+    entity: Entity
+    relations: Sequence[EntityRelation]
+    mentions: Sequence[Mention]
 
 
 class Entities:
@@ -41,30 +63,53 @@ class Entities:
         member = _pool_key(project, user).user
         entities = EntityStore(transaction)
         now = self._clock()
-        mentioned = set[EntityId]()
+        by_name: dict[bytes, EntityId] = {}
         for position, extracted in enumerate(found):
-            name, notes = normalised(extracted.name)[:_LONGEST_NAME], normalised(extracted.notes)[:_LONGEST_NOTES]
+            name, notes = normalised(extracted.name)[:MAX_ENTITY_NAME], normalised(extracted.notes)[:_LONGEST_NOTES]
             if not name or not extracted.sources:
                 continue
-            entity = Entity(
+            entity = EntityName(
                 id=new_entity_id(),
                 project=project.id,
                 user=member,
                 name=name,
                 type=extracted.type,
-                notes=notes,
-                sources=extracted.sources,
                 created_at=now + position,
             )
-            stored = self._stored(entities, entity, same_name(name))
+            stored = self._stored(transaction, entity, same_name(name))
             entities.mention(stored, session, extracted.sources, notes, now)
-            mentioned.add(stored)
-        if mentioned:
-            self._indexing.index_again(transaction, sorted(mentioned))
+            by_name[same_name(name)] = stored
+        if by_name:
+            self._relate(transaction, session, found, by_name, now)
+            groups = EntityGroupStore(transaction)
+            names = sorted(set(by_name.values()))
+            changed = groups.apply_first_names(groups.first_names(names))
+            changed.update(name.entity for name in groups.names(names))
+            self._indexing.index_again(transaction, sorted(changed))
             entities.note_change(project.id)
 
-    def _stored(self, entities: EntityStore, entity: Entity, digest: bytes) -> EntityId:
-        """The locked entity of this name, which is added if missing. Another transaction may add, move or forget it in between."""
+    def _relate(
+        self,
+        transaction: Transaction,
+        session: SessionId,
+        found: Sequence[ExtractedEntity],
+        by_name: Mapping[bytes, EntityId],
+        now: int,
+    ) -> None:
+        """Store the relations between entities of one extraction; what names another entity is dropped."""
+        relations = RelationStore(transaction)
+        for extracted in found:
+            subject = by_name.get(same_name(normalised(extracted.name)[:MAX_ENTITY_NAME]))
+            for stated in extracted.relations[:_MOST_RELATIONS]:
+                other = by_name.get(same_name(normalised(stated.other)[:MAX_ENTITY_NAME]))
+                relation = normalised(stated.relation).casefold()[:_LONGEST_RELATION].strip()
+                if subject is not None and other is not None and other != subject and relation and stated.sources:
+                    relations.add(subject, relation, other, session=session, messages=stated.sources, created_at=now)
+
+    def _stored(self, transaction: Transaction, entity: EntityName, digest: bytes) -> EntityId:
+        """The locked name, which is added if missing; a known one without a type gets this one. Another transaction may add, move
+        or forget it in between."""
+        entities = EntityStore(transaction)
         while True:
             known = entities.find(entity.project, entity.user, digest)
             if known is None:
@@ -74,6 +119,8 @@ class Entities:
             elif entities.lock([known.id]):
                 now_there = entities.find(entity.project, entity.user, digest)
                 if now_there is not None and now_there.id == known.id:
+                    kind = entity.type if now_there.type == "other" else now_there.type
+                    EntityGroupStore(transaction).set_type(now_there, kind)
                     return known.id
 
     def page(
@@ -104,21 +151,94 @@ class Entities:
                 else entities.page(project, part.user, limit=limit, after=after)
             )
 
-    def retag(self, reach: Reach, entity: EntityId, project: ProjectId, *, user_id: str | None = None) -> Entity:
-        """Move an entity to another project of the tenant. In a private project it keeps its user, unless another is given."""
+    def get(self, reach: Reach, entity: EntityId) -> EntityDetail:
+        """An entity with its relations, and the latest messages that mention it."""
+        with self._database.read(reach) as transaction:
+            return self.detail(transaction, entity)
+
+    def detail(self, transaction: Transaction, entity: EntityId) -> EntityDetail:
+        """The same within a transaction."""
+        found = EntityStore(transaction).get(entity)
+        names = [name.id for name in EntityGroupStore(transaction).of_entities([entity])]
+        pool = self._pool(transaction, found)
+        relations = RelationStore(transaction).of_entity(entity, names, None if pool is None else pool.pool)
+        mentions = self._mentions(transaction, names, pool, limit=MENTIONS_SHOWN)
+        return EntityDetail(entity=found, relations=relations, mentions=mentions)
+
+    def mentions(self, reach: Reach, entity: EntityId, *, limit: int, before: CursorKey | None = None) -> list[Mention]:
+        """A page of the messages that mention an entity, the last extracted first. Only of the pool that the entity is in: what was
+        moved to another pool is not shown (ISO-4)."""
+        with self._database.read(reach) as transaction:
+            found = EntityStore(transaction).get(entity)
+            names = [name.id for name in EntityGroupStore(transaction).of_entities([entity])]
+            pool = self._pool(transaction, found)
+            return self._mentions(transaction, names, pool, limit=limit, before=before or LAST_PAGE)
+
+    def shown_messages(
+        self, transaction: Transaction, entity: EntityId, messages: Sequence[MessageId]
+    ) -> list[MessageId]:
+        """Those of these messages that `mentions` lists."""
+        found = EntityStore(transaction).get(entity)
+        names = [name.id for name in EntityGroupStore(transaction).of_entities([entity])]
+        pool = self._pool(transaction, found)
+        return [] if pool is None else EntityGroupStore(transaction).mentioned(names, pool.pool, messages)
+
+    def _pool(self, transaction: Transaction, entity: Entity) -> StoredPool | None:
+        """The pool of the part of the project that an entity is in."""
+        project = ProjectStore(transaction).find(entity.project)
+        if project is None:  # it was deleted: its entities are shown nowhere (ORG-5)
+            raise NotFound("entity", format_entity_id(entity.id))
+        scope = Scope(tenant=project.tenant, project=project.id, user=entity.user, visibility=project.member_visibility)
+        return PoolStore(transaction, self._indexing.generation).rows(scope)
+
+    def _mentions(
+        self,
+        transaction: Transaction,
+        names: Sequence[EntityId],
+        pool: StoredPool | None,
+        *,
+        limit: int,
+        before: CursorKey = LAST_PAGE,
+    ) -> list[Mention]:
+        if pool is None:
+            return []
+        found = EntityGroupStore(transaction).mentions(names, pool.pool, limit=limit, before=before)
+        said = pool.messages([message for _, message in found])
+        return [
+            Mention(said=said[message], cursor=(created_at, message))
+            for created_at, message in found
+            if message in said
+        ]
+
+    def retag(self, reach: Reach, entity: EntityId, project: ProjectId, *, user_id: str | None = None) -> EntityDetail:
+        """Move an entity with all its names to another project of the tenant. In a private project it keeps its user, unless
+        another is given."""
         if user_id is not None:
             checked_name(user_id, "user_id")
 
-        def work(transaction: Transaction) -> Entity:
-            entities = EntityStore(transaction)
+        def work(transaction: Transaction) -> EntityDetail:
+            entities, groups = EntityStore(transaction), EntityGroupStore(transaction)
             stored = entities.get(entity)
             part = _pool_key(
                 ProjectStore(transaction).lock_shared(project),
                 stored.user if user_id is None else reach.user_of(user_id),
             )
-            there = entities.retag(stored, project, part.user, same_name(stored.name))
-            self._indexing.index_again(transaction, [there], gone=[] if there == entity else [entity])
-            return entities.get(there)
+            names = groups.locked_names([entity])
+            families = groups.first_names([name.id for name in names])
+            head = next(name for name in names if name.id == entity)
+            there = entities.retag(head, project, part.user, same_name(head.name))
+            (now_there,) = groups.names([there])
+            gone = {entity} - {there}
+            for name in names:
+                if name.id != entity:
+                    moved = entities.retag(name, project, part.user, same_name(name.name))
+                    if moved == name.id:
+                        groups.set_group(moved, now_there.entity, by_hand=name.grouped_by_hand)
+                    gone |= {name.id} - {moved}
+            changed = groups.apply_first_names([*families, *groups.first_names([there])])
+            (now_there,) = groups.names([there])
+            self._indexing.index_again(transaction, sorted({*changed, now_there.entity}), gone=sorted(gone))
+            return self.detail(transaction, now_there.entity)
 
         return self._database.write(reach, work)
 

@@ -3,7 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from cloister.domain.extraction import ExtractedEntity, ExtractedMemory, Guidance, KnownMemory, Statement
+from cloister.domain.extraction import (
+    ExtractedEntity,
+    ExtractedMemory,
+    ExtractedRelation,
+    Guidance,
+    KnownMemory,
+    Statement,
+)
 from cloister.domain.identifiers import MessageId
 from cloister.domain.prompts.recalled_text import own_words
 from cloister.domain.timestamps import is_valid_time
@@ -44,8 +51,19 @@ def extracted_entities(extractor: Extractor, said: Sequence[Statement], guidance
     kept: list[ExtractedEntity] = []
     for entity in extractor.entities(read) if read else ():
         by_users = tuple(source for source in entity.sources if source in users)
-        kept.append(replace(entity, sources=by_users) if by_users else replace(entity, notes=""))
+        if by_users:
+            kept.append(replace(entity, sources=by_users, relations=_stated_by(entity.relations, set(by_users))))
+        else:
+            kept.append(replace(entity, notes="", relations=()))
     return kept
+
+
+def _stated_by(relations: Sequence[ExtractedRelation], messages: set[MessageId]) -> tuple[ExtractedRelation, ...]:
+    """The relations that some of these messages state, with no other sources (MEM-17)."""
+    stated = (
+        replace(relation, sources=tuple(filter(messages.__contains__, relation.sources))) for relation in relations
+    )
+    return tuple(relation for relation in stated if relation.sources)
 
 
 def _in_languages(said: Sequence[Statement], guidance: Guidance) -> Sequence[Statement]:

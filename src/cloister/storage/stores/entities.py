@@ -1,27 +1,40 @@
 """Entities of projects, and the mentions of them in messages."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
-from cloister.domain.entity import Entity, merged_notes
+from cloister.domain.entity import MAX_NOTES, Entity, EntityName, first_name, merged_notes
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import EntityId, MessageId, ProjectId, SessionId, format_entity_id
 from cloister.domain.prompts.speaker import attributed
 from cloister.storage.interface import FIRST_PAGE, CursorKey, Row, Transaction, integers
+from cloister.storage.stores.entity_groups import EntityGroupStore, TouchedEntities, name_of_row
+from cloister.storage.stores.entity_relations import RelationStore
 from cloister.storage.stores.messages import Indexed
 
-# (entity id, notes, message id, the session's user, the project's visibility)
-_Mention = tuple[int, str, int, str | None, str]
 
+class _Mention(NamedTuple):
+    """One name of an entity with one of its mentions; in the row of the name itself, `message` is None, and `created_at` is that of
+    the name."""
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TouchedEntities:
-    """Entities that lost a mention: `left` still have others, `gone` had no other and were deleted."""
+    entity: int
+    id: int
+    name: str
+    type: str
+    grouped_by_hand: int
+    corrected_notes: str | None
+    corrected_at: int | None
+    notes: str | None
+    message: int | None
+    created_at: int
+    user: str | None
+    visibility: str | None
 
-    left: tuple[EntityId, ...]
-    gone: tuple[EntityId, ...]
+    @property
+    def position(self) -> tuple[int, bool, int, int, int]:
+        """Sorts mentions of an entity by age, and then its names by age."""
+        return self.entity, self.message is None, self.created_at, self.message or 0, self.id
 
 
 class EntityStore:
@@ -30,9 +43,10 @@ class EntityStore:
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
 
-    def find(self, project: ProjectId, user: str | None, digest: bytes) -> Entity | None:
+    def find(self, project: ProjectId, user: str | None, digest: bytes) -> EntityName | None:
+        """The name with this digest, of an entity that is not deleted."""
         row = self._transaction.row("entity_by_digest", project_id=project, user_id=user, digest=digest)
-        return None if row is None else self._merged([row])[0]
+        return None if row is None else name_of_row(row)
 
     def get(self, entity: EntityId) -> Entity:
         row = self._transaction.row("entity", entity_id=entity)
@@ -47,19 +61,24 @@ class EntityStore:
     def lock(self, entities: Iterable[EntityId]) -> list[EntityId]:
         """Lock entities before they or their mentions are changed; returns the ids that still exist. Locks in id order to avoid
         deadlock."""
-        return [entity for entity in sorted(entities) if self._transaction.execute("lock_entity", entity_id=entity)]
+        return EntityGroupStore(self._transaction).lock(entities)
 
-    def add(self, entity: Entity, digest: bytes, indexed: Indexed) -> bool:
-        """Add an entity; false if another transaction added it first, or the id is taken."""
+    def add(self, entity: EntityName, digest: bytes, indexed: Indexed) -> bool:
+        """Add a name; false if another transaction added it first, or the id is taken."""
         row = self._transaction.row(
             "insert_entity",
             entity_id=entity.id,
             project_id=entity.project,
             user_id=entity.user,
             digest=digest,
+            first_digest=first_name(entity.name),
             name=entity.name,
             type=entity.type,
             created_at=entity.created_at,
+            part_of=entity.part_of,
+            grouped_by_hand=int(entity.grouped_by_hand),
+            name_by_hand=int(entity.name_by_hand),
+            deleted_at=entity.deleted_at,
             **indexed.columns,
         )
         return row is not None
@@ -109,9 +128,9 @@ class EntityStore:
         rows = self._transaction.rows("most_mentioned_entities", project_id=project, user_id=user, limit=limit)
         return self._merged(rows)
 
-    def of_project(self, project: ProjectId) -> list[Entity]:
-        """All entities of a project, in id order, of all users' parts."""
-        return self._merged(self._transaction.rows("all_project_entities", project_id=project))
+    def of_project(self, project: ProjectId) -> list[EntityName]:
+        """All names of entities of a project, in id order, of all users' parts, also of deleted entities."""
+        return [name_of_row(row) for row in self._transaction.rows("all_project_entities", project_id=project)]
 
     def users_of(self, entity: EntityId) -> list[str | None]:
         """The users whose sessions mention the entity; None, for sessions without a user, is first."""
@@ -119,27 +138,40 @@ class EntityStore:
         return sorted(users, key=lambda user: user or "")
 
     def give_mentions(self, entity: EntityId, to: EntityId, user: str | None) -> None:
-        """Move the mentions by one user's sessions from one entity to another."""
+        """Move the mentions by one user's sessions from one name to another, and the relations that they state."""
         self._transaction.execute("give_mentions", entity_id=entity, to_entity_id=to, user_id=user)
+        RelationStore(self._transaction).give(entity, to, user)
 
     def set_user(self, entity: EntityId, user: str | None) -> None:
         """Move the entity to this user's part of its project."""
         self._transaction.execute("set_entity_user", entity_id=entity, user_id=user)
 
     def contents(self, session: SessionId, message: MessageId | None = None) -> list[tuple[str, str, str]]:
-        """The names, types and notes of the mentions by a session, or by one of its messages."""
+        """The names, types and notes of the mentions by a session, or by one of its messages: as they were said, and as their
+        entities are shown."""
         rows = self._transaction.rows("mention_contents", session_id=session, message_id=message)
-        return cast(list[tuple[str, str, str]], rows)
+        found: dict[tuple[str, str, str], None] = {}
+        for name, kind, notes, shown, shown_type, corrected in cast(
+            list[tuple[str, str, str, str, str, str | None]], rows
+        ):
+            found[name, kind, notes] = None
+            found[shown, shown_type, corrected or ""] = None
+            found[name, shown_type, ""] = None
+        return list(found)
 
     def forget_session(self, session: SessionId) -> TouchedEntities:
-        """Delete the mentions by a session, and the entities that have no other."""
+        """Delete the mentions and relations by a session, and the entities that have no other mention."""
+        RelationStore(self._transaction).forget_session(session)
         touched = self.lock(_ids(self._transaction.rows("entities_of_session", session_id=session)))
         if touched:
             self._transaction.execute("delete_session_mentions", session_id=session)
-        return self._after_forgetting(touched)
+        return EntityGroupStore(self._transaction).after_loss(touched)
 
     def forget_messages(self, messages: Sequence[MessageId]) -> TouchedEntities:
-        """Delete the mentions by messages. Notes that one extraction made from several messages go whole: they cannot be split."""
+        """Delete the mentions and relations by messages. Notes that one extraction made from several messages go whole: they
+        cannot be split."""
+        for message in messages:
+            RelationStore(self._transaction).forget_message(message)
         mentions = [
             row for message in messages for row in self._transaction.rows("mentions_of_message", message_id=message)
         ]
@@ -148,32 +180,27 @@ class EntityStore:
             self._transaction.execute(
                 "delete_mentions_of_extraction", entity_id=entity, session_id=session, created_at=created_at
             )
-        return self._after_forgetting(touched)
+        return EntityGroupStore(self._transaction).after_loss(touched)
 
-    def retag(self, entity: Entity, project: ProjectId, user: str | None, digest: bytes) -> EntityId:
-        """Move an entity to another project, or a user's part of one; an entity with the same name there is merged with it."""
-        there = self.find(project, user, digest)
-        self.lock({entity.id} if there is None else {entity.id, there.id})
+    def retag(self, name: EntityName, project: ProjectId, user: str | None, digest: bytes) -> EntityId:
+        """Move a name to another project, or a user's part of one; the same name there is merged with it. Returns the id that the
+        name has there."""
+        there = self.find(project, user, digest) if name.deleted_at is None else None
+        self.lock({name.id} if there is None else {name.id, there.id})
         if there is None:
-            self._transaction.execute("retag_entity", entity_id=entity.id, project_id=project, user_id=user)
-        elif there.id != entity.id:
-            self._transaction.execute("move_mentions", entity_id=entity.id, to_entity_id=there.id)
-            self._transaction.execute("delete_mentions", entity_id=entity.id)
-            self._transaction.execute("delete_entities", entity_ids=integers([entity.id]))
-        for changed in sorted({entity.project, project}):
+            self._transaction.execute("retag_entity", entity_id=name.id, project_id=project, user_id=user)
+        elif there.id != name.id:
+            self.merge(name.id, there.id)
+        for changed in sorted({name.project, project}):
             self.note_change(ProjectId(changed))
-        return entity.id if there is None else there.id
+        return name.id if there is None else there.id
 
-    def _after_forgetting(self, touched: Sequence[EntityId]) -> TouchedEntities:
-        if not touched:
-            return TouchedEntities(left=(), gone=())
-        projects = self._transaction.rows("projects_of_entities", entity_ids=integers(touched))
-        for (project,) in sorted(cast(list[tuple[int]], projects)):
-            self.note_change(ProjectId(project))
-        gone = _ids(self._transaction.rows("unmentioned_entities", entity_ids=integers(touched)))
-        if gone:
-            self._transaction.execute("delete_entities", entity_ids=integers(gone))
-        return TouchedEntities(left=tuple(entity for entity in touched if entity not in set(gone)), gone=tuple(gone))
+    def merge(self, name: EntityId, into: EntityId) -> None:
+        """Give the mentions and relations of a locked name to another, and delete it."""
+        self._transaction.execute("move_mentions", entity_id=name, to_entity_id=into)
+        RelationStore(self._transaction).move(name, into)
+        self._transaction.execute("delete_mentions", entity_id=name)
+        self._transaction.execute("delete_entities", entity_ids=integers([name]))
 
     def _merged(self, rows: Sequence[Row]) -> list[Entity]:
         return merged(self._transaction, rows)
@@ -218,25 +245,48 @@ def merged(transaction: Transaction, rows: Sequence[Row]) -> list[Entity]:
     """Entities with the notes of all their mentions; in a shared project the notes name their speakers (MEM-11)."""
     if not rows:
         return []
-    ids = [cast(int, row[0]) for row in rows]
-    mentions = cast(list[_Mention], transaction.rows("mentions", entity_ids=integers(ids)))
-    of_each = {entity: list(said) for entity, said in groupby(mentions, key=lambda mention: mention[0])}
-    return [_entity(row, of_each.get(cast(int, row[0]), ())) for row in rows]
+    names = [name_of_row(row) for row in rows]
+    found = transaction.rows("mentions", entity_ids=integers([name.id for name in names]))
+    mentions = sorted((_Mention(*cast(tuple[Any, ...], row)) for row in found), key=lambda mention: mention.position)
+    of_each = {entity: list(said) for entity, said in groupby(mentions, key=lambda mention: mention.entity)}
+    return [_entity(name, of_each.get(name.id, ())) for name in names]
 
 
-def _entity(row: Row, mentions: Sequence[_Mention]) -> Entity:
-    entity, project, user, name, kind, created_at = cast(tuple[Any, ...], row)
-    named = any(visibility == "shared" and said_by is not None for *_, said_by, visibility in mentions)
+def _entity(head: EntityName, mentions: Sequence[_Mention]) -> Entity:
+    others = {mention.id: mention for mention in mentions if mention.id != head.id}
+    shown = head.corrected_name or _fullest(head, others.values())
+    names = dict.fromkeys([head.name, *(other.name for other in others.values())])
+    types = [head.type, *(other.type for other in others.values())]
+    corrected = " ".join(filter(None, [head.corrected_notes, *(other.corrected_notes for other in others.values())]))
+    extracted = merged_notes(_extracted_notes(head, mentions), MAX_NOTES - len(corrected))
     return Entity(
-        id=EntityId(entity),
-        project=ProjectId(project),
-        user=user,
-        name=name,
-        type=kind,
-        notes=merged_notes(attributed(notes, said_by, named=named) for _, notes, _, said_by, _ in mentions),
-        sources=tuple(MessageId(message) for _, _, message, _, _ in mentions),
-        created_at=created_at,
+        id=head.id,
+        project=head.project,
+        user=head.user,
+        name=shown,
+        type=head.corrected_type or next((kind for kind in types if kind != "other"), "other"),
+        notes=" ".join(filter(None, (corrected, extracted))),
+        sources=tuple(dict.fromkeys(MessageId(said.message) for said in mentions if said.message is not None)),
+        created_at=head.created_at,
+        aliases=tuple(name for name in names if name != shown),
     )
+
+
+def _fullest(head: EntityName, others: Iterable[_Mention]) -> str:
+    """The full name of a person who was known by the first name before; else the entity's own name."""
+    if " " in head.name:
+        return head.name
+    return next((other.name for other in others if not other.grouped_by_hand and " " in other.name), head.name)
+
+
+def _extracted_notes(head: EntityName, mentions: Sequence[_Mention]) -> Iterator[str]:
+    """The notes of mentions, without those that were extracted before a person corrected the notes."""
+    named = any(said.visibility == "shared" and said.user is not None for said in mentions)
+    since = 0 if head.corrected_notes is None else head.corrected_at or 0
+    for said in mentions:
+        of_name = 0 if said.corrected_notes is None else said.corrected_at or 0
+        if said.notes and said.created_at > max(since, of_name):
+            yield attributed(said.notes, said.user, named=named)
 
 
 def _ids(rows: Sequence[Row]) -> list[EntityId]:

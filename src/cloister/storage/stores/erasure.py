@@ -114,6 +114,8 @@ class TenantErasureStore:
         """Delete everything except messages, which are deleted before, session by session, and the queue of removals from an
         external index. The rows of sessions and of the tenant are blanked but keep their ids, which no API returns."""
         self._transaction.execute("erase_mentions")
+        self._transaction.execute("erase_entity_relations")
+        self._transaction.execute("erase_entity_changes")
         self._transaction.execute("erase_entities")
         self._transaction.execute("erase_memory_sources")
         self._transaction.execute("erase_memory_revisions")

@@ -15,6 +15,7 @@ from cloister.interfaces.http.dispatch.callers import Need, need_of
 from cloister.interfaces.http.openai.errors import OpenAiError, error_body, is_openai
 from cloister.interfaces.http.openapi import schemas
 from cloister.interfaces.http.openapi.archive_examples import ARCHIVE_EXAMPLES
+from cloister.interfaces.http.openapi.entity_examples import ENTITY_EXAMPLES
 from cloister.interfaces.http.openapi.examples import EXAMPLES, OWN_PARAMETERS, PARAMETERS, Example
 from cloister.interfaces.http.openapi.memory_examples import MEMORY_EXAMPLES
 from cloister.interfaces.http.openapi.openai_examples import OPENAI_EXAMPLES
@@ -50,7 +51,8 @@ another request with that key is refused with 422. Every answer has an `X-Reques
 SECTIONS: Mapping[str, str] = {
     "Organisation": "Tenants, projects, keys and usage.",
     "Sessions and messages": "A session is one conversation. It is in one project, or in the shared pool.",
-    "Memories": "Memories, entities and observations: derived from messages, visible only where these are, and deleted with them.",
+    "Memories": "Memories and observations: derived from messages, visible only where these are, and deleted with them.",
+    "Entities": "The named people and things that messages of a project mention; each belongs to one project.",
     "Recall": "Finds messages, memories and entities again, only inside the pool of the session or the project.",
     "Chat": "A conversation with memory: messages are recorded, what is relevant is recalled, and a model answers.",
     "Console": "How a browser signs in. The console itself uses the other routes, with a cookie that represents a key and is "
@@ -174,7 +176,14 @@ class DescribedApp(FastAPI):
         return self.openapi_schema
 
 
-_EXAMPLES = {**EXAMPLES, **MEMORY_EXAMPLES, **PROFILE_EXAMPLES, **ARCHIVE_EXAMPLES, **OPENAI_EXAMPLES}
+_EXAMPLES = {
+    **EXAMPLES,
+    **MEMORY_EXAMPLES,
+    **ENTITY_EXAMPLES,
+    **PROFILE_EXAMPLES,
+    **ARCHIVE_EXAMPLES,
+    **OPENAI_EXAMPLES,
+}
 
 
 def _completed(document: Node, routes: Iterable[object]) -> Node:

@@ -292,8 +292,6 @@ EXAMPLES: Mapping[str, Example] = {
         answer={"appended": [_BY_HAND], "duplicates": 1},
     ),
     "forget_memory": Example(),
-    "list_entities": page_example(ENTITY_SHAPE),
-    "retag_entity": Example(request={"project_id": DEFAULT}, answer=ENTITY_SHAPE),
     "extract": Example(answer={"appended": 1, "checked_messages": 2}),
     "list_observations": page_example(_OBSERVATION),
     "follow_events": Example(answer=_EVENTS),

@@ -6,6 +6,7 @@ from typing import Any, get_args
 from cloister.domain.access import PERMISSIONS
 from cloister.domain.context import HIGHEST_BUDGET, HIGHEST_LIMIT, Origin
 from cloister.domain.conversation import ROLES, STATUSES
+from cloister.domain.entity import MAX_ENTITY_NAME, MAX_NOTES
 from cloister.domain.extraction import EntityType
 from cloister.domain.keys import LENGTH, PREFIX
 from cloister.domain.memory import MAX_MEMORY
@@ -55,6 +56,8 @@ MEMORY_ID, ENTITY_ID, OBSERVATION_ID = map(_id, ("mem", "ent", "obs"))
 ITEM_ID: Schema = {"pattern": "^(msg|fc|fco|rs|item)_[0-9a-f]{16}$"}
 RESPONSE_ID = _id("resp")
 MEMORY = _text(MAX_MEMORY, _NOTHING, _NUL)
+ENTITY_NAME = _text(MAX_ENTITY_NAME, _CONTROL, _NOTHING)
+ENTITY_NOTES = _text(MAX_NOTES, _NOTHING, _NUL)
 PROJECT_OR_NONE: Schema = {"pattern": f"^none$|{PROJECT_ID['pattern']}"}
 API_KEY: Schema = {"pattern": f"^{PREFIX}[0-9A-Za-z]{{{LENGTH - len(PREFIX)}}}$"}
 CURSOR: Schema = {"pattern": "^[0-9A-Za-z_-]+$"}
@@ -167,6 +170,11 @@ ANSWERS: Mapping[str, Schema] = {
     "source_message_ids": {"items": named("MessageId")},
     "Memory.id": named("MemoryId"),
     "Memory.importance": {"type": "number", "minimum": 0, "maximum": 1},
+    "EntityDetail.id": named("EntityId"),
+    "EntityDetail.type": {"enum": [*get_args(EntityType)]},
+    "EntityRelation.entity_id": named("EntityId"),
+    "EntityRelation.message_ids": {"items": named("MessageId")},
+    "EntityMention.message_id": named("MessageId"),
     "Entity.id": named("EntityId"),
     "Entity.type": {"enum": [*get_args(EntityType)]},
     "Observation.id": named("ObservationId"),

@@ -22,6 +22,7 @@ MessagePage = _page_model("MessagePage", list[shapes.Message])
 MemoryPage = _page_model("MemoryPage", list[derived_shapes.Memory])
 RevisionPage = _page_model("RevisionPage", list[derived_shapes.MemoryRevision])
 EntityPage = _page_model("EntityPage", list[derived_shapes.Entity])
+MentionPage = _page_model("MentionPage", list[derived_shapes.EntityMention])
 ObservationPage = _page_model("ObservationPage", list[derived_shapes.Observation])
 ItemPage = _page_model("ItemPage", list[Item])
 

@@ -9,6 +9,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from cloister.domain.context import DEFAULT_HISTORY_TOKENS, MOST_SOURCES, ConversationScope, Method
 from cloister.domain.conversation import Role
+from cloister.domain.entity import MAX_ALIASES, MAX_ENTITY_NAME, MAX_NOTES
+from cloister.domain.extraction import EntityType
 from cloister.domain.memory import MAX_MEMORY
 from cloister.domain.project_settings import ObservationScope
 from cloister.domain.recall.relevance import DEFAULT_MIN_RELEVANCE
@@ -16,6 +18,7 @@ from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.domain.text import MAX_METADATA, MAX_METADATA_DEPTH
 from cloister.interfaces.http.openapi import schemas
 from cloister.services.conversations.record import LARGEST_BATCH
+from cloister.services.memories.entity_changes import MOST_MESSAGES
 from cloister.services.memories.memories import LARGEST_MEMORY_BATCH
 from cloister.services.recall.search import HIGHEST_LIMIT, Kind
 from cloister.services.recall.validity import MOST_PINNED
@@ -35,6 +38,9 @@ Name = Annotated[str, Field(json_schema_extra=schemas.NAME)]
 Content = Annotated[str, Field(json_schema_extra=schemas.CONTENT)]
 Time = Annotated[str, Field(json_schema_extra=schemas.TIME)]
 ProjectId = Annotated[str, Field(json_schema_extra=schemas.PROJECT_ID)]
+EntityId = Annotated[str, Field(json_schema_extra=schemas.ENTITY_ID)]
+MessageId = Annotated[str, Field(json_schema_extra=schemas.MESSAGE_ID)]
+EntityName = Annotated[str, Field(json_schema_extra=schemas.ENTITY_NAME)]
 Tags = Annotated[
     list[Annotated[str, Field(json_schema_extra=schemas.TAG)]],
     Field(
@@ -307,11 +313,41 @@ class MemoryChange(Body):
 
 
 class EntityChange(Body):
-    project_id: ProjectId
+    """A change of an entity; fields that are not given stay as they are."""
+
+    name: EntityName | None = Field(
+        default=None, description=f"At most {MAX_ENTITY_NAME} characters. The old name stays an alias."
+    )
+    type: EntityType | None = None
+    notes: Annotated[str, Field(json_schema_extra=schemas.ENTITY_NOTES)] | None = Field(
+        default=None, description=f"At most {MAX_NOTES:,} characters. They replace what was extracted until now."
+    )
+    aliases: list[EntityName] | None = Field(
+        default=None,
+        description="All other names; later mentions of them count for this entity. A name that messages use cannot be left out.",
+        json_schema_extra={"maxItems": MAX_ALIASES},
+    )
+    project_id: ProjectId | None = Field(default=None, description="The project that the entity is moved to; alone.")
     user_id: Name | None = Field(
         default=None,
         description="In a project with private members: the user whom the entity is moved to. Without it, its user stays.",
     )
+
+
+class EntityMerge(Body):
+    into: EntityId = Field(description="The entity whose id and name stay.")
+
+
+class EntitySplit(Body):
+    """What is split off: `aliases`, or `message_ids` with a `name`."""
+
+    aliases: list[EntityName] | None = Field(default=None, json_schema_extra={"minItems": 1, "maxItems": MAX_ALIASES})
+    message_ids: list[MessageId] | None = Field(
+        default=None,
+        description="Messages that mention the entity. Those that were extracted together stay together.",
+        json_schema_extra={"minItems": 1, "maxItems": MOST_MESSAGES},
+    )
+    name: EntityName | None = Field(default=None, description="The name of the new entity.")
 
 
 class ContextRequest(Body):

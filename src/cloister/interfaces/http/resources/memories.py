@@ -1,21 +1,17 @@
-"""Memories, entities and observations: what is derived from messages."""
+"""Memories and observations: what is derived from messages."""
 
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from cloister.domain.identifiers import parse_entity_id, parse_memory_id, parse_observation_id, parse_project_id
+from cloister.domain.identifiers import parse_memory_id, parse_observation_id, parse_project_id
 from cloister.domain.memory import StoredMemory
 from cloister.domain.recall.filter_language import filter_identity, parse_filter_text
 from cloister.interfaces.http.dispatch.callers import Caller, NoBody, needs
 from cloister.interfaces.http.dispatch.cursors import Listing
 from cloister.interfaces.http.dispatch.parameters import (
-    AfterEntity,
     AfterMemory,
     AfterObservation,
     Cursor,
-    EntitiesOf,
-    EntitiesOfUser,
-    EntityName,
     FilterText,
     IdempotencyKey,
     Limit,
@@ -29,7 +25,7 @@ from cloister.interfaces.http.dispatch.parameters import (
 from cloister.interfaces.http.dispatch.routes import THREADS, GuardedRoute
 from cloister.interfaces.http.dispatch.tenant_limit import TenantConcurrencyLimit
 from cloister.interfaces.http.resources import bodies
-from cloister.interfaces.http.resources.answers import EntityPage, MemoryPage, ObservationPage, answer, nothing
+from cloister.interfaces.http.resources.answers import MemoryPage, ObservationPage, answer, nothing
 from cloister.interfaces.http.resources.write_only import appended_answer
 from cloister.interfaces.python import derived_shapes as shapes
 from cloister.interfaces.python.arguments import draft_of, of_each
@@ -116,42 +112,6 @@ def forget_memory(memory_id: MemoryName, caller: Caller) -> Response:
     """Forget one memory. Its source messages stay, and memories are not extracted from them again."""
     caller.services.memories.forget(caller.reach, parse_memory_id(memory_id))
     return nothing()
-
-
-@router.get("/v1/entities", response_model=EntityPage)
-@needs("read")
-def list_entities(
-    caller: Caller,
-    project_id: EntitiesOf = None,
-    user_id: EntitiesOfUser = None,
-    limit: Limit = 50,
-    cursor: Cursor = None,
-    after: AfterEntity = None,
-) -> Response:
-    """List the entities of the project of the request, or of the project `project_id`, oldest first. Entities exist in projects
-    only."""
-    project = caller.project(required=True) if project_id is None else parse_project_id(project_id)
-    listing = Listing("entities", caller.reach.tenant, project, user_id)
-    after_key, behind = listing.pair(cursor), None if after is None else parse_entity_id(after)
-    found = caller.services.entities.page(
-        caller.reach, project, user_id=user_id, limit=limit + 1, after=after_key, behind=None if after_key else behind
-    )
-    return listing.answer(
-        EntityPage, found, limit, shape=shapes.entity_shape, key=lambda entity: (entity.created_at, entity.id)
-    )
-
-
-@router.patch("/v1/entities/{entity_id}", response_model=shapes.Entity)
-@needs("write")
-def retag_entity(entity_id: EntityName, body: bodies.EntityChange, caller: Caller, wait: Wait = None) -> Response:
-    """Move an entity to another project; entities move in no other way. If that project has an entity of the same name, the two are
-    merged under the id of that one. Needs the permission `read` too, since the answer contains the entity."""
-    caller.key.require("read")
-    moved = caller.services.entities.retag(
-        caller.reach, parse_entity_id(entity_id), parse_project_id(body.project_id), user_id=body.user_id
-    )
-    wait_until_indexed(caller.services, wait)
-    return answer(shapes.entity_shape(moved))
 
 
 @router.post("/v1/sessions/{external_id}/extract", response_model=shapes.Extraction)

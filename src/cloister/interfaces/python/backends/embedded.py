@@ -24,6 +24,7 @@ from cloister.services.conversations.sessions import SessionChange, SessionField
 from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
 from cloister.services.memories.corrections import MemoryChange
+from cloister.services.memories.entity_changes import Correction, EntitySplit
 from cloister.services.recall.build_context import ContextRequest
 from cloister.services.recall.search import SearchTarget
 from cloister.services.tenancy.api_keys import KeyFields
@@ -250,9 +251,35 @@ class EmbeddedBackend:
             rows, page.limit, shape=derived_shapes.entity_shape, key=lambda entity: (entity.created_at, entity.id)
         )
 
+    def entity(self, entity: EntityId) -> derived_shapes.EntityDetail:
+        return derived_shapes.entity_detail_shape(self.services.entities.get(self.reach, entity))
+
+    def entity_mentions(self, entity: EntityId, page: PageRequest[int]) -> Page[derived_shapes.EntityMention]:
+        cursors = self._cursors("mentions of an entity", entity)
+        rows = self.services.entities.mentions(
+            self.reach, entity, limit=page.limit + 1, before=cursors.pair(page.cursor)
+        )
+        return cursors.page(rows, page.limit, shape=derived_shapes.mention_shape, key=lambda mention: mention.cursor)
+
+    def update_entity(self, entity: EntityId, correction: Correction) -> derived_shapes.EntityDetail:
+        corrected = self.services.entity_changes.correct(self.reach, entity, correction)
+        return derived_shapes.entity_detail_shape(corrected)
+
+    def delete_entity(self, entity: EntityId) -> None:
+        self.services.entity_changes.delete(self.reach, entity)
+
+    def merge_entity(self, entity: EntityId, into: EntityId) -> derived_shapes.EntityDetail:
+        return derived_shapes.entity_detail_shape(self.services.entity_changes.merge(self.reach, entity, into))
+
+    def split_entity(self, entity: EntityId, split: EntitySplit) -> derived_shapes.EntityDetail:
+        return derived_shapes.entity_detail_shape(self.services.entity_changes.split(self.reach, entity, split))
+
+    def restore_entity(self, entity: EntityId) -> derived_shapes.EntityDetail:
+        return derived_shapes.entity_detail_shape(self.services.entity_undo.restore(self.reach, entity))
+
     def retag_entity(self, entity: EntityId, project: ProjectId, user_id: str | None) -> derived_shapes.Entity:
         moved = self.services.entities.retag(self.reach, entity, project, user_id=user_id)
-        return derived_shapes.entity_shape(moved)
+        return derived_shapes.entity_shape(moved.entity)
 
     def observations(self, session_id: str, page: PageRequest[ObservationId]) -> Page[derived_shapes.Observation]:
         cursors = self._cursors("observations", session_id)

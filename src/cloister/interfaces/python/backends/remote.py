@@ -55,6 +55,7 @@ from cloister.services.conversations.sessions import SessionChange, SessionField
 from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
 from cloister.services.memories.corrections import MemoryChange
+from cloister.services.memories.entity_changes import Correction, EntitySplit
 from cloister.services.tenancy.api_keys import KeyFields
 from cloister.settings import Remote
 
@@ -226,9 +227,35 @@ class RemoteBackend:
         filters = {"project_id": format_project_id(project), "user_id": user_id}
         return self._page(derived_shapes.Entity, "/v1/entities", page, format_entity_id, **filters)
 
+    def entity(self, entity: EntityId) -> derived_shapes.EntityDetail:
+        return self.server.get(_entity(entity)).one(derived_shapes.EntityDetail)
+
+    def entity_mentions(self, entity: EntityId, page: PageRequest[int]) -> Page[derived_shapes.EntityMention]:
+        return self._page(derived_shapes.EntityMention, f"{_entity(entity)}/mentions", page)
+
+    def update_entity(self, entity: EntityId, correction: Correction) -> derived_shapes.EntityDetail:
+        return self.server.change("PATCH", _entity(entity), fields_given(**asdict(correction))).one(
+            derived_shapes.EntityDetail
+        )
+
+    def delete_entity(self, entity: EntityId) -> None:
+        self.server.change("DELETE", _entity(entity))
+
+    def merge_entity(self, entity: EntityId, into: EntityId) -> derived_shapes.EntityDetail:
+        answer = self.server.change("POST", f"{_entity(entity)}/merge", {"into": format_entity_id(into)})
+        return answer.one(derived_shapes.EntityDetail)
+
+    def split_entity(self, entity: EntityId, split: EntitySplit) -> derived_shapes.EntityDetail:
+        messages = None if split.message_ids is None else [format_message_id(message) for message in split.message_ids]
+        body = fields_given(aliases=split.aliases, message_ids=messages, name=split.name)
+        return self.server.change("POST", f"{_entity(entity)}/split", body).one(derived_shapes.EntityDetail)
+
+    def restore_entity(self, entity: EntityId) -> derived_shapes.EntityDetail:
+        return self.server.change("POST", f"{_entity(entity)}/restore").one(derived_shapes.EntityDetail)
+
     def retag_entity(self, entity: EntityId, project: ProjectId, user_id: str | None) -> derived_shapes.Entity:
         body = fields_given(project_id=format_project_id(project), user_id=user_id)
-        return self.server.change("PATCH", f"/v1/entities/{format_entity_id(entity)}", body).one(derived_shapes.Entity)
+        return self.server.change("PATCH", _entity(entity), body).one(derived_shapes.Entity)
 
     def observations(self, session_id: str, page: PageRequest[ObservationId]) -> Page[derived_shapes.Observation]:
         path = f"{session_path(session_id)}/observations"
@@ -360,3 +387,7 @@ def _refuse_over_http(command: str) -> NoReturn:
     raise Forbidden(
         f"This needs the database itself, and is not possible over HTTP: run `cloister {command}` on the server."
     )
+
+
+def _entity(entity: EntityId) -> str:
+    return f"/v1/entities/{format_entity_id(entity)}"

@@ -69,7 +69,7 @@ ORDER BY r.older_id, r.newer_id
 SELECT e.entity_id, e.project_id, e.user_id, e.name, e.type, e.created_at
 FROM entity AS e
 JOIN project AS p ON p.tenant_id = e.tenant_id AND p.project_id = e.project_id AND p.deleted_at IS NULL
-WHERE e.tenant_id = :tenant_id
+WHERE e.tenant_id = :tenant_id AND e.deleted_at IS NULL
     AND (CAST(:confined_to AS BIGINT) IS NULL OR e.project_id = :confined_to)
     AND (CAST(:bound_user AS TEXT) IS NULL OR e.user_id IS NULL OR e.user_id = :bound_user)
     AND (CAST(:project_id AS BIGINT) IS NULL OR e.project_id = :project_id)

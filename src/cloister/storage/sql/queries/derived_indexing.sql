@@ -20,20 +20,22 @@ WHERE tenant_id = :tenant_id AND session_id = :session_id AND memory_id = :memor
 -- name: waiting_entities
 -- The entities of one project that are not indexed yet; the vector only if it is of this generation.
 SELECT
-    entity_id, project_id, user_id, name, type, created_at, revision,
+    {entity_columns}, revision,
     CASE WHEN generation = :generation THEN vector ELSE NULL END, terms
 FROM entity
 WHERE tenant_id = :tenant_id AND project_id = :project_id AND indexed_at IS NULL
+    AND part_of IS NULL AND deleted_at IS NULL
 ORDER BY entity_id
 LIMIT :limit
 
 -- name: entity_words
 -- The entities of one project after an id, for an indexer.
 SELECT
-    entity_id, project_id, user_id, name, type, created_at, revision,
+    {entity_columns}, revision,
     CASE WHEN generation = :generation THEN vector ELSE NULL END, terms
 FROM entity
 WHERE tenant_id = :tenant_id AND project_id = :project_id AND entity_id > :after
+    AND part_of IS NULL AND deleted_at IS NULL
     AND (CAST(:all_generations AS BIGINT) = 1 OR generation <> :generation)
 ORDER BY entity_id
 LIMIT :limit

@@ -1,14 +1,16 @@
 -- columns: entity_columns
-entity_id, project_id, user_id, name, type, created_at
+entity_id, project_id, user_id, name, type, created_at, part_of, grouped_by_hand, name_by_hand, corrected_name, corrected_type,
+corrected_notes, corrected_at, deleted_at
 
 -- name: entity_by_digest
 SELECT {entity_columns} FROM entity
 WHERE tenant_id = :tenant_id AND project_id = :project_id AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '')
-    AND digest = :digest
+    AND digest = :digest AND deleted_at IS NULL
 
 -- name: entity
+-- Under its own id only: a name that is part of another entity, and a deleted entity, are not found.
 SELECT {entity_columns} FROM entity
-WHERE tenant_id = :tenant_id AND entity_id = :entity_id
+WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND part_of IS NULL AND deleted_at IS NULL
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
     AND (CAST(:bound_user AS TEXT) IS NULL OR user_id = :bound_user)
 
@@ -17,12 +19,15 @@ WHERE tenant_id = :tenant_id AND entity_id = :entity_id
 -- that other queries returned.
 SELECT {entity_columns} FROM entity
 WHERE tenant_id = :tenant_id AND entity_id IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
+    AND part_of IS NULL AND deleted_at IS NULL
 
 -- name: insert_entity
 INSERT INTO entity (
-    entity_id, tenant_id, project_id, user_id, digest, name, type, created_at, generation, vector, terms, indexed_at
+    entity_id, tenant_id, project_id, user_id, digest, first_digest, name, type, created_at, part_of, grouped_by_hand,
+    name_by_hand, deleted_at, generation, vector, terms, indexed_at
 ) VALUES (
-    :entity_id, :tenant_id, :project_id, :user_id, :digest, :name, :type, :created_at, :generation, :vector, :terms, :indexed_at
+    :entity_id, :tenant_id, :project_id, :user_id, :digest, :first_digest, :name, :type, :created_at, :part_of, :grouped_by_hand,
+    :name_by_hand, :deleted_at, :generation, :vector, :terms, :indexed_at
 )
 ON CONFLICT DO NOTHING
 RETURNING entity_id
@@ -41,31 +46,63 @@ VALUES (:tenant_id, :message_id, :entity_id, :session_id, :created_at, :notes)
 ON CONFLICT DO NOTHING
 
 -- name: mentions
--- The notes on these entities, oldest first, with the user of each session and the visibility of the project.
-SELECT m.entity_id, m.notes, m.message_id, s.user_id, p.member_visibility
-FROM mention AS m
-JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
-JOIN entity AS e ON e.tenant_id = m.tenant_id AND e.entity_id = m.entity_id
-JOIN project AS p ON p.tenant_id = e.tenant_id AND p.project_id = e.project_id
-WHERE m.tenant_id = :tenant_id AND m.entity_id IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
-ORDER BY m.entity_id, m.created_at, m.message_id
+-- The names of these entities, each in a row without a message, and their mentions, with the user of each session and the visibility
+-- of the project. In no order. An entity's own name and those that are part of it are found by two indexes.
+SELECT
+    coalesce(e.part_of, e.entity_id), e.entity_id, e.name, e.type, e.grouped_by_hand, e.corrected_notes, e.corrected_at,
+    CAST(NULL AS TEXT), CAST(NULL AS BIGINT), e.created_at, CAST(NULL AS TEXT), CAST(NULL AS TEXT)
+FROM entity AS e
+WHERE e.tenant_id = :tenant_id AND e.entity_id IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
+UNION ALL
+SELECT
+    coalesce(e.part_of, e.entity_id), e.entity_id, e.name, e.type, e.grouped_by_hand, e.corrected_notes, e.corrected_at,
+    CAST(NULL AS TEXT), CAST(NULL AS BIGINT), e.created_at, CAST(NULL AS TEXT), CAST(NULL AS TEXT)
+FROM entity AS e
+WHERE e.tenant_id = :tenant_id AND e.part_of IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
+UNION ALL
+SELECT
+    coalesce(e.part_of, e.entity_id), e.entity_id, e.name, e.type, e.grouped_by_hand, e.corrected_notes, e.corrected_at,
+    m.notes, m.message_id, m.created_at, s.user_id, p.member_visibility
+FROM entity AS e
+CROSS JOIN mention AS m
+CROSS JOIN session AS s
+CROSS JOIN project AS p
+WHERE e.tenant_id = :tenant_id AND e.entity_id IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
+    AND m.tenant_id = e.tenant_id AND m.entity_id = e.entity_id
+    AND s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+    AND p.tenant_id = e.tenant_id AND p.project_id = e.project_id
+UNION ALL
+SELECT
+    coalesce(e.part_of, e.entity_id), e.entity_id, e.name, e.type, e.grouped_by_hand, e.corrected_notes, e.corrected_at,
+    m.notes, m.message_id, m.created_at, s.user_id, p.member_visibility
+FROM entity AS e
+CROSS JOIN mention AS m
+CROSS JOIN session AS s
+CROSS JOIN project AS p
+WHERE e.tenant_id = :tenant_id AND e.part_of IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
+    AND m.tenant_id = e.tenant_id AND m.entity_id = e.entity_id
+    AND s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+    AND p.tenant_id = e.tenant_id AND p.project_id = e.project_id
 
 -- name: entities
 -- A page of the entities of one project, or of one user's part of it, oldest first.
 SELECT {entity_columns} FROM entity
 WHERE tenant_id = :tenant_id AND project_id = :project_id
     AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '')
+    AND part_of IS NULL AND deleted_at IS NULL
     AND (created_at, entity_id) > (:after_created_at, :after_entity_id)
 ORDER BY created_at, entity_id
 LIMIT :limit
 
 -- name: project_entities
 -- By id, for ids that an index returned: only those that are in this project now.
-SELECT e.entity_id, e.project_id, e.user_id, e.name, e.type, e.created_at
+SELECT
+    e.entity_id, e.project_id, e.user_id, e.name, e.type, e.created_at, e.part_of, e.grouped_by_hand, e.name_by_hand,
+    e.corrected_name, e.corrected_type, e.corrected_notes, e.corrected_at, e.deleted_at
 FROM json_each(CAST(:entity_ids AS TEXT)) AS named
 CROSS JOIN entity AS e
 WHERE e.entity_id = named.value AND e.tenant_id = :tenant_id AND e.project_id = :project_id
-    AND coalesce(e.user_id, '') = coalesce(CAST(:user_id AS TEXT), '')
+    AND coalesce(e.user_id, '') = coalesce(CAST(:user_id AS TEXT), '') AND e.part_of IS NULL AND e.deleted_at IS NULL
 
 -- name: entity_state
 SELECT entity_version FROM project
@@ -79,10 +116,12 @@ UPDATE project SET entity_version = entity_version + 1 WHERE tenant_id = :tenant
 SELECT entity_id, 'user', CAST(NULL AS TEXT), created_at, vector, terms FROM entity
 WHERE tenant_id = :tenant_id AND project_id = :project_id
     AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '') AND generation = :generation
+    AND part_of IS NULL AND deleted_at IS NULL
 
 -- name: entity_count
 SELECT count(*) FROM entity
 WHERE tenant_id = :tenant_id AND project_id = :project_id AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '')
+    AND part_of IS NULL AND deleted_at IS NULL
 
 -- name: entities_of_session
 SELECT DISTINCT entity_id FROM mention WHERE tenant_id = :tenant_id AND session_id = :session_id
@@ -91,10 +130,13 @@ SELECT DISTINCT entity_id FROM mention WHERE tenant_id = :tenant_id AND session_
 SELECT entity_id, session_id, created_at FROM mention WHERE tenant_id = :tenant_id AND message_id = :message_id
 
 -- name: mention_contents
--- What a session says of entities, or one of its messages, with what these are called.
-SELECT DISTINCT e.name, e.type, m.notes
+-- What a session says of entities, or one of its messages, with what these are called: by this name, and as they are shown.
+SELECT DISTINCT
+    e.name, e.type, m.notes, coalesce(shown.corrected_name, shown.name), coalesce(shown.corrected_type, shown.type),
+    shown.corrected_notes
 FROM mention AS m
 JOIN entity AS e ON e.tenant_id = m.tenant_id AND e.entity_id = m.entity_id
+JOIN entity AS shown ON shown.tenant_id = e.tenant_id AND shown.entity_id = coalesce(e.part_of, e.entity_id)
 WHERE m.tenant_id = :tenant_id AND m.session_id = :session_id
     AND (CAST(:message_id AS BIGINT) IS NULL OR m.message_id = :message_id)
 
@@ -107,7 +149,7 @@ DELETE FROM mention
 WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND session_id = :session_id AND created_at = :created_at
 
 -- name: unmentioned_entities
--- Those of these entities that have no mention any more.
+-- Those of these names that have no mention, or no mention any more.
 SELECT e.entity_id FROM entity AS e
 WHERE e.tenant_id = :tenant_id AND e.entity_id IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
     AND NOT EXISTS (SELECT 1 FROM mention AS m WHERE m.tenant_id = :tenant_id AND m.entity_id = e.entity_id)
@@ -135,7 +177,7 @@ DELETE FROM mention WHERE tenant_id = :tenant_id AND entity_id = :entity_id
 UPDATE entity SET project_id = :project_id, user_id = :user_id WHERE tenant_id = :tenant_id AND entity_id = :entity_id
 
 -- name: all_project_entities
--- The entities of all users' parts of a project.
+-- All names of the entities of all users' parts of a project, including deleted ones.
 SELECT {entity_columns} FROM entity
 WHERE tenant_id = :tenant_id AND project_id = :project_id
 ORDER BY entity_id

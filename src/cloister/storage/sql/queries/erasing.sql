@@ -109,6 +109,12 @@ SELECT entity_id FROM entity WHERE tenant_id = :tenant_id ORDER BY entity_id
 -- name: erase_mentions
 DELETE FROM mention WHERE tenant_id = :tenant_id
 
+-- name: erase_entity_relations
+DELETE FROM entity_relation WHERE tenant_id = :tenant_id
+
+-- name: erase_entity_changes
+DELETE FROM entity_change WHERE tenant_id = :tenant_id
+
 -- name: erase_entities
 DELETE FROM entity WHERE tenant_id = :tenant_id
 

@@ -45,7 +45,7 @@ WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tena
 -- name: filter_entities
 SELECT entity_id, created_at, user_id FROM entity
 WHERE tenant_id = :tenant_id AND project_id = :project_id
-    AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '')
+    AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '') AND part_of IS NULL AND deleted_at IS NULL
 
 -- name: session_messages
 -- Messages of one session by id, in order.

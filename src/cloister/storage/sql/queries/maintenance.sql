@@ -18,12 +18,15 @@ SELECT tenant_id, session_id FROM memory WHERE indexed_at IS NULL ORDER BY tenan
 
 -- name: unindexed_entities
 -- The project of each, so that a project may be returned several times.
-SELECT tenant_id, project_id FROM entity WHERE indexed_at IS NULL ORDER BY tenant_id, project_id, entity_id LIMIT :limit
+SELECT tenant_id, project_id FROM entity
+WHERE indexed_at IS NULL AND part_of IS NULL AND deleted_at IS NULL
+ORDER BY tenant_id, project_id, entity_id
+LIMIT :limit
 
 -- name: count_unindexed
 SELECT
     (SELECT count(*) FROM message WHERE indexed_at IS NULL), (SELECT count(*) FROM memory WHERE indexed_at IS NULL),
-    (SELECT count(*) FROM entity WHERE indexed_at IS NULL)
+    (SELECT count(*) FROM entity WHERE indexed_at IS NULL AND part_of IS NULL AND deleted_at IS NULL)
 
 -- name: index_removals
 SELECT tenant_id, removal_id, session_id, message_id, entity_id FROM index_removal
@@ -51,11 +54,14 @@ SELECT DISTINCT tenant_id, session_id FROM memory WHERE generation <> :generatio
 
 -- name: stale_entities
 -- The projects with entities of another generation.
-SELECT DISTINCT tenant_id, project_id FROM entity WHERE generation <> :generation ORDER BY tenant_id, project_id
+SELECT DISTINCT tenant_id, project_id FROM entity
+WHERE generation <> :generation AND part_of IS NULL AND deleted_at IS NULL
+ORDER BY tenant_id, project_id
 
 -- name: count_stale_derived
 SELECT
-    (SELECT count(*) FROM memory WHERE generation <> :generation), (SELECT count(*) FROM entity WHERE generation <> :generation)
+    (SELECT count(*) FROM memory WHERE generation <> :generation),
+    (SELECT count(*) FROM entity WHERE generation <> :generation AND part_of IS NULL AND deleted_at IS NULL)
 
 -- name: totals
 SELECT
@@ -185,3 +191,8 @@ CROSS JOIN session AS s
 WHERE (p.embedded_model_id IS DISTINCT FROM CAST(:model_id AS BIGINT) OR p.embedded_version < p.version)
     AND s.tenant_id = p.tenant_id AND s.pool_id = p.pool_id
     AND s.changed_version > CASE WHEN p.embedded_model_id = :model_id THEN p.embedded_version ELSE -1 END
+
+-- name: tenants_with_old_entity_changes
+SELECT tenant_id FROM entity_change WHERE changed_at <= :before
+UNION
+SELECT tenant_id FROM entity WHERE deleted_at <= :before

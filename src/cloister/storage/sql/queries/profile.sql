@@ -60,6 +60,7 @@ LIMIT :limit
 -- The entities of a project, or of one user's part of it, that most messages mention.
 SELECT {entity_columns} FROM entity
 WHERE tenant_id = :tenant_id AND project_id = :project_id AND user_id IS NOT DISTINCT FROM CAST(:user_id AS TEXT)
+    AND part_of IS NULL AND deleted_at IS NULL
 ORDER BY
     (SELECT count(*) FROM mention AS n WHERE n.tenant_id = :tenant_id AND n.entity_id = entity.entity_id) DESC, entity_id
 LIMIT :limit

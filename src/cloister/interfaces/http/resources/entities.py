@@ -1,0 +1,137 @@
+"""Entities: the named people and things of a project, and what people do with them (MEM-17)."""
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from cloister.domain.errors import InvalidRequest
+from cloister.domain.identifiers import parse_entity_id, parse_message_id, parse_project_id
+from cloister.interfaces.http.dispatch.callers import Caller, NoBody, needs
+from cloister.interfaces.http.dispatch.cursors import Listing
+from cloister.interfaces.http.dispatch.parameters import (
+    AfterEntity,
+    Cursor,
+    EntitiesOf,
+    EntitiesOfUser,
+    EntityName,
+    Limit,
+    Wait,
+    wait_until_indexed,
+)
+from cloister.interfaces.http.dispatch.routes import GuardedRoute
+from cloister.interfaces.http.resources import bodies
+from cloister.interfaces.http.resources.answers import EntityPage, MentionPage, answer, nothing
+from cloister.interfaces.python import derived_shapes as shapes
+from cloister.services.memories.entities import EntityDetail
+from cloister.services.memories.entity_changes import Correction, EntitySplit
+
+router = APIRouter(route_class=GuardedRoute, tags=["Entities"])
+
+
+@router.get("/v1/entities", response_model=EntityPage)
+@needs("read")
+def list_entities(
+    caller: Caller,
+    project_id: EntitiesOf = None,
+    user_id: EntitiesOfUser = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    after: AfterEntity = None,
+) -> Response:
+    """List the entities of the project of the request, or of the project `project_id`, oldest first. Entities exist in projects
+    only."""
+    project = caller.project(required=True) if project_id is None else parse_project_id(project_id)
+    listing = Listing("entities", caller.reach.tenant, project, user_id)
+    after_key, behind = listing.pair(cursor), None if after is None else parse_entity_id(after)
+    found = caller.services.entities.page(
+        caller.reach, project, user_id=user_id, limit=limit + 1, after=after_key, behind=None if after_key else behind
+    )
+    return listing.answer(
+        EntityPage, found, limit, shape=shapes.entity_shape, key=lambda entity: (entity.created_at, entity.id)
+    )
+
+
+@router.get("/v1/entities/{entity_id}", response_model=shapes.EntityDetail)
+@needs("read")
+def get_entity(entity_id: EntityName, caller: Caller) -> Response:
+    """Return an entity with the other names that it is known by, its relations to other entities, and the latest messages that
+    mention it."""
+    return answer(shapes.entity_detail_shape(caller.services.entities.get(caller.reach, parse_entity_id(entity_id))))
+
+
+@router.get("/v1/entities/{entity_id}/mentions", response_model=MentionPage)
+@needs("read")
+def list_mentions(entity_id: EntityName, caller: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
+    """List the messages that mention an entity, the last extracted first. Only those that are in the entity's project now, and in a
+    project with private members in the same user's part."""
+    entity = parse_entity_id(entity_id)
+    listing = Listing("mentions of an entity", caller.reach.tenant, entity)
+    found = caller.services.entities.mentions(caller.reach, entity, limit=limit + 1, before=listing.pair(cursor))
+    return listing.answer(MentionPage, found, limit, shape=shapes.mention_shape, key=lambda mention: mention.cursor)
+
+
+@router.patch("/v1/entities/{entity_id}", response_model=shapes.EntityDetail)
+@needs("write")
+def change_entity(entity_id: EntityName, body: bodies.EntityChange, caller: Caller, wait: Wait = None) -> Response:
+    """Correct the name, type, notes or aliases of an entity, which no extraction changes back; or, in a request of its own, move it
+    to another project with `project_id`. If that project has an entity of the same name, the two are merged under the id of that
+    one. Needs the permission `read` too, since the answer contains the entity."""
+    caller.key.require("read")
+    entity, given = parse_entity_id(entity_id), body.model_fields_set
+    correction = Correction(name=body.name, type=body.type, notes=body.notes, aliases=body.aliases)
+    if body.project_id is None:
+        if "user_id" in given and body.user_id is not None:
+            raise InvalidRequest(
+                "user_id", "goes with project_id: it says to whose part of a project the entity is moved."
+            )
+        changed = caller.services.entity_changes.correct(caller.reach, entity, correction)
+    elif correction != Correction():
+        raise InvalidRequest(
+            "project_id", "cannot be changed together with other fields: move the entity in another request."
+        )
+    else:
+        project = parse_project_id(body.project_id)
+        changed = caller.services.entities.retag(caller.reach, entity, project, user_id=body.user_id)
+    return _answer(caller, changed, wait)
+
+
+@router.delete("/v1/entities/{entity_id}", status_code=204, response_model=None)
+@needs("write")
+def delete_entity(entity_id: EntityName, caller: Caller) -> Response:
+    """Delete an entity. The messages that mention it stay. It can be restored for a day; then it is removed. A message that
+    mentions it later makes a new entity."""
+    caller.services.entity_changes.delete(caller.reach, parse_entity_id(entity_id))
+    return nothing()
+
+
+@router.post("/v1/entities/{entity_id}/merge", response_model=shapes.EntityDetail)
+@needs("write")
+def merge_entity(entity_id: EntityName, body: bodies.EntityMerge, caller: Caller, wait: Wait = None) -> Response:
+    """Make an entity part of another one of the same project, `into`, whose id and name stay. Needs the permission `read` too."""
+    caller.key.require("read")
+    merged = caller.services.entity_changes.merge(caller.reach, parse_entity_id(entity_id), parse_entity_id(body.into))
+    return _answer(caller, merged, wait)
+
+
+@router.post("/v1/entities/{entity_id}/split", response_model=shapes.EntityDetail)
+@needs("write")
+def split_entity(entity_id: EntityName, body: bodies.EntitySplit, caller: Caller, wait: Wait = None) -> Response:
+    """Split off aliases, or the mentions in some messages under a new name, as an entity of their own, which is the answer. Needs
+    the permission `read` too."""
+    caller.key.require("read")
+    messages = None if body.message_ids is None else tuple(map(parse_message_id, body.message_ids))
+    split = EntitySplit(aliases=body.aliases, message_ids=messages, name=body.name)
+    return _answer(caller, caller.services.entity_changes.split(caller.reach, parse_entity_id(entity_id), split), wait)
+
+
+@router.post("/v1/entities/{entity_id}/restore", response_model=shapes.EntityDetail)
+@needs("write")
+def restore_entity(entity_id: EntityName, caller: Caller, _: NoBody, wait: Wait = None) -> Response:
+    """Undo the last merge, split or deletion of an entity, or with it, of the last day. What was forgotten since then stays
+    forgotten. Needs the permission `read` too."""
+    caller.key.require("read")
+    return _answer(caller, caller.services.entity_undo.restore(caller.reach, parse_entity_id(entity_id)), wait)
+
+
+def _answer(caller: Caller, detail: EntityDetail, wait: str | None) -> Response:
+    wait_until_indexed(caller.services, wait)
+    return answer(shapes.entity_detail_shape(detail))
