@@ -133,6 +133,27 @@ def test_org_12_what_is_skipped_is_counted_with_its_reason(memory: Cloister, tmp
         memory.import_conversations(tmp_path / "c.json", "proj_0000000000000001")
 
 
+def test_org_12_different_logs_of_the_same_name_are_both_stored(memory: Cloister, tmp_path: Path) -> None:
+    """ORG-12: what tells them apart is what they say, also through a server."""
+    files: list[Path] = []
+    for folder, words in (("d1", "I have a cat."), ("d2", "I have a dog.")):
+        (tmp_path / folder).mkdir()
+        files.append(tmp_path / folder / "chat.jsonl")
+        files[-1].write_text(json.dumps({"role": "user", "content": words}) + "\n")
+    remark, undated = (
+        "conversations that have the id of another one here, stored under an id of their own",
+        "messages of conversations without any time, which get that of the last change of the file",
+    )
+    assert memory.preview_import(files[0]).remarks == {undated: 1}
+    assert memory.import_conversations(files[0], None, user_id="zoe").remarks == {undated: 1}
+    second = memory.import_conversations(files[1], None, user_id="zoe")
+    assert second.added.messages == 1 and second.remarks == {undated: 1, remark: 1}
+    said = [memory.messages(session.external_id)[0].content for session in memory.sessions(user_id="zoe")]
+    assert sorted(said) == ["I have a cat.", "I have a dog."]
+    for file in files:
+        assert memory.import_conversations(file, None, user_id="zoe").added.messages == 0
+
+
 def test_org_11_a_key_without_admin_cannot_import(source: Path, tmp_path: Path) -> None:
     """ORG-11: at a server."""
     services = build_services(read_settings(tmp_path / "target"))

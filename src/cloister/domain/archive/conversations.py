@@ -32,7 +32,8 @@ class ConversationsHeader(Record):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ConversationRecord(Record):
-    """A conversation, which becomes a session of this `external_id`."""
+    """A conversation, which becomes a session of this `external_id`, or of one computed from it if that is another conversation's.
+    `continues`: more of the conversation of this `external_id` that came last in the same stream."""
 
     kind = "conversation"
     external_id: Annotated[str, codecs.NAME]
@@ -40,11 +41,13 @@ class ConversationRecord(Record):
     title: Annotated[str | None, optional(codecs.NAME)]
     created_at: Annotated[int, codecs.TIME]
     updated_at: Annotated[int, codecs.TIME]
+    continues: Annotated[bool, codecs.FLAG] = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SpokenRecord(Record):
-    """A message of the conversation before it. `source_id` is its id in the source: a message is imported once."""
+    """A message of the conversation before it. `source_id` is its id in the source: a message is imported once,
+    unless its words are others."""
 
     kind = "spoken"
     source_id: Annotated[str, codecs.NAME]

@@ -14,7 +14,7 @@ from cloister.domain.patterns import anchored
 from cloister.interfaces.formats.chat_log import ChatLog, is_chat_log
 from cloister.interfaces.formats.chatgpt import is_chatgpt, read_chatgpt
 from cloister.interfaces.formats.claude import is_claude, read_claude
-from cloister.interfaces.formats.conversation import Conversation, Skipped, Value
+from cloister.interfaces.formats.conversation import UNDATED, Conversation, Skipped, Value
 from cloister.interfaces.formats.json_values import json_values
 from cloister.interfaces.formats.mem0 import is_mem0, memories_of, read_mem0
 
@@ -26,7 +26,8 @@ _KNOWN = f"use one of {', '.join(FORMATS)} as the format"
 
 
 class ExportFile:
-    """A file of one format. `skipped` counts, while it is read, what cannot be imported, by reason."""
+    """A file of one format. `skipped` counts, while it is read, what cannot be imported, by reason, and `remarks` what is to be
+    known of the rest."""
 
     def __init__(self, path: Path, wanted: str | None = None) -> None:
         if wanted is not None and wanted not in FORMATS:
@@ -35,6 +36,7 @@ class ExportFile:
             raise InvalidRequest("file", f"{str(path)!r} is not a file.")
         self._path = path
         self.skipped = Counter[str]()
+        self.remarks = Counter[str]()
         self.format: Format = next(each for each in FORMATS if each == wanted) if wanted else self._detected()
 
     def conversations(self) -> Iterator[Conversation]:
@@ -47,15 +49,20 @@ class ExportFile:
             found = cast(Value, value)
             for each in memories_of(found) if self.format == "mem0" else (found,):
                 try:
-                    yield read(each)
-                except Skipped as reason:
-                    self.skipped[str(reason)] += 1
+                    conversation = read(each)
+                except Skipped as skipped:
+                    self.skipped.update(skipped.reasons)
+                    continue
+                self.skipped.update(conversation.skipped)
+                if conversation.undated:
+                    self.remarks[UNDATED] += conversation.undated
+                yield conversation
 
     def records(self) -> Iterator[Spoken]:
         """The records of all conversations. Parts of one conversation that follow each other are joined."""
         current: str | None = None
         for found in self.conversations():
-            if found.record.external_id != current:
+            if found.record.external_id != current or not (found.record.continues or found.facts):
                 current = found.record.external_id
                 yield found.record
             yield from found.spoken

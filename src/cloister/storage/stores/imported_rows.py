@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from typing import Any, cast
 
 from cloister.domain.archive.ids import memory_ids, other_ids
+from cloister.domain.archive.matching import StoredWords, words_digest
 from cloister.domain.archive.records import ObservationRecord, RevisionRecord, SessionRecord
 from cloister.domain.conversation import Message
 from cloister.domain.identifiers import MemoryId, MessageId, PoolId, ProjectId, SessionId
@@ -69,18 +70,16 @@ class ImportedRows:
         self._usage.add_session(number)
         return True
 
-    def source_ids(self, session: SessionId, name: str, after: int) -> tuple[set[str], int]:
-        """The ids that the session's messages behind one have in the source they were imported from, which are the entry `name` of
-        their metadata; and the last message that was looked at."""
+    def imported_words(self, session: SessionId, name: str, after: int) -> StoredWords:
+        """The imported messages of the session behind one; their ids in the source are the entry `name` of their metadata."""
         first, last = span(session)
-        found: set[str] = set()
-        seen = max(first, after)
-        for row in self._transaction.stream("message_metadata", after=seen, last=last):
-            message, text = cast(tuple[int, str], row)
-            seen = max(seen, message)
-            if isinstance(source := cast(dict[str, object], json.loads(text)).get(name), str):
-                found.add(source)
-        return found, seen
+        words = StoredWords(seen=max(first, after))
+        for row in self._transaction.stream("messages_with_metadata", after=words.seen, last=last):
+            message, metadata, role, content = cast(tuple[int, str, str, str], row)
+            words.seen = max(words.seen, message)
+            if isinstance(source := cast(dict[str, object], json.loads(metadata)).get(name), str):
+                words.add(source, words_digest(role, content))
+        return words
 
     def set_updated_at(self, session: SessionId, updated_at: int) -> None:
         """Set the time of a session's last activity to what it was in the source."""

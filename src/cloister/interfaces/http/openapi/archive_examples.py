@@ -13,6 +13,7 @@ _ARCHIVE = (
 ARCHIVE_EXAMPLES: Mapping[str, Example] = {
     "export_archive": Example(answer=_ARCHIVE),
     "import_archive": Example(
-        request=_ARCHIVE, answer={"added": _IMPORTED, "unchanged": dict.fromkeys(_IMPORTED, 0), "skipped": {}}
+        request=_ARCHIVE,
+        answer={"added": _IMPORTED, "unchanged": dict.fromkeys(_IMPORTED, 0), "skipped": {}, "remarks": {}},
     ),
 }

@@ -1,6 +1,7 @@
 """The methods of `Cloister` that export and import (ORG-11, ORG-12)."""
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -60,6 +61,7 @@ class ArchiveMethods:
                 first_at=None,
                 last_at=None,
                 skipped={},
+                remarks={},
             )
         return _preview(source)
 
@@ -75,7 +77,9 @@ class ArchiveMethods:
         """Import conversations of another assistant into a project; None is no project.
 
         `format` is `chatgpt`, `claude`, `mem0` or `log`; without it, it is found out. A conversation becomes a session of the user
-        `user_id`. Importing a newer export adds the new messages only. What cannot be read is skipped, and counted with the reason.
+        `user_id`. Importing a newer export adds the new messages only. A conversation that differs from the one that is stored
+        under its id, or is of another project or user, is stored under an id of its own. What cannot be read is skipped, and
+        counted with the reason.
         """
         source = ExportFile(Path(file), format)
         if source.format == "cloister":
@@ -87,8 +91,12 @@ class ArchiveMethods:
             created_by=f"cloister {version('cloister')}",
         )
         imported = self._backend.import_archive(lines if progress is None else _watched(lines, progress))
-        skipped = {reason: source.skipped[reason] + imported.skipped.get(reason, 0) for reason in source.skipped}
-        return Imported(added=imported.added, unchanged=imported.unchanged, skipped={**imported.skipped, **skipped})
+        return Imported(
+            added=imported.added,
+            unchanged=imported.unchanged,
+            skipped=dict(Counter(imported.skipped) + source.skipped),
+            remarks=dict(Counter(imported.remarks) + source.remarks),
+        )
 
 
 def _watched(lines: Iterator[bytes], progress: BytesProgress) -> Iterator[bytes]:
@@ -119,4 +127,5 @@ def _preview(source: ExportFile) -> ImportPreview:
         first_at=iso(times[0]) if times else None,
         last_at=iso(times[1]) if times else None,
         skipped=dict(source.skipped),
+        remarks=dict(source.remarks),
     )

@@ -219,8 +219,8 @@ SELECT message_id FROM mention
 WHERE tenant_id = :tenant_id AND entity_id = :entity_id
     AND message_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
 
--- name: message_metadata
-SELECT message_id, metadata FROM message
+-- name: messages_with_metadata
+SELECT message_id, metadata, role, content FROM message
 WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :last AND metadata <> '{}'
 
 -- name: set_updated_at
