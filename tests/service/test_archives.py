@@ -92,6 +92,8 @@ def test_org_11_a_wrong_query_is_refused(tenant: Tenant, query: str, status: int
     """ORG-11: and says what to do."""
     answer = tenant.admin.request("GET", f"/v1/export?{query}")
     assert answer.status_code == status, answer.text
+    if query == "scope=user&id=":
+        assert [each["field"] for each in answer.json()["errors"]] == ["id"]
 
 
 def test_org_11_keys_export_what_they_reach(tenant: Tenant) -> None:
@@ -102,7 +104,13 @@ def test_org_11_keys_export_what_they_reach(tenant: Tenant) -> None:
     bound = tenant.with_key("read", "write", user_id="ada")
     assert exported(confined, scope="project") == exported(tenant.admin, scope="project", id=garden)
     assert exported(bound, scope="user", id="ada") == exported(tenant.admin, scope="user", id="ada")
+    both = tenant.with_key("read", user_id="ada", project_id=garden, confined=True)
+    of_both = exported(both, scope="user", id="ada")
+    assert b"roses" in of_both and b"salt" not in of_both and b"beans" not in of_both
     for caller, query, status in (
+        (both, "scope=user&id=bob", 403),
+        (both, "scope=project", 403),
+        (both, "scope=tenant", 403),
         (confined, "scope=tenant", 403),
         (confined, "scope=user&id=ada", 403),
         (confined, f"scope=project&id={kitchen}", 404),
