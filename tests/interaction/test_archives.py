@@ -120,7 +120,12 @@ def test_org_12_mem0_memories_become_memories_of_their_users(memory: Cloister, t
     assert memory.import_conversations(tmp_path / "mem0.json", None).added.memories == 1
     (kept,) = memory.user_memories("ann")
     assert (kept.content, kept.source, kept.valid_from) == ("Ann likes tea.", "imported", "2020-02-02T00:00:00Z")
-    assert memory.import_conversations(tmp_path / "mem0.json", None).added.memories == 0
+    assert memory.import_conversations(tmp_path / "mem0.json", None, user_id="ann").added.memories == 0
+    with pytest.raises(InvalidRequest, match=r"memories of 'ann'.*leave it out"):
+        memory.import_conversations(tmp_path / "mem0.json", None, user_id="zoe")
+    (tmp_path / "nobodys.json").write_text(json.dumps([{"memory": "Likes sun.", "created_at": "2020-02-02T00:00:00Z"}]))
+    assert memory.import_conversations(tmp_path / "nobodys.json", None, user_id="zoe").added.memories == 1
+    assert [kept.content for kept in memory.user_memories("zoe")] == ["Likes sun."]
 
 
 def test_org_12_what_is_skipped_is_counted_with_its_reason(memory: Cloister, tmp_path: Path) -> None:
@@ -197,3 +202,9 @@ def test_org_11_the_command_line_exports_and_imports(source: Path, tmp_path: Pat
     assert "--project" in run("import", str(log), code=1)
     assert "Skipped 1 because it is not a JSON object." in run("import", str(log), "--project", "none", "--user", "ann")
     assert "chatgpt, claude" in run("import", str(log), "--project", "none", "--format", "word", code=1)
+    log.write_text('{"uuid": "k", "chat_messages": []}')
+    for options in (("--preview",), ("--project", "none")):
+        refused = " ".join(run("import", str(log), "--format", "mem0", *options, code=1).split())
+        assert "memories with `memory`" in refused and "the format claude" in refused
+    log.write_text('{"a": 1}')
+    assert "has nothing of the format mem0" in run("import", str(log), "--format", "mem0", "--project", "none", code=1)

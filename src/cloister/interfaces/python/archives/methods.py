@@ -77,25 +77,42 @@ class ArchiveMethods:
         """Import conversations of another assistant into a project; None is no project.
 
         `format` is `chatgpt`, `claude`, `mem0` or `log`; without it, it is found out. A conversation becomes a session of the user
-        `user_id`. Importing a newer export adds the new messages only. A conversation that differs from the one that is stored
-        under its id, or is of another project or user, is stored under an id of its own. What cannot be read is skipped, and
-        counted with the reason.
+        `user_id`; memories of mem0 that name another user are refused. Importing a newer export adds the new messages only. A
+        conversation that differs from the one that is stored under its id, or is of another project or user, is stored under an
+        id of its own. What cannot be read is skipped, and counted with the reason.
         """
         source = ExportFile(Path(file), format)
         if source.format == "cloister":
             raise InvalidRequest("file", "is an archive of a Cloister: import it as a whole (import_archive).")
+        user = checked_user(user_id)
+        _refuse_other_users(source, user)
         lines = conversation_lines(
             source.records(),
             project=None if project_id is None else parse_project_id(project_id),
-            user=checked_user(user_id),
+            user=user,
             created_by=f"cloister {version('cloister')}",
         )
         imported = self._backend.import_archive(lines if progress is None else _watched(lines, progress))
+        source.refuse_empty()
         return Imported(
             added=imported.added,
             unchanged=imported.unchanged,
             skipped=dict(Counter(imported.skipped) + source.skipped),
             remarks=dict(Counter(imported.remarks) + source.remarks),
+        )
+
+
+def _refuse_other_users(source: ExportFile, user: str | None) -> None:
+    """Raise if memories of the file are of another user than the one that is named: nobody's become another user's."""
+    if user is None or source.format != "mem0":
+        return
+    others = sorted(name for name in source.users() if name not in (None, user))
+    if others:
+        raise InvalidRequest(
+            "user_id",
+            f"is {user!r}, and the file has memories of {others[0]!r}"
+            f"{f' and {len(others) - 1:,} other users' if others[1:] else ''}, whose they stay: leave it out, and each "
+            "memory goes to the user that it names. Only memories that name no user get this one.",
         )
 
 
@@ -119,6 +136,7 @@ def _preview(source: ExportFile) -> ImportPreview:
         memories += len(found.facts)
         moments = [each.created_at for each in (*found.spoken, *found.facts)]
         times = [min(times + moments), max(times + moments)]
+    source.refuse_empty()
     return ImportPreview(
         format=source.format,
         conversations=len(names),
