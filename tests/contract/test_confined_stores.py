@@ -13,13 +13,14 @@ from cloister.domain.scope import Reach
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.archived_rows import ArchivedRows
 from cloister.storage.stores.changes import ChangeStore
-from cloister.storage.stores.derived_index_rows import EntityIndexStore, MemoryIndexStore
 from cloister.storage.stores.entities import EntityStore, StoredEntities
 from cloister.storage.stores.entity_groups import EntityGroupStore
 from cloister.storage.stores.entity_relations import RelationStore
 from cloister.storage.stores.erasure import OldCounts, RetentionStore
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.filters import FilterStore
+from cloister.storage.stores.indexing.derived_index_rows import EntityIndexStore, MemoryIndexStore
+from cloister.storage.stores.indexing.vectors import PoolVectors, VectorStore
 from cloister.storage.stores.items import ResponseStore
 from cloister.storage.stores.memories import MemoryStore, ProfileStore, StoredMemories
 from cloister.storage.stores.messages import MessageStore
@@ -28,7 +29,6 @@ from cloister.storage.stores.pools import StoredPool
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
 from cloister.storage.stores.turns import TurnStore
-from cloister.storage.stores.vectors import PoolVectors, VectorStore
 from support.isolation.derived_index_cases import WAITING
 from support.isolation.erasure_cases import ERASING_CASES
 from support.isolation.filter_cases import ANYTHING
