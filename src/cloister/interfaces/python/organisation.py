@@ -69,7 +69,8 @@ class OrganisationMethods:
         settings: Mapping[str, object] | None = None,
         allow_duplicate_name: bool = False,
     ) -> Project:
-        """Change a project's name, settings, or member visibility, or make it the default one. What is not given stays."""
+        """Change a project's name, settings, or member visibility, or make it the default one. What is not given stays; a
+        setting that is None is reset to its default."""
         if settings is not None:
             checked_settings(settings)
         change = ProjectChange(

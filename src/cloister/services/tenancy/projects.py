@@ -16,7 +16,7 @@ from cloister.domain.identifiers import (
     new_project_id,
     new_tenant_id,
 )
-from cloister.domain.project_settings import checked_settings
+from cloister.domain.project_settings import checked_settings, merged_settings
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility, Reach, Scope
 from cloister.domain.text import checked_name, checked_project_name, folded_name
 from cloister.domain.timestamps import Clock
@@ -232,7 +232,8 @@ class Projects:
         settings: Mapping[str, object] | None = None,
         allow_duplicate_name: bool = False,
     ) -> Project:
-        """Rename a project, make it the default, change its visibility, or merge settings; None leaves a field as it is."""
+        """Rename a project, make it the default, change its visibility, or merge settings; None leaves a field as it is, and
+        resets a setting."""
         check_project_change(reach, name=name, is_default=is_default, member_visibility=member_visibility)
         changed = None if settings is None else checked_settings(settings)
 
@@ -250,7 +251,7 @@ class Projects:
             if name is not None:
                 projects.rename(project, name)
             if changed is not None:
-                projects.set_settings(project, {**current.settings, **changed})
+                projects.set_settings(project, merged_settings(current.settings, changed))
             if is_default:
                 projects.make_default(project)
             return projects.get(project), is_regrouped
@@ -259,6 +260,10 @@ class Projects:
         if is_regrouped:
             self._events.regrouped(reach.tenant, project)
         return after
+
+    def check_settings(self, reach: Reach, project: ProjectId, settings: Mapping[str, object]) -> None:
+        """Raise if the settings of the project could not be changed so. Nothing is changed."""
+        merged_settings(self.project(reach, project).settings, checked_settings(settings))
 
     def check_name(self, reach: Reach, project: ProjectId, name: str, *, allow_duplicate: bool) -> None:
         """Raise if the project could not be renamed now. Nothing is changed."""
