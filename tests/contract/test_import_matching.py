@@ -7,9 +7,11 @@ import pytest
 from cloister.domain.archive.conversations import ConversationRecord, Spoken, SpokenRecord, conversation_lines
 from cloister.domain.archive.imported import Imported
 from cloister.domain.archive.matching import position_id
+from cloister.domain.conversation import Draft
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import Reach
 from cloister.services.archive.import_conversations import FORGOTTEN, OTHER_ID
+from cloister.services.conversations.record import PreparedMessage, Recorder
 from support.databases.engines import Engine
 from support.setups.archives import import_into
 from support.setups.memories import MemorySetup, settle_house
@@ -141,3 +143,34 @@ def test_mem_9_a_forgotten_message_with_an_id_is_not_imported_again(house: Memor
         house.services.forgetting.message(house.reach, message.id)
     again = import_into(house, lines(given))
     assert (again.added.messages, again.unchanged.messages, again.skipped) == (1, 246, {FORGOTTEN: 3})
+
+
+def test_org_12_what_differs_later_is_not_mixed_into_a_third_conversation(house: MemorySetup) -> None:
+    """ORG-12: the rest of a conversation does not fill the positions that a shorter one with the same id does not have."""
+    same = [f"Message {number}." for number in range(250)]
+    import_words(house, "Hello.")
+    import_words(house, *same, "I have a cat.")
+    assert import_words(house, *same, "I have a dog.").added.messages == 1
+    assert [words for _, words in stored(house) if len(words) == 1] == [["Hello."], ["I have a dog."]]
+
+
+def test_org_12_two_imports_at_once_lose_nothing(house: MemorySetup, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ORG-12: another import stores its conversation under the same id between the look at the session and the write."""
+    prepare = Recorder.prepare
+    others: list[tuple[str, ...]] = [("Hello.", "I have a dog."), ("I have a fish.",)]
+
+    def interrupted(recorder: Recorder, drafts: Sequence[Draft]) -> list[PreparedMessage]:
+        if others:
+            import_words(house, *others.pop())
+        return prepare(recorder, drafts)
+
+    monkeypatch.setattr(Recorder, "prepare", interrupted)
+    import_words(house, "Hello.", "I have a cat.")
+    others.append(("Hello.", "I have a cat.", "It sleeps."))
+    import_words(house, "Hello.", "I have a cat.", "It purrs.")
+    assert sorted(words for _, words in stored(house)) == [
+        ["Hello.", "I have a cat.", "It purrs."],
+        ["Hello.", "I have a cat.", "It sleeps."],
+        ["Hello.", "I have a dog."],
+        ["I have a fish."],
+    ]

@@ -202,6 +202,11 @@ def test_org_11_the_command_line_exports_and_imports(source: Path, tmp_path: Pat
     assert "--project" in run("import", str(log), code=1)
     assert "Skipped 1 because it is not a JSON object." in run("import", str(log), "--project", "none", "--user", "ann")
     assert "chatgpt, claude" in run("import", str(log), "--project", "none", "--format", "word", code=1)
+    log.write_text('{"role": "user", "content": "I live in Rome.", "createdAt": "05/01/2019"}')
+    doubtful = " ".join(run("import", str(log), "--project", "none", "--user", "ann").split())
+    assert doubtful.startswith("Imported nothing. Skipped 1 because its time cannot be read")
+    log.write_text('{"role": "user", "content": "I live in Rome."}')
+    assert "messages of conversations without any time" in " ".join(run("import", str(log), "--preview").split())
     log.write_text('{"uuid": "k", "chat_messages": []}')
     for options in (("--preview",), ("--project", "none")):
         refused = " ".join(run("import", str(log), "--format", "mem0", *options, code=1).split())

@@ -47,7 +47,7 @@ class Comparison:
     """The messages of a part of a conversation, compared with those of a session.
 
     `undecided` are missing at the end of the part: a later part shows whether they are new or forgotten. `other` are the messages
-    from the first one on that is stored with other words.
+    from the first one on that is stored with other words. `overlaps` if a message of the part is stored, or none at all is.
     """
 
     new: tuple[SpokenRecord, ...]
@@ -55,11 +55,7 @@ class Comparison:
     forgotten: int
     undecided: tuple[SpokenRecord, ...]
     other: tuple[SpokenRecord, ...]
-
-    @property
-    def is_same(self) -> bool:
-        """Whether the part may belong to the session's conversation."""
-        return not self.other and (self.unchanged > 0 or self.forgotten == 0)
+    overlaps: bool
 
 
 def compare(spoken: Sequence[SpokenRecord], stored: StoredWords, *, is_last: bool) -> Comparison:
@@ -93,7 +89,13 @@ def compare(spoken: Sequence[SpokenRecord], stored: StoredWords, *, is_last: boo
         forgotten=forgotten,
         undecided=waiting if is_open else (),
         other=other,
+        overlaps=found > 0 or not stored.digests,
     )
+
+
+def has_positions(spoken: Sequence[SpokenRecord]) -> bool:
+    """Whether messages are known by their positions, which say nothing of the conversation that they belong to."""
+    return any(_position_of(each.source_id) for each in spoken)
 
 
 def other_external_id(

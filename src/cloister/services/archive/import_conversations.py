@@ -45,10 +45,12 @@ OTHER_ID = "conversations that have the id of another one here, stored under an 
 @dataclass(kw_only=True, slots=True)
 class _Batch:
     """Messages or memories of one conversation that are stored together. `external_id` is that of the session if the conversation
-    was begun before, None at its beginning. `is_skipped` if no more of the conversation is stored."""
+    was begun before, None at its beginning. `is_rest` if the conversation differs from here on from
+    the session in which its beginning is stored. `is_skipped` if no more of the conversation is stored."""
 
     record: ConversationRecord
     external_id: str | None = None
+    is_rest: bool = False
     is_skipped: bool = False
     characters: int = 0
     spoken: list[SpokenRecord] = field(default_factory=list[SpokenRecord])
@@ -131,7 +133,14 @@ class ConversationImport:
         if batch.is_skipped:
             return None if ends else _Batch(record=batch.record, is_skipped=True)
         user = self._reach.user_of(batch.record.user_id) or self._user
-        part = Part(record=batch.record, project=self._project, user=user, spoken=batch.spoken, is_last=ends)
+        part = Part(
+            record=batch.record,
+            project=self._project,
+            user=user,
+            spoken=batch.spoken,
+            is_last=ends,
+            is_rest=batch.is_rest,
+        )
         facts = self._indexer.prepare(
             [(each.content, None, each.created_at) for each in batch.facts], self._clock(), is_a_point=False
         )
@@ -181,7 +190,7 @@ class ConversationImport:
         compared = plan.comparison
         self._known.set_name(batch.record.external_id, plan.external_id)
         if compared.other:
-            following = _Batch(record=batch.record)
+            following = _Batch(record=batch.record, is_rest=True)
             following.add(compared.other)
             return following
         following = _Batch(record=batch.record, external_id=plan.external_id)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cloister.domain.archive.conversations import ConversationRecord, SpokenRecord
-from cloister.domain.archive.matching import Comparison, StoredWords, compare, other_external_id
+from cloister.domain.archive.matching import Comparison, StoredWords, compare, has_positions, other_external_id
 from cloister.domain.conversation import Session
 from cloister.domain.identifiers import SEQUENCE_BITS, ProjectId
 from cloister.storage.interface import Transaction
@@ -32,13 +32,14 @@ class Plan:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Part:
     """A part of a conversation that is to be stored for a user in a project. `is_last` if no more of the conversation follows
-    directly."""
+    directly; `is_rest` if it is what differs from the session in which the beginning of the conversation is stored."""
 
     record: ConversationRecord
     project: ProjectId | None
     user: str | None
     spoken: Sequence[SpokenRecord]
     is_last: bool
+    is_rest: bool = False
 
 
 class KnownConversations:
@@ -51,9 +52,11 @@ class KnownConversations:
         self._names: dict[str, str] = {}
 
     def find(self, transaction: Transaction, part: Part, excluded: set[str]) -> Plan | None:
-        """The plan for the beginning of a conversation: the first session of the project and user that has the same words, else
-        the first external id that is free and not excluded. None if there is none."""
+        """The plan for the beginning of a conversation: the session of the project and user that has most of it and nothing that
+        differs, else the first external id that is free and not excluded. None if there is none."""
         free: str | None = None
+        best: Plan | None = None
+        must_overlap = part.is_rest or has_positions(part.spoken)
         for external_id in _external_ids(part):
             session = SessionStore(transaction).find(external_id)
             if session is None:
@@ -62,10 +65,14 @@ class KnownConversations:
                     break
                 continue
             plan = self.compared(transaction, part, session)
-            if plan is not None and plan.comparison.is_same:
-                return plan
-        if free is None:
-            return None
+            if plan is None or plan.comparison.other or (must_overlap and not plan.comparison.overlaps):
+                continue
+            if best is None or plan.comparison.unchanged > best.comparison.unchanged:
+                best = plan
+            if plan.comparison.unchanged == len(part.spoken):
+                break
+        if best is not None or free is None:
+            return best
         return Plan(
             external_id=free, session=None, comparison=compare(part.spoken, StoredWords(), is_last=part.is_last), seen=0
         )
