@@ -330,7 +330,7 @@ BY_FOUND_ID = {
     "ImportedRows.remove_unused_default_project",
     "ImportedRows.has_default_project",
     "ImportedRows.add_session",
-    "ImportedRows.source_ids",
+    "ImportedRows.imported_words",
     "ImportedRows.set_updated_at",
     "ImportedRows.add_messages",
     "ImportedRows.note_messages",

@@ -115,7 +115,9 @@ ARCHIVE_CASES: dict[str, Case] = {
         nothing=StorageError,
         writes=True,
     ),
-    "ImportedRows.source_ids": Case(act=lambda t, h: ImportedRows(t).source_ids(h.first.session, "source_id", 0)[0]),
+    "ImportedRows.imported_words": Case(
+        act=lambda t, h: ImportedRows(t).imported_words(h.first.session, "source_id", 0).digests
+    ),
     "ImportedRows.set_updated_at": Case(
         act=lambda t, h: ImportedRows(t).set_updated_at(h.first.session, 7), writes=True
     ),
