@@ -12,6 +12,7 @@ from cloister.domain.memory import same_as
 MAX_NOTES = 1_000
 MAX_ENTITY_NAME = 120
 MAX_ALIASES = 50
+MAX_RELATION = 40
 UNDO_MICROSECONDS = 24 * 3_600 * 1_000_000
 """How long a merge, a split or a deletion can be undone."""
 _MOST_WORDS_OF_A_PERSON = 3

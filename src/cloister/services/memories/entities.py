@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from cloister.domain.conversation import Project
-from cloister.domain.entity import MAX_ENTITY_NAME, Entity, EntityName, EntityRelation, same_name
+from cloister.domain.entity import MAX_ENTITY_NAME, MAX_RELATION, Entity, EntityName, EntityRelation, same_name
 from cloister.domain.errors import NotFound
 from cloister.domain.extraction import ExtractedEntity
 from cloister.domain.identifiers import EntityId, MessageId, ProjectId, SessionId, format_entity_id, new_entity_id
@@ -22,7 +22,6 @@ from cloister.storage.stores.tenants import ProjectStore
 
 MENTIONS_SHOWN = 50
 _LONGEST_NOTES = 400
-_LONGEST_RELATION = 40
 _MOST_RELATIONS = 20
 
 
@@ -102,7 +101,7 @@ class Entities:
             subject = by_name.get(same_name(normalised(extracted.name)[:MAX_ENTITY_NAME]))
             for stated in extracted.relations[:_MOST_RELATIONS]:
                 other = by_name.get(same_name(normalised(stated.other)[:MAX_ENTITY_NAME]))
-                relation = normalised(stated.relation).casefold()[:_LONGEST_RELATION].strip()
+                relation = normalised(stated.relation).casefold()[:MAX_RELATION].strip()
                 if subject is not None and other is not None and other != subject and relation and stated.sources:
                     relations.add(subject, relation, other, session=session, messages=stated.sources, created_at=now)
 
