@@ -1,7 +1,7 @@
 """Archives of entities with several names, of relations, of OpenAI's items and responses (ORG-11, MEM-17, DOOR-2)."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +9,12 @@ import pytest
 
 from cloister.domain.archive.imported import ImportCounts
 from cloister.domain.archive.target import ArchiveTarget
+from cloister.domain.conversation import Draft
 from cloister.domain.errors import CloisterError
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import Reach
 from cloister.services.chat.responses import format_response_id
+from cloister.services.conversations.sessions import SessionFields
 from support.databases.engines import Engine, opened_engine
 from support.databases.postgres_server import PostgresServer
 from support.setups.archived_items import (
@@ -187,15 +189,18 @@ def test_org_11_names_meet_those_that_are_here_already(engine: Engine, house: Me
     assert "Marta Silva" in house.names(orchard)
 
 
-def _set(kind: str, /, **fields: Any) -> Any:
+Change = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def _set(kind: str, /, **fields: Any) -> Change:
     return lambda line: {**line, **fields} if line["kind"] == kind else line
 
 
-def _set_other(**fields: Any) -> Any:
+def _set_other(**fields: Any) -> Change:
     return lambda line: {**line, **fields} if line["kind"] == "item" and line["position"] else line
 
 
-def _set_frame(**fields: Any) -> Any:
+def _set_frame(**fields: Any) -> Change:
     return lambda line: {**line, **fields} if line["kind"] == "item" and not line["position"] else line
 
 
@@ -238,7 +243,7 @@ def test_org_11_hostile_names_items_and_responses_are_refused(engine: Engine, ho
             import_into(house, _unchecked(lines, change))
 
 
-def _unchecked(lines: list[bytes], change: Any) -> list[bytes]:
+def _unchecked(lines: list[bytes], change: Change) -> list[bytes]:
     """Changed lines, also such as Python would not encode."""
     try:
         return changed(lines, change)
@@ -271,3 +276,19 @@ def test_org_11_a_session_whose_first_message_was_forgotten_comes_along(engine: 
     assert b'"observed_message_id":null' in lines[3]
     assert import_into(house, lines).added.sessions == 0
     assert import_into(settle_house(engine), lines).added.sessions == 1
+
+
+def test_org_11_categories_and_metadata_come_along(engine: Engine, house: MemorySetup) -> None:
+    """ORG-11, MEM-14: of messages and sessions; those of memories are in the other tests."""
+    house.services.sessions.create(
+        house.reach, SessionFields(external_id="s", tags=("blue",), metadata={"a": [1.5, None]})
+    )
+    draft = Draft(
+        role="user", content="I sing.", categories=("music", "ärger"), metadata={"channel": "mail", "n": {"x": 1}}
+    )
+    house.services.record.messages(house.reach, "s", [draft])
+    twin = settle_house(engine)
+    import_into(twin, archive_of(house))
+    ((said,), (copied,)) = (each.services.sessions.messages(each.reach, "s", limit=9)[1] for each in (house, twin))
+    assert (copied.categories, copied.metadata) == (("music", "ärger"), said.metadata) and copied.metadata
+    assert (twin.find("s").tags, twin.find("s").metadata) == (house.find("s").tags, {"a": [1.5, None]})

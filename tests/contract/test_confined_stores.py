@@ -20,6 +20,8 @@ from cloister.storage.stores.entity_relations import RelationStore
 from cloister.storage.stores.erasure import OldCounts, RetentionStore
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.filters import FilterStore
+from cloister.storage.stores.imported_rows import ImportedRows
+from cloister.storage.stores.items import ResponseStore
 from cloister.storage.stores.memories import MemoryStore, ProfileStore, StoredMemories
 from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.observations import ObservationStore
@@ -41,6 +43,7 @@ from support.isolation.twin_tenants import (
     Case,
     Home,
     World,
+    first_response,
     methods_of_stores,
     pools,
 )
@@ -60,12 +63,22 @@ CONFINED: dict[str, Case] = {
         act=lambda t, h: [record.project_id for record in ArchivedRows(t, ArchiveTarget()).entities()],
         nothing=[GARDEN],
     ),
+    "ArchivedRows.relations": Case(
+        act=lambda t, h: (
+            {record.subject_id for record in ArchivedRows(t, ArchiveTarget()).relations()} == {h.first.entity}
+        ),
+        nothing=True,
+    ),
+    "ImportedRows.names_to_relate": Case(
+        act=lambda t, h: ImportedRows(t).names_to_relate([h.second.entity]), nothing={}
+    ),
     "ArchivedRows.replacements": Case(
         act=lambda t, h: (
             [pair.older_id for pair in ArchivedRows(t, ArchiveTarget()).replacements()] == [h.first.memory]
         ),
         nothing=True,
     ),
+    "ResponseStore.find": Case(act=lambda t, h: ResponseStore(t).find(first_response(h.second.session)), nothing=None),
     "ProjectStore.find": Case(act=lambda t, h: ProjectStore(t).find(h.cellar), nothing=None),
     "ProjectStore.default": Case(act=lambda t, h: ProjectStore(t).default(), nothing=GARDEN),
     "ProjectStore.get": Case(act=lambda t, h: ProjectStore(t).get(h.cellar), nothing=NotFound),
@@ -312,6 +325,7 @@ BY_FOUND_ID = {
     "ArchivedRows.memories",
     "ArchivedRows.observations",
     "ArchivedRows.mentions",
+    "ArchivedRows.responses",
     "ImportedRows.restore_project",
     "ImportedRows.remove_unused_default_project",
     "ImportedRows.has_default_project",
@@ -328,6 +342,20 @@ BY_FOUND_ID = {
     "ImportedRows.add_observation",
     "ImportedRows.messages_to_mention",
     "ImportedRows.mentioned",
+    "ImportedRows.add_items",
+    "ImportedRows.add_response",
+    "ImportedRows.has_relation",
+    "ItemStore.add",
+    "ItemStore.after",
+    "ItemStore.before",
+    "ItemStore.end",
+    "ItemStore.find",
+    "ItemStore.frames",
+    "ItemStore.messages_after",
+    "ItemStore.messages_before",
+    "ItemStore.remove",
+    "ResponseStore.add",
+    "ResponseStore.remove",
     "VectorStore.claim",
     "VectorStore.release",
     "VectorStore.waiting",

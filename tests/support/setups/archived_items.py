@@ -84,7 +84,7 @@ def furnish_items(house: MemorySetup, name: str, project: ProjectId | None, resp
         writer = ItemWriter(transaction, session)
         writer.other(encoded({**CALL, "call_id": "call_8"}), id=response + 1, response=response)
         writer.write()
-        body = {
+        body: dict[str, Any] = {
             "echo": {"instructions": "Be brief.", "tools": [], "temperature": 0.5, "user": None},
             "created_at": 1_700_000_000,
             "model": "m",
