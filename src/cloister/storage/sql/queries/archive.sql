@@ -97,10 +97,13 @@ SELECT
     entity_id, project_id, user_id, name, type, created_at, part_of, grouped_by_hand, name_by_hand, corrected_name,
     corrected_type, corrected_notes, corrected_at, is_whole, first_id
 FROM (
-    SELECT *, first_value(entity_id) OVER (
-        PARTITION BY coalesce(part_of, entity_id)
-        ORDER BY CASE WHEN part_of IS NULL THEN 0 ELSE 1 END, is_silent, created_at, entity_id
-    ) AS first_id
+    SELECT
+        entity_id, project_id, user_id, name, type, created_at, part_of, grouped_by_hand, name_by_hand, corrected_name,
+        corrected_type, corrected_notes, corrected_at, is_silent, is_whole,
+        first_value(entity_id) OVER (
+            PARTITION BY coalesce(part_of, entity_id)
+            ORDER BY CASE WHEN part_of IS NULL THEN 0 ELSE 1 END, is_silent, created_at, entity_id
+        ) AS first_id
     FROM (
         SELECT
             e.entity_id, e.project_id, e.user_id, e.name, e.type, e.created_at, e.part_of, e.grouped_by_hand,
