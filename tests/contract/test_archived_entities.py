@@ -26,7 +26,7 @@ from support.setups.archived_items import (
     shown_items,
 )
 from support.setups.archives import archive_of, changed, import_into, kinds_of
-from support.setups.memories import MemorySetup, long_talk, settle_house
+from support.setups.memories import MemorySetup, settle_house
 
 NOTHING = ImportCounts()
 
@@ -265,17 +265,6 @@ def test_org_11_a_confined_caller_relates_nothing_of_other_projects(house: Memor
         house.services.import_lines.run(Reach(tenant=house.reach.tenant, confined_to=other), altered)
         house.services.import_lines.run(house.reach, altered)
     assert "owns" not in str(shown_entities(house, other)) + str(shown_entities(house, orchard))
-
-
-def test_org_11_a_session_whose_first_message_was_forgotten_comes_along(engine: Engine, house: MemorySetup) -> None:
-    """ORG-11, MEM-9: its notes are made again from the first message that is left, and nothing is covered before it."""
-    house.session("long", house.project("Cellar", "private"), "ann")
-    first, *_ = house.tell("long", *long_talk(30))
-    house.services.forgetting.message(house.reach, first.id)
-    lines = archive_of(house)
-    assert b'"observed_message_id":null' in lines[3]
-    assert import_into(house, lines).added.sessions == 0
-    assert import_into(settle_house(engine), lines).added.sessions == 1
 
 
 def test_org_11_categories_and_metadata_come_along(engine: Engine, house: MemorySetup) -> None:

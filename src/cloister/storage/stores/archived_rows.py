@@ -102,6 +102,7 @@ class ArchivedRows:
                 metadata=json.loads(metadata),
                 next_sequence=next_sequence,
                 episode_id=episode,
+                # Number 0 is before the first message: that one was observed, and deleted.
                 observed_message_id=observed if observed & MAX_SEQUENCE else None,
                 created_at=created_at,
                 updated_at=updated_at,
