@@ -95,7 +95,7 @@ ORDER BY response_id
 -- and what people added to an entity that is in nobody's part (`is_whole`) only if no session of others mentions it.
 SELECT
     entity_id, project_id, user_id, name, type, created_at, part_of, grouped_by_hand, name_by_hand, corrected_name,
-    corrected_type, corrected_notes, corrected_at, is_whole, first_id
+    corrected_type, corrected_notes, corrected_at, CAST(is_whole AS BIGINT), first_id
 FROM (
     SELECT
         entity_id, project_id, user_id, name, type, created_at, part_of, grouped_by_hand, name_by_hand, corrected_name,
