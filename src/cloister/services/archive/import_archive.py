@@ -99,6 +99,7 @@ class ArchiveImport:
         if unknown := reader.header.keys() - _HEADER:
             raise InvalidRequest("header", f"has unknown fields: {', '.join(sorted(unknown))[:200]}.")
         self._is_of_tenant = reader.header.get("scope") == "tenant"
+        self._entities.has_all_names = self._is_of_tenant and reader.header["version"] != 1
         for line in reader.body():
             handle = self._handlers.get(line.kind)
             if handle is None:

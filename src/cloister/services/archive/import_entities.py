@@ -1,6 +1,6 @@
 """Import the entities of an archive: their names, and the mentions of them by messages that are here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from cloister.domain.archive.ids import entity_ids
@@ -8,7 +8,7 @@ from cloister.domain.archive.imported import ImportTally
 from cloister.domain.archive.records import EntityRecord, MentionRecord
 from cloister.domain.entity import EntityName, same_name
 from cloister.domain.errors import Forbidden, InvalidRequest
-from cloister.domain.identifiers import SEQUENCE_BITS, EntityId, MessageId, SessionId, session_of
+from cloister.domain.identifiers import SEQUENCE_BITS, EntityId, MessageId, ProjectId, SessionId, session_of
 from cloister.domain.scope import Reach
 from cloister.services.archive.archived_projects import ArchivedProjects
 from cloister.services.indexing.entities import EntityIndexing
@@ -59,6 +59,9 @@ class EntityImport:
         self._reach = reach
         self._archived = archived
         self._group: _Group | None = None
+        self._empty: dict[tuple[ProjectId, str | None], bool] = {}
+        self.has_all_names = False
+        """Whether the archive has all names of its projects and says which are one entity: it is right where no others are."""
         self.ids: dict[tuple[EntityId, str | None], EntityId] = {}
 
     def is_of_group(self, record: EntityRecord) -> bool:
@@ -106,7 +109,7 @@ class EntityImport:
         ends_group: bool,
     ) -> _Group:
         """Without a mention there is no entity. The rule of first names is applied to whole entities: names that a person made part
-        of one would come too late."""
+        of one would come too late. It is not applied to a whole tenant's archive where nothing was before."""
         record = batch.record
         project = ProjectStore(transaction).lock_shared(record.project_id)
         is_divided = self._archived.is_divided(record.project_id, project.member_visibility)
@@ -128,6 +131,7 @@ class EntityImport:
         for part, said in sorted(parts.items(), key=lambda entry: entry[0] or ""):
             if transaction.reach.user not in (None, part) and project.member_visibility == "private":
                 raise Forbidden("This key is bound to one user, and the archive has entities of others.")
+            self._note_part(transaction, record.project_id, part)
             entity, was_added = names.mention(record, part, said)
             self._note_id(record.id, entity, part, is_divided=is_divided)
             is_new |= was_added
@@ -138,8 +142,17 @@ class EntityImport:
             group.unchanged += not is_new
         if ends_group:
             group.unchanged += len(group.silent)
-        names.finish(ends_group=ends_group)
+        is_right = self.has_all_names and not is_divided and self._were_empty(record.project_id, group.heads)
+        names.finish(ends_group=ends_group, applies_rule=ends_group and not is_right)
         return group
+
+    def _note_part(self, transaction: Transaction, project: ProjectId, part: str | None) -> None:
+        """Note whether a part of a project had no entities before this import."""
+        if (project, part) not in self._empty:
+            self._empty[project, part] = not EntityStore(transaction).page(project, part, limit=1)
+
+    def _were_empty(self, project: ProjectId, parts: Iterable[str | None]) -> bool:
+        return all(self._empty.get((project, part), False) for part in parts)
 
     def _note_id(self, given: EntityId, stored: EntityId, part: str | None, *, is_divided: bool) -> None:
         if is_divided:
@@ -194,13 +207,13 @@ class _Names:
         self._group.unchanged += not is_new
         self._note(entity)
 
-    def finish(self, *, ends_group: bool) -> None:
-        """Index what changed, and group first names again at the end of an entity."""
+    def finish(self, *, ends_group: bool, applies_rule: bool) -> None:
+        """Index what changed, and group first names again at the end of an entity, unless the archive has done that."""
         if not (self._has_changed or (ends_group and self._group.changed)):
             return
         changed = set[EntityId]()
         names = sorted(self._group.changed)
-        if ends_group:
+        if applies_rule:
             changed |= self._groups.apply_first_names(self._groups.first_names(names))
         changed.update(name.entity for name in self._groups.names(names))
         self._indexing.index_again(self._transaction, sorted(changed))
