@@ -20,7 +20,7 @@ from cloister import Cloister
 from temporary import open_engine
 
 CASES = Path(__file__).with_suffix("")
-HALVES = ("shown", "held_back", "fresh")
+HALVES = ("shown", "held_back", "fresh", "wordings")
 NEXT_SESSION = "---"
 
 
