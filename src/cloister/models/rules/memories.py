@@ -6,7 +6,8 @@ from dataclasses import replace
 from cloister.domain.patterns import IGNORECASE, anchored, linear
 from cloister.models.rules import refusals
 from cloister.models.rules.categories import category_of, said_of_both
-from cloister.models.rules.changes.values import has_one_value, without_endings
+from cloister.models.rules.changes.times import without_endings
+from cloister.models.rules.changes.values import category_of_value, has_one_value
 from cloister.models.rules.facts import Fact, Speaker, fact, speaker_named
 from cloister.models.rules.grammar import Predicate, expanded, is_past, of_the_speaker, predicate
 from cloister.models.rules.possessions import fact_of_mine

@@ -3,7 +3,7 @@
 from cloister.domain.patterns import IGNORECASE, Anchored, Pattern, anchored, linear
 from cloister.models.rules import refusals
 from cloister.models.rules.categories import Category, category_of
-from cloister.models.rules.changes.values import without_endings
+from cloister.models.rules.changes.times import without_endings
 from cloister.models.rules.facts import Fact, Speaker, fact
 from cloister.models.rules.grammar import Person, Predicate, is_past, of_others, of_the_speaker, predicate
 from cloister.models.rules.tables.notation import alternatives, opening

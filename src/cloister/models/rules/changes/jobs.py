@@ -1,0 +1,170 @@
+"""Where and as what somebody works: "started at Acme", "was laid off", "got promoted to team lead" (MEM-12)."""
+
+from cloister.domain.patterns import IGNORECASE, anchored
+from cloister.models.rules.changes.stated import Stated, ended, value_words
+from cloister.models.rules.changes.times import LONG_AGO, SINCE
+from cloister.models.rules.grammar import Predicate
+from cloister.models.rules.tables import jobs as table
+from cloister.models.rules.tables import single_values
+from cloister.models.rules.tables.notation import alternatives
+from cloister.models.rules.tables.words import OCCUPATION
+
+_NAME = rf"(?P<value>{single_values.NAME})(?![\w'&-])"
+_WORKS = anchored(rf"{table.WORKS_AT} {_NAME}")
+_WORKS_SOMEWHERE = anchored(
+    rf"{table.WORKS_AT} (?P<value>(?:a|an|the|my|our|their) (?:[\w'-]+ ){{0,4}}?[\w'-]+)"
+    r"(?= (?:in|as|for|since|and|on|at|near|that|of)\b|,|$)"
+)
+_ENGAGED = anchored(rf"(?:{table.ENGAGED_BY}|{table.HAS_BEEN_AT}) {_NAME}")
+_JOINED = anchored(rf"{table.JOINED}{_NAME}")
+_STARTED_SOMEWHERE = anchored(
+    r"(?:have )?started working (?:at|for) (?P<value>(?:a|an|the|my|their) (?:[\w'-]+ ){0,3}?[\w'-]+)"
+    r"(?= (?:in|as|on|last|this)\b|,|$)"
+)
+_FORMER_AND_NEW = anchored(rf"(?:{table.FORMER_AND_NEW})(?![\w'&-])")
+_OUT_OF_WORK = anchored(rf"{alternatives(table.OUT_OF_WORK)}(?: (?:at|with|from|by) (?P<value>[\w' .&-]{{1,60}}))?")
+_SELF_EMPLOYED = anchored(alternatives(table.SELF_EMPLOYED))
+_PARTLY = anchored(single_values.PARTLY, IGNORECASE)
+_TEAM = anchored(r" (?:team|department|division|group|account|project|newsletter|waitlist|call|clients?)\b", IGNORECASE)
+_OCCASION = anchored(r" (?:for|until|with|on|to|and|this|today|every|right|about|the)\b", IGNORECASE)
+_NO_LEAVING = anchored(table.NO_LEAVING, IGNORECASE)
+_LEFT = anchored(rf"{table.LEFT} {_NAME}")
+_APART = anchored(rf"be (?:with|at|in) {_NAME}")
+_EMPLOYER = anchored(rf" (?:at|for|with) {_NAME}")
+
+_JOB = rf"(?P<value>(?:[\w'/&+-]+ ){{0,4}}?{OCCUPATION})(?![\w'-])"
+_IS_A = anchored(rf"(?:be|have been) an? {_JOB}")
+_UNTIL = r"(?= (?:at|in|for|with|on|this|last|since|yesterday|today|as)\b|,|$)"
+_HOLDS_TITLE = anchored(
+    rf"(?:be|have been) (?:an? |the )?(?P<value>(?:[\w'/&+-]+ ){{0,4}}?(?i:{table.TITLE})(?: of (?:the )?[\w'&-]+(?: [\w'&-]+){{0,2}})?)"
+    r"(?= (?:at|in|for|with|on|since|as|of)\b|,|$)"
+)
+_WORKS_AS = anchored(
+    rf"{table.WORKS_AS} (?:an? |the )?(?P<value>(?:[\w'/&+-]+ ){{0,4}}?[\w'/&+-]+)(?= (?:at|in|for|with|on)\b|,|$)"
+)
+_BECAME = anchored(
+    rf"{table.BECAME} (?:an? |the )?(?P<value>(?:[\w'/&+-]+ ){{0,4}}?(?i:{table.TITLE})(?: of [\w'&-]+(?: [\w'&-]+){{0,2}})?)(?![\w'-])"
+)
+_BEGAN_AS = anchored(rf"{table.BEGAN_AS} (?:an? |the |my |their )?(?P<value>[\w'/&+-]+(?: [\w'/&+-]+){{0,5}}?){_UNTIL}")
+_PROMOTED = anchored(rf"{table.PROMOTED} (?:an? |the )?(?P<value>[\w'/&+-]+(?: [\w'/&+-]+){{0,5}}?){_UNTIL}")
+_MADE_RANK = anchored(f"(?i:{table.MADE_RANK})")
+_ENTERED_FIELD = anchored(f"(?i:{table.ENTERED_FIELD})")
+_LEFT_FIELD = anchored(f"(?i:{table.LEFT_FIELD})")
+_STOPPED_BEING = anchored(
+    rf"{table.STOPPED_BEING}(?P<value>(?:[\w'/&+-]+ ){{0,4}}?(?i:{table.TITLE})(?: of [\w'&-]+)?)(?![\w'-])"
+)
+_GRADUATED = anchored(r"(?:have )?graduated\b")
+
+
+def employer(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
+    """The employer that a predicate's key states, or that it says has ended."""
+    if out := _OUT_OF_WORK.match(key):
+        return () if said.negated else (ended("employer", value_words(out["value"] or "")),)
+    if exchanged := _FORMER_AND_NEW.match(key):
+        return () if said.negated else _exchanged(exchanged.groupdict())
+    joined = _JOINED.match(key) or _STARTED_SOMEWHERE.match(key)
+    if joined:
+        words = value_words(joined["value"])
+        rest = {*words, *value_words(key[joined.end() :])}
+        if said.negated or not rest.isdisjoint(single_values.NO_EMPLOYMENT) or _TEAM.match(key, joined.end()):
+            return ()
+        if not single_values.NO_EMPLOYER.isdisjoint(words):
+            return ()
+        dated = bool(LONG_AGO.search(key, joined.end()))
+        return (Stated(family="employer", subject="employer", words=words, marked=True, dated=dated),)
+    if not said.negated and _SELF_EMPLOYED.match(key) and (marked or not key.startswith(("be ", "work ", "freelance"))):
+        return (Stated(family="employer", subject="employer", words=("self-employed",), marked=True, exact=False),)
+    return _works(key, said, marked=marked)
+
+
+def _works(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
+    engaged = _ENGAGED.match(key)
+    if engaged and not said.negated:
+        since = bool(SINCE.match(key, engaged.end()))
+        is_new = (marked or since) and not (_OCCASION.match(key, engaged.end()) and not since)
+        words = value_words(engaged["value"])
+        if not is_new or not single_values.NO_EMPLOYMENT.isdisjoint(words):
+            return ()
+        return (Stated(family="employer", subject="employer", words=words, marked=True),)
+    named = _WORKS.match(key)
+    works = named or _WORKS_SOMEWHERE.match(key)
+    if works is None or _TEAM.match(key, works.end()) or _is_partly(key, works.end(), said):
+        return ()
+    words = value_words(works["value"])
+    if not words or words[0] in single_values.NO_EMPLOYMENT:
+        return ()
+    exact = named is not None
+    return (
+        Stated(
+            family="employer", subject="employer", words=words, positive=not said.negated, marked=marked, exact=exact
+        ),
+    )
+
+
+def _exchanged(found: dict[str, str | None]) -> tuple[Stated, ...]:
+    """ "left Rome for Oslo", "switched from Acme to Globex": a home or an employer, whichever of them is known."""
+    former = value_words(found["former"] or found["former_first"] or "")
+    words = value_words(found["value"] or found["value_second"] or "")
+    return (
+        Stated(family="employer", subject="employer", words=words, marked=True, former=former),
+        Stated(family="home", subject="home", words=words, marked=True, former=former),
+    )
+
+
+def _is_partly(key: str, end: int, said: Predicate) -> bool:
+    """Whether the value holds at times only: "works at Acme on Fridays". A denial of more than the value denies little."""
+    return bool(_PARTLY.match(key, end)) or (said.negated and end < len(key) and not SINCE.match(key, end))
+
+
+def left(key: str, said: Predicate) -> tuple[Stated, ...]:
+    """ "left Acme", "is not with Acme any more": an employer, a home or a partner, whichever of them is known."""
+    gone = _LEFT.match(key)
+    if gone and not said.negated and not _NO_LEAVING.match(key, gone.end()):
+        words = value_words(gone["value"])
+        return (ended("employer", words), ended("home", words))
+    is_over = "longer" in said.adverbs or key != said.key
+    if (apart := _APART.match(key)) and said.negated and is_over:
+        words = value_words(apart["value"])
+        partner = Stated(family="relationship", subject="relationship", words=words, positive=False)
+        return (ended("employer", words), ended("home", words), partner)
+    return ()
+
+
+def role(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
+    """The job that a predicate's key states, and its employer if it is named: "is a nurse at Acme"."""
+    if not said.negated and (over := _ended_role(key)):
+        return over
+    new = _PROMOTED.match(key) or _BECAME.match(key) or _MADE_RANK.match(key) or _ENTERED_FIELD.match(key)
+    began, works = _BEGAN_AS.match(key), _WORKS_AS.match(key)
+    titled = _HOLDS_TITLE.match(key) if marked else None
+    found = new or began or works or _IS_A.match(key) or titled
+    if found is None:
+        return ()
+    words = value_words(found["value"])
+    if not words or (not works and not began and _is_no_job(words)):
+        return ()
+    stated = Stated(
+        family="role",
+        subject="role",
+        words=words,
+        positive=not said.negated,
+        marked=marked or bool(new or began),
+        exact=works is not None,
+        dated=bool(LONG_AGO.search(key, found.end())),
+    )
+    at = _EMPLOYER.match(key, found.end())
+    if at is None or said.negated:
+        return (stated,)
+    words = value_words(at["value"])
+    return (stated, Stated(family="employer", subject="employer", words=words, marked=stated.marked))
+
+
+def _is_no_job(words: tuple[str, ...]) -> bool:
+    return words[-1] in single_values.MAYBE_NO_JOB or not table.NO_TITLES.isdisjoint(words)
+
+
+def _ended_role(key: str) -> tuple[Stated, ...]:
+    if _GRADUATED.match(key):
+        return () if LONG_AGO.search(key) else (ended("role", ("student",)),)
+    over = _STOPPED_BEING.match(key) or _LEFT_FIELD.match(key)
+    return (ended("role", value_words(over["value"])),) if over else ()

@@ -1,0 +1,46 @@
+"""The predicates that say where somebody lives, moved to, or no longer lives: matched at the start of a predicate's key."""
+
+from cloister.models.rules.tables.single_values import NAME
+
+_KINDS = (
+    "house|flat|apartment|home|cottage|room|studio|condo|loft|place|townhouse|bungalow|villa|duplex|maisonette|houseboat|farm"
+    "|farmhouse|penthouse|bedsit|dorm"
+)
+_ADVERBS = r"(?:(?:back|over|out|down|up|across|house|home|again|permanently|away|straight) ){0,2}"
+A_HOME = rf"(?:a|an|my|our|the|their) (?:[\w'-]+ ){{0,4}}?(?:{_KINDS})"
+A_HOME_IN = rf"{A_HOME} (?:in|near|outside)"
+LIVES_IN = (
+    r"(?:(?:live|be living|be based|reside|be residing)|(?:have been living|have lived|have been based)(?=.* (?:for|since) ))"
+    rf" {_ADVERBS}(?:in|on|at|out of)"
+)
+_MOVED = (
+    r"(?:(?:have )?(?:moved|relocated|resettled|emigrated|immigrated|migrated|transferred|decamped)"
+    r"|(?:was|got|have been) (?:relocated|transferred|moved|posted)|(?:have )?made the move|(?:have )?(?:ended|wound) up moving)"
+)
+MOVED_TO = (
+    rf"{_MOVED} {_ADVERBS}(?:(?:from|of) (?P<former>{NAME}) (?:and )?(?:{_ADVERBS}))?"
+    rf"(?:to|into|in with (?:[\w'-]+ ){{1,3}}?in|in together in)(?: live in)? (?:{A_HOME_IN} )?"
+)
+SETTLED_IN = (
+    rf"(?:(?:have )?settled (?:down )?in|(?:have )?(?:ended|wound) up (?:settling |living |back )?in"
+    rf"|be (?:(?:all|fully|finally|now|happily) )*(?:settled|moved in|set up|installed)(?: in)? (?:in|at|into)"
+    rf"|(?:got|have|have got|picked up|collected) (?:the|our|my|their) keys (?:(?:to|for|of) )?(?:{A_HOME} )?(?:in|to)"
+    rf"|had (?:my|our|their) first (?:day|night|week|weekend) (?:living )?in) (?:{A_HOME_IN} )?"
+)
+BOUGHT_IN = rf"(?:have )?(?:bought|rented|took|taken|got|found|built) {A_HOME_IN} "
+MOVED_IN = (
+    r" (?:and|where) (?:(?:i|we|they|have|just|finally|now|then|be) )*(?:moved in|moved there|live there|live|living there|settled in)\b"
+)
+"""After a home that was bought: they live in it."""
+RENTS_IN = rf"(?:rent|be renting|own|have) {A_HOME_IN} "
+HOUSEHOLD_IN = r"be (?:back |over |down |up |out )?(?:living )?in "
+"""Where somebody is: their home if the memory says that it is a change, and for no occasion."""
+HAVE_BEEN_IN = r"have been (?:back )?in "
+CALLS_HOME = rf"(?:call|(?:have )?made) (?P<value>{NAME}) (?:(?:my|our|their) )?(?:new )?home\b"
+RESIDENT = rf"(?:be|have been|became|have become) a (?:\w+ )?(?:resident of (?P<of>{NAME})|(?P<value>{NAME}) resident)\b"
+MOVED_AWAY = r"(?:have )?(?:moved (?:away from|out of)|left|be (?:gone from|out of))"
+NOT_A_HOME = (
+    r"(?![\w'&-])(?! (?:time|team|bank|office|branch|server|plan|desk|group|project|department|account|mode|timezone|hours|street"
+    r"|airport|station|hotel|store|store|shop|app|version|conference|meeting|squad|division)\b)"
+)
+"""After a name: it is no town. The first part keeps the name whole."""
