@@ -5,9 +5,10 @@ from dataclasses import replace
 
 from cloister.domain.patterns import IGNORECASE, anchored, linear
 from cloister.models.rules import refusals
-from cloister.models.rules.categories import category_of, said_of_both
+from cloister.models.rules.categories import Category, category_of, said_of_both
+from cloister.models.rules.changes.announcements import announced, is_own, with_subject
 from cloister.models.rules.changes.times import without_endings
-from cloister.models.rules.changes.values import category_of_value, has_one_value
+from cloister.models.rules.changes.values import category_of_value, has_one_value, without_idioms
 from cloister.models.rules.facts import Fact, Speaker, fact, speaker_named
 from cloister.models.rules.grammar import Predicate, expanded, is_past, of_the_speaker, predicate
 from cloister.models.rules.possessions import fact_of_mine
@@ -58,7 +59,7 @@ _AND_VERB = linear(
     r"|(?:love|hate|like|enjoy|own|adore|collect|eat|wear|prefer|suffer|am|have|do not|cannot|refuse|need|want|think|keep|try"
     r"|make|go|get|see|know|feel|take|find|spend|tend|do|always|never|usually|often|sometimes)\b))",
 )
-_AND_WORD = linear(r" and (?=(?:(?:also|then|never|recently|finally|later) )*(?P<verb>[a-z]+)\b)")
+_AND_WORD = linear(r" and (?!(?:(?:have|just|finally|now|then) )*(?:moved in|moved there|live there|live)\b)(?=(?:(?:also|then|never|recently|finally|later) )*(?P<verb>[a-z]+)\b)")
 _CONTINUES = linear(r"\b(?:to (?!the |a |an |my )[a-z]+|will|cannot|can|not|who|that|which)\b")
 
 _NO_ITEM = opening(
@@ -83,12 +84,15 @@ def facts(content: str, author: str | None) -> list[Fact]:
     for position, sentence in enumerate(said):
         if refusals.hands_over_the_voice(sentence):
             break
-        if _SAYS_I.search(sentence.text) and not refusals.is_refused(sentence):
-            found += _facts_of_sentence(sentence, speaker, introduces=position < 2)
+        spoken = refusals.as_statement(sentence)
+        is_news = position == 0 or is_own(said[position - 1].text)
+        if (_SAYS_I.search(spoken.text) or is_news) and not refusals.is_refused(spoken):
+            found += _facts_of_sentence(spoken, speaker, introduces=position < 2, is_news=is_news)
     return list({found_fact.content: found_fact for found_fact in found}.values())
 
 
-def _facts_of_sentence(sentence: Sentence, speaker: Speaker, *, introduces: bool) -> Iterator[Fact]:
+def _facts_of_sentence(sentence: Sentence, speaker: Speaker, *, introduces: bool, is_news: bool) -> Iterator[Fact]:
+    """`is_news`: the sentence may leave out its "I". So may a segment after one of the speaker's own."""
     parts = segments(sentence.text)
     if sentence.asked:
         if len(parts) < 2 or not refusals.asks_for_itself(parts[-1].text):
@@ -103,37 +107,49 @@ def _facts_of_sentence(sentence: Sentence, speaker: Speaker, *, introduces: bool
         if following and following[0].after == ":" and not refusals.is_own_heading(part.text):
             return
         if len(part.text) <= _LONGEST_SEGMENT and not refusals.is_hedged(part.text):
-            yield from _facts_of_segment(_with_list(part.text, following), speaker, introduces=introduces)
+            text, when = _without_lead(expanded(_with_list(part.text, following)))
+            yield from _facts_of_segment(text, when, speaker, introduces=introduces, is_news=is_news)
+        is_news = is_own(part.text)
 
 
-def _facts_of_segment(text: str, speaker: Speaker, *, introduces: bool) -> Iterator[Fact]:
-    text, when = _without_lead(expanded(text))
+def _facts_of_segment(text: str, when: str, speaker: Speaker, *, introduces: bool, is_news: bool) -> Iterator[Fact]:
     additional = bool(_ADDITIONAL.search(text))
     text = _without_trailing(text)
-    if mine := fact_of_mine(text, speaker, introduces=introduces):
+    if mine := fact_of_mine(text, speaker, introduces=introduces) or announced(text, speaker):
         yield replace(mine, additional=additional)
         return
     opening_words = _I_OR_WE.match(text)
+    completed = with_subject(text) if opening_words is None and is_news else None
+    if completed is not None:
+        text, opening_words = completed, _I_OR_WE.match(completed)
     if opening_words is None:
         return
     alone = opening_words.group(1).upper() == "I"
     for clause in _clauses(text[opening_words.end() :]):
         said = predicate(clause + when, "I")
-        stated = _stated(said, speaker) if said and (alone or said_of_both(said.key)) else None
+        of_both = alone or (said is not None and said_of_both(said.key))
+        stated = _stated(said, speaker, of_both=of_both, is_news=completed is not None) if said else None
         if stated is None:
             # A verb without a subject is trusted only after a clause that was: "the self-acceptance and love theme".
             return
         yield replace(stated, additional=additional)
 
 
-def _stated(said: Predicate, speaker: Speaker) -> Fact | None:
-    category = category_of(said.key, negated=said.negated, adverbs=said.adverbs)
-    if category is None or refusals.has_unresolved_reference(said.key):
+def _stated(said: Predicate, speaker: Speaker, *, of_both: bool, is_news: bool) -> Fact | None:
+    """The fact in a predicate. One that leaves out its "I", or is of "we", must have one value at a time."""
+    category: Category | None = None
+    if of_both and not is_news:
+        category = category_of(said.key, negated=said.negated, adverbs=said.adverbs)
+    is_valued = False
+    if category is None:
+        category = category_of_value(said, of_both=not of_both)
+        is_valued = category is not None
+    if category is None or refusals.has_unresolved_reference(without_idioms(said.key) if is_valued else said.key):
         return None
     stated = fact(category, f"{speaker.subject} {of_the_speaker(said.shown)}")
     if stated is None or not refusals.is_of_the_moment(said.key, category):
         return stated
-    lasting = not refusals.is_of_the_moment(without_endings(said.key)[0], category)
+    lasting = not refusals.is_of_the_moment(without_endings(said.key)[0], "change" if is_valued else category)
     return stated if lasting and has_one_value(stated.content, speaker) else None
 
 

@@ -122,11 +122,18 @@ _OWN_HEADING = opening(
     r"""
 update|updates|edit|correction|reminder|note|notes|fyi|ps|p\.s|btw|by the way|((good|bad|great|big) )?news|true story|confession
 fact|facts|background|info|information|details|bio|context|situation|intro|introduction|basics|things|profile|story
-me|myself|about (me|myself)|today|preferences|plan|plans
+me|myself|about (me|myself)|today|preferences|plan|plans|typo
+it's official|it is official|(new|current) (job|address|home|place|name|role|title|status)|(life|job|status) (update|news)
+(switched|changed) jobs|plot twist|guess what|(big|major) (change|changes)
 """,
     lead="quick|small|short|big|important|one more|another|a|an|some|few|my|just|here's|here is|here are|the|also|and"
     "|so|ok|oh|well|personal",
     then=r"(?: (?:about|for|on|of) (?:me|myself|my .{1,30}|you|today))?$",
+)
+_ASKS_TO_BE_CALLED = anchored(
+    r"(?:(?:hey|hi|so|and|please|also),? ){0,3}(?:can|could|would|will) you (?:please |just |maybe )?"
+    r"(?=(?:call me|refer to me as|address me as) [A-ZÀ-Þ])",
+    IGNORECASE,
 )
 _SPEAKER_FIRST = opening("i|i'm|i've|my|we|we've|we're", lead="and|but|so|well|ok|oh|yes|yeah|no")
 
@@ -141,6 +148,12 @@ def is_a_text_to_work_on(said: list[Sentence]) -> bool:
 def hands_over_the_voice(sentence: Sentence) -> bool:
     """Whether the rest of the message is not the sender's own voice: after "pretend …", "you are a …", "Relevant memories:"."""
     return bool(_OPENS_A_PLAY.match(sentence.text)) or (sentence.heads and not is_own_heading(sentence.text))
+
+
+def as_statement(sentence: Sentence) -> Sentence:
+    """ "Could you call me Sam?" as "call me Sam": in form a question, and in fact the speaker's name."""
+    asked = _ASKS_TO_BE_CALLED.match(sentence.text)
+    return Sentence(text=sentence.text[asked.end() :], asked=False, heads=False) if asked else sentence
 
 
 def is_refused(sentence: Sentence) -> bool:

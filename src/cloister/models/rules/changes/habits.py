@@ -29,6 +29,8 @@ _WHEN = linear(
     IGNORECASE,
 )
 _NO_HABIT = words("was were will can cannot used want hope plan need know think have")
+ENDINGS_OF_HABITS = ("gave up ", "have given up ", "quit ", "have quit ", "cut out ", "have cut out ", "swore off ", "have sworn off ",
+    "went off ", "have gone off ", "ditched ", "have ditched ", "have stopped ", "stopped ", "had to ")
 _KEPT_SUBJECT = words("eat drink smok consum")
 _ALCOHOL = words("alcohol wine beer whisky whiskey spirits cocktails")
 _NOT_DONE = words("my a an the it that this")

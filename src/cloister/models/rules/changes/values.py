@@ -8,12 +8,13 @@ from dataclasses import replace
 from cloister.domain.patterns import IGNORECASE, Anchored, anchored, linear
 from cloister.models.rules.categories import Category
 from cloister.models.rules.changes import homes, jobs, personal
-from cloister.models.rules.changes.habits import keeps_subject, likings_and_habits
+from cloister.models.rules.changes.habits import ENDINGS_OF_HABITS, keeps_subject, likings_and_habits
 from cloister.models.rules.changes.stated import Family, Stated, ended, subject_key, value_words
 from cloister.models.rules.changes.times import LONG_AGO, NOT_YET, SINCE, without_endings
 from cloister.models.rules.facts import Speaker
 from cloister.models.rules.grammar import Predicate, predicate
 from cloister.models.rules.tables import single_values as table
+from cloister.models.rules.tables.notation import words
 from cloister.models.rules.tables.words import NAMES, OCCUPATION, RELATION
 
 _LONGEST = 240
@@ -76,6 +77,16 @@ _CATEGORIES: dict[Family, Category] = {
     "attribute": "name",
 }
 """Of the families whose values are worth remembering however they are said."""
+_BEGINNINGS = words(
+    "be have was got moved relocated resettled emigrated immigrated migrated transferred decamped made ended wound settled picked "
+    "collected had bought rented took taken found built rent call became become left quit resigned stopped walked parted retired "
+    "started begun began joined signed jumped went gone came accepted landed scored secured won switched changed swapped traded "
+    "exchanged dropped ditched gave defected founded launched opened set contract consult teach lecture freelance turned hit reached "
+    "turn celebrated marked go want prefer use stepped stood pivoted transitioned finalised finalized called broke split dumped "
+    "divorced remarried married tied eloped lost cut kicked swore fell grew learned came signed headed"
+)
+"""The first words of keys that the patterns of values can match."""
+_IDIOMS = linear(r"\bcalled it (?:off|quits)\b|\b(?:live|moved|living) there\b")
 _NAMES = frozenset({"name", "last name", "first name", "called", "nickname"})
 
 
@@ -140,14 +151,26 @@ def has_one_value(content: str, speaker: Speaker) -> bool:
     return any(one.family != "habit" or keeps_subject(one) for one in stated_values(content, speaker))
 
 
-def category_of_value(said: Predicate) -> Category | None:
-    """The category of a predicate that states a fact with one value at a time, in words that no table of predicates has."""
+def category_of_value(said: Predicate, *, of_both: bool = False) -> Category | None:
+    """The category of a predicate that states a fact with one value at a time, in words that no table of predicates has.
+    `of_both`: "we" are the subject, so that it is one of a household or a couple."""
+    if said.key.split(" ", 1)[0] not in _BEGINNINGS:
+        return None
     for stated in of_predicate(said):
+        if of_both and stated.family not in ("home", "relationship"):
+            return None
         if stated.family == "attribute" and stated.subject not in _NAMES:
             return None
         if category := _CATEGORIES.get(stated.family):
             return "change" if stated.marked or not stated.positive else category
+        if stated.family in ("habit", "liking") and said.key.startswith(ENDINGS_OF_HABITS):
+            return "change"
     return None
+
+
+def without_idioms(key: str) -> str:
+    """The key without the pronouns that need no antecedent: "called it quits", "bought a flat in Rome and live there"."""
+    return _IDIOMS.sub("", key)
 
 
 def _of_event(text: str, speaker: Speaker) -> tuple[Stated, ...]:

@@ -1,0 +1,138 @@
+"""News about the speaker in which "I" is not the subject: "Just moved to Porto", "Acme hired me", "It was my 40th birthday".
+
+They are turned into the words of a fact with one value at a time, and dropped if they are none (MEM-12).
+"""
+
+from cloister.domain.patterns import IGNORECASE, anchored, linear
+from cloister.models.rules.changes.times import RECENTLY, WEEKDAYS
+from cloister.models.rules.changes.values import category_of_value, stated_values
+from cloister.models.rules.facts import Fact, Speaker, fact
+from cloister.models.rules.grammar import of_others, of_the_speaker, predicate
+from cloister.models.rules.tables.names import GIVEN_NAMES
+from cloister.models.rules.tables.single_values import NAME
+from cloister.models.rules.tables.words import NAMES
+
+_ADVERBS = r"(?:(?:just|finally|officially|recently|now|currently|newly|actually|already|no longer|not|literally|also|today) )*"
+_DID = (
+    "moved|relocated|settled|emigrated|turned|started|joined|left|got|gave up|handed in|broke up|split up|sold|bought|switched|changed"
+    "|stopped|had|celebrated|hit|landed|took|accepted|signed|lost|retired|resigned|became|remarried|eloped|tied the knot|ended up|went"
+    "|began|dumped|ditched|swapped|traded|graduated|made partner|finali[sz]ed|called off|parted ways|picked up|have|jumped ship"
+)
+_QUIT = r"quit(?=.* (?:ago|last|today|yesterday|this)\b)"
+_IS_DOING = (
+    "living|working|based|renting|going by|seeing|dating|back in|back at|at|with|in|settled in|starting at|starting with|employed"
+    "|contracting|freelancing|done with|out of|done at"
+)
+_IS = (
+    "single|divorced|married|engaged|separated|widowed|vegan|vegetarian|pescatarian|sober|unemployed|self-employed|jobless|retired"
+    r"|between jobs|taken|gluten-free|dairy-free|\d\d|freelance"
+)
+_AFTER_STATE = r"(?=$|,| (?:again|now|since|for|as of|these days|at last|yesterday|today|last|this|and|to [A-Z])\b)"
+_WAS_DONE = "promoted|laid off|fired|hired|made redundant|let go|sacked|appointed|poached|transferred|relocated"
+_WITHOUT_SUBJECT = anchored(
+    rf"(?P<adverbs>{_ADVERBS})(?:(?P<did>(?:{_DID})\b|{_QUIT})|(?P<doing>(?:{_IS_DOING})\b)|(?P<state>(?:{_IS}){_AFTER_STATE})"
+    rf"|(?P<done>(?:{_WAS_DONE})\b)|(?P<first>(?:my )?first (?:day|week|shift) (?:at|with|as|in|working|living)\b)|(?P<cut>quit\b))",
+    IGNORECASE,
+)
+_DONE_TO_ME = anchored(
+    rf"(?P<who>[Tt]hey|{NAME}|(?:[Mm]y|[Oo]ur|[Tt]he) (?:\w+ ){{0,2}}?(?:boss|company|employer|work|job|manager|firm|office|school|hospital))"
+    r" (?:have |has |just |finally |recently |actually )*(?P<verb>hired|poached|recruited|headhunted|fired|sacked|dismissed|promoted"
+    r"|relocated|transferred|moved|let|laid|made|appointed|named|took) me(?P<rest>(?: .{1,80})?)$"
+)
+_DAY = anchored(
+    rf"(?:(?:it|today|yesterday|this|(?:last )?(?:{WEEKDAYS})|this \w+|last \w+) (?:is|was|'s) )?my (?P<which>first|last) (?P<unit>day|week|shift)"
+    r" (?P<rest>(?:at|with|in|as|working|living) .{1,80})$",
+    IGNORECASE,
+)
+_IS_WHEN = linear(rf" (?:is|was) (?P<when>{RECENTLY})$", IGNORECASE)
+_BIRTHDAY = anchored(
+    rf"(?:(?:it|today|yesterday|(?:last )?(?:{WEEKDAYS})|this \w+) (?:is|was|'s) my (?P<age>\d{{1,3}})(?:st|nd|rd|th) (?:birthday|bday|b-day)"
+    rf"|my (?P<aged>\d{{1,3}})(?:st|nd|rd|th) (?:birthday|bday|b-day) (?:was\b|is today))",
+    IGNORECASE,
+)
+_TODAY = linear(r"\b(?:is|was|'s)\b")
+_IS_HOME = anchored(
+    rf"(?:(?P<value>{NAME}) is (?:now )?(?:(?:my|our) (?:new )?)?home(?P<now> now| these days)?$"
+    rf"|(?:[Mm]y |[Oo]ur )?(?:new )?[Hh]ome is (?:now )?(?:in )?(?P<at>{NAME})(?P<then> now| these days)$)"
+)
+_NEW_PLACE = anchored(
+    rf"(?:my|our) (?P<what>(?:new )?(?:place|flat|apartment|house|home|address|room|studio)) is (?P<where>(?:now )?in (?-i:{NAME}).{{0,40}})$",
+    IGNORECASE,
+)
+_OF_MINE = anchored(
+    r"(?:my|our|the) (?P<what>(?:divorce|engagement|wedding) .{2,60}|(?:(?<!the )(?:marriage|relationship|contract) .{2,80}))$", IGNORECASE
+)
+_PARTNER = anchored(
+    r"my (?P<what>(?:wife|husband|girlfriend|boyfriend|partner|fiancé|fiancée|fiance|fiancee|spouse)(?: [A-ZÀ-Þ][\w'-]+)? (?:has |have |just )*"
+    r"(?:left|dumped|divorced|walked out on|broke up with|split up with|ended things with|broke off with) me(?: .{1,60})?)$",
+    IGNORECASE,
+)
+_IT_IS = anchored(rf"it is (?P<name>(?-i:{NAMES}))(?P<now> now)?(?P<correction>, not (?-i:[A-Z])\w*)?$", IGNORECASE)
+_OWN = anchored(r"(?:i|we|my|our|i'm|i've|we're|we've|it's official|guess what|(?:\w+ ?){1,3}$)\b", IGNORECASE)
+_THIRD_PERSON = linear(r"\b(?:he|she|they|his|her|their|him|them|he's|she's|they're)\b", IGNORECASE)
+
+
+def with_subject(text: str) -> str | None:
+    """The sentence with the "I" that it leaves out: "Turned 40 last week" → "I turned 40 last week"; none if it leaves out none."""
+    found = _WITHOUT_SUBJECT.match(text)
+    if found is None:
+        return None
+    rest = text[0].lower() + text[1:]
+    if found["first"]:
+        bare = text[len(found["adverbs"]) :]
+        return f"I had my {bare.lower() if bare.isupper() else bare[0].lower() + bare[1:]}".replace("my my ", "my ")
+    if found["doing"] or found["state"]:
+        return f"I am {rest}"
+    if found["done"]:
+        return f"I was {rest}"
+    return f"I {rest}" if found["did"] or found["adverbs"] else None
+
+
+def is_own(text: str) -> bool:
+    """Whether a sentence is about the speaker or nobody, so that the next one may leave out its "I"."""
+    return bool(_OWN.match(text) or with_subject(text)) and not _THIRD_PERSON.search(text)
+
+
+def announced(text: str, speaker: Speaker) -> Fact | None:
+    """The fact in a segment without contractions of which somebody or something else is the subject."""
+    stated = _done_to(text, speaker) or _day(text, speaker) or _of_mine(text, speaker)
+    return stated if stated and stated_values(stated.content, speaker) else None
+
+
+def _done_to(text: str, speaker: Speaker) -> Fact | None:
+    """ "Acme hired me" → "was hired by Acme"."""
+    done = _DONE_TO_ME.match(text)
+    if done is None:
+        return None
+    verb, rest, who = done["verb"], done["rest"], done["who"]
+    by = "" if who.lower() == "they" else f" by {of_the_speaker(who)}"
+    passive = f"was {'taken' if verb == 'took' else verb}{rest}{by if not rest or verb in ('let', 'laid', 'took') else ''}"
+    said = predicate(passive, "I")
+    return fact("change", f"{speaker.subject} {of_the_speaker(passive)}") if said and category_of_value(said) else None
+
+
+def _day(text: str, speaker: Speaker) -> Fact | None:
+    """A first or last day at work, or a birthday."""
+    if day := _DAY.match(text):
+        rest = _IS_WHEN.sub(lambda found: f" {found['when']}", day["rest"])
+        had = f"had their {day['which'].lower()} {day['unit'].lower()} {of_the_speaker(rest)}"
+        return fact("change", f"{speaker.subject} {had}")
+    if birthday := _BIRTHDAY.match(text):
+        years = birthday["age"] or birthday["aged"]
+        ordinal = text[birthday.start("age" if birthday["age"] else "aged") :].split(" ", 1)[0]
+        return fact("self", f"{speaker.subject} had their {ordinal} birthday") if years else None
+    return None
+
+
+def _of_mine(text: str, speaker: Speaker) -> Fact | None:
+    if home := _IS_HOME.match(text):
+        return fact("place", f"{speaker.whose} home is {home['value'] or home['at']} now")
+    if place := _NEW_PLACE.match(text):
+        return fact("place", f"{speaker.whose} {place['what'].lower()} is {place['where']}")
+    if (mine := _OF_MINE.match(text)) or (mine := _PARTNER.match(text)):
+        category = "work" if mine["what"].startswith("contract") else "family"
+        return fact(category, f"{speaker.whose} {of_others(mine['what'], speaker.inside)}")
+    named = _IT_IS.match(text)
+    if named and (named["now"] or named["correction"]) and named["name"].split(" ")[0].casefold() in GIVEN_NAMES:
+        return fact("name", f"{speaker.whose} name is {named['name']}{' now' if named['now'] else ''}{named['correction'] or ''}")
+    return None
