@@ -21,17 +21,17 @@ _CONTRACTED = (
 _FILLERS = words(
     "just actually really also finally honestly basically kinda definitely truly simply absolutely literally totally "
     "personally obviously certainly only still quite very even already then both all especially particularly sadly "
-    "luckily fortunately unfortunately officially ultimately eventually initially proudly happily"
+    "legally formally thankfully luckily fortunately unfortunately ultimately eventually initially proudly happily"
 )
 _KEPT = words(
     "never always usually often sometimes rarely seldom normally generally typically mostly mainly regularly "
-    "occasionally originally currently recently previously formerly now no longer"
+    "occasionally originally currently recently previously formerly officially now no longer"
 )
 _KEPT_FILLERS = frozenset({"still", "only", "already", "both", "all"})
 _IRREGULAR_PAST = words(
     "was were had did went got became began bought brought built broke came chose drove fell felt found flew forgot "
-    "gave grew heard held kept knew left lost made met moved paid put quit ran said saw sold sent set spent spoke "
-    "stood swam took taught told thought understood wore won wrote"
+    "gave grew heard held kept knew left lost made met moved paid put quit ran said saw sold sent set spent split spoke "
+    "stood swam swore took taught told thought understood wore won wrote"
 )
 _DETERMINERS = words("a an the my our one two three four five six some any no several many")
 _NOT_PAST = words("need feed breed speed bleed succeed proceed shed embed")

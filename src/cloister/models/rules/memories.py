@@ -8,7 +8,7 @@ from cloister.models.rules import refusals
 from cloister.models.rules.categories import Category, category_of, said_of_both
 from cloister.models.rules.changes.announcements import announced, is_own, with_subject
 from cloister.models.rules.changes.times import without_endings
-from cloister.models.rules.changes.values import category_of_value, has_one_value, without_idioms
+from cloister.models.rules.changes.values import category_of_value, has_one_value, says_ended, without_idioms
 from cloister.models.rules.facts import Fact, Speaker, fact, speaker_named
 from cloister.models.rules.grammar import Predicate, expanded, is_past, of_the_speaker, predicate
 from cloister.models.rules.possessions import fact_of_mine
@@ -22,10 +22,11 @@ _LONGEST_TRAILING = 20
 _SAYS_I = linear(r"\b(?:i|my|me|our|we|we're|we've)\b", IGNORECASE)
 _LEAD = opening(
     r"""
-and|but|so|because|cause|cuz|since|although|though|plus|also|yet|then|besides|first|first of all|again|after all
-well|oh|yes|yeah|yep|no|nope|nah|ok|okay|hey|hi|hello|hi there|hey there|thanks|haha|lol|wow|hmm|um|uh|true|sorry|wait
+and|but|so|because|cause|cuz|since|although|though|plus|also|yet|then|besides|first(?! (day|week|shift))|first of all|again|after all
+(i )?(can't|cannot|can hardly) believe( that)?
+well|oh|yes|yeah|yep|no(?! longer| more)|nope|nah|ok|okay|hey|hi|hello|hi there|hey there|thanks|haha|lol|wow|hmm|um|uh|true|sorry|wait
 btw|by the way|fyi|ps|p\.s\.|actually|honestly|personally|basically|anyway|anyways|look|tbh|to be honest|in fact
-luckily|sadly|unfortunately|fortunately|recently|lately|currently|nowadays|these days|right now
+luckily|sadly|unfortunately|fortunately|recently(?! \w+ed )|lately|currently(?=,| (i|my|we|i'm|we're) )|nowadays|these days|right now
 as you know|you see|as for me|(as|like) i (said|mentioned|told you)|i told you( that)?|just so you know
 for (future )?reference|for the record|for context|(please )?(remember|note|keep in mind|don't forget|know)( that)?
 guess what|fun fact|scratch that|speaking of which|as a matter of fact|the thing is|truth is|one more thing|good news
@@ -36,7 +37,7 @@ _TIME_FIRST = anchored(
     r"((?:in|since) \d{4}|since (?:january|february|march|april|may|june|july|august|september|october|november|december)"
     r"|(?:since )?(?:last|this|next) (?:year|month|week|summer|winter|spring|autumn|fall|january|february|march|april"
     r"|may|june|july|august|september|october|november|december)|(?:a|two|three|four|five|six|ten|\d+)"
-    r" (?:years?|months?|weeks?) ago|now|these days|nowadays|after (?:\w+ ){1,2}(?:years|months)"
+    r" (?:years?|months?|weeks?) ago|now|these days|nowadays|today|yesterday|(?:since|on|last) (?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)|after (?:\w+ ){1,2}(?:years|months)"
     r"|as of (?:\w+ ){0,2}\w+),? (?=(?:i|my|we)\b)",
     IGNORECASE,
 )
@@ -49,6 +50,7 @@ _TRAILING = linear(
 _ADDITIONAL = linear(
     r"\b(?:also|too|as well|second|another|on the side|part of the year|in addition|besides)\b", IGNORECASE
 )
+_NEW_JOB = anchored(r"(?:new|changed|switched) (?:job|jobs|employer|employers|address|home|place)$", IGNORECASE)
 _I_OR_WE = anchored(r"(I|i|[Ww]e) (?=\S)")
 
 # A verb that can also be a noun ("food and drink") needs a word after it that follows verbs.
@@ -71,6 +73,7 @@ have|has|is|are|was|do|can|could|for|with|in|on|at|by|to|please|thanks|yeah|haha
     lead="and",
 )
 _TITLED = anchored(r"(?:\d[\w.]*|[A-ZÀ-Þ][\w'.-]*)(?: (?:[A-ZÀ-Þ][\w'.-]*|\d+)){0,2}$")
+_ENDS_IN_NAME = linear(r" (?:name|surname)$")
 _NOT_THE_OTHER = anchored(r"not (?:[\w'-]++ ?){1,3}$")
 
 
@@ -100,6 +103,7 @@ def _facts_of_sentence(sentence: Sentence, speaker: Speaker, *, introduces: bool
         parts = parts[:-1]
     if any(refusals.is_reported(part.text) for part in parts[1:]):
         return
+    instead = False
     for position, part in enumerate(parts):
         following = parts[position + 1 : position + 1 + _MOST_ITEMS]
         if refusals.invalidates_rest(part.text):
@@ -108,30 +112,42 @@ def _facts_of_sentence(sentence: Sentence, speaker: Speaker, *, introduces: bool
             return
         if len(part.text) <= _LONGEST_SEGMENT and not refusals.is_hedged(part.text):
             text, when = _without_lead(expanded(_with_list(part.text, following)))
-            yield from _facts_of_segment(text, when, speaker, introduces=introduces, is_news=is_news)
+            for stated in _facts_of_segment(
+                text, when, speaker, introduces=introduces, is_news=is_news, instead=instead
+            ):
+                instead = instead or says_ended(stated.content, speaker)
+                yield stated
+        instead = instead or bool(_NEW_JOB.match(part.text))
         is_news = is_own(part.text)
 
 
-def _facts_of_segment(text: str, when: str, speaker: Speaker, *, introduces: bool, is_news: bool) -> Iterator[Fact]:
+def _facts_of_segment(
+    text: str, when: str, speaker: Speaker, *, introduces: bool, is_news: bool, instead: bool
+) -> Iterator[Fact]:
+    """`instead`: the sentence said that something ended, so that "I'm in Porto" after it says what took its place."""
     additional = bool(_ADDITIONAL.search(text))
     text = _without_trailing(text)
     if mine := fact_of_mine(text, speaker, introduces=introduces) or announced(text, speaker):
         yield replace(mine, additional=additional)
         return
     opening_words = _I_OR_WE.match(text)
-    completed = with_subject(text) if opening_words is None and is_news else None
-    if completed is not None:
+    if opening_words is None and is_news and (completed := with_subject(text)):
         text, opening_words = completed, _I_OR_WE.match(completed)
+    elif opening_words is not None:
+        is_news = False
     if opening_words is None:
         return
     alone = opening_words.group(1).upper() == "I"
     for clause in _clauses(text[opening_words.end() :]):
         said = predicate(clause + when, "I")
         of_both = alone or (said is not None and said_of_both(said.key))
-        stated = _stated(said, speaker, of_both=of_both, is_news=completed is not None) if said else None
+        stated = _stated(said, speaker, of_both=of_both, is_news=is_news) if said else None
+        if stated is None and instead and (said := predicate(f"{clause} now", "I")):
+            stated = _stated(said, speaker, of_both=alone, is_news=is_news)
         if stated is None:
-            # A verb without a subject is trusted only after a clause that was: "the self-acceptance and love theme".
-            return
+            # A verb without a subject is trusted only after a clause that was ("the self-acceptance and love theme"), or as news.
+            is_news = True
+            continue
         yield replace(stated, additional=additional)
 
 
@@ -149,7 +165,8 @@ def _stated(said: Predicate, speaker: Speaker, *, of_both: bool, is_news: bool) 
     stated = fact(category, f"{speaker.subject} {of_the_speaker(said.shown)}")
     if stated is None or not refusals.is_of_the_moment(said.key, category):
         return stated
-    lasting = not refusals.is_of_the_moment(without_endings(said.key)[0], "change" if is_valued else category)
+    is_change = is_valued or category_of_value(said) == "change"
+    lasting = not refusals.is_of_the_moment(without_endings(said.key)[0], "change" if is_change else category)
     return stated if lasting and has_one_value(stated.content, speaker) else None
 
 
@@ -192,6 +209,8 @@ def _with_list(text: str, following: list[Segment]) -> str:
     if not following or following[0].after != ",":
         return text
     first = following[0].text
+    if _ENDS_IN_NAME.search(text, max(0, len(text) - 12)) and _TITLED.match(first):
+        return f"{text}, {first}"
     if _NOT_THE_OTHER.match(first):
         return f"{text}, {first}"
     last_on_its_own = len(following) == 1 or following[1].after != ","

@@ -31,16 +31,16 @@ _AFTER_STATE = r"(?=$|,| (?:again|now|since|for|as of|these days|at last|yesterd
 _WAS_DONE = "promoted|laid off|fired|hired|made redundant|let go|sacked|appointed|poached|transferred|relocated"
 _WITHOUT_SUBJECT = anchored(
     rf"(?P<adverbs>{_ADVERBS})(?:(?P<did>(?:{_DID})\b|{_QUIT})|(?P<doing>(?:{_IS_DOING})\b)|(?P<state>(?:{_IS}){_AFTER_STATE})"
-    rf"|(?P<done>(?:{_WAS_DONE})\b)|(?P<first>(?:my )?first (?:day|week|shift) (?:at|with|as|in|working|living)\b)|(?P<cut>quit\b))",
+    rf"|(?P<done>(?:{_WAS_DONE})\b)|(?P<first>(?:my )?first (?:day|week|shift) (?:at|with|as|in|working|living)\b)|(?P<cut>quit\b)|(?P<job>(?:a )?new (?:job|role|position) (?:at|with|as)\b))",
     IGNORECASE,
 )
 _DONE_TO_ME = anchored(
     rf"(?P<who>[Tt]hey|{NAME}|(?:[Mm]y|[Oo]ur|[Tt]he) (?:\w+ ){{0,2}}?(?:boss|company|employer|work|job|manager|firm|office|school|hospital))"
     r" (?:have |has |just |finally |recently |actually )*(?P<verb>hired|poached|recruited|headhunted|fired|sacked|dismissed|promoted"
-    r"|relocated|transferred|moved|let|laid|made|appointed|named|took) me(?P<rest>(?: .{1,80})?)$"
+    r"|relocated|transferred|moved|let|laid|made|appointed|named|took|brought) me(?P<rest>(?: .{1,80})?)$"
 )
 _DAY = anchored(
-    rf"(?:(?:it|today|yesterday|this|(?:last )?(?:{WEEKDAYS})|this \w+|last \w+) (?:is|was|'s) )?my (?P<which>first|last) (?P<unit>day|week|shift)"
+    rf"(?:(?:it|today|yesterday|this|(?:last )?(?:{WEEKDAYS})|this \w+|last \w+)(?: is| was|'s) )?my (?P<which>first|last) (?P<unit>day|week|shift)"
     r" (?P<rest>(?:at|with|in|as|working|living) .{1,80})$",
     IGNORECASE,
 )
@@ -55,6 +55,7 @@ _IS_HOME = anchored(
     rf"(?:(?P<value>{NAME}) is (?:now )?(?:(?:my|our) (?:new )?)?home(?P<now> now| these days)?$"
     rf"|(?:[Mm]y |[Oo]ur )?(?:new )?[Hh]ome is (?:now )?(?:in )?(?P<at>{NAME})(?P<then> now| these days)$)"
 )
+_IS_EMPLOYER = anchored(rf"(?P<value>{NAME}) is (?:now )?my (?:new )?(?P<what>employer|boss|manager)(?: now)?$")
 _NEW_PLACE = anchored(
     rf"(?:my|our) (?P<what>(?:new )?(?:place|flat|apartment|house|home|address|room|studio)) is (?P<where>(?:now )?in (?-i:{NAME}).{{0,40}})$",
     IGNORECASE,
@@ -78,6 +79,8 @@ def with_subject(text: str) -> str | None:
     if found is None:
         return None
     rest = text[0].lower() + text[1:]
+    if found["job"]:
+        return f"I got a {rest.removeprefix('a ')}"
     if found["first"]:
         bare = text[len(found["adverbs"]) :]
         return f"I had my {bare.lower() if bare.isupper() else bare[0].lower() + bare[1:]}".replace("my my ", "my ")
@@ -106,7 +109,10 @@ def _done_to(text: str, speaker: Speaker) -> Fact | None:
         return None
     verb, rest, who = done["verb"], done["rest"], done["who"]
     by = "" if who.lower() == "they" else f" by {of_the_speaker(who)}"
-    passive = f"was {'taken' if verb == 'took' else verb}{rest}{by if not rest or verb in ('let', 'laid', 'took') else ''}"
+    if verb in ("took", "brought"):
+        is_work = who.lower().split(" ")[-1] in ("job", "work", "company", "employer")
+        return fact("change", f"{speaker.subject} moved{rest} for work") if is_work and rest.startswith(" to ") else None
+    passive = f"was {verb}{rest}{by if not rest or verb in ('let', 'laid') else ''}"
     said = predicate(passive, "I")
     return fact("change", f"{speaker.subject} {of_the_speaker(passive)}") if said and category_of_value(said) else None
 
@@ -127,6 +133,8 @@ def _day(text: str, speaker: Speaker) -> Fact | None:
 def _of_mine(text: str, speaker: Speaker) -> Fact | None:
     if home := _IS_HOME.match(text):
         return fact("place", f"{speaker.whose} home is {home['value'] or home['at']} now")
+    if employer := _IS_EMPLOYER.match(text):
+        return fact("work", f"{speaker.whose} {employer['what'].lower()} is {employer['value']} now")
     if place := _NEW_PLACE.match(text):
         return fact("place", f"{speaker.whose} {place['what'].lower()} is {place['where']}")
     if (mine := _OF_MINE.match(text)) or (mine := _PARTNER.match(text)):

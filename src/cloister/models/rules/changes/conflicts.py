@@ -25,6 +25,8 @@ def contradicts(new: Stated, old: Stated) -> bool:
         case "diet":
             return _diet_changed(new, old)
         case "attribute":
+            if not new.positive:
+                return old.positive and new.subject == old.subject and overlap(new.words, old.words)
             return new.subject == old.subject and _value_changed(new, old)
         case "home" | "employer" | "role":
             return _one_of_several_changed(new, old)
@@ -61,7 +63,8 @@ def _relationship_changed(new: Stated, old: Stated) -> bool:
         named = new.words[0] not in table.ENDED_BY
         if named:
             return overlap(new.words, partner_before)
-        return new.words[0] == old.words[0] and (not partner or not partner_before or overlap(partner, partner_before))
+        same = new.words[0] == old.words[0] or (new.words[0] == "relationship" and old.words[0] in ("engaged", "reunited"))
+        return same and (not partner or not partner_before or overlap(partner, partner_before))
     ended = old.words[0] in table.ENDED_BY[new.words[0]]
     if ended and new.words[0] == "broken up" and partner and partner_before:
         return overlap(partner, partner_before)
@@ -81,5 +84,6 @@ def _diet_changed(new: Stated, old: Stated) -> bool:
 def _value_changed(new: Stated, old: Stated) -> bool:
     """A name with more or fewer words is the same name; any other value must be equal to be the same."""
     if new.subject.endswith("name") or new.subject == "called":
-        return not overlap(new.words, old.words)
+        short = old.words[0][:3] == new.words[0][:3] and new.subject == "called"
+        return bool(old.positive and not overlap(new.words, old.words)) and not (short and not new.marked)
     return new.words != old.words and (new.marked or new.subject not in table.OFTEN_SEVERAL)

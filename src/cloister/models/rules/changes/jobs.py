@@ -6,6 +6,7 @@ from cloister.models.rules.changes.times import LONG_AGO, SINCE
 from cloister.models.rules.grammar import Predicate
 from cloister.models.rules.tables import jobs as table
 from cloister.models.rules.tables import single_values
+from cloister.models.rules.tables.names import GIVEN_NAMES
 from cloister.models.rules.tables.notation import alternatives
 from cloister.models.rules.tables.words import OCCUPATION
 
@@ -27,6 +28,7 @@ _SELF_EMPLOYED = anchored(alternatives(table.SELF_EMPLOYED))
 _PARTLY = anchored(single_values.PARTLY, IGNORECASE)
 _TEAM = anchored(r" (?:team|department|division|group|account|project|newsletter|waitlist|call|clients?)\b", IGNORECASE)
 _OCCASION = anchored(r" (?:for|until|with|on|to|and|this|today|every|right|about|the)\b", IGNORECASE)
+_DURATION = anchored(r" for (?:\w+ ){1,3}?(?:days?|weeks?|months?|years?)\b", IGNORECASE)
 _NO_LEAVING = anchored(table.NO_LEAVING, IGNORECASE)
 _LEFT = anchored(rf"{table.LEFT} {_NAME}")
 _APART = anchored(rf"be (?:with|at|in) {_NAME}")
@@ -34,7 +36,7 @@ _EMPLOYER = anchored(rf" (?:at|for|with) {_NAME}")
 
 _JOB = rf"(?P<value>(?:[\w'/&+-]+ ){{0,4}}?{OCCUPATION})(?![\w'-])"
 _IS_A = anchored(rf"(?:be|have been) an? {_JOB}")
-_UNTIL = r"(?= (?:at|in|for|with|on|this|last|since|yesterday|today|as)\b|,|$)"
+_UNTIL = r"(?= (?:at|in|by|for|with|on|this|last|since|yesterday|today|as)\b|,|$)"
 _HOLDS_TITLE = anchored(
     rf"(?:be|have been) (?:an? |the )?(?P<value>(?:[\w'/&+-]+ ){{0,4}}?(?i:{table.TITLE})(?: of (?:the )?[\w'&-]+(?: [\w'&-]+){{0,2}})?)"
     r"(?= (?:at|in|for|with|on|since|as|of)\b|,|$)"
@@ -45,8 +47,10 @@ _WORKS_AS = anchored(
 _BECAME = anchored(
     rf"{table.BECAME} (?:an? |the )?(?P<value>(?:[\w'/&+-]+ ){{0,4}}?(?i:{table.TITLE})(?: of [\w'&-]+(?: [\w'&-]+){{0,2}})?)(?![\w'-])"
 )
-_BEGAN_AS = anchored(rf"{table.BEGAN_AS} (?:an? |the |my |their )?(?P<value>[\w'/&+-]+(?: [\w'/&+-]+){{0,5}}?){_UNTIL}")
-_PROMOTED = anchored(rf"{table.PROMOTED} (?:an? |the )?(?P<value>[\w'/&+-]+(?: [\w'/&+-]+){{0,5}}?){_UNTIL}")
+_BEGAN_AS = anchored(rf"{table.BEGAN_AS} (?:an? |the |my |their )?(?P<value>[\w'/&+-]+(?: [\w'/&+-]+){{0,5}}?(?: in (?:chief|charge))?+){_UNTIL}")
+_PROMOTED = anchored(
+    rf"{table.PROMOTED} (?:an? |the )?(?P<value>[\w'/&+-]+(?: [\w'/&+-]+){{0,5}}?(?: in (?:chief|charge))?+){_UNTIL}"
+)
 _MADE_RANK = anchored(f"(?i:{table.MADE_RANK})")
 _ENTERED_FIELD = anchored(f"(?i:{table.ENTERED_FIELD})")
 _LEFT_FIELD = anchored(f"(?i:{table.LEFT_FIELD})")
@@ -80,10 +84,10 @@ def employer(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
 def _works(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
     engaged = _ENGAGED.match(key)
     if engaged and not said.negated:
-        since = bool(SINCE.match(key, engaged.end()))
+        since = bool(SINCE.match(key, engaged.end()) or (marked and _DURATION.match(key, engaged.end())))
         is_new = (marked or since) and not (_OCCASION.match(key, engaged.end()) and not since)
         words = value_words(engaged["value"])
-        if not is_new or not single_values.NO_EMPLOYMENT.isdisjoint(words):
+        if not is_new or not single_values.NO_EMPLOYMENT.isdisjoint(words) or words[0] in GIVEN_NAMES:
             return ()
         return (Stated(family="employer", subject="employer", words=words, marked=True),)
     named = _WORKS.match(key)
@@ -134,21 +138,23 @@ def role(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
     """The job that a predicate's key states, and its employer if it is named: "is a nurse at Acme"."""
     if not said.negated and (over := _ended_role(key)):
         return over
-    new = _PROMOTED.match(key) or _BECAME.match(key) or _MADE_RANK.match(key) or _ENTERED_FIELD.match(key)
+    rank = _MADE_RANK.match(key) or _ENTERED_FIELD.match(key)
+    new = _PROMOTED.match(key) or _BECAME.match(key) or rank
     began, works = _BEGAN_AS.match(key), _WORKS_AS.match(key)
     titled = _HOLDS_TITLE.match(key) if marked else None
     found = new or began or works or _IS_A.match(key) or titled
     if found is None:
         return ()
     words = value_words(found["value"])
-    if not words or (not works and not began and _is_no_job(words)):
+    is_new = marked or bool(new or began)
+    if not words or not (works or began or rank or _is_job(words, is_new=is_new)):
         return ()
     stated = Stated(
         family="role",
         subject="role",
         words=words,
         positive=not said.negated,
-        marked=marked or bool(new or began),
+        marked=is_new or bool(works and "currently" in said.adverbs),
         exact=works is not None,
         dated=bool(LONG_AGO.search(key, found.end())),
     )
@@ -159,8 +165,11 @@ def role(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
     return (stated, Stated(family="employer", subject="employer", words=words, marked=stated.marked))
 
 
-def _is_no_job(words: tuple[str, ...]) -> bool:
-    return words[-1] in single_values.MAYBE_NO_JOB or not table.NO_TITLES.isdisjoint(words)
+def _is_job(words: tuple[str, ...], *, is_new: bool) -> bool:
+    """Whether "is a …" names a job. Some are mostly jobs if somebody just became one, and else may be a hobby."""
+    if words[-1] in table.OFTEN_JOBS:
+        return is_new or len(words) == 1
+    return words[-1] not in single_values.MAYBE_NO_JOB and table.NO_TITLES.isdisjoint(words)
 
 
 def _ended_role(key: str) -> tuple[Stated, ...]:

@@ -15,6 +15,7 @@ _STATUSES: tuple[tuple[str, Anchored], ...] = tuple(
     for status, _, pattern in (entry.partition("=") for entry in entries(table.STATUSES))
 )
 _PARTNER = linear(rf"\b(?:to|with|dating|seeing|married|called|named|dumped) (?P<value>{table.NAME})")
+_WITH = anchored(rf"be with (?P<value>{NAMES})$")
 _FORMER_PARTNER = linear(r"\b(?:ex|ex-\w+|first (?:wife|husband)|(?:old|former) (?:boyfriend|girlfriend|partner))\b", IGNORECASE)
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _UNITS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -31,6 +32,7 @@ _TURNED = anchored(
     rf"|(?P<dashed>\d-(?:\d|oh|o))|{_SPELLED}){_YEARS}{_AFTER_AGE}",
     IGNORECASE,
 )
+_JUST = linear(r" (?:today|yesterday|this \w+)$", IGNORECASE)
 _BIRTHDAY = anchored(
     r"(?:have )?(?:had|celebrated|marked) (?:my|their) (?P<age>\d{1,3})(?:st|nd|rd|th)(?: birthday| bday| b-day)\b", IGNORECASE
 )
@@ -76,6 +78,15 @@ def relationship(key: str, said: Predicate) -> tuple[Stated, ...]:
     return ()
 
 
+def with_partner(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
+    """ "is with Marco now", of a name that people have."""
+    found = _WITH.match(key)
+    if found is None or not marked or said.negated or value_words(found["value"])[0] not in GIVEN_NAMES:
+        return ()
+    words = ("relationship", *value_words(found["value"]))
+    return (Stated(family="relationship", subject="relationship", words=words, marked=True),)
+
+
 def age(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
     """The age that a predicate's key states; what is too small or too great to be one is none."""
     if said.negated:
@@ -91,6 +102,7 @@ def age(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
         number = str(_number(tens, named.get("units")))
     if number is None or LONG_AGO.search(key):
         return ()
+    marked = marked or bool(_JUST.search(key, found.end()))
     return (Stated(family="age", subject="age", words=(number,), marked=marked),)
 
 
@@ -114,8 +126,10 @@ def name(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
 def full_name(value: str, *, marked: bool) -> tuple[Stated, ...]:
     """A name; a new one with several words has a new last name, too."""
     whole = _attribute("name", value, marked=marked)
-    if not marked or len(whole.words) < 2:
+    if not marked:
         return (whole,)
+    if len(whole.words) < 2:
+        return (whole, _attribute("called", value, marked=True))
     return (whole, Stated(family="attribute", subject="last name", words=whole.words[-1:], marked=True))
 
 

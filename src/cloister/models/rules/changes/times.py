@@ -6,11 +6,11 @@ MONTHS = "january|february|march|april|may|june|july|august|september|october|no
 WEEKDAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
 
 _ENDING = linear(
-    r" (now|again|any ?more|these days|nowadays|at last|currently|instead|already|for good|permanently|officially|from now on)$"
+    r" (now|again|any ?more|these days|nowadays|at last|currently|instead|already|for good|permanently|officially|from now on|at the moment|right now|for now|at present)$"
     r"|(?<=turned \d\d) (today)$",
     IGNORECASE,
 )
-_LONGEST_ENDING = 13
+_LONGEST_ENDING = 15
 _MOST_ENDINGS = 3
 _CHANGE_WORDS = frozenset(
     {"now", "again", "these days", "nowadays", "instead", "for good", "permanently", "officially", "from now on"}

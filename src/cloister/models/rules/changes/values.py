@@ -83,7 +83,7 @@ _BEGINNINGS = words(
     "started begun began joined signed jumped went gone came accepted landed scored secured won switched changed swapped traded "
     "exchanged dropped ditched gave defected founded launched opened set contract consult teach lecture freelance turned hit reached "
     "turn celebrated marked go want prefer use stepped stood pivoted transitioned finalised finalized called broke split dumped "
-    "divorced remarried married tied eloped lost cut kicked swore fell grew learned came signed headed"
+    "live work retrained qualified celebrated marked divorced remarried married tied eloped lost cut kicked swore fell grew learned came signed headed"
 )
 """The first words of keys that the patterns of values can match."""
 _IDIOMS = linear(r"\bcalled it (?:off|quits)\b|\b(?:live|moved|living) there\b")
@@ -134,6 +134,7 @@ def of_predicate(said: Predicate) -> tuple[Stated, ...]:
         or jobs.employer(key, said, marked=marked)
         or jobs.left(key, said)
         or personal.relationship(key, said)
+        or personal.with_partner(key, said, marked=marked)
         or personal.age(key, said, marked=marked)
         or personal.name(key, said, marked=marked)
         or personal.diet(key, said, marked=marked)
@@ -143,12 +144,19 @@ def of_predicate(said: Predicate) -> tuple[Stated, ...]:
 
 
 def _is_marked(key: str, said: Predicate, *, marked: bool) -> bool:
-    return marked or not {"now", "recently", "longer"}.isdisjoint(said.adverbs) or bool(SINCE.search(key))
+    return marked or not {"now", "recently", "longer", "officially"}.isdisjoint(said.adverbs) or bool(SINCE.search(key))
 
 
 def has_one_value(content: str, speaker: Speaker) -> bool:
     """Whether the memory states a fact with one value at a time, so that "now" at its end means a change, and not the moment."""
     return any(one.family != "habit" or keeps_subject(one) for one in stated_values(content, speaker))
+
+
+def says_ended(content: str, speaker: Speaker) -> bool:
+    """Whether the memory says that a home or a job ended, so that what follows in the sentence took its place."""
+    return any(
+        not one.positive and one.family in ("home", "employer", "role") for one in stated_values(content, speaker)
+    )
 
 
 def category_of_value(said: Predicate, *, of_both: bool = False) -> Category | None:
@@ -157,7 +165,9 @@ def category_of_value(said: Predicate, *, of_both: bool = False) -> Category | N
     if said.key.split(" ", 1)[0] not in _BEGINNINGS:
         return None
     for stated in of_predicate(said):
-        if of_both and stated.family not in ("home", "relationship"):
+        if of_both and stated.family not in ("home", "relationship", "age"):
+            continue
+        if said.key.startswith(("live ", "work ")) and not stated.marked:
             return None
         if stated.family == "attribute" and stated.subject not in _NAMES:
             return None

@@ -10,7 +10,7 @@ _ADVERBS = r"(?:(?:back|over|out|down|up|across|house|home|again|permanently|awa
 A_HOME = rf"(?:a|an|my|our|the|their) (?:[\w'-]+ ){{0,4}}?(?:{_KINDS})"
 A_HOME_IN = rf"{A_HOME} (?:in|near|outside)"
 LIVES_IN = (
-    r"(?:(?:live|be living|be based|reside|be residing)|(?:have been living|have lived|have been based)(?=.* (?:for|since) ))"
+    r"(?:(?:live|be (?:back )?living|be based|reside|be residing)|(?:have been living|have lived|have been based)(?=.* (?:for|since) ))"
     rf" {_ADVERBS}(?:in|on|at|out of)"
 )
 _MOVED = (

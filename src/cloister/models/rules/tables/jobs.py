@@ -24,11 +24,13 @@ JOINED = (
     rf"|(?:got|took|taken|accepted|landed|found|scored|secured|won) (?:a|an|my|the|their) {_NEW}{_JOB} (?:at|with|for)"
     r"|(?:accepted|took|taken) (?:an|the|their) (?:\w+ )?offer (?:from|by|of|at)|made the (?:jump|switch|leap) (?:over )?to)"
     r"|(?:was|got|have been) (?:hired|poached|recruited|headhunted|taken on|employed|snapped up) (?:by|at)"
+    rf"|have (?:a|an) new {_NEW}{_JOB} (?:at|with|for)"
     r"|be starting (?:work |a new job |my new job |their new job |a job )?(?:at|with|for)"
     r"(?=.* (?:today|now|this (?:week|morning|month|monday))\b)"
     r"|had (?:my|their) first (?:day|week|shift) (?:at|with|working for|working at)) (?:the (?:team|crew|folks|people) (?:at|of) )?"
 )
 OUT_OF_WORK = r"""
+had (my|their) last (day|shift|week)(?= (at|with) (the|a|work)\b|$)
 (have )?(quit|left|lost) (my|their) (\w+ )?(job|position)\b
 (have )?quit(?=$| (last|yesterday|today|on|this|in (january|february|march|april|may|june|july|august|september|october|november|december))\b)
 (have )?(resigned|retired)\b(?! (to bed|my|their|the|an?)\b)
@@ -47,7 +49,7 @@ work (for (themselves|myself|ourselves)|freelance)\b|freelance(?! for)\b
 """
 LEFT = (
     r"(?:(?:have )?(?:left|quit|resigned from|stopped working (?:at|for)|walked (?:out of|away from|out on)|parted ways with"
-    r"|retired from)|be (?:done (?:with|at)|out of|gone from|finished (?:with|at)))"
+    r"|retired from|had (?:my|their) last (?:day|week|shift) (?:at|with))|be (?:done (?:with|at)|out of|gone from|finished (?:with|at)))"
 )
 NO_LEAVING = (
     r" (?:at|early|late|this (?:morning|evening|afternoon)|today|tonight|yesterday|around|before|after|by|with|for (?:the"
@@ -108,3 +110,5 @@ NO_TITLES = words(
     "partner"
 )
 """What people become besides their job."""
+OFTEN_JOBS = words("cook baker photographer painter writer illustrator carer caregiver potter gardener coach model artist journalist")
+"""What many do for pleasure, but who say that they became one mostly work as one."""

@@ -57,13 +57,13 @@ MAYBE_NO_JOB = words(
 """Last words of "I'm a …" that many are besides their job."""
 
 STATUSES = r"""
-single=be (newly |recently |happily |officially )*single\b
+single=be (newly |recently |happily |officially )*single\b(?!-)
 single=be back on the market\b
 reunited=((have )?got|be|have gotten) back together\b
-relationship=(be|have been) (in a (\w+ )?relationship|dating|seeing ((?-i:[A-Z])|someone|somebody)|with (my|their) (boyfriend|girlfriend|partner))\b
+relationship=(be|have been) (in a (\w+ )?relationship|dating|seeing ((?-i:[A-Z]\w*)|someone|somebody)|with (my|their) (boyfriend|girlfriend|partner))\b
 relationship=be (taken|together|(officially )?(a couple|an item|boyfriend and girlfriend))\b(?! (for|at|in|on|this|with)\b)
 relationship=(have|got|found) a (new )?(boyfriend|girlfriend|partner)\b
-relationship=(have )?(started|begun|began) (dating|seeing ((?-i:[A-Z])|someone|somebody))\b
+relationship=(have )?(started|begun|began) (dating|seeing ((?-i:[A-Z]\w*)|someone|somebody))\b
 engaged=(be|got|have been|became|have got) (newly |officially )?engaged\b(?! (in|with)\b)
 married=(be|got|have been|have got) (happily |newly |officially |finally )*(married|remarried|hitched|wed)\b(?! to (my|their) (job|work)\b)
 married=(have )?(remarried|married (my|their|a|an|(?-i:[A-Z]))|tied the knot|eloped|exchanged vows)
@@ -97,7 +97,7 @@ ENDED_BY = {
 }
 """Which statuses a new one makes untrue. Others may be true together: divorced, and in a relationship."""
 MEATLESS = words("vegan vegetarian pescatarian plant-based")
-OFTEN_SEVERAL = words("email school university college major office team business landlord company car") | {
+OFTEN_SEVERAL = words("email school university college major office team business landlord company car boyfriend girlfriend partner fiancé fiancée") | {
     "phone number",
     "time zone",
 }
