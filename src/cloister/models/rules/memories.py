@@ -73,6 +73,7 @@ have|has|is|are|was|do|can|could|for|with|in|on|at|by|to|please|thanks|yeah|haha
     lead="and",
 )
 _TITLED = anchored(r"(?:\d[\w.]*|[A-ZÀ-Þ][\w'.-]*)(?: (?:[A-ZÀ-Þ][\w'.-]*|\d+)){0,2}$")
+_SPEAKS_OF_NAME = linear(r"\bmy (?:\w+ )?(?:name|surname)\b", IGNORECASE)
 _ENDS_IN_NAME = linear(r" (?:name|surname)$")
 _NOT_THE_OTHER = anchored(r"not (?:[\w'-]++ ?){1,3}$")
 
@@ -111,9 +112,10 @@ def _facts_of_sentence(sentence: Sentence, speaker: Speaker, *, introduces: bool
         if following and following[0].after == ":" and not refusals.is_own_heading(part.text):
             return
         if len(part.text) <= _LONGEST_SEGMENT and not refusals.is_hedged(part.text):
+            naming = position > 0 and bool(_SPEAKS_OF_NAME.search(parts[position - 1].text))
             text, when = _without_lead(expanded(_with_list(part.text, following)))
             for stated in _facts_of_segment(
-                text, when, speaker, introduces=introduces, is_news=is_news, instead=instead
+                text, when, speaker, introduces=introduces, is_news=is_news, instead=instead, naming=naming
             ):
                 instead = instead or says_ended(stated.content, speaker)
                 yield stated
@@ -122,12 +124,12 @@ def _facts_of_sentence(sentence: Sentence, speaker: Speaker, *, introduces: bool
 
 
 def _facts_of_segment(
-    text: str, when: str, speaker: Speaker, *, introduces: bool, is_news: bool, instead: bool
+    text: str, when: str, speaker: Speaker, *, introduces: bool, is_news: bool, instead: bool, naming: bool
 ) -> Iterator[Fact]:
     """`instead`: the sentence said that something ended, so that "I'm in Porto" after it says what took its place."""
     additional = bool(_ADDITIONAL.search(text))
     text = _without_trailing(text)
-    if mine := fact_of_mine(text, speaker, introduces=introduces) or announced(text, speaker):
+    if mine := fact_of_mine(text, speaker, introduces=introduces) or announced(text, speaker, naming=naming):
         yield replace(mine, additional=additional)
         return
     opening_words = _I_OR_WE.match(text)
@@ -160,8 +162,12 @@ def _stated(said: Predicate, speaker: Speaker, *, of_both: bool, is_news: bool) 
     if category is None:
         category = category_of_value(said, of_both=not of_both)
         is_valued = category is not None
-    if category is None or refusals.has_unresolved_reference(without_idioms(said.key) if is_valued else said.key):
+    if category is None:
         return None
+    if refusals.has_unresolved_reference(said.key):
+        is_valued = is_valued or category_of_value(said) is not None
+        if not is_valued or refusals.has_unresolved_reference(without_idioms(said.key)):
+            return None
     stated = fact(category, f"{speaker.subject} {of_the_speaker(said.shown)}")
     if stated is None or not refusals.is_of_the_moment(said.key, category):
         return stated

@@ -194,7 +194,7 @@ def _attribute(text: str, speaker: Speaker) -> Fact | None:
     match = _ATTRIBUTE.match(text)
     if match is None:
         return None
-    attribute, verb, value = match.group(1).lower(), match.group(2).lower(), match.group(3)
+    attribute, verb, value = match.group(1).lower(), match.group(2).lower().replace("now is", "is now"), match.group(3)
     category, begins = _kind_of(attribute)
     if _SAYS_NOTHING.match(value) or not begins.match(value):
         return None

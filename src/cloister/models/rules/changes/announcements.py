@@ -68,6 +68,7 @@ _PARTNER = anchored(
     r"(?:left|dumped|divorced|walked out on|broke up with|split up with|ended things with|broke off with) me(?: .{1,60})?)$",
     IGNORECASE,
 )
+_OVER_WITH = anchored(r"it is (?:all )?over (?:between (?:me and |us, me and )?|with )my (?P<who>boyfriend|girlfriend|husband|wife|partner|fiancé|fiancée)$", IGNORECASE)
 _IT_IS = anchored(rf"it is (?P<name>(?-i:{NAMES}))(?P<now> now)?(?P<correction>, not (?-i:[A-Z])\w*)?$", IGNORECASE)
 _OWN = anchored(r"(?:i|we|my|our|i'm|i've|we're|we've|it's official|guess what|(?:\w+ ?){1,3}$)\b", IGNORECASE)
 _THIRD_PERSON = linear(r"\b(?:he|she|they|his|her|their|him|them|he's|she's|they're)\b", IGNORECASE)
@@ -96,9 +97,9 @@ def is_own(text: str) -> bool:
     return bool(_OWN.match(text) or with_subject(text)) and not _THIRD_PERSON.search(text)
 
 
-def announced(text: str, speaker: Speaker) -> Fact | None:
-    """The fact in a segment without contractions of which somebody or something else is the subject."""
-    stated = _done_to(text, speaker) or _day(text, speaker) or _of_mine(text, speaker)
+def announced(text: str, speaker: Speaker, *, naming: bool) -> Fact | None:
+    """`naming`: a name was spoken of, so that "it's Rob" says what it is. The fact in a segment without contractions of which somebody or something else is the subject."""
+    stated = _done_to(text, speaker) or _day(text, speaker) or _of_mine(text, speaker, naming=naming)
     return stated if stated and stated_values(stated.content, speaker) else None
 
 
@@ -130,7 +131,9 @@ def _day(text: str, speaker: Speaker) -> Fact | None:
     return None
 
 
-def _of_mine(text: str, speaker: Speaker) -> Fact | None:
+def _of_mine(text: str, speaker: Speaker, *, naming: bool) -> Fact | None:
+    if over := _OVER_WITH.match(text):
+        return fact("family", f"{speaker.whose} relationship with their {over['who'].lower()} is over")
     if home := _IS_HOME.match(text):
         return fact("place", f"{speaker.whose} home is {home['value'] or home['at']} now")
     if employer := _IS_EMPLOYER.match(text):
@@ -141,6 +144,7 @@ def _of_mine(text: str, speaker: Speaker) -> Fact | None:
         category = "work" if mine["what"].startswith("contract") else "family"
         return fact(category, f"{speaker.whose} {of_others(mine['what'], speaker.inside)}")
     named = _IT_IS.match(text)
-    if named and (named["now"] or named["correction"]) and named["name"].split(" ")[0].casefold() in GIVEN_NAMES:
+    is_given = named is not None and named["name"].split(" ")[0].casefold() in GIVEN_NAMES
+    if named and (naming or (is_given and (named["now"] or named["correction"]))):
         return fact("name", f"{speaker.whose} name is {named['name']}{' now' if named['now'] else ''}{named['correction'] or ''}")
     return None

@@ -45,7 +45,7 @@ def _one_of_several_changed(new: Stated, old: Stated) -> bool:
     if overlap(new.words, old.words):
         return False
     if new.family == "home":
-        return new.marked or _is_large(new) == _is_large(old)
+        return new.marked or (new.exact and _is_large(new) == _is_large(old))
     return new.marked or (new.exact and old.exact)
 
 
@@ -84,6 +84,6 @@ def _diet_changed(new: Stated, old: Stated) -> bool:
 def _value_changed(new: Stated, old: Stated) -> bool:
     """A name with more or fewer words is the same name; any other value must be equal to be the same."""
     if new.subject.endswith("name") or new.subject == "called":
-        short = old.words[0][:3] == new.words[0][:3] and new.subject == "called"
-        return bool(old.positive and not overlap(new.words, old.words)) and not (short and not new.marked)
+        is_short_form = not new.exact and old.words[0][:3] == new.words[0][:3]
+        return old.positive and not overlap(new.words, old.words) and not is_short_form
     return new.words != old.words and (new.marked or new.subject not in table.OFTEN_SEVERAL)

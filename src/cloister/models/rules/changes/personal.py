@@ -1,5 +1,7 @@
 """Whom somebody lives with, how old they are, what they are called, and what they eat (MEM-12)."""
 
+from dataclasses import replace
+
 from cloister.domain.patterns import IGNORECASE, Anchored, anchored, linear
 from cloister.models.rules.changes.habits import likings_and_habits
 from cloister.models.rules.changes.stated import Stated, value_words
@@ -129,7 +131,7 @@ def full_name(value: str, *, marked: bool) -> tuple[Stated, ...]:
     if not marked:
         return (whole,)
     if len(whole.words) < 2:
-        return (whole, _attribute("called", value, marked=True))
+        return (whole, replace(_attribute("called", value, marked=True), exact=False))
     return (whole, Stated(family="attribute", subject="last name", words=whole.words[-1:], marked=True))
 
 

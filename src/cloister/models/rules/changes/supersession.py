@@ -117,7 +117,8 @@ class Supersession:
                 _end(new, stated, ended)
                 return
         stated = new.values[0]
-        if len({value.subject for value in new.values}) > 1 and not stated.positive:
+        is_ambiguous = len({value.subject for value in new.values}) > 1
+        if is_ambiguous and (not stated.positive or (stated.former and stated.family != "home")):
             return
         if not stated.positive and stated.words and stated.family in (*_SEVERAL, "relationship"):
             return  # that a value ended which was not known says nothing about the present one

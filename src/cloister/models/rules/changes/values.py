@@ -8,7 +8,7 @@ from dataclasses import replace
 from cloister.domain.patterns import IGNORECASE, Anchored, anchored, linear
 from cloister.models.rules.categories import Category
 from cloister.models.rules.changes import homes, jobs, personal
-from cloister.models.rules.changes.habits import ENDINGS_OF_HABITS, keeps_subject, likings_and_habits
+from cloister.models.rules.changes.habits import exchanges, keeps_subject, likings_and_habits
 from cloister.models.rules.changes.stated import Family, Stated, ended, subject_key, value_words
 from cloister.models.rules.changes.times import LONG_AGO, NOT_YET, SINCE, without_endings
 from cloister.models.rules.facts import Speaker
@@ -49,6 +49,7 @@ _UNNAMED = frozenset({"address", "pronouns", "email", "phone number", "time zone
 _IN = anchored(r"(?:(?:here|over|down|up|out) )?in ")
 _AT = anchored(r"(?:at|with) ")
 _A_JOB = anchored(rf"(?:an? )?(?:[\w'/&+-]+ ){{0,4}}?{OCCUPATION}(?![\w'-])")
+_DRIVES = anchored(r"drive an? (?P<value>(?:[\w-]+ ){0,3}[\w-]+)$")
 _CORRECTION = linear(r", not .{1,60}$")
 _TOGETHER = anchored(rf"and (?:their (?:{RELATION})|(?P<value>{NAMES})) (?=\S)")
 
@@ -56,7 +57,7 @@ _BIRTHDAY = anchored(r"(?P<age>\d{1,3})(?:st|nd|rd|th) birthday (?:is|was) (?!ne
 _DAY_AT_WORK = anchored(rf"(?P<which>first|last) (?:day|week|shift) (?:(?:at|with|in|as|living in) )?(?P<value>{table.NAME})?.{{0,60}} (?:is|was)\b")
 _CONTRACT = anchored(rf"contract (?:with|at) (?P<value>{table.NAME}) (?:ended|ran out|expired|is over|was (?:not renewed|terminated))\b")
 _OVER = anchored(
-    r"(?P<what>divorce|marriage|relationship|engagement|wedding) (?:(?:is|was|has been|got|came|went|has come|has gone|has) )?"
+    r"(?P<what>divorce|marriage|relationship|engagement|wedding) (?:with [\w ]{1,40}? )?(?:(?:is|was|has been|got|came|went|has come|has gone|has) )?"
     r"(?:now |finally |officially )?(?P<how>final|finali[sz]ed|through|over|off|ended|called off|official|complete|broken off|cancelled"
     r"|canceled|fell apart)\b",
     IGNORECASE,
@@ -83,7 +84,7 @@ _BEGINNINGS = words(
     "started begun began joined signed jumped went gone came accepted landed scored secured won switched changed swapped traded "
     "exchanged dropped ditched gave defected founded launched opened set contract consult teach lecture freelance turned hit reached "
     "turn celebrated marked go want prefer use stepped stood pivoted transitioned finalised finalized called broke split dumped "
-    "live work retrained qualified celebrated marked divorced remarried married tied eloped lost cut kicked swore fell grew learned came signed headed"
+    "care mind drive cancelled canceled replaced eliminated managed like love enjoy live work retrained qualified celebrated marked divorced remarried married tied eloped lost cut kicked swore fell grew learned came signed headed"
 )
 """The first words of keys that the patterns of values can match."""
 _IDIOMS = linear(r"\bcalled it (?:off|quits)\b|\b(?:live|moved|living) there\b")
@@ -129,6 +130,10 @@ def of_predicate(said: Predicate) -> tuple[Stated, ...]:
         return of_predicate(replace(before, negated=True)) if before and not before.negated else ()
     key, marked = without_endings(said.key)
     marked = _is_marked(key, said, marked=marked)
+    if not said.negated and (former := exchanges(key)):
+        return (*(homes.home(key, said, marked=marked) or jobs.employer(key, said, marked=marked) or jobs.role(key, said, marked=marked)), *former)
+    if (car := _DRIVES.match(key)) and not said.negated:
+        return (Stated(family="attribute", subject="car", words=value_words(car["value"]), marked=marked),)
     return (
         homes.home(key, said, marked=marked)
         or jobs.employer(key, said, marked=marked)
@@ -169,11 +174,16 @@ def category_of_value(said: Predicate, *, of_both: bool = False) -> Category | N
             continue
         if said.key.startswith(("live ", "work ")) and not stated.marked:
             return None
+        if stated.family == "attribute" and stated.subject == "car":
+            return "possession"
         if stated.family == "attribute" and stated.subject not in _NAMES:
             return None
         if category := _CATEGORIES.get(stated.family):
             return "change" if stated.marked or not stated.positive else category
-        if stated.family in ("habit", "liking") and said.key.startswith(ENDINGS_OF_HABITS):
+        if stated.family == "attribute" or said.key.startswith(("stopped ", "have stopped ")):
+            return None
+        ends = said.key.endswith((" anymore", " any more"))
+        if (stated.marked and (stated.family == "liking" or not stated.positive)) or ends:
             return "change"
     return None
 
@@ -237,7 +247,8 @@ def _attribute_value(name: str, value: str, *, marked: bool) -> tuple[Stated, ..
         subject, value = ("employer", value[at.end() :]) if attribute == "job" else (subject, value)
     elif attribute == "job" and not _A_JOB.match(value):
         return ()
-    value = _CORRECTION.sub("", value)
+    corrected = _CORRECTION.sub("", value)
+    marked, value = marked or corrected != value, corrected
     inside = _IN.match(value)
     value = value[inside.end() :] if inside else value
     is_named = value[:1].isupper()

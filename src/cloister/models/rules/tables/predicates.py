@@ -100,6 +100,7 @@ some|having|talking (to|with) you|working with you|doing (it|this|that)
 DIET = r"""
 meat|pork|beef|fish|seafood|shellfish|dairy|gluten|alcohol|coffee|caffeine|sugar|eggs|nuts|peanuts|kosher|halal
 plant-based|wheat|red meat|animal|lactose|cheese|milk|bread|spicy|soy|cigarettes|tomatoes|onions|garlic|mushrooms
+wine|beer|whisky|whiskey|vodka|tea|soda|cola|chocolate|junk food|fast food|rice|pasta|chicken|lamb|tofu|carbs|sweets
 """
 BEGUN = r"""
 learning|working|playing|training|studying|dating|going to|volunteering|running|swimming|cycling|lifting|meditating
