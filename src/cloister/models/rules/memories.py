@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from cloister.domain.patterns import IGNORECASE, anchored, linear
+from cloister.domain.patterns import IGNORECASE, Match, anchored, linear
 from cloister.models.rules import refusals
 from cloister.models.rules.categories import Category, category_of, said_of_both
 from cloister.models.rules.changes.announcements import announced, is_own, with_subject
@@ -14,6 +14,7 @@ from cloister.models.rules.grammar import Predicate, expanded, is_past, of_the_s
 from cloister.models.rules.possessions import fact_of_mine
 from cloister.models.rules.sentences import Segment, Sentence, segments, sentences
 from cloister.models.rules.tables.notation import opening
+from cloister.models.rules.tables.single_values import NAME
 
 _LONGEST_SEGMENT = 240
 _MOST_LEADS = 6
@@ -23,7 +24,8 @@ _SAYS_I = linear(r"\b(?:i|my|me|our|we|we're|we've)\b", IGNORECASE)
 _LEAD = opening(
     r"""
 and|but|so|because|cause|cuz|since|although|though|plus|also|yet|then|besides|first(?! (day|week|shift))|first of all|again|after all
-(i )?(can't|cannot|can hardly) believe( that)?
+(i )?(can't|cannot|can hardly) believe( that)?|(it )?turns out( that)?|believe it or not|as it happens|heads up|(small|quick|big|little) update
+funny enough|funnily enough|for what it's worth|in other news|(big|exciting|happy|sad) news
 well|oh|yes|yeah|yep|no(?! longer| more)|nope|nah|ok|okay|hey|hi|hello|hi there|hey there|thanks|haha|lol|wow|hmm|um|uh|true|sorry|wait
 btw|by the way|fyi|ps|p\.s\.|actually|honestly|personally|basically|anyway|anyways|look|tbh|to be honest|in fact
 luckily|sadly|unfortunately|fortunately|recently(?! \w+ed )|lately|currently(?=,| (i|my|we|i'm|we're) )|nowadays|these days|right now
@@ -37,7 +39,7 @@ _TIME_FIRST = anchored(
     r"((?:in|since) \d{4}|since (?:january|february|march|april|may|june|july|august|september|october|november|december)"
     r"|(?:since )?(?:last|this|next) (?:year|month|week|summer|winter|spring|autumn|fall|january|february|march|april"
     r"|may|june|july|august|september|october|november|december)|(?:a|two|three|four|five|six|ten|\d+)"
-    r" (?:years?|months?|weeks?) ago|now|these days|nowadays|today|yesterday|(?:since|on|last) (?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)|after (?:\w+ ){1,2}(?:years|months)"
+    r" (?:years?|months?|weeks?) ago|now|these days|nowadays|today|yesterday|(?:since|on|last) (?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)|after (?:\w+ ){1,3}?(?:years|months|weeks)(?: (?:at|with|in|of) [\w' ]{1,30}?)?"
     r"|as of (?:\w+ ){0,2}\w+),? (?=(?:i|my|we)\b)",
     IGNORECASE,
 )
@@ -73,6 +75,9 @@ have|has|is|are|was|do|can|could|for|with|in|on|at|by|to|please|thanks|yeah|haha
     lead="and",
 )
 _TITLED = anchored(r"(?:\d[\w.]*|[A-ZÀ-Þ][\w'.-]*)(?: (?:[A-ZÀ-Þ][\w'.-]*|\d+)){0,2}$")
+_MOVED_IN = anchored(r"(?:and )?(?:(?:we|i|have|we've|i've|just|finally|already) )*(?P<verb>moved in)\b", IGNORECASE)
+_PLACE = linear(rf"\b(?P<in>in|to|at) (?P<name>{NAME})(?![\w'])")
+_THERE = linear(r"\b(?P<verb>moved|relocated|live|living|settled|am|are|I'm|we're|work|working) there\b")
 _SPEAKS_OF_NAME = linear(r"\bmy (?:\w+ )?(?:name|surname)\b", IGNORECASE)
 _ENDS_IN_NAME = linear(r" (?:name|surname)$")
 _NOT_THE_OTHER = anchored(r"not (?:[\w'-]++ ?){1,3}$")
@@ -104,7 +109,7 @@ def _facts_of_sentence(sentence: Sentence, speaker: Speaker, *, introduces: bool
         parts = parts[:-1]
     if any(refusals.is_reported(part.text) for part in parts[1:]):
         return
-    instead = False
+    instead, place = False, None
     for position, part in enumerate(parts):
         following = parts[position + 1 : position + 1 + _MOST_ITEMS]
         if refusals.invalidates_rest(part.text):
@@ -112,6 +117,8 @@ def _facts_of_sentence(sentence: Sentence, speaker: Speaker, *, introduces: bool
         if following and following[0].after == ":" and not refusals.is_own_heading(part.text):
             return
         if len(part.text) <= _LONGEST_SEGMENT and not refusals.is_hedged(part.text):
+            if place is not None:
+                part = replace(part, text=_with_place(part.text, place))
             naming = position > 0 and bool(_SPEAKS_OF_NAME.search(parts[position - 1].text))
             text, when = _without_lead(expanded(_with_list(part.text, following)))
             for stated in _facts_of_segment(
@@ -119,6 +126,7 @@ def _facts_of_sentence(sentence: Sentence, speaker: Speaker, *, introduces: bool
             ):
                 instead = instead or says_ended(stated.content, speaker)
                 yield stated
+        place = _PLACE.search(part.text) or place
         instead = instead or bool(_NEW_JOB.match(part.text))
         is_news = is_own(part.text)
 
@@ -138,6 +146,9 @@ def _facts_of_segment(
     elif opening_words is not None:
         is_news = False
     if opening_words is None:
+        _, conjunction, tail = text.rpartition(" and ")
+        if conjunction and (mine := announced(tail, speaker, naming=False)):
+            yield replace(mine, additional=additional)
         return
     alone = opening_words.group(1).upper() == "I"
     for clause in _clauses(text[opening_words.end() :]):
@@ -210,11 +221,18 @@ def _clauses(text: str) -> list[str]:
     return [*found, text[begin:]]
 
 
+def _with_place(text: str, place: Match[str]) -> str:
+    """Put the place that was named before for "there": "got a job in Abuja, so we moved there"."""
+    return _THERE.sub(lambda found: f"{found['verb']} {'to' if found['verb'].endswith('ed') else place['in']} {place['name']}", text, 1)
+
+
 def _with_list(text: str, following: list[Segment]) -> str:
     """Join what commas separate: the items of a list, a country after its town, "not Anna" after "Ann"."""
     if not following or following[0].after != ",":
         return text
     first = following[0].text
+    if moved_in := _MOVED_IN.match(first):
+        return f"{text} and {moved_in['verb']}"
     if _ENDS_IN_NAME.search(text, max(0, len(text) - 12)) and _TITLED.match(first):
         return f"{text}, {first}"
     if _NOT_THE_OTHER.match(first):

@@ -4,7 +4,7 @@ from cloister.domain.patterns import IGNORECASE, Anchored, Pattern, anchored, li
 from cloister.models.rules import refusals
 from cloister.models.rules.categories import Category, category_of
 from cloister.models.rules.changes.times import without_endings
-from cloister.models.rules.changes.values import category_of_value
+from cloister.models.rules.changes.values import category_of_value, without_idioms
 from cloister.models.rules.facts import Fact, Speaker, fact
 from cloister.models.rules.grammar import Person, Predicate, is_past, of_others, of_the_speaker, predicate
 from cloister.models.rules.tables.names import GIVEN_NAMES
@@ -19,7 +19,7 @@ _OWN_NAME = anchored(
 )
 _CORRECTION = anchored(r", not [\w'-]{1,40}$")
 _CALL_ME = anchored(
-    r"(?:(?:you can|please|just|feel free to|pls|from now on,?|now) )*"
+    r"(?:(?:you can|please|just|feel free to|pls|from now on,?|now|I (?:would |really )*(?:like|want|need|prefer|love) you to) )*"
     rf"(?:call me|refer to me as|address me as|use the name(?=.* for me\b)|use(?=.* for me\b)) {_NAMED}(?P<not>, not [\w'-]{{1,40}})?(?= |$)",
     IGNORECASE,
 )
@@ -33,14 +33,14 @@ _TOOK_NAME = anchored(
     rf"(?:name|surname),?(?: of| it is)? {_NAMED}(?![\w'])",
     IGNORECASE,
 )
-_AM_NOW = anchored(rf"I am (?:now {_NAMED}|{_NAMED} now)$", IGNORECASE)
+_AM_NOW = anchored(rf"I am (?:now {_NAMED}|{_NAMED} (?:now|these days|since (?:\w+ ){{0,2}}\w+|as of (?:\w+ ){{0,2}}\w+))$", IGNORECASE)
 _NO_CALL = anchored(
     r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|june|july|august|september|october|november"
     r"|december|christmas|easter|later|back|tomorrow)\b",
     IGNORECASE,
 )
 _THEY_CALL_ME = anchored(
-    r"(my (?:friends|family|colleagues|mates)|everyone|everybody|people|most people|friends) calls? me"
+    r"(my (?:friends|family|colleagues|mates)|everyone|everybody|people|most people|friends)(?: just| now)? calls? me"
     rf" {_NAMED}(?P<now> now| these days)?$",
     IGNORECASE,
 )
@@ -58,7 +58,7 @@ _ATTRIBUTES: tuple[tuple[Category, str, str], ...] = (
     ("work", "boss|manager|employer", r"called|named|an?|from|my|[A-Z]\w*"),
     (
         "work",
-        "job|job title|title|role|position|profession|occupation|major|degree|thesis|dissertation|field|specialty|speciality",
+        "job|job title|title|gig|role|position|profession|occupation|major|degree|thesis|dissertation|field|specialty|speciality",
         "",
     ),
     ("work", "company|business|startup|school|university|college", r"called|named|an?|in|at|based|the|[A-Z]\w*"),
@@ -257,7 +257,7 @@ def _together(text: str, speaker: Speaker) -> Fact | None:
     """ "My partner and I have been together for nine years"."""
     if (named := _WITH_A_NAME.match(text)) and (both := predicate(text[named.end() :], "they")):
         is_lasting = _OF_A_COUPLE.match(both.key) or category_of_value(both, of_both=True)
-        is_lasting = is_lasting and not refusals.has_unresolved_reference(both.key)
+        is_lasting = is_lasting and not refusals.has_unresolved_reference(without_idioms(both.key))
         return (
             fact("family", f"{speaker.subject} and {named.group(1)} {of_the_speaker(both.shown)}")
             if is_lasting
@@ -265,7 +265,7 @@ def _together(text: str, speaker: Speaker) -> Fact | None:
         )
     match = _TOGETHER.match(text)
     said = predicate(text[match.end() :], "they") if match else None
-    if match is None or said is None or refusals.has_unresolved_reference(said.key):
+    if match is None or said is None or refusals.has_unresolved_reference(without_idioms(said.key)):
         return None
     category = category_of(said.key, negated=said.negated, adverbs=said.adverbs)
     category = category or category_of_value(said, of_both=True)

@@ -47,7 +47,7 @@ _DAY = anchored(
 _IS_WHEN = linear(rf" (?:is|was) (?P<when>{RECENTLY})$", IGNORECASE)
 _BIRTHDAY = anchored(
     rf"(?:(?:it|today|yesterday|(?:last )?(?:{WEEKDAYS})|this \w+) (?:is|was|'s) my (?P<age>\d{{1,3}})(?:st|nd|rd|th) (?:birthday|bday|b-day)"
-    rf"|my (?P<aged>\d{{1,3}})(?:st|nd|rd|th) (?:birthday|bday|b-day) (?:was\b|is today))",
+    rf"|my (?P<aged>\d{{1,3}})(?:st|nd|rd|th) (?:(?:birthday|bday|b-day) (?:was\b|is today)|was {RECENTLY}$))",
     IGNORECASE,
 )
 _TODAY = linear(r"\b(?:is|was|'s)\b")
@@ -69,6 +69,21 @@ _PARTNER = anchored(
     IGNORECASE,
 )
 _OVER_WITH = anchored(r"it is (?:all )?over (?:between (?:me and |us, me and )?|with )my (?P<who>boyfriend|girlfriend|husband|wife|partner|fiancé|fiancée)$", IGNORECASE)
+_LEFT_ME = anchored(
+    r"(?:he|she|they) (?:has |have |just |finally |actually )*(?P<verb>broke up with|dumped|left|divorced|split up with|ended things with"
+    r"|walked out on) me(?P<rest>(?: (?:last|this|yesterday|today|for|in|on|after|over) .{1,40})?)$",
+    IGNORECASE,
+)
+_CUT = anchored(rf"(?P<who>{NAME}) (?:has |have |just )*(?:cut|eliminated|axed|scrapped|terminated) my (?P<what>job|position|role)$")
+_MENTIONED = linear(
+    rf"\b(?:my|our) new (?:(?:\w+ )?(?P<home>house|flat|apartment|home|place|condo|studio|townhouse|cottage) in (?P<place>{NAME})"
+    rf"|(?P<job>job|role|position|gig) (?:(?:at|with) (?P<firm>{NAME})|as (?:an? |the )?(?P<title>(?:[a-z'/-]+ ){{0,3}}?[a-z'/-]+)(?=,|$| at | in | with )))"
+)
+_NOT_YET = linear(
+    r"\b(?:looking|look|dream|next|soon|tomorrow|want|wants|hope|hoping|plan|plans|planning|if|when|would|could|might|starts?|will|not|going to"
+    r"|almost|nearly|holiday|vacation|summer|second|weekend home|his|her|their|sold|until|till|before)\b",
+    IGNORECASE,
+)
 _IT_IS = anchored(rf"it is (?P<name>(?-i:{NAMES}))(?P<now> now)?(?P<correction>, not (?-i:[A-Z])\w*)?$", IGNORECASE)
 _OWN = anchored(r"(?:i|we|my|our|i'm|i've|we're|we've|it's official|guess what|(?:\w+ ?){1,3}$)\b", IGNORECASE)
 _THIRD_PERSON = linear(r"\b(?:he|she|they|his|her|their|him|them|he's|she's|they're)\b", IGNORECASE)
@@ -99,8 +114,24 @@ def is_own(text: str) -> bool:
 
 def announced(text: str, speaker: Speaker, *, naming: bool) -> Fact | None:
     """`naming`: a name was spoken of, so that "it's Rob" says what it is. The fact in a segment without contractions of which somebody or something else is the subject."""
-    stated = _done_to(text, speaker) or _day(text, speaker) or _of_mine(text, speaker, naming=naming)
+    stated = _news(text, speaker) or _done_to(text, speaker) or _day(text, speaker) or _of_mine(text, speaker, naming=naming)
     return stated if stated and stated_values(stated.content, speaker) else None
+
+
+def _news(text: str, speaker: Speaker) -> Fact | None:
+    """A new home or job that is only mentioned, and what a partner did: "We love our new flat in Porto", "She dumped me"."""
+    if (left := _LEFT_ME.match(text)) and not _THIRD_PERSON.search(text, left.end("verb")):
+        return fact("family", f"{speaker.whose} partner {left['verb'].lower()} {speaker.inside}{left['rest']}")
+    if cut := _CUT.match(text):
+        return fact("work", f"{speaker.whose} {cut['what'].lower()} at {cut['who']} was cut")
+    mentioned = _MENTIONED.search(text)
+    if mentioned is None or _NOT_YET.search(text):
+        return None
+    if mentioned["home"]:
+        return fact("place", f"{speaker.whose} new {mentioned['home'].lower()} is in {mentioned['place']}")
+    if mentioned["firm"]:
+        return fact("work", f"{speaker.whose} new {mentioned['job'].lower()} is at {mentioned['firm']}")
+    return fact("work", f"{speaker.whose} new {mentioned['job'].lower()} is {mentioned['title']}")
 
 
 def _done_to(text: str, speaker: Speaker) -> Fact | None:

@@ -78,6 +78,8 @@ def _diet_changed(new: Stated, old: Stated) -> bool:
         return new.words == old.words
     if new.words[0] == "meat":
         return old.words[0] in table.MEATLESS
+    if new.words[0] == "fish":
+        return old.words[0] in table.MEATLESS and old.words[0] != "pescatarian"
     return new.words != old.words and new.words[0] in table.DIETS and old.words[0] in table.DIETS
 
 

@@ -26,8 +26,8 @@ _STOPPED = anchored(rf"(?:{table.STOPPED}) (?P<done>[\w-]+ing\b.{{0,60}}|[\w-]+(
 _ENDED = anchored(f"(?:{table.ENDED})$", IGNORECASE)
 _LEFT_CLUB = anchored(table.LEFT_CLUB, IGNORECASE)
 _EXCHANGED = anchored(table.EXCHANGED, IGNORECASE)
-_SOBER = anchored(r"(?:(?:be|have been|got|became|have become) (?:\w+ )?(?:sober|teetotal|a teetotaller|off (?:the )?(?:booze|drink)))\b", IGNORECASE)
-_NO_SMOKER = anchored(r"(?:be|became|have become) an? (?:non-?smoker|ex-smoker|former smoker)\b", IGNORECASE)
+_SOBER = anchored(r"(?:(?:be|have been|got|became|have become) (?:[\w-]+ (?:days|weeks|months|years) |\w+ )?(?:sober|teetotal|a teetotaller|off (?:the )?(?:booze|drink)))\b", IGNORECASE)
+_NO_SMOKER = anchored(r"(?:be|have been) (?:[\w-]+ (?:days|weeks|months|years) )?(?:smoke|nicotine|cigarette)-free\b|(?:be|became|have become) an? (?:non-?smoker|ex-smoker|former smoker)\b", IGNORECASE)
 _NOT_SINCE = anchored(
     r"have (?P<verb>smoked|eaten|drunk|touched|had)(?: an?| any)?(?: (?P<thing>[a-z][\w-]+))? (?:since|in (?:\w+ )?(?:weeks|months|years)|for (?:\w+ )?(?:weeks|months|years))\b",
     IGNORECASE,

@@ -51,6 +51,8 @@ _BEGAN_AS = anchored(rf"{table.BEGAN_AS} (?:an? |the |my |their )?(?P<value>[\w'
 _PROMOTED = anchored(
     rf"{table.PROMOTED} (?:an? |the )?(?P<value>[\w'/&+-]+(?: [\w'/&+-]+){{0,5}}?(?: in (?:chief|charge))?+){_UNTIL}"
 )
+_MADE = anchored(rf"{table.MADE} (?:an? |the )?(?P<value>(?:[\w'/&+-]+ ){{0,4}}?(?i:{table.TITLE}))(?![\w'-])")
+_GOT_JOB = anchored(table.GOT_JOB)
 _MADE_RANK = anchored(f"(?i:{table.MADE_RANK})")
 _ENTERED_FIELD = anchored(f"(?i:{table.ENTERED_FIELD})")
 _LEFT_FIELD = anchored(f"(?i:{table.LEFT_FIELD})")
@@ -139,7 +141,7 @@ def role(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
     if not said.negated and (over := _ended_role(key)):
         return over
     rank = _MADE_RANK.match(key) or _ENTERED_FIELD.match(key)
-    new = _PROMOTED.match(key) or _BECAME.match(key) or rank
+    new = _PROMOTED.match(key) or _BECAME.match(key) or _MADE.match(key) or _GOT_JOB.match(key) or rank
     began, works = _BEGAN_AS.match(key), _WORKS_AS.match(key)
     titled = _HOLDS_TITLE.match(key) if marked else None
     found = new or began or works or _IS_A.match(key) or titled
@@ -169,7 +171,7 @@ def _is_job(words: tuple[str, ...], *, is_new: bool) -> bool:
     """Whether "is a …" names a job. Some are mostly jobs if somebody just became one, and else may be a hobby."""
     if words[-1] in table.OFTEN_JOBS:
         return is_new or len(words) == 1
-    return words[-1] not in single_values.MAYBE_NO_JOB and table.NO_TITLES.isdisjoint(words)
+    return words[-1] not in single_values.MAYBE_NO_JOB and words[-1] not in table.NO_TITLES
 
 
 def _ended_role(key: str) -> tuple[Stated, ...]:

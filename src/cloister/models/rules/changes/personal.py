@@ -23,14 +23,14 @@ _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ni
 _UNITS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _SPELLED = rf"(?:(?P<tens>{'|'.join(_TENS)})(?:[ -](?P<units>{'|'.join(_UNITS)}))?)"
 _YEARS = r"(?: years?[ -](?:old|young)| ?y/?o| ?yrs?(?: old)?)?"
-_AFTER_AGE = rf"(?= (?:and|but|so) |(?: {RECENTLY})*$|,| (?:as of|since|for) )"
+_AFTER_AGE = rf"(?= (?:and|but|so) |(?: {RECENTLY}){{0,3}}$|,(?! ?\d)| (?:as of|since|for) )"
 _AGE = anchored(
     rf"(?:be|have been) (?:(?P<age>\d{{1,3}})|{_SPELLED}){_YEARS}{_AFTER_AGE}"
     rf"|(?:be|have been) an? (?P<aged>\d{{1,3}})[ -]years?[ -]old\b",
     IGNORECASE,
 )
 _TURNED = anchored(
-    rf"(?:(?:have )?(?:turned|hit|reached|became|become)|turn(?=.* today$)) (?:the (?:big|ripe old age of) )?(?:(?P<age>\d{{1,3}})"
+    rf"(?:(?:have )?(?:turned|hit|reached|became|become)|celebrated turning|turn(?=.* today$)) (?:the (?:big|ripe old age of) )?(?:(?P<age>\d{{1,3}})"
     rf"|(?P<dashed>\d-(?:\d|oh|o))|{_SPELLED}){_YEARS}{_AFTER_AGE}",
     IGNORECASE,
 )
@@ -54,9 +54,13 @@ _DIET = anchored(
     IGNORECASE,
 )
 _STOPPED_DIET = anchored(
-    r"(?:have )?(?:stopped|quit|gave up|given up)(?: being)?(?: an?)? (?P<value>vegan|vegetarian|pescatarian)\b", IGNORECASE
+    r"(?:have )?(?:stopped|quit|gave up|given up|dropped|ditched)(?: being)?(?: an?| the| my| their)? (?P<value>vegan|vegetarian|pescatarian|keto)\b", IGNORECASE
 )
-_EATS_MEAT = anchored(r"(?:eat|(?:have )?(?:started|went back to|gone back to) eating|be eating) meat\b", IGNORECASE)
+_EATS_MEAT = anchored(
+    r"(?:eat|(?:have )?(?:started|went back to|gone back to|be back to) eating|be eating) (?:(?P<meat>meat|chicken|beef|pork|steak|bacon|burgers"
+    r"|lamb|turkey)|(?P<fish>fish|seafood|salmon|tuna))\b",
+    IGNORECASE,
+)
 
 
 def relationship(key: str, said: Predicate) -> tuple[Stated, ...]:
@@ -145,9 +149,12 @@ def diet(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
     if found := _DIET.match(key):
         words = (found["value"].lower(),)
         return (Stated(family="diet", subject="diet", words=words, positive=not said.negated, marked=marked),)
-    if _EATS_MEAT.match(key) and not said.negated:
+    if (eats := _EATS_MEAT.match(key)) and not said.negated:
         habit = likings_and_habits(key, said, marked=marked)
-        return (Stated(family="diet", subject="diet", words=("meat",), marked=marked), *habit)
+        is_meat = eats["meat"] is not None and eats["meat"].lower() == "meat"
+        if not is_meat and not (marked or key.startswith(("started", "have started", "went back", "have gone back"))):
+            return habit
+        return (Stated(family="diet", subject="diet", words=("meat" if eats["meat"] else "fish",), marked=marked), *habit)
     return ()
 
 

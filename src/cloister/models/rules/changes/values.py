@@ -28,7 +28,7 @@ _ATTRIBUTES: tuple[tuple[str, Anchored], ...] = (
     ("last name", anchored(r"(?:last name|surname|family name|married name)$")),
     ("name", anchored(r"(?:(?:full|real|legal|given) )?name$")),
     ("first name", anchored(r"(?:first|preferred) name$")),
-    ("role", anchored(r"(?:(?:job )?title|profession|occupation|role|position|job)$")),
+    ("role", anchored(r"(?:(?:job )?title|profession|occupation|role|position|job|gig)$")),
     ("email", anchored(r"e-?mail(?: address)?$")),
     ("relationship", anchored(r"(?:relationship|marital) status$")),
     ("favourite", anchored(r"favou?rite (?!.*s$)[\w -]+$|favou?rite \w+(?:us|ss)$")),
@@ -55,7 +55,7 @@ _TOGETHER = anchored(rf"and (?:their (?:{RELATION})|(?P<value>{NAMES})) (?=\S)")
 
 _BIRTHDAY = anchored(r"(?P<age>\d{1,3})(?:st|nd|rd|th) birthday (?:is|was) (?!next|in|on|coming|tomorrow)")
 _DAY_AT_WORK = anchored(rf"(?P<which>first|last) (?:day|week|shift) (?:(?:at|with|in|as|living in) )?(?P<value>{table.NAME})?.{{0,60}} (?:is|was)\b")
-_CONTRACT = anchored(rf"contract (?:with|at) (?P<value>{table.NAME}) (?:ended|ran out|expired|is over|was (?:not renewed|terminated))\b")
+_CONTRACT = anchored(rf"(?:position|job|role) at (?P<cut>{table.NAME}) was cut$|contract (?:with|at) (?P<value>{table.NAME}) (?:ended|ran out|expired|is over|was (?:not renewed|terminated))\b")
 _OVER = anchored(
     r"(?P<what>divorce|marriage|relationship|engagement|wedding) (?:with [\w ]{1,40}? )?(?:(?:is|was|has been|got|came|went|has come|has gone|has) )?"
     r"(?:now |finally |officially )?(?P<how>final|finali[sz]ed|through|over|off|ended|called off|official|complete|broken off|cancelled"
@@ -207,7 +207,7 @@ def _of_event(text: str, speaker: Speaker) -> tuple[Stated, ...]:
             return (ended("employer", words),)
         return (Stated(family="employer", subject="employer", words=words, marked=True),) if words else ()
     if contract := _CONTRACT.match(text):
-        return (ended("employer", value_words(contract["value"])),)
+        return (ended("employer", value_words(contract["value"] or contract["cut"])),)
     return ()
 
 
@@ -244,7 +244,7 @@ def _attribute_value(name: str, value: str, *, marked: bool) -> tuple[Stated, ..
     if subject is None:
         return ()
     if at := _AT.match(value):
-        subject, value = ("employer", value[at.end() :]) if attribute == "job" else (subject, value)
+        subject, value = ("employer", value[at.end() :]) if attribute in ("job", "gig", "role", "position") else (subject, value)
     elif attribute == "job" and not _A_JOB.match(value):
         return ()
     corrected = _CORRECTION.sub("", value)

@@ -14,7 +14,7 @@ CAME_TO_LIKE = (
     r"|have developed a taste for|(?:have )?(?:got|gotten) hooked on|(?:have )?fallen in love with|fell in love with"
 )
 GONE_OFF = (
-    r"(?:have )?(?:gone|went) off|(?:have )?(?:fallen|fell) out of love with|(?:have )?lost (?:my|their) (?:taste|love|appetite) for"
+    r"(?:have )?(?:gone|went) off|(?:have )?(?:fallen|fell) out of love with|(?:have )?lost (?:(?:my|their) (?:taste|love|appetite) for|interest in|(?:my|their) interest in)"
     r"|(?:have )?(?:grown|grew|got) (?:tired|bored|sick) of"
 )
 NO_THING = words("trouble bed work college university school shape debt town habit fight position course topic script track")
@@ -25,7 +25,9 @@ STOPPED = (
 )
 ENDED = (
     rf"be (?:completely |totally )?off ({_CONSUMED})|(?:have )?(?:cut|cuts) (?:all )?([\w-]+) out(?: of (?:my|their) (?:diet|life))?"
-    r"|(?:have )?kicked (?:my|their|the) ([\w-]+)(?: habit| addiction)|(?:be|went|have gone|have been) "
+    r"|(?:have )?kicked (?:my|their|the) ([\w-]+)(?: habit| addiction)"
+    rf"|(?:have )?kicked (?:my |their |the )?({_CONSUMED})"
+    r"|(?:be|went|have gone|have been) "
     r"(gluten|dairy|sugar|meat|alcohol|caffeine|lactose|nicotine|carb|wheat)-free"
 )
 LEFT_CLUB = (

@@ -22,7 +22,7 @@ MOVED_TO = (
     rf"(?:to|into|in with (?:[\w'-]+ ){{1,3}}?in|in together in)(?: live in)? (?:{A_HOME_IN} )?"
 )
 SETTLED_IN = (
-    rf"(?:(?:have )?settled (?:down )?in|(?:have )?(?:ended|wound) up (?:settling |living |back )?in"
+    rf"(?:(?:have )?settled (?:down )?in|(?:have )?(?:ended|wound) up (?:settling |living |back )?in(?! the)"
     rf"|be (?:(?:all|fully|finally|now|happily) )*(?:settled|moved in|set up|installed)(?: in)? (?:in|at|into)"
     rf"|(?:got|have|have got|picked up|collected) (?:the|our|my|their) keys (?:(?:to|for|of) )?(?:{A_HOME} )?(?:in|to)"
     rf"|had (?:my|our|their) first (?:day|night|week|weekend) (?:living )?in) (?:{A_HOME_IN} )?"

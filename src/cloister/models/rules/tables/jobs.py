@@ -20,7 +20,7 @@ HAS_BEEN_AT = r"have been (?:at|with)"
 JOINED = (
     rf"(?:(?:have )?(?:joined|(?:started|begun|began)(?: back| out| over)?(?: working| work| (?:a|an|my|their) {_NEW}{_JOB})? (?:at|for|with|in)"
     r"|signed (?:on |up )?with|jumped ship to|(?:went|gone|come|came) (?:over |back )?to work (?:for|at)"
-    r"|(?:went|gone|moved|jumped|defected) (?:over|across) to|(?:went|gone) back to working (?:for|at)"
+    r"|(?:went|gone|moved|jumped|defected) (?:over|across|on) to|(?:went|gone) back to working (?:for|at)"
     rf"|(?:got|took|taken|accepted|landed|found|scored|secured|won) (?:a|an|my|the|their) {_NEW}{_JOB} (?:at|with|for)"
     r"|(?:accepted|took|taken) (?:an|the|their) (?:\w+ )?offer (?:from|by|of|at)|made the (?:jump|switch|leap) (?:over )?to)"
     r"|(?:was|got|have been) (?:hired|poached|recruited|headhunted|taken on|employed|snapped up) (?:by|at)"
@@ -31,13 +31,13 @@ JOINED = (
 )
 OUT_OF_WORK = r"""
 had (my|their) last (day|shift|week)(?= (at|with) (the|a|work)\b|$)
-(have )?(quit|left|lost) (my|their) (\w+ )?(job|position)\b
+(have )?(quit|left|lost|packed in|jacked in|chucked in|gave up|given up|walked away from) (my|their) (\w+ )?(job|position)\b
 (have )?quit(?=$| (last|yesterday|today|on|this|in (january|february|march|april|may|june|july|august|september|october|november|december))\b)
 (have )?(resigned|retired)\b(?! (to bed|my|their|the|an?)\b)
 (have )?(switched|changed) (jobs|employers|companies)\b
 (was|got|have been) (fired|laid off|made redundant|let go|sacked|dismissed|axed|canned)\b(?! (early|of)\b)
 got the (sack|boot|axe|chop)\b
-be (unemployed|retired|between jobs|out of (work|a job)|jobless|looking for work)\b
+be (unemployed|retired|between jobs|out of (work|a job)|jobless|looking for (a (new )?job|work)|job[- ]hunting)\b
 (have )?(took|taken|gone into|went into|entered) (early )?retirement\b
 """
 SELF_EMPLOYED = r"""
@@ -72,10 +72,13 @@ BEGAN_AS = (
     rf" (?:a|an|the) {_NEW}(?:job|role|position|post|gig) as|had (?:my|their) first (?:day|week) as)"
 )
 PROMOTED = (
-    r"(?:(?:was|got|have been) (?:promoted|appointed|elevated|bumped up|moved up)(?: to(?: be)?| as)?"
+    r"(?:(?:was|got|have been) (?:promoted|appointed|elevated|bumped up|moved up|bumped)(?: to(?: be)?| as)?"
     r"|(?:was|got|have been) (?:made|named|elected)(?= (?:an? |the |head |partner|chief|director|manager|lead|senior|team|vice|"
     r"principal|president|captain|chair))|(?:have )?(?:moved|stepped) up to)"
 )
+MADE = r"(?:was|got|have been) (?:made|named|elected)"
+GOT_JOB = r"(?:have )?(?:got|landed|took|taken|accepted|started|scored|won) (?:the|that|my|their) (?:new )?(?P<value>(?:[\w'/&+-]+ ){1,4}?)(?:job|role|position|post|gig)(?= (?:at|in|with|on|last|this)\b|$)"
+"""A job by its title: "got the head chef job"."""
 MADE_RANK = (
     r"(?:have )?made (?P<value>(?:senior |equity |junior |vice )?(?:partner|associate|director|manager|captain|major|colonel|sergeant"
     r"|lieutenant|general|principal|president|professor|head chef|team lead|shift lead|supervisor|vp))(?= (?:at|in|this|last|on)\b|$)"
