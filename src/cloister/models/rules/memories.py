@@ -37,7 +37,7 @@ guess what|fun fact|scratch that|speaking of which|as a matter of fact|the thing
 )
 _TIME_FIRST = anchored(
     r"((?:in|since) \d{4}|since (?:january|february|march|april|may|june|july|august|september|october|november|december)"
-    r"|(?:since )?(?:last|this|next) (?:year|month|week|summer|winter|spring|autumn|fall|january|february|march|april"
+    r"|since (?:the|my|our) \w+|(?:since )?(?:last|this|next) (?:year|month|week|summer|winter|spring|autumn|fall|january|february|march|april"
     r"|may|june|july|august|september|october|november|december)|(?:a|two|three|four|five|six|ten|\d+)"
     r" (?:years?|months?|weeks?) ago|now|these days|nowadays|today|yesterday|(?:since|on|last) (?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)|after (?:\w+ ){1,3}?(?:years|months|weeks)(?: (?:at|with|in|of) [\w' ]{1,30}?)?"
     r"|as of (?:\w+ ){0,2}\w+),? (?=(?:i|my|we)\b)",
@@ -77,8 +77,8 @@ have|has|is|are|was|do|can|could|for|with|in|on|at|by|to|please|thanks|yeah|haha
 _TITLED = anchored(r"(?:\d[\w.]*|[A-ZÀ-Þ][\w'.-]*)(?: (?:[A-ZÀ-Þ][\w'.-]*|\d+)){0,2}$")
 _MOVED_IN = anchored(r"(?:and )?(?:(?:we|i|have|we've|i've|just|finally|already) )*(?P<verb>moved in)\b", IGNORECASE)
 _PLACE = linear(rf"\b(?P<in>in|to|at) (?P<name>{NAME})(?![\w'])")
-_THERE = linear(r"\b(?P<verb>moved|relocated|live|living|settled|am|are|I'm|we're|work|working) there\b")
-_SPEAKS_OF_NAME = linear(r"\bmy (?:\w+ )?(?:name|surname)\b", IGNORECASE)
+_THERE = linear(r"\b(?P<verb>moved|relocated|live|living|settled|am|are|I'm|we're|work|working) (?:there|here)\b")
+_SPEAKS_OF_NAME = linear(r"\bmy (?:(?P<last>last |maiden |family |sur)|\w+ )?name\b", IGNORECASE)
 _ENDS_IN_NAME = linear(r" (?:name|surname)$")
 _NOT_THE_OTHER = anchored(r"not (?:[\w'-]++ ?){1,3}$")
 
@@ -119,7 +119,8 @@ def _facts_of_sentence(sentence: Sentence, speaker: Speaker, *, introduces: bool
         if len(part.text) <= _LONGEST_SEGMENT and not refusals.is_hedged(part.text):
             if place is not None:
                 part = replace(part, text=_with_place(part.text, place))
-            naming = position > 0 and bool(_SPEAKS_OF_NAME.search(parts[position - 1].text))
+            spoken_of = _SPEAKS_OF_NAME.search(parts[position - 1].text) if position else None
+            naming = None if spoken_of is None else "last name" if spoken_of["last"] else "name"
             text, when = _without_lead(expanded(_with_list(part.text, following)))
             for stated in _facts_of_segment(
                 text, when, speaker, introduces=introduces, is_news=is_news, instead=instead, naming=naming
@@ -132,7 +133,7 @@ def _facts_of_sentence(sentence: Sentence, speaker: Speaker, *, introduces: bool
 
 
 def _facts_of_segment(
-    text: str, when: str, speaker: Speaker, *, introduces: bool, is_news: bool, instead: bool, naming: bool
+    text: str, when: str, speaker: Speaker, *, introduces: bool, is_news: bool, instead: bool, naming: str | None
 ) -> Iterator[Fact]:
     """`instead`: the sentence said that something ended, so that "I'm in Porto" after it says what took its place."""
     additional = bool(_ADDITIONAL.search(text))
@@ -146,11 +147,10 @@ def _facts_of_segment(
     elif opening_words is not None:
         is_news = False
     if opening_words is None:
-        _, conjunction, tail = text.rpartition(" and ")
-        if conjunction and (mine := announced(tail, speaker, naming=False)):
-            yield replace(mine, additional=additional)
+        yield from _last_clause(text, speaker, additional=additional)
         return
     alone = opening_words.group(1).upper() == "I"
+    is_stated = False
     for clause in _clauses(text[opening_words.end() :]):
         said = predicate(clause + when, "I")
         of_both = alone or (said is not None and said_of_both(said.key))
@@ -161,7 +161,17 @@ def _facts_of_segment(
             # A verb without a subject is trusted only after a clause that was ("the self-acceptance and love theme"), or as news.
             is_news = True
             continue
+        is_stated = True
         yield replace(stated, additional=additional)
+    if not is_stated:
+        yield from _last_clause(text, speaker, additional=additional)
+
+
+def _last_clause(text: str, speaker: Speaker, *, additional: bool) -> Iterator[Fact]:
+    """News after "and": "We filed the papers and the divorce came through"."""
+    _, conjunction, tail = text.rpartition(" and ")
+    if conjunction and (mine := announced(tail, speaker, naming=None)):
+        yield replace(mine, additional=additional)
 
 
 def _stated(said: Predicate, speaker: Speaker, *, of_both: bool, is_news: bool) -> Fact | None:

@@ -14,21 +14,22 @@ from cloister.models.rules.tables.words import MINE, NAMES, PET, RELATION
 _NAMED = rf"((?-i:{NAMES}))"
 _OWN_NAME = anchored(
     r"my ((?:(?:full|first|last|middle|real|maiden|given|family|legal|preferred|new|actual|married) )*"
-    rf"(?:name|surname|nickname(?: at \w+)?))(?: is|'s)(?: actually| now| really)? {_NAMED}(?![\w'])",
+    rf"(?:name|surname|nickname(?: at \w+)?))(?: is|'s| has been changed to| was changed to| (?:has )?changed to| became)(?: actually| now| really)? {_NAMED}(?![\w'])",
     IGNORECASE,
 )
 _CORRECTION = anchored(r", not [\w'-]{1,40}$")
 _CALL_ME = anchored(
     r"(?:(?:you can|please|just|feel free to|pls|from now on,?|now|I (?:would |really )*(?:like|want|need|prefer|love) you to) )*"
-    rf"(?:call me|refer to me as|address me as|use the name(?=.* for me\b)|use(?=.* for me\b)) {_NAMED}(?P<not>, not [\w'-]{{1,40}})?(?= |$)",
+    rf"(?:call me|start calling me|refer to me as|address me as|use the name(?=.* for me\b)|use(?=.* for me\b)) {_NAMED}(?P<not>, not [\w'-]{{1,40}})?(?= |$)",
     IGNORECASE,
 )
+_NOT_CALLED = anchored(rf"(?:please )?(?:stop calling|do not call|quit calling) me {_NAMED}(?: any ?more| now)?$", IGNORECASE)
 _WANTS_TO_BE = anchored(
     rf"I (?:would )?(?:much |really )?(?:prefer|like|rather|want|prefer it|love)(?: to)? be called {_NAMED}(?= |$)", IGNORECASE
 )
 _PREFERS = anchored(rf"I (?:now )?prefer {_NAMED}(?: now| instead| from now on)$", IGNORECASE)
 _TOOK_NAME = anchored(
-    r"I (?:(?:have|just|recently|also) )*(?:took|taken|went back to|gone back to|reverted to|kept|use|am using|am back to)"
+    r"I (?:(?:have|just|recently|also) )*(?:took|taken|went back to|gone back to|reverted to|kept|use|am using|am back to|(?:went|gone) back to using|am back to using)"
     r" (?:my|the|our) (?:(?:husband's|wife's|partner's|spouse's|maiden|married|birth|mother's|father's|last|family|old) ){0,3}"
     rf"(?:name|surname),?(?: of| it is)? {_NAMED}(?![\w'])",
     IGNORECASE,
@@ -159,6 +160,8 @@ def _name(text: str, speaker: Speaker, *, introduces: bool) -> Fact | None:
         return fact("name", f"{speaker.whose} {match.group(1).lower()} is {match.group(2)}{changed}")
     if (match := _WANTS_TO_BE.match(text) or _CALL_ME.match(text)) and not _NO_CALL.match(match.group(1)):
         return fact("name", f"{speaker.subject} wants to be called {match.group(1)}")
+    if match := _NOT_CALLED.match(text):
+        return fact("name", f"{speaker.subject} does not want to be called {match.group(1)}")
     if match := _THEY_CALL_ME.match(text):
         now = "now " if match["now"] else ""
         return fact("name", f"{speaker.subject} is {now}called {match.group(2)} by {of_the_speaker(match.group(1).lower())}")

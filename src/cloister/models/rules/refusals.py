@@ -76,7 +76,7 @@ _REPORTED_BY = anchored(
     r"(?:(?:he|she|they|it|nobody|no one|[A-Z]\w+|[Mm]y \w+|[Tt]he \w+) )?(?:said|says|told|tells|replied|wrote|writes"
     r"|claims|claimed|insists|insisted|whispered|shouted|sang|sings)\b"
 )
-_OWN_REPORT = linear(r"(?:like |as )?i (?:said|told you|mentioned|wrote)(?: that)?\b", IGNORECASE)
+_OWN_REPORT = linear(r"(?:like |as )?i (?:said|told you|mentioned|wrote|asked (?:my \w+|him|her) (?:to marry me|out))(?: that)?\b", IGNORECASE)
 _HEDGE = anywhere(
     r"""
 would|could|might|should|ought|maybe|perhaps|probably|possibly|supposedly|presumably|hypothetically|wish
@@ -122,7 +122,7 @@ _OWN_HEADING = opening(
     r"""
 update|updates|edit|correction|reminder|note|notes|fyi|ps|p\.s|btw|by the way|((good|bad|great|big) )?news|true story|confession
 fact|facts|background|info|information|details|bio|context|situation|intro|introduction|basics|things|profile|story
-me|myself|about (me|myself)|today|preferences|plan|plans|typo
+me|myself|about (me|myself)|today|preferences|plan|plans|typo|thing|announcement|psa|reminder|status|other thing|last thing
 it's official|it is official|(new|current) (job|address|home|place|name|role|title|status)|(life|job|status) (update|news)
 (switched|changed) jobs|plot twist|guess what|(big|major) (change|changes)
 """,
@@ -132,7 +132,7 @@ it's official|it is official|(new|current) (job|address|home|place|name|role|tit
 )
 _ASKS_TO_BE_CALLED = anchored(
     r"(?:(?:hey|hi|so|and|please|also),? ){0,3}(?:can|could|would|will) you (?:please |just |maybe )?"
-    r"(?=(?:call me|refer to me as|address me as) [A-ZÀ-Þ])",
+    r"(?=(?:call me|start calling me|refer to me as|address me as) [A-ZÀ-Þ])",
     IGNORECASE,
 )
 _SPEAKER_FIRST = opening("i|i'm|i've|my|we|we've|we're", lead="and|but|so|well|ok|oh|yes|yeah|no")

@@ -16,7 +16,7 @@ _ADVERBS = r"(?:(?:just|finally|officially|recently|now|currently|newly|actually
 _DID = (
     "moved|relocated|settled|emigrated|turned|started|joined|left|got|gave up|handed in|broke up|split up|sold|bought|switched|changed"
     "|stopped|had|celebrated|hit|landed|took|accepted|signed|lost|retired|resigned|became|remarried|eloped|tied the knot|ended up|went"
-    "|began|dumped|ditched|swapped|traded|graduated|made partner|finali[sz]ed|called off|parted ways|picked up|have|jumped ship"
+    "|began|dumped|ditched|swapped|traded|graduated|made partner|finali[sz]ed|called off|parted ways|picked up|have|jumped ship|kicked|cut out|swore off|do not(?=.* any ?more$)"
 )
 _QUIT = r"quit(?=.* (?:ago|last|today|yesterday|this)\b)"
 _IS_DOING = (
@@ -40,8 +40,8 @@ _DONE_TO_ME = anchored(
     r"|relocated|transferred|moved|let|laid|made|appointed|named|took|brought) me(?P<rest>(?: .{1,80})?)$"
 )
 _DAY = anchored(
-    rf"(?:(?:it|today|yesterday|this|(?:last )?(?:{WEEKDAYS})|this \w+|last \w+)(?: is| was|'s) )?my (?P<which>first|last) (?P<unit>day|week|shift)"
-    r" (?P<rest>(?:at|with|in|as|working|living) .{1,80})$",
+    rf"(?:(?:it|today|yesterday|this|(?:last )?(?:{WEEKDAYS})|this \w+|last \w+)(?: is| was|'s) )?my (?P<which>first|last|final) (?P<unit>day|week|shift)"
+    r" ?(?P<rest>(?:(?:at|with|in|as|working|living) .{1,80})?)$",
     IGNORECASE,
 )
 _IS_WHEN = linear(rf" (?:is|was) (?P<when>{RECENTLY})$", IGNORECASE)
@@ -84,7 +84,7 @@ _NOT_YET = linear(
     r"|almost|nearly|holiday|vacation|summer|second|weekend home|his|her|their|sold|until|till|before)\b",
     IGNORECASE,
 )
-_IT_IS = anchored(rf"it is (?P<name>(?-i:{NAMES}))(?P<now> now)?(?P<correction>, not (?-i:[A-Z])\w*)?$", IGNORECASE)
+_IT_IS = anchored(rf"(?:(?:but|and) )?(?P<first>now )?(?:it|which) is (?P<name>(?-i:{NAMES}))(?P<now> now)?(?P<correction>, not (?-i:[A-Z])\w*)?$", IGNORECASE)
 _OWN = anchored(r"(?:i|we|my|our|i'm|i've|we're|we've|it's official|guess what|(?:\w+ ?){1,3}$)\b", IGNORECASE)
 _THIRD_PERSON = linear(r"\b(?:he|she|they|his|her|their|him|them|he's|she's|they're)\b", IGNORECASE)
 
@@ -112,8 +112,8 @@ def is_own(text: str) -> bool:
     return bool(_OWN.match(text) or with_subject(text)) and not _THIRD_PERSON.search(text)
 
 
-def announced(text: str, speaker: Speaker, *, naming: bool) -> Fact | None:
-    """`naming`: a name was spoken of, so that "it's Rob" says what it is. The fact in a segment without contractions of which somebody or something else is the subject."""
+def announced(text: str, speaker: Speaker, *, naming: str | None) -> Fact | None:
+    """`naming`: the name of a name was spoken of, so that "it's Rob" says what it is. The fact in a segment without contractions of which somebody or something else is the subject."""
     stated = _news(text, speaker) or _done_to(text, speaker) or _day(text, speaker) or _of_mine(text, speaker, naming=naming)
     return stated if stated and stated_values(stated.content, speaker) else None
 
@@ -162,7 +162,7 @@ def _day(text: str, speaker: Speaker) -> Fact | None:
     return None
 
 
-def _of_mine(text: str, speaker: Speaker, *, naming: bool) -> Fact | None:
+def _of_mine(text: str, speaker: Speaker, *, naming: str | None) -> Fact | None:
     if over := _OVER_WITH.match(text):
         return fact("family", f"{speaker.whose} relationship with their {over['who'].lower()} is over")
     if home := _IS_HOME.match(text):
@@ -177,5 +177,5 @@ def _of_mine(text: str, speaker: Speaker, *, naming: bool) -> Fact | None:
     named = _IT_IS.match(text)
     is_given = named is not None and named["name"].split(" ")[0].casefold() in GIVEN_NAMES
     if named and (naming or (is_given and (named["now"] or named["correction"]))):
-        return fact("name", f"{speaker.whose} name is {named['name']}{' now' if named['now'] else ''}{named['correction'] or ''}")
+        return fact("name", f"{speaker.whose} {naming or 'name'} is {named['name']}{' now' if named['now'] else ''}{named['correction'] or ''}")
     return None

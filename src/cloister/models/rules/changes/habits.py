@@ -139,6 +139,8 @@ def exchanges(key: str) -> tuple[Stated, ...]:
 def _stopped(done: str) -> tuple[Stated, ...]:
     """ "stopped playing tennis" ends "plays tennis every Sunday"; "gave up coffee" ends "drinks coffee"."""
     first, _, rest = done.partition(" ")
+    if first.lower() == "the" and rest.lower() in table.INSTRUMENTS:
+        first, rest = rest, ""
     if first.lower() in _NOT_DONE:
         return ()
     if first.endswith("ing"):

@@ -6,6 +6,7 @@ from cloister.models.rules.changes.times import LONG_AGO, SINCE
 from cloister.models.rules.grammar import Predicate
 from cloister.models.rules.tables import homes as table
 from cloister.models.rules.tables import single_values
+from cloister.models.rules.tables.names import PRODUCTS
 
 _NAME = rf"(?P<value>{single_values.NAME}){table.NOT_A_HOME}"
 _LIVES = anchored(rf"{table.LIVES_IN} (?:{table.A_HOME_IN} )?{_NAME}")
@@ -50,6 +51,10 @@ def _new_home(key: str, said: Predicate) -> tuple[Stated, ...]:
     dated = bool(LONG_AGO.search(key, new.end()))
     former = value_words(moved["former"] or "") if moved else ()
     stated = Stated(family="home", subject="home", words=words, marked=True, dated=dated, former=former)
+    if words and words[-1] in table.ORGANISATIONS:
+        return (Stated(family="employer", subject="employer", words=words, marked=True, dated=dated, former=former),)
+    if not words or words[-1] in single_values.NO_EMPLOYER or words[-1] in PRODUCTS:
+        return ()
     if not former:
         return (stated,)
     return (stated, Stated(family="employer", subject="employer", words=words, marked=True, former=former))

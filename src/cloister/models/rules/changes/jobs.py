@@ -59,6 +59,7 @@ _LEFT_FIELD = anchored(f"(?i:{table.LEFT_FIELD})")
 _STOPPED_BEING = anchored(
     rf"{table.STOPPED_BEING}(?P<value>(?:[\w'/&+-]+ ){{0,4}}?(?i:{table.TITLE})(?: of [\w'&-]+)?)(?![\w'-])"
 )
+_FOR_A_LIVING = anchored(table.FOR_A_LIVING)
 _GRADUATED = anchored(r"(?:have )?graduated\b")
 
 
@@ -144,12 +145,12 @@ def role(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
     new = _PROMOTED.match(key) or _BECAME.match(key) or _MADE.match(key) or _GOT_JOB.match(key) or rank
     began, works = _BEGAN_AS.match(key), _WORKS_AS.match(key)
     titled = _HOLDS_TITLE.match(key) if marked else None
-    found = new or began or works or _IS_A.match(key) or titled
+    found = new or began or works or _IS_A.match(key) or titled or (_FOR_A_LIVING.match(key) if marked else None)
     if found is None:
         return ()
     words = value_words(found["value"])
     is_new = marked or bool(new or began)
-    if not words or not (works or began or rank or _is_job(words, is_new=is_new)):
+    if not words or not (works or began or rank or key.endswith(" for a living") or _is_job(words, is_new=is_new)):
         return ()
     stated = Stated(
         family="role",
@@ -170,7 +171,7 @@ def role(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
 def _is_job(words: tuple[str, ...], *, is_new: bool) -> bool:
     """Whether "is a …" names a job. Some are mostly jobs if somebody just became one, and else may be a hobby."""
     if words[-1] in table.OFTEN_JOBS:
-        return is_new or len(words) == 1
+        return is_new or words[0] not in table.PRAISE
     return words[-1] not in single_values.MAYBE_NO_JOB and words[-1] not in table.NO_TITLES
 
 

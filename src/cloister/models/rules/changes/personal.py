@@ -17,6 +17,7 @@ _STATUSES: tuple[tuple[str, Anchored], ...] = tuple(
     for status, _, pattern in (entry.partition("=") for entry in entries(table.STATUSES))
 )
 _PARTNER = linear(rf"\b(?:to|with|dating|seeing|married|called|named|dumped) (?P<value>{table.NAME})")
+_ALONE_AGAIN = anchored(r"be (?:back to being (?:single|alone)|(?:all )?on (?:my|their) own|alone|solo) (?:again|now)$", IGNORECASE)
 _WITH = anchored(rf"be with (?P<value>{NAMES})$")
 _FORMER_PARTNER = linear(r"\b(?:ex|ex-\w+|first (?:wife|husband)|(?:old|former) (?:boyfriend|girlfriend|partner))\b", IGNORECASE)
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
@@ -49,7 +50,7 @@ _CALLED = anchored(
 _NOT_CALLED = anchored(rf"(?:have )?stopped going by (?P<value>{NAMES})$")
 _IS_NAMED = anchored(rf"be (?P<value>{NAMES})$")
 _DIET = anchored(
-    r"(?:be|have been|became|have become|went|have gone|turned|have turned)(?: back to)? (?:a |an )?(?:strict |mostly |fully |full )?"
+    r"(?:be|have been|became|have become|went|have gone|turned|have turned)(?: back to)? (?:a |an )?(?:strict |strictly |mostly |fully |full |completely )?"
     r"(?P<value>vegan|vegetarian|pescatarian|plant-based|carnivore|omnivore|keto)\b",
     IGNORECASE,
 )
@@ -65,6 +66,8 @@ _EATS_MEAT = anchored(
 
 def relationship(key: str, said: Predicate) -> tuple[Stated, ...]:
     """The status that a predicate's key states. That of a former partner says nothing about the present one."""
+    if _ALONE_AGAIN.match(said.key) and not said.negated:
+        return (Stated(family="relationship", subject="relationship", words=("single",)),)
     for status, pattern in _STATUSES:
         if pattern.match(key):
             if _FORMER_PARTNER.search(key):

@@ -54,3 +54,4 @@ _GROUPS = (
 )
 CHOICES = {thing: group for group, things in _GROUPS for thing in things.split()}
 """Things of which a person prefers one: "prefers coffee" after "prefers tea" is a change."""
+INSTRUMENTS = words("violin piano guitar drums cello flute saxophone clarinet trumpet bass viola harp accordion banjo ukulele organ")

@@ -27,7 +27,10 @@ SETTLED_IN = (
     rf"|(?:got|have|have got|picked up|collected) (?:the|our|my|their) keys (?:(?:to|for|of) )?(?:{A_HOME} )?(?:in|to)"
     rf"|had (?:my|our|their) first (?:day|night|week|weekend) (?:living )?in) (?:{A_HOME_IN} )?"
 )
-BOUGHT_IN = rf"(?:have )?(?:bought|rented|took|taken|got|found|built) {A_HOME_IN} "
+BOUGHT_IN = (
+    rf"(?:have )?(?:(?:bought|rented|took|taken|got|found|built) {A_HOME_IN}"
+    r"|(?:went|gone|came|come|returned|headed) (?:(?:back|home|over) )?to) "
+)
 MOVED_IN = (
     r" (?:and|where) (?:(?:i|we|they|have|just|finally|now|then|be) )*(?:moved in|moved there|live there|live|living there|settled in)\b"
 )
@@ -44,3 +47,8 @@ NOT_A_HOME = (
     r"|airport|station|hotel|store|store|shop|app|version|conference|meeting|squad|division)\b)"
 )
 """After a name: it is no town. The first part keeps the name whole."""
+ORGANISATIONS = frozenset(
+    "clinic hospital university college school bank inc corp ltd llc group institute labs studios partners systems technologies "
+    "consulting agency academy council airlines foundation library museum".split()
+)
+"""Last words of names to which one moves for work."""

@@ -30,7 +30,7 @@ JOINED = (
     r"|had (?:my|their) first (?:day|week|shift) (?:at|with|working for|working at)) (?:the (?:team|crew|folks|people) (?:at|of) )?"
 )
 OUT_OF_WORK = r"""
-had (my|their) last (day|shift|week)(?= (at|with) (the|a|work)\b|$)
+had (my|their) (last|final) (day|shift|week)(?= (at|with) (the|a|work)\b|$)
 (have )?(quit|left|lost|packed in|jacked in|chucked in|gave up|given up|walked away from) (my|their) (\w+ )?(job|position)\b
 (have )?quit(?=$| (last|yesterday|today|on|this|in (january|february|march|april|may|june|july|august|september|october|november|december))\b)
 (have )?(resigned|retired)\b(?! (to bed|my|their|the|an?)\b)
@@ -49,7 +49,7 @@ work (for (themselves|myself|ourselves)|freelance)\b|freelance(?! for)\b
 """
 LEFT = (
     r"(?:(?:have )?(?:left|quit|resigned from|stopped working (?:at|for)|walked (?:out of|away from|out on)|parted ways with"
-    r"|retired from|had (?:my|their) last (?:day|week|shift) (?:at|with))|be (?:done (?:with|at)|out of|gone from|finished (?:with|at)))"
+    r"|retired from|had (?:my|their) (?:last|final) (?:day|week|shift) (?:at|with))|be (?:done (?:with|at)|out of|gone from|finished (?:with|at)))"
 )
 NO_LEAVING = (
     r" (?:at|early|late|this (?:morning|evening|afternoon)|today|tonight|yesterday|around|before|after|by|with|for (?:the"
@@ -77,7 +77,7 @@ PROMOTED = (
     r"principal|president|captain|chair))|(?:have )?(?:moved|stepped) up to)"
 )
 MADE = r"(?:was|got|have been) (?:made|named|elected)"
-GOT_JOB = r"(?:have )?(?:got|landed|took|taken|accepted|started|scored|won) (?:the|that|my|their) (?:new )?(?P<value>(?:[\w'/&+-]+ ){1,4}?)(?:job|role|position|post|gig)(?= (?:at|in|with|on|last|this)\b|$)"
+GOT_JOB = r"(?:have )?(?:(?:got|landed|took|taken|accepted|started|scored|won) (?:the|that|my|their)|(?:moved|stepped|transitioned|switched|slid) (?:in)?to (?:the|an?|my|their)) (?:new )?(?P<value>(?:[\w'/&+-]+ ){1,4}?)(?:job|role|position|post|gig)(?= (?:at|in|with|on|last|this)\b|$)"
 """A job by its title: "got the head chef job"."""
 MADE_RANK = (
     r"(?:have )?made (?P<value>(?:senior |equity |junior |vice )?(?:partner|associate|director|manager|captain|major|colonel|sergeant"
@@ -113,5 +113,7 @@ NO_TITLES = words(
     "partner"
 )
 """What people become besides their job."""
+FOR_A_LIVING = r"(?:be )?(?P<value>[a-z]+ (?:[\\w'-]+ ){0,4}?)for a living$"
+PRAISE = words("good great decent terrible bad awful amateur keen avid passionate hobby home better excellent mediocre")
 OFTEN_JOBS = words("cook baker photographer painter writer illustrator carer caregiver potter gardener coach model artist journalist")
 """What many do for pleasure, but who say that they became one mostly work as one."""
