@@ -160,6 +160,12 @@ def _leading_adverbs(words: list[str]) -> tuple[list[str], list[str]]:
     return found, words[6:]
 
 
+def first_verb(text: str) -> str:
+    """The first word after adverbs, in lower case: "finally moved" → "moved"."""
+    _, rest = _leading_adverbs(text.split(" ", 8))
+    return rest[0].lower() if rest else ""
+
+
 def is_past(verb: str) -> bool:
     return verb in _IRREGULAR_PAST or (verb.endswith("ed") and len(verb) > 3 and verb not in _NOT_PAST)
 

@@ -10,7 +10,7 @@ from cloister.models.rules.changes.announcements import announced, is_own, with_
 from cloister.models.rules.changes.times import without_endings
 from cloister.models.rules.changes.values import category_of_value, has_one_value, says_ended, without_idioms
 from cloister.models.rules.facts import Fact, Speaker, fact, speaker_named
-from cloister.models.rules.grammar import Predicate, expanded, is_past, of_the_speaker, predicate
+from cloister.models.rules.grammar import Predicate, expanded, first_verb, is_past, of_the_speaker, predicate
 from cloister.models.rules.possessions import fact_of_mine
 from cloister.models.rules.sentences import Segment, Sentence, segments, sentences
 from cloister.models.rules.tables.notation import opening
@@ -220,7 +220,7 @@ def _without_trailing(text: str) -> str:
 
 def _clauses(text: str) -> list[str]:
     """Split "live in Lisbon and work at Siemens"; after an infinitive or "who", "and" continues that clause."""
-    past = is_past(text.split(" ", 1)[0].lower())
+    past = is_past(first_verb(text))
     found: list[str] = []
     begin = 0
     for conjunction in (_AND_WORD if past else _AND_VERB).finditer(text):
@@ -233,7 +233,13 @@ def _clauses(text: str) -> list[str]:
 
 def _with_place(text: str, place: Match[str]) -> str:
     """Put the place that was named before for "there": "got a job in Abuja, so we moved there"."""
-    return _THERE.sub(lambda found: f"{found['verb']} {'to' if found['verb'].endswith('ed') else place['in']} {place['name']}", text, 1)
+    return _THERE.sub(lambda found: f"{found['verb']} {_preposition(found['verb'], place['in'])} {place['name']}", text, 1)
+
+
+def _preposition(verb: str, before: str) -> str:
+    if verb.endswith("ed"):
+        return "in" if verb == "settled" else "to"
+    return "in" if before == "to" else before
 
 
 def _with_list(text: str, following: list[Segment]) -> str:

@@ -49,7 +49,7 @@ _IN_A_STORY = anywhere(
 _ASKS = opening(
     r"""
 what|what's|whats|where|where's|who|who's|whose|whom|why|how|how's|which|when (did|do|does|will|is|was|are|should)
-do|does|did|am|is|are|was|were|can|could|should|shall|will|would|may|might|(has|had)(?! (a|an|my|our|to) )|have (i|you|we|they)
+do|does|did|am|is|are|was|were|can(?!'t)|could|should|shall|will|would|may|might|(has|had)(?! (a|an|my|our|to) )|have (i|you|we|they)
 don't (i|you)|can't (you|i|we)|(isn't|aren't|wasn't|won't|haven't|doesn't|didn't) (i|you|we|they|he|she|it|this|that|there|the|my|your|people)
 any (idea|chance|thoughts|tips|suggestions|advice|recommendations)
 tell me|remind me|explain|describe|guess(?! what,)|wonder|wondering

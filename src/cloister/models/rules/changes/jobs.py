@@ -72,7 +72,7 @@ def employer(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
     joined = _JOINED.match(key) or _STARTED_SOMEWHERE.match(key)
     if joined:
         words = value_words(joined["value"])
-        rest = {*words, *value_words(key[joined.end() :])}
+        rest = {*words, *value_words(key[joined.end() :])[:2]}
         if said.negated or not rest.isdisjoint(single_values.NO_EMPLOYMENT) or _TEAM.match(key, joined.end()):
             return ()
         if not single_values.NO_EMPLOYER.isdisjoint(words):

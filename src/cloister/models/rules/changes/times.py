@@ -21,7 +21,7 @@ SINCE = linear(
     IGNORECASE,
 )
 NOT_YET = linear(
-    r"\b(?:next|tomorrow|soon|going to|about to|almost|nearly|from (?:january|february|march|april|may|june|july|august"
+    r"\b(?:next|tomorrow|soon|going to(?! (?:the|a|my|their|church|yoga|school|work|bed|bars|pubs|clubs|concerts|therapy|meetings)\b)|about to|almost|nearly|from (?:january|february|march|april|may|june|july|august"
     r"|september|october|november|december)|in (?:a|two|three|four|six|\d+) (?:days?|weeks?|months?|years?))\b(?! to\b)",
     IGNORECASE,
 )

@@ -87,7 +87,7 @@ _BEGINNINGS = words(
     "care mind drive cancelled canceled replaced eliminated managed like love enjoy live work retrained qualified celebrated marked divorced remarried married tied eloped lost cut kicked swore fell grew learned came signed headed"
 )
 """The first words of keys that the patterns of values can match."""
-_IDIOMS = linear(r"\bcalled it (?:off|quits)\b|\b(?:live|moved|living) there\b")
+_IDIOMS = linear(r"\bcalled it (?:off|quits)\b|\b(?:live|moved|living) there\b|\bthis (?:morning|afternoon|evening|past \w+)\b")
 _NAMES = frozenset({"name", "last name", "first name", "called", "nickname"})
 
 

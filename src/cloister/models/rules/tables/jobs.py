@@ -113,7 +113,7 @@ NO_TITLES = words(
     "partner"
 )
 """What people become besides their job."""
-FOR_A_LIVING = r"(?:be )?(?P<value>[a-z]+ (?:[\\w'-]+ ){0,4}?)for a living$"
+FOR_A_LIVING = r"(?:be )?(?P<value>[a-z]+ (?:[\w'-]+ ){0,4}?)for a living$"
 PRAISE = words("good great decent terrible bad awful amateur keen avid passionate hobby home better excellent mediocre")
 OFTEN_JOBS = words("cook baker photographer painter writer illustrator carer caregiver potter gardener coach model artist journalist")
 """What many do for pleasure, but who say that they became one mostly work as one."""

@@ -43,7 +43,7 @@ NO_TOWN = words(
 NO_EMPLOYER = words("instagram facebook twitter linkedin reddit discord tiktok whatsapp telegram slack youtube netflix")
 NO_EMPLOYMENT = words(
     "club gym team choir band class group league church party course society orchestra union community call meeting forum "
-    "association volunteer volunteers member night home all least present once first ten two three four five six seven eight"
+    "association volunteer volunteers member night home all least present once first ten"
 )
 MAYBE_NO_JOB = words(
     "volunteer retiree pensioner veteran hobbyist gamer vegetarian vegan pescatarian teetotaller smoker non-smoker christian "
