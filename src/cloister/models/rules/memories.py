@@ -23,13 +23,16 @@ _LONGEST_TRAILING = 20
 _SAYS_I = linear(r"\b(?:i|my|me|our|we|we're|we've)\b", IGNORECASE)
 _LEAD = opening(
     r"""
-and|but|so|because|cause|cuz|since|although|though|plus|also|yet|then|besides|first(?! (day|week|shift))|first of all|again|after all
-(i )?(can't|cannot|can hardly) believe( that)?|(it )?turns out( that)?|believe it or not|as it happens|heads up|(small|quick|big|little) update
-funny enough|funnily enough|for what it's worth|in other news|(big|exciting|happy|sad) news
-well|oh|yes|yeah|yep|no(?! longer| more)|nope|nah|ok|okay|hey|hi|hello|hi there|hey there|thanks|haha|lol|wow|hmm|um|uh|true|sorry|wait
-btw|by the way|fyi|ps|p\.s\.|actually|honestly|personally|basically|anyway|anyways|look|tbh|to be honest|in fact
-luckily|sadly|unfortunately|fortunately|recently(?! \w+ed )|lately|currently(?=,| (i|my|we|i'm|we're) )|nowadays|these days|right now
-as you know|you see|as for me|(as|like) i (said|mentioned|told you)|i told you( that)?|just so you know
+and|but|so|because|cause|cuz|since|although|though|plus|also|yet|then|besides|first(?! (day|week|shift))|first of all
+again|after all
+(i )?(can't|cannot|can hardly) believe( that)?|(it )?turns out( that)?|believe it or not|as it happens
+heads up|(small|quick|big|little) update|funny enough|funnily enough|for what it's worth|in other news|(big|exciting|happy|sad) news
+well|oh|yes|yeah|yep|no(?! longer| more)|nope|nah|ok|okay|hey|hi|hello|hi there|hey there|thanks|haha|lol|wow|hmm
+um|uh|true|sorry|wait|by the way
+btw|fyi|ps|p\.s\.|actually|honestly|personally|basically|anyway|anyways|look|tbh|to be honest|in fact
+luckily|sadly|unfortunately|fortunately|recently(?! \w+ed )|lately|currently(?=,| (i|my|we|i'm|we're) )
+nowadays|these days|right now|as you know|you see|as for me|(as|like) i (said|mentioned|told you)
+i told you( that)?|just so you know
 for (future )?reference|for the record|for context|(please )?(remember|note|keep in mind|don't forget|know)( that)?
 guess what|fun fact|scratch that|speaking of which|as a matter of fact|the thing is|truth is|one more thing|good news
 """,
@@ -37,9 +40,11 @@ guess what|fun fact|scratch that|speaking of which|as a matter of fact|the thing
 )
 _TIME_FIRST = anchored(
     r"((?:in|since) \d{4}|since (?:january|february|march|april|may|june|july|august|september|october|november|december)"
-    r"|since (?:the|my|our) \w+|(?:since )?(?:last|this|next) (?:year|month|week|summer|winter|spring|autumn|fall|january|february|march|april"
+    r"|since (?:the|my|our) \w+|(?:since )?(?:last|this|next) (?:year|month|week|summer|winter|spring|autumn|fall|january"
+    r"|february|march|april"
     r"|may|june|july|august|september|october|november|december)|(?:a|two|three|four|five|six|ten|\d+)"
-    r" (?:years?|months?|weeks?) ago|now|these days|nowadays|today|yesterday|(?:since|on|last) (?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)|after (?:\w+ ){1,3}?(?:years|months|weeks)(?: (?:at|with|in|of) [\w' ]{1,30}?)?"
+    r" (?:years?|months?|weeks?) ago|now|these days|nowadays|today|yesterday|(?:since|on|last) (?:monday|tuesday|wednesday"
+    r"|thursday|friday|saturday|sunday)|after (?:\w+ ){1,3}?(?:years|months|weeks)(?: (?:at|with|in|of) [\w' ]{1,30}?)?"
     r"|as of (?:\w+ ){0,2}\w+),? (?=(?:i|my|we)\b)",
     IGNORECASE,
 )
@@ -52,7 +57,7 @@ _TRAILING = linear(
 _ADDITIONAL = linear(
     r"\b(?:also|too|as well|second|another|on the side|part of the year|in addition|besides)\b", IGNORECASE
 )
-_NEW_JOB = anchored(r"(?:new|changed|switched) (?:job|jobs|employer|employers|address|home|place)$", IGNORECASE)
+_NEW_JOB = anchored(r"(?:new|changed|switched) (?:job|jobs|employer|employers|address|home|location)$", IGNORECASE)
 _I_OR_WE = anchored(r"(I|i|[Ww]e) (?=\S)")
 
 # A verb that can also be a noun ("food and drink") needs a word after it that follows verbs.
@@ -63,7 +68,10 @@ _AND_VERB = linear(
     r"|(?:love|hate|like|enjoy|own|adore|collect|eat|wear|prefer|suffer|am|have|do not|cannot|refuse|need|want|think|keep|try"
     r"|make|go|get|see|know|feel|take|find|spend|tend|do|always|never|usually|often|sometimes)\b))",
 )
-_AND_WORD = linear(r" and (?!(?:(?:have|just|finally|now|then) )*(?:moved in|moved there|live there|live)\b)(?=(?:(?:also|then|never|recently|finally|later) )*(?P<verb>[a-z]+)\b)")
+_AND_WORD = linear(
+    r" and (?!(?:(?:have|just|finally|now|then) )*(?:moved in|moved there|live there|live)\b)(?=(?:(?:also|then|never|recently"
+    r"|finally|later) )*(?P<verb>[a-z]+)\b)"
+)
 _CONTINUES = linear(r"\b(?:to (?!the |a |an |my )[a-z]+|will|cannot|can|not|who|that|which)\b")
 
 _NO_ITEM = opening(
@@ -76,7 +84,7 @@ have|has|is|are|was|do|can|could|for|with|in|on|at|by|to|please|thanks|yeah|haha
 )
 _TITLED = anchored(r"(?:\d[\w.]*|[A-ZÀ-Þ][\w'.-]*)(?: (?:[A-ZÀ-Þ][\w'.-]*|\d+)){0,2}$")
 _MOVED_IN = anchored(r"(?:and )?(?:(?:we|i|have|we've|i've|just|finally|already) )*(?P<verb>moved in)\b", IGNORECASE)
-_PLACE = linear(rf"\b(?P<in>in|to|at) (?P<name>{NAME})(?![\w'])")
+_LOCATION = linear(rf"\b(?P<in>in|to|at) (?P<name>{NAME})(?![\w'])")
 _THERE = linear(r"\b(?P<verb>moved|relocated|live|living|settled|am|are|I'm|we're|work|working) (?:there|here)\b")
 _SPEAKS_OF_NAME = linear(r"\bmy (?:(?P<last>last |maiden |family |sur)|\w+ )?name\b", IGNORECASE)
 _ENDS_IN_NAME = linear(r" (?:name|surname)$")
@@ -109,7 +117,7 @@ def _facts_of_sentence(sentence: Sentence, speaker: Speaker, *, introduces: bool
         parts = parts[:-1]
     if any(refusals.is_reported(part.text) for part in parts[1:]):
         return
-    instead, place = False, None
+    instead, location = False, None
     for position, part in enumerate(parts):
         following = parts[position + 1 : position + 1 + _MOST_ITEMS]
         if refusals.invalidates_rest(part.text):
@@ -117,8 +125,8 @@ def _facts_of_sentence(sentence: Sentence, speaker: Speaker, *, introduces: bool
         if following and following[0].after == ":" and not refusals.is_own_heading(part.text):
             return
         if len(part.text) <= _LONGEST_SEGMENT and not refusals.is_hedged(part.text):
-            if place is not None:
-                part = replace(part, text=_with_place(part.text, place))
+            if location is not None:
+                part = replace(part, text=_with_location(part.text, location))
             spoken_of = _SPEAKS_OF_NAME.search(parts[position - 1].text) if position else None
             naming = None if spoken_of is None else "last name" if spoken_of["last"] else "name"
             text, when = _without_lead(expanded(_with_list(part.text, following)))
@@ -127,7 +135,7 @@ def _facts_of_sentence(sentence: Sentence, speaker: Speaker, *, introduces: bool
             ):
                 instead = instead or says_ended(stated.content, speaker)
                 yield stated
-        place = _PLACE.search(part.text) or place
+        location = _LOCATION.search(part.text) or location
         instead = instead or bool(_NEW_JOB.match(part.text))
         is_news = is_own(part.text)
 
@@ -135,7 +143,7 @@ def _facts_of_sentence(sentence: Sentence, speaker: Speaker, *, introduces: bool
 def _facts_of_segment(
     text: str, when: str, speaker: Speaker, *, introduces: bool, is_news: bool, instead: bool, naming: str | None
 ) -> Iterator[Fact]:
-    """`instead`: the sentence said that something ended, so that "I'm in Porto" after it says what took its place."""
+    """`instead`: the sentence said that something ended, so that "I'm in Porto" after it says what took its location."""
     additional = bool(_ADDITIONAL.search(text))
     text = _without_trailing(text)
     if mine := fact_of_mine(text, speaker, introduces=introduces) or announced(text, speaker, naming=naming):
@@ -231,9 +239,11 @@ def _clauses(text: str) -> list[str]:
     return [*found, text[begin:]]
 
 
-def _with_place(text: str, place: Match[str]) -> str:
-    """Put the place that was named before for "there": "got a job in Abuja, so we moved there"."""
-    return _THERE.sub(lambda found: f"{found['verb']} {_preposition(found['verb'], place['in'])} {place['name']}", text, 1)
+def _with_location(text: str, location: Match[str]) -> str:
+    """Put the location that was named before for "there": "got a job in Abuja, so we moved there"."""
+    return _THERE.sub(
+        lambda found: f"{found['verb']} {_preposition(found['verb'], location['in'])} {location['name']}", text, 1
+    )
 
 
 def _preposition(verb: str, before: str) -> str:

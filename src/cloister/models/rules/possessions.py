@@ -14,29 +14,38 @@ from cloister.models.rules.tables.words import MINE, NAMES, PET, RELATION
 _NAMED = rf"((?-i:{NAMES}))"
 _OWN_NAME = anchored(
     r"my ((?:(?:full|first|last|middle|real|maiden|given|family|legal|preferred|new|actual|married) )*"
-    rf"(?:name|surname|nickname(?: at \w+)?))(?: is|'s| has been changed to| was changed to| (?:has )?changed to| became)(?: actually| now| really)? {_NAMED}(?![\w'])",
+    rf"(?:name|surname|nickname(?: at \w+)?))(?: is|'s| has been changed to| was changed to| (?:has )?changed to"
+    rf"| became)(?: actually| now| really)? {_NAMED}(?![\w'])",
     IGNORECASE,
 )
 _CORRECTION = anchored(r", not [\w'-]{1,40}$")
 _CALL_ME = anchored(
     r"(?:(?:you can|please|just|feel free to|pls|from now on,?|now|I (?:would |really )*(?:like|want|need|prefer|love) you to) )*"
-    rf"(?:call me|start calling me|refer to me as|address me as|use the name(?=.* for me\b)|use(?=.* for me\b)) {_NAMED}(?P<not>, not [\w'-]{{1,40}})?(?= |$)",
+    rf"(?:call me|start calling me|refer to me as|address me as|use the name(?=.* for me\b)"
+    rf"|use(?=.* for me\b)) {_NAMED}(?P<not>, not [\w'-]{{1,40}})?(?= |$)",
     IGNORECASE,
 )
-_NOT_CALLED = anchored(rf"(?:please )?(?:stop calling|do not call|quit calling) me {_NAMED}(?: any ?more| now)?$", IGNORECASE)
+_NOT_CALLED = anchored(
+    rf"(?:please )?(?:stop calling|do not call|quit calling) me {_NAMED}(?: any ?more| now)?$", IGNORECASE
+)
 _WANTS_TO_BE = anchored(
-    rf"I (?:would )?(?:much |really )?(?:prefer|like|rather|want|prefer it|love)(?: to)? be called {_NAMED}(?= |$)", IGNORECASE
+    rf"I (?:would )?(?:much |really )?(?:prefer|like|rather|want|prefer it|love)(?: to)? be called {_NAMED}(?= |$)",
+    IGNORECASE,
 )
 _PREFERS = anchored(rf"I (?:now )?prefer {_NAMED}(?: now| instead| from now on)$", IGNORECASE)
 _TOOK_NAME = anchored(
-    r"I (?:(?:have|just|recently|also) )*(?:took|taken|went back to|gone back to|reverted to|kept|use|am using|am back to|(?:went|gone) back to using|am back to using)"
+    r"I (?:(?:have|just|recently|also) )*(?:took|taken|went back to|gone back to|reverted to|kept|use|am using|am back to"
+    r"|(?:went|gone) back to using|am back to using)"
     r" (?:my|the|our) (?:(?:husband's|wife's|partner's|spouse's|maiden|married|birth|mother's|father's|last|family|old) ){0,3}"
     rf"(?:name|surname),?(?: of| it is)? {_NAMED}(?![\w'])",
     IGNORECASE,
 )
-_AM_NOW = anchored(rf"I am (?:now {_NAMED}|{_NAMED} (?:now|these days|since (?:\w+ ){{0,2}}\w+|as of (?:\w+ ){{0,2}}\w+))$", IGNORECASE)
+_AM_NOW = anchored(
+    rf"I am (?:now {_NAMED}|{_NAMED} (?:now|these days|since (?:\w+ ){{0,2}}\w+|as of (?:\w+ ){{0,2}}\w+))$", IGNORECASE
+)
 _NO_CALL = anchored(
-    r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|june|july|august|september|october|november"
+    r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|june|july|august|september|october"
+    r"|november"
     r"|december|christmas|easter|later|back|tomorrow)\b",
     IGNORECASE,
 )
@@ -83,7 +92,8 @@ _ATTRIBUTES: tuple[tuple[Category, str, str], ...] = (
 """The category, the attributes, and what a value must begin with to be a lasting fact."""
 _ATTRIBUTE = anchored(
     r"my ((?:(?:current|new|main|biggest|old|next|own|all-time|whole|day) )*"
-    rf"(?:{'|'.join(names for _, names, _ in _ATTRIBUTES)})) (is now|are now|now is|is|are|was|were|(?:has )?changed to|has become) (.+)$",
+    rf"(?:{'|'.join(names for _, names, _ in _ATTRIBUTES)})) (is now|are now|now is|is|are|was|were|(?:has )?changed to"
+    rf"|has become) (.+)$",
     IGNORECASE,
 )
 _ANYTHING = anchored("")
@@ -102,7 +112,8 @@ making|acting|doing|getting|going|being|coming|asking|telling|looking
 """
 )
 _FAVOURITE = anchored(
-    r"(.{2,50}?) (is|are) my ((?:all-time |absolute |current |new )?favou?rite [\w-]+(?: [\w-]+){0,3}?)(?P<now> now| these days)?$", IGNORECASE
+    r"(.{2,50}?) (is|are) my ((?:all-time |absolute |current |new )?favou?rite [\w-]+(?: [\w-]+){0,3}?)(?P<now> now| these days)?$",
+    IGNORECASE,
 )
 _NO_FAVOURITE = opening(
     r"it|this|that|these|those|he|she|they|which|what|who|one|here|there|such|both|your?|and|but|or"
@@ -164,7 +175,9 @@ def _name(text: str, speaker: Speaker, *, introduces: bool) -> Fact | None:
         return fact("name", f"{speaker.subject} does not want to be called {match.group(1)}")
     if match := _THEY_CALL_ME.match(text):
         now = "now " if match["now"] else ""
-        return fact("name", f"{speaker.subject} is {now}called {match.group(2)} by {of_the_speaker(match.group(1).lower())}")
+        return fact(
+            "name", f"{speaker.subject} is {now}called {match.group(2)} by {of_the_speaker(match.group(1).lower())}"
+        )
     if match := _TOOK_NAME.match(text):
         return fact("name", f"{speaker.whose} last name is {match.group(1)} now")
     if (match := _PREFERS.match(text)) and _is_given(match.group(1)):

@@ -49,8 +49,10 @@ _IN_A_STORY = anywhere(
 _ASKS = opening(
     r"""
 what|what's|whats|where|where's|who|who's|whose|whom|why|how|how's|which|when (did|do|does|will|is|was|are|should)
-do|does|did|am|is|are|was|were|can(?!'t)|could|should|shall|will|would|may|might|(has|had)(?! (a|an|my|our|to) )|have (i|you|we|they)
-don't (i|you)|can't (you|i|we)|(isn't|aren't|wasn't|won't|haven't|doesn't|didn't) (i|you|we|they|he|she|it|this|that|there|the|my|your|people)
+do|does|did|am|is|are|was|were|can(?!'t)|could|should|shall|will|would|may|might
+(has|had)(?! (a|an|my|our|to) )|have (i|you|we|they)
+don't (i|you)|can't (you|i|we)
+(isn't|aren't|wasn't|won't|haven't|doesn't|didn't) (i|you|we|they|he|she|it|this|that|there|the|my|your|people)
 any (idea|chance|thoughts|tips|suggestions|advice|recommendations)
 tell me|remind me|explain|describe|guess(?! what,)|wonder|wondering
 """,
@@ -76,7 +78,10 @@ _REPORTED_BY = anchored(
     r"(?:(?:he|she|they|it|nobody|no one|[A-Z]\w+|[Mm]y \w+|[Tt]he \w+) )?(?:said|says|told|tells|replied|wrote|writes"
     r"|claims|claimed|insists|insisted|whispered|shouted|sang|sings)\b"
 )
-_OWN_REPORT = linear(r"(?:like |as )?i (?:said|told you|mentioned|wrote|asked (?:my \w+|him|her) (?:to marry me|out))(?: that)?\b", IGNORECASE)
+_OWN_REPORT = linear(
+    r"(?:like |as )?i (?:said|told you|mentioned|wrote|asked (?:my \w+|him|her) (?:to marry me|out))(?: that)?\b",
+    IGNORECASE,
+)
 _HEDGE = anywhere(
     r"""
 would|could|might|should|ought|maybe|perhaps|probably|possibly|supposedly|presumably|hypothetically|wish

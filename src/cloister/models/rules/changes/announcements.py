@@ -14,9 +14,12 @@ from cloister.models.rules.tables.words import NAMES
 
 _ADVERBS = r"(?:(?:just|finally|officially|recently|now|currently|newly|actually|already|no longer|not|literally|also|today) )*"
 _DID = (
-    "moved|relocated|settled|emigrated|turned|started|joined|left|got|gave up|handed in|broke up|split up|sold|bought|switched|changed"
-    "|stopped|had|celebrated|hit|landed|took|accepted|signed|lost|retired|resigned|became|remarried|eloped|tied the knot|ended up|went"
-    "|began|dumped|ditched|swapped|traded|graduated|made partner|finali[sz]ed|called off|parted ways|picked up|have|jumped ship|kicked|cut out|swore off|do not(?=.* any ?more$)"
+    "moved|relocated|settled|emigrated|turned|started|joined|left|got|gave up|handed in|broke up|split up|sold|bought|switched"
+    "|changed"
+    "|stopped|had|celebrated|hit|landed|took|accepted|signed|lost|retired|resigned|became|remarried|eloped|tied the knot"
+    "|ended up|went"
+    "|began|dumped|ditched|swapped|traded|graduated|made partner|finali[sz]ed|called off|parted ways|picked up|have|jumped ship"
+    "|kicked|cut out|swore off|do not(?=.* any ?more$)"
 )
 _QUIT = r"quit(?=.* (?:ago|last|today|yesterday|this)\b)"
 _IS_DOING = (
@@ -31,22 +34,27 @@ _AFTER_STATE = r"(?=$|,| (?:again|now|since|for|as of|these days|at last|yesterd
 _WAS_DONE = "promoted|laid off|fired|hired|made redundant|let go|sacked|appointed|poached|transferred|relocated"
 _WITHOUT_SUBJECT = anchored(
     rf"(?P<adverbs>{_ADVERBS})(?:(?P<did>(?:{_DID})\b|{_QUIT})|(?P<doing>(?:{_IS_DOING})\b)|(?P<state>(?:{_IS}){_AFTER_STATE})"
-    rf"|(?P<done>(?:{_WAS_DONE})\b)|(?P<first>(?:my )?first (?:day|week|shift) (?:at|with|as|in|working|living)\b)|(?P<cut>quit\b)|(?P<job>(?:a )?new (?:job|role|position) (?:at|with|as)\b))",
+    rf"|(?P<done>(?:{_WAS_DONE})\b)|(?P<first>(?:my )?first (?:day|week|shift) (?:at|with|as|in|working|living)\b)"
+    rf"|(?P<cut>quit\b)|(?P<job>(?:a )?new (?:job|role|position) (?:at|with|as)\b))",
     IGNORECASE,
 )
 _DONE_TO_ME = anchored(
-    rf"(?P<who>[Tt]hey|{NAME}|(?:[Mm]y|[Oo]ur|[Tt]he) (?:\w+ ){{0,2}}?(?:boss|company|employer|work|job|manager|firm|office|school|hospital))"
-    r" (?:have |has |just |finally |recently |actually )*(?P<verb>hired|poached|recruited|headhunted|fired|sacked|dismissed|promoted"
+    rf"(?P<who>[Tt]hey|{NAME}|(?:[Mm]y|[Oo]ur|[Tt]he) (?:\w+ ){{0,2}}?(?:boss|company|employer|work|job|manager|firm|office"
+    rf"|school|hospital))"
+    r" (?:have |has |just |finally |recently |actually )*(?P<verb>hired|poached|recruited|headhunted|fired|sacked|dismissed"
+    r"|promoted"
     r"|relocated|transferred|moved|let|laid|made|appointed|named|took|brought) me(?P<rest>(?: .{1,80})?)$"
 )
 _DAY = anchored(
-    rf"(?:(?:it|today|yesterday|this|(?:last )?(?:{WEEKDAYS})|this \w+|last \w+)(?: is| was|'s) )?my (?P<which>first|last|final) (?P<unit>day|week|shift)"
+    rf"(?:(?:it|today|yesterday|this|(?:last )?(?:{WEEKDAYS})|this \w+|last \w+)(?: is| was|'s) )?my (?P<which>first|last"
+    rf"|final) (?P<unit>day|week|shift)"
     r" ?(?P<rest>(?:(?:at|with|in|as|working|living) .{1,80})?)$",
     IGNORECASE,
 )
 _IS_WHEN = linear(rf" (?:is|was) (?P<when>{RECENTLY})$", IGNORECASE)
 _BIRTHDAY = anchored(
-    rf"(?:(?:it|today|yesterday|(?:last )?(?:{WEEKDAYS})|this \w+) (?:is|was|'s) my (?P<age>\d{{1,3}})(?:st|nd|rd|th) (?:birthday|bday|b-day)"
+    rf"(?:(?:it|today|yesterday|(?:last )?(?:{WEEKDAYS})|this \w+) (?:is|was|'s) my (?P<age>\d{{1,3}})(?:st|nd|rd"
+    rf"|th) (?:birthday|bday|b-day)"
     rf"|my (?P<aged>\d{{1,3}})(?:st|nd|rd|th) (?:(?:birthday|bday|b-day) (?:was\b|is today)|was {RECENTLY}$))",
     IGNORECASE,
 )
@@ -56,35 +64,51 @@ _IS_HOME = anchored(
     rf"|(?:[Mm]y |[Oo]ur )?(?:new )?[Hh]ome is (?:now )?(?:in )?(?P<at>{NAME})(?P<then> now| these days)$)"
 )
 _IS_EMPLOYER = anchored(rf"(?P<value>{NAME}) is (?:now )?my (?:new )?(?P<what>employer|boss|manager)(?: now)?$")
-_NEW_PLACE = anchored(
-    rf"(?:my|our) (?P<what>(?:new )?(?:place|flat|apartment|house|home|address|room|studio)) is (?P<where>(?:now )?in (?-i:{NAME}).{{0,40}})$",
+_NEW_HOME = anchored(
+    rf"(?:my|our) (?P<what>(?:new )?(?:place|flat|apartment|house|home|address|room"
+    rf"|studio)) is (?P<where>(?:now )?in (?-i:{NAME}).{{0,40}})$",
     IGNORECASE,
 )
 _OF_MINE = anchored(
-    r"(?:my|our|the) (?P<what>(?:divorce|engagement|wedding) .{2,60}|(?:(?<!the )(?:marriage|relationship|contract) .{2,80}))$", IGNORECASE
+    r"(?:my|our|the) (?P<what>(?:divorce|engagement|wedding) .{2,60}|(?:(?<!the )(?:marriage|relationship|contract) .{2,80}))$",
+    IGNORECASE,
 )
 _PARTNER = anchored(
-    r"my (?P<what>(?:wife|husband|girlfriend|boyfriend|partner|fiancé|fiancée|fiance|fiancee|spouse)(?: [A-ZÀ-Þ][\w'-]+)? (?:has |have |just )*"
+    r"my (?P<what>(?:wife|husband|girlfriend|boyfriend|partner|fiancé|fiancée|fiance|fiancee"
+    r"|spouse)(?: [A-ZÀ-Þ][\w'-]+)? (?:has |have |just )*"
     r"(?:left|dumped|divorced|walked out on|broke up with|split up with|ended things with|broke off with) me(?: .{1,60})?)$",
     IGNORECASE,
 )
-_OVER_WITH = anchored(r"it is (?:all )?over (?:between (?:me and |us, me and )?|with )my (?P<who>boyfriend|girlfriend|husband|wife|partner|fiancé|fiancée)$", IGNORECASE)
+_OVER_WITH = anchored(
+    r"it is (?:all )?over (?:between (?:me and |us, me and )?|with )my (?P<who>boyfriend|girlfriend|husband|wife|partner|fiancé"
+    r"|fiancée)$",
+    IGNORECASE,
+)
 _LEFT_ME = anchored(
-    r"(?:he|she|they) (?:has |have |just |finally |actually )*(?P<verb>broke up with|dumped|left|divorced|split up with|ended things with"
+    r"(?:he|she|they) (?:has |have |just |finally |actually )*(?P<verb>broke up with|dumped|left|divorced|split up with"
+    r"|ended things with"
     r"|walked out on) me(?P<rest>(?: (?:last|this|yesterday|today|for|in|on|after|over) .{1,40})?)$",
     IGNORECASE,
 )
-_CUT = anchored(rf"(?P<who>{NAME}) (?:has |have |just )*(?:cut|eliminated|axed|scrapped|terminated) my (?P<what>job|position|role)$")
+_CUT = anchored(
+    rf"(?P<who>{NAME}) (?:has |have |just )*(?:cut|eliminated|axed|scrapped|terminated) my (?P<what>job|position|role)$"
+)
 _MENTIONED = linear(
-    rf"\b(?:my|our) new (?:(?:\w+ )?(?P<home>house|flat|apartment|home|place|condo|studio|townhouse|cottage) in (?P<place>{NAME})"
-    rf"|(?P<job>job|role|position|gig) (?:(?:at|with) (?P<firm>{NAME})|as (?:an? |the )?(?P<title>(?:[a-z'/-]+ ){{0,3}}?[a-z'/-]+)(?=,|$| at | in | with )))"
+    rf"\b(?:my|our) new (?:(?:\w+ )?(?P<home>house|flat|apartment|home|place|condo|studio|townhouse|cottage) in (?P<town>{NAME})"
+    rf"|(?P<job>job|role|position|gig) (?:(?:at|with) (?P<firm>{NAME})|as (?:an? "
+    rf"|the )?(?P<title>(?:[a-z'/-]+ ){{0,3}}?[a-z'/-]+)(?=,|$| at | in | with )))"
 )
 _NOT_YET = linear(
-    r"\b(?:looking|look|dream|next|soon|tomorrow|want|wants|hope|hoping|plan|plans|planning|if|when|would|could|might|starts?|will|not|going to"
+    r"\b(?:looking|look|dream|next|soon|tomorrow|want|wants|hope|hoping|plan|plans|planning|if|when|would|could|might|starts?"
+    r"|will|not|going to"
     r"|almost|nearly|holiday|vacation|summer|second|weekend home|his|her|their|sold|until|till|before)\b",
     IGNORECASE,
 )
-_IT_IS = anchored(rf"(?:(?:but|and) )?(?P<first>now )?(?:it|which) is (?P<name>(?-i:{NAMES}))(?P<now> now)?(?P<correction>, not (?-i:[A-Z])\w*)?$", IGNORECASE)
+_IT_IS = anchored(
+    rf"(?:(?:but|and) )?(?P<first>now )?(?:it"
+    rf"|which) is (?P<name>(?-i:{NAMES}))(?P<now> now)?(?P<correction>, not (?-i:[A-Z])\w*)?$",
+    IGNORECASE,
+)
 _OWN = anchored(r"(?:i|we|my|our|i'm|i've|we're|we've|it's official|guess what|(?:\w+ ?){1,3}$)\b", IGNORECASE)
 _THIRD_PERSON = linear(r"\b(?:he|she|they|his|her|their|him|them|he's|she's|they're)\b", IGNORECASE)
 
@@ -113,8 +137,11 @@ def is_own(text: str) -> bool:
 
 
 def announced(text: str, speaker: Speaker, *, naming: str | None) -> Fact | None:
-    """`naming`: the name of a name was spoken of, so that "it's Rob" says what it is. The fact in a segment without contractions of which somebody or something else is the subject."""
-    stated = _news(text, speaker) or _done_to(text, speaker) or _day(text, speaker) or _of_mine(text, speaker, naming=naming)
+    """The fact in a segment without contractions of which somebody or something else is the subject. `naming`: "name" or "last
+    name" if the speaker just spoke of theirs, so that "it's Rob" says what it is."""
+    stated = (
+        _news(text, speaker) or _done_to(text, speaker) or _day(text, speaker) or _of_mine(text, speaker, naming=naming)
+    )
     return stated if stated and stated_values(stated.content, speaker) else None
 
 
@@ -128,7 +155,7 @@ def _news(text: str, speaker: Speaker) -> Fact | None:
     if mentioned is None or _NOT_YET.search(text):
         return None
     if mentioned["home"]:
-        return fact("place", f"{speaker.whose} new {mentioned['home'].lower()} is in {mentioned['place']}")
+        return fact("place", f"{speaker.whose} new {mentioned['home'].lower()} is in {mentioned['town']}")
     if mentioned["firm"]:
         return fact("work", f"{speaker.whose} new {mentioned['job'].lower()} is at {mentioned['firm']}")
     return fact("work", f"{speaker.whose} new {mentioned['job'].lower()} is {mentioned['title']}")
@@ -143,7 +170,9 @@ def _done_to(text: str, speaker: Speaker) -> Fact | None:
     by = "" if who.lower() == "they" else f" by {of_the_speaker(who)}"
     if verb in ("took", "brought"):
         is_work = who.lower().split(" ")[-1] in ("job", "work", "company", "employer")
-        return fact("change", f"{speaker.subject} moved{rest} for work") if is_work and rest.startswith(" to ") else None
+        return (
+            fact("change", f"{speaker.subject} moved{rest} for work") if is_work and rest.startswith(" to ") else None
+        )
     passive = f"was {verb}{rest}{by if not rest or verb in ('let', 'laid') else ''}"
     said = predicate(passive, "I")
     return fact("change", f"{speaker.subject} {of_the_speaker(passive)}") if said and category_of_value(said) else None
@@ -169,13 +198,16 @@ def _of_mine(text: str, speaker: Speaker, *, naming: str | None) -> Fact | None:
         return fact("place", f"{speaker.whose} home is {home['value'] or home['at']} now")
     if employer := _IS_EMPLOYER.match(text):
         return fact("work", f"{speaker.whose} {employer['what'].lower()} is {employer['value']} now")
-    if place := _NEW_PLACE.match(text):
-        return fact("place", f"{speaker.whose} {place['what'].lower()} is {place['where']}")
+    if new := _NEW_HOME.match(text):
+        return fact("place", f"{speaker.whose} {new['what'].lower()} is {new['where']}")
     if (mine := _OF_MINE.match(text)) or (mine := _PARTNER.match(text)):
         category = "work" if mine["what"].startswith("contract") else "family"
         return fact(category, f"{speaker.whose} {of_others(mine['what'], speaker.inside)}")
     named = _IT_IS.match(text)
     is_given = named is not None and named["name"].split(" ")[0].casefold() in GIVEN_NAMES
     if named and (naming or (is_given and (named["now"] or named["correction"]))):
-        return fact("name", f"{speaker.whose} {naming or 'name'} is {named['name']}{' now' if named['now'] else ''}{named['correction'] or ''}")
+        return fact(
+            "name",
+            f"{speaker.whose} {naming or 'name'} is {named['name']}{' now' if named['now'] else ''}{named['correction'] or ''}",
+        )
     return None

@@ -63,7 +63,9 @@ def _relationship_changed(new: Stated, old: Stated) -> bool:
         named = new.words[0] not in table.ENDED_BY
         if named:
             return overlap(new.words, partner_before)
-        same = new.words[0] == old.words[0] or (new.words[0] == "relationship" and old.words[0] in ("engaged", "reunited"))
+        same = new.words[0] == old.words[0] or (
+            new.words[0] == "relationship" and old.words[0] in ("engaged", "reunited")
+        )
         return same and (not partner or not partner_before or overlap(partner, partner_before))
     ended = old.words[0] in table.ENDED_BY[new.words[0]]
     if ended and new.words[0] == "broken up" and partner and partner_before:

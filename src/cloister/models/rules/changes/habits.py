@@ -13,11 +13,14 @@ _LIKING = anchored(
     r"|(?P<dislikes>hate|dislike|detest|loathe|despise|cannot stand|mind)) (?P<thing>.{2,80})$",
     IGNORECASE,
 )
-_IS_FAN = anchored(r"be an? (?:(?:big|huge|massive|real) )?(?P<thing>[a-z][\w-]+(?: [a-z][\w-]+)?) (?:fan|lover|fanatic|addict)$")
+_IS_FAN = anchored(
+    r"be an? (?:(?:big|huge|massive|real) )?(?P<thing>[a-z][\w-]+(?: [a-z][\w-]+)?) (?:fan|lover|fanatic|addict)$"
+)
 _CAME_TO_LIKE = anchored(rf"(?:{table.CAME_TO_LIKE}) (?P<thing>{table.THING})$")
 _GONE_OFF = anchored(rf"(?:{table.GONE_OFF}) (?P<thing>{table.THING})$")
 _PREFERENCE = anchored(
-    r"(?:prefer (?P<first>(?:[\w'-]+ ){0,2}[\w'-]+) (?:to|over)|(?:like|love|enjoy) (?P<more>(?:[\w'-]+ ){0,2}[\w'-]+) (?:more|better) than)"
+    r"(?:prefer (?P<first>(?:[\w'-]+ ){0,2}[\w'-]+) (?:to|over)|(?:like|love|enjoy) (?P<more>(?:[\w'-]+ ){0,2}[\w'-]+) (?:more"
+    r"|better) than)"
     r" (?P<second>(?:[\w'-]+ ){0,2}[\w'-]+)$",
     IGNORECASE,
 )
@@ -26,10 +29,19 @@ _STOPPED = anchored(rf"(?:{table.STOPPED}) (?P<done>[\w-]+ing\b.{{0,60}}|[\w-]+(
 _ENDED = anchored(f"(?:{table.ENDED})$", IGNORECASE)
 _LEFT_CLUB = anchored(table.LEFT_CLUB, IGNORECASE)
 _EXCHANGED = anchored(table.EXCHANGED, IGNORECASE)
-_SOBER = anchored(r"(?:(?:be|have been|got|became|have become) (?:[\w-]+ (?:days|weeks|months|years) |\w+ )?(?:sober|teetotal|a teetotaller|off (?:the )?(?:booze|drink)))\b", IGNORECASE)
-_NO_SMOKER = anchored(r"(?:be|have been) (?:[\w-]+ (?:days|weeks|months|years) )?(?:smoke|nicotine|cigarette)-free\b|(?:be|became|have become) an? (?:non-?smoker|ex-smoker|former smoker)\b", IGNORECASE)
+_SOBER = anchored(
+    r"(?:(?:be|have been|got|became|have become) (?:[\w-]+ (?:days|weeks|months|years) |\w+ )?(?:sober|teetotal|a teetotaller"
+    r"|off (?:the )?(?:booze|drink)))\b",
+    IGNORECASE,
+)
+_NO_SMOKER = anchored(
+    r"(?:be|have been) (?:[\w-]+ (?:days|weeks|months|years) )?(?:smoke|nicotine|cigarette)-free\b|(?:be|became"
+    r"|have become) an? (?:non-?smoker|ex-smoker|former smoker)\b",
+    IGNORECASE,
+)
 _NOT_SINCE = anchored(
-    r"have (?P<verb>smoked|eaten|drunk|touched|had)(?: an?| any)?(?: (?P<thing>[a-z][\w-]+))? (?:since|in (?:\w+ )?(?:weeks|months|years)|for (?:\w+ )?(?:weeks|months|years))\b",
+    r"have (?P<verb>smoked|eaten|drunk|touched|had)(?: an?| any)?(?: (?P<thing>[a-z][\w-]+))? (?:since|in (?:\w+ )?(?:weeks"
+    r"|months|years)|for (?:\w+ )?(?:weeks|months|years))\b",
     IGNORECASE,
 )
 _STARTED = anchored(
@@ -87,7 +99,14 @@ def _preference(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...
     group = table.CHOICES.get(prefers["thing"].lower()) if prefers and not said.negated else None
     if prefers is None or group is None:
         return ()
-    return (Stated(family="liking", subject=subject_key("preference", group), words=value_words(prefers["thing"]), marked=marked),)
+    return (
+        Stated(
+            family="liking",
+            subject=subject_key("preference", group),
+            words=value_words(prefers["thing"]),
+            marked=marked,
+        ),
+    )
 
 
 def _changed_liking(key: str, said: Predicate) -> tuple[Stated, ...]:
@@ -109,7 +128,9 @@ def _changed_liking(key: str, said: Predicate) -> tuple[Stated, ...]:
 def _ended_habit(key: str, said: Predicate) -> tuple[Stated, ...]:
     if (since := _NOT_SINCE.match(key)) and said.negated:
         thing = value_words(since["thing"] or "")
-        verbs = {"smoked": ("smok",), "eaten": ("eat",), "drunk": ("drink",)}.get(since["verb"].lower(), ("eat", "drink"))
+        verbs = {"smoked": ("smok",), "eaten": ("eat",), "drunk": ("drink",)}.get(
+            since["verb"].lower(), ("eat", "drink")
+        )
         return tuple(_ended((verb, *thing)) for verb in verbs) if thing or verbs == ("smok",) else ()
     if said.negated:
         return ()

@@ -38,16 +38,20 @@ _JOB = rf"(?P<value>(?:[\w'/&+-]+ ){{0,4}}?{OCCUPATION})(?![\w'-])"
 _IS_A = anchored(rf"(?:be|have been) an? {_JOB}")
 _UNTIL = r"(?= (?:at|in|by|for|with|on|this|last|since|yesterday|today|as)\b|,|$)"
 _HOLDS_TITLE = anchored(
-    rf"(?:be|have been) (?:an? |the )?(?P<value>(?:[\w'/&+-]+ ){{0,4}}?(?i:{table.TITLE})(?: of (?:the )?[\w'&-]+(?: [\w'&-]+){{0,2}})?)"
+    rf"(?:be|have been) (?:an? "
+    rf"|the )?(?P<value>(?:[\w'/&+-]+ ){{0,4}}?(?i:{table.TITLE})(?: of (?:the )?[\w'&-]+(?: [\w'&-]+){{0,2}})?)"
     r"(?= (?:at|in|for|with|on|since|as|of)\b|,|$)"
 )
 _WORKS_AS = anchored(
     rf"{table.WORKS_AS} (?:an? |the )?(?P<value>(?:[\w'/&+-]+ ){{0,4}}?[\w'/&+-]+)(?= (?:at|in|for|with|on)\b|,|$)"
 )
 _BECAME = anchored(
-    rf"{table.BECAME} (?:an? |the )?(?P<value>(?:[\w'/&+-]+ ){{0,4}}?(?i:{table.TITLE})(?: of [\w'&-]+(?: [\w'&-]+){{0,2}})?)(?![\w'-])"
+    rf"{table.BECAME} (?:an? "
+    rf"|the )?(?P<value>(?:[\w'/&+-]+ ){{0,4}}?(?i:{table.TITLE})(?: of [\w'&-]+(?: [\w'&-]+){{0,2}})?)(?![\w'-])"
 )
-_BEGAN_AS = anchored(rf"{table.BEGAN_AS} (?:an? |the |my |their )?(?P<value>[\w'/&+-]+(?: [\w'/&+-]+){{0,5}}?(?: in (?:chief|charge))?+){_UNTIL}")
+_BEGAN_AS = anchored(
+    rf"{table.BEGAN_AS} (?:an? |the |my |their )?(?P<value>[\w'/&+-]+(?: [\w'/&+-]+){{0,5}}?(?: in (?:chief|charge))?+){_UNTIL}"
+)
 _PROMOTED = anchored(
     rf"{table.PROMOTED} (?:an? |the )?(?P<value>[\w'/&+-]+(?: [\w'/&+-]+){{0,5}}?(?: in (?:chief|charge))?+){_UNTIL}"
 )

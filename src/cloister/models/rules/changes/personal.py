@@ -17,9 +17,13 @@ _STATUSES: tuple[tuple[str, Anchored], ...] = tuple(
     for status, _, pattern in (entry.partition("=") for entry in entries(table.STATUSES))
 )
 _PARTNER = linear(rf"\b(?:to|with|dating|seeing|married|called|named|dumped) (?P<value>{table.NAME})")
-_ALONE_AGAIN = anchored(r"be (?:back to being (?:single|alone)|(?:all )?on (?:my|their) own|alone|solo) (?:again|now)$", IGNORECASE)
+_ALONE_AGAIN = anchored(
+    r"be (?:back to being (?:single|alone)|(?:all )?on (?:my|their) own|alone|solo) (?:again|now)$", IGNORECASE
+)
 _WITH = anchored(rf"be with (?P<value>{NAMES})$")
-_FORMER_PARTNER = linear(r"\b(?:ex|ex-\w+|first (?:wife|husband)|(?:old|former) (?:boyfriend|girlfriend|partner))\b", IGNORECASE)
+_FORMER_PARTNER = linear(
+    r"\b(?:ex|ex-\w+|first (?:wife|husband)|(?:old|former) (?:boyfriend|girlfriend|partner))\b", IGNORECASE
+)
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _UNITS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _SPELLED = rf"(?:(?P<tens>{'|'.join(_TENS)})(?:[ -](?P<units>{'|'.join(_UNITS)}))?)"
@@ -31,16 +35,19 @@ _AGE = anchored(
     IGNORECASE,
 )
 _TURNED = anchored(
-    rf"(?:(?:have )?(?:turned|hit|reached|became|become)|celebrated turning|turn(?=.* today$)) (?:the (?:big|ripe old age of) )?(?:(?P<age>\d{{1,3}})"
+    rf"(?:(?:have )?(?:turned|hit|reached|became|become)|celebrated turning|turn(?=.* today$)) (?:the (?:big"
+    rf"|ripe old age of) )?(?:(?P<age>\d{{1,3}})"
     rf"|(?P<dashed>\d-(?:\d|oh|o))|{_SPELLED}){_YEARS}{_AFTER_AGE}",
     IGNORECASE,
 )
 _JUST = linear(r" (?:today|yesterday|this \w+)$", IGNORECASE)
 _BIRTHDAY = anchored(
-    r"(?:have )?(?:had|celebrated|marked) (?:my|their) (?P<age>\d{1,3})(?:st|nd|rd|th)(?: birthday| bday| b-day)\b", IGNORECASE
+    r"(?:have )?(?:had|celebrated|marked) (?:my|their) (?P<age>\d{1,3})(?:st|nd|rd|th)(?: birthday| bday| b-day)\b",
+    IGNORECASE,
 )
 _CHANGED_NAME = anchored(
-    rf"(?:have )?(?:(?:legally|officially) )?changed (?:my|their) (?P<part>(?:(?:last|first|family|legal|full) )?(?:name|surname)) to"
+    rf"(?:have )?(?:(?:legally|officially) )?changed (?:my|their) (?P<part>(?:(?:last|first|family|legal|full) )?(?:name"
+    rf"|surname)) to"
     rf" (?P<value>{NAMES})"
 )
 _CALLED = anchored(
@@ -50,15 +57,19 @@ _CALLED = anchored(
 _NOT_CALLED = anchored(rf"(?:have )?stopped going by (?P<value>{NAMES})$")
 _IS_NAMED = anchored(rf"be (?P<value>{NAMES})$")
 _DIET = anchored(
-    r"(?:be|have been|became|have become|went|have gone|turned|have turned)(?: back to)? (?:a |an )?(?:strict |strictly |mostly |fully |full |completely )?"
+    r"(?:be|have been|became|have become|went|have gone|turned|have turned)(?: back to)? (?:a |an )?(?:strict |strictly "
+    r"|mostly |fully |full |completely )?"
     r"(?P<value>vegan|vegetarian|pescatarian|plant-based|carnivore|omnivore|keto)\b",
     IGNORECASE,
 )
 _STOPPED_DIET = anchored(
-    r"(?:have )?(?:stopped|quit|gave up|given up|dropped|ditched)(?: being)?(?: an?| the| my| their)? (?P<value>vegan|vegetarian|pescatarian|keto)\b", IGNORECASE
+    r"(?:have )?(?:stopped|quit|gave up|given up|dropped|ditched)(?: being)?(?: an?| the| my| their)? (?P<value>vegan"
+    r"|vegetarian|pescatarian|keto)\b",
+    IGNORECASE,
 )
 _EATS_MEAT = anchored(
-    r"(?:eat|(?:have )?(?:started|went back to|gone back to|be back to) eating|be eating) (?:(?P<meat>meat|chicken|beef|pork|steak|bacon|burgers"
+    r"(?:eat|(?:have )?(?:started|went back to|gone back to|be back to) eating|be eating) (?:(?P<meat>meat|chicken|beef|pork"
+    r"|steak|bacon|burgers"
     r"|lamb|turkey)|(?P<fish>fish|seafood|salmon|tuna))\b",
     IGNORECASE,
 )
@@ -157,7 +168,10 @@ def diet(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
         is_meat = eats["meat"] is not None and eats["meat"].lower() == "meat"
         if not is_meat and not (marked or key.startswith(("started", "have started", "went back", "have gone back"))):
             return habit
-        return (Stated(family="diet", subject="diet", words=("meat" if eats["meat"] else "fish",), marked=marked), *habit)
+        return (
+            Stated(family="diet", subject="diet", words=("meat" if eats["meat"] else "fish",), marked=marked),
+            *habit,
+        )
     return ()
 
 

@@ -6,7 +6,8 @@ MONTHS = "january|february|march|april|may|june|july|august|september|october|no
 WEEKDAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
 
 _ENDING = linear(
-    r" (now|again|any ?more|these days|nowadays|at last|currently|instead|already|for good|permanently|officially|from now on|at the moment|right now|for now|at present)$"
+    r" (now|again|any ?more|these days|nowadays|at last|currently|instead|already|for good|permanently|officially|from now on"
+    r"|at the moment|right now|for now|at present)$"
     r"|(?<=turned \d\d) (today)$",
     IGNORECASE,
 )
@@ -21,7 +22,8 @@ SINCE = linear(
     IGNORECASE,
 )
 NOT_YET = linear(
-    r"\b(?:next|tomorrow|soon|going to(?! (?:the|a|my|their|church|yoga|school|work|bed|bars|pubs|clubs|concerts|therapy|meetings)\b)|about to|almost|nearly|from (?:january|february|march|april|may|june|july|august"
+    r"\b(?:next|tomorrow|soon|going to(?! (?:the|a|my|their|church|yoga|school|work|bed|bars|pubs|clubs|concerts|therapy"
+    r"|meetings)\b)|about to|almost|nearly|from (?:january|february|march|april|may|june|july|august"
     r"|september|october|november|december)|in (?:a|two|three|four|six|\d+) (?:days?|weeks?|months?|years?))\b(?! to\b)",
     IGNORECASE,
 )
@@ -30,7 +32,9 @@ LONG_AGO = linear(
     r"|in (?:19|20)\d\d|before that|at first)\b",
     IGNORECASE,
 )
-RECENTLY = rf"(?:today|yesterday|recently|now|already|again|officially|(?:this|last) \w+|on \w+|in (?:{MONTHS})|{WEEKDAYS})"
+RECENTLY = (
+    rf"(?:today|yesterday|recently|now|already|again|officially|(?:this|last) \w+|on \w+|in (?:{MONTHS})|{WEEKDAYS})"
+)
 """What may follow an event that just happened: "turned 40 last week". Part of a pattern that ignores case."""
 
 

@@ -54,20 +54,30 @@ _CORRECTION = linear(r", not .{1,60}$")
 _TOGETHER = anchored(rf"and (?:their (?:{RELATION})|(?P<value>{NAMES})) (?=\S)")
 
 _BIRTHDAY = anchored(r"(?P<age>\d{1,3})(?:st|nd|rd|th) birthday (?:is|was) (?!next|in|on|coming|tomorrow)")
-_DAY_AT_WORK = anchored(rf"(?P<which>first|last) (?:day|week|shift) (?:(?:at|with|in|as|living in) )?(?P<value>{table.NAME})?.{{0,60}} (?:is|was)\b")
-_CONTRACT = anchored(rf"(?:position|job|role) at (?P<cut>{table.NAME}) was cut$|contract (?:with|at) (?P<value>{table.NAME}) (?:ended|ran out|expired|is over|was (?:not renewed|terminated))\b")
+_DAY_AT_WORK = anchored(
+    rf"(?P<which>first|last) (?:day|week|shift) (?:(?:at|with|in|as|living in) )?(?P<value>{table.NAME})?.{{0,60}} (?:is|was)\b"
+)
+_CONTRACT = anchored(
+    rf"(?:position|job|role) at (?P<cut>{table.NAME}) was cut$|contract (?:with|at) (?P<value>{table.NAME}) (?:ended|ran out"
+    rf"|expired|is over|was (?:not renewed|terminated))\b"
+)
 _OVER = anchored(
-    r"(?P<what>divorce|marriage|relationship|engagement|wedding) (?:with [\w ]{1,40}? )?(?:(?:is|was|has been|got|came|went|has come|has gone|has) )?"
-    r"(?:now |finally |officially )?(?P<how>final|finali[sz]ed|through|over|off|ended|called off|official|complete|broken off|cancelled"
+    r"(?P<what>divorce|marriage|relationship|engagement|wedding) (?:with [\w ]{1,40}? )?(?:(?:is|was|has been|got|came|went"
+    r"|has come|has gone|has) )?"
+    r"(?:now |finally |officially )?(?P<how>final|finali[sz]ed|through|over|off|ended|called off|official|complete|broken off"
+    r"|cancelled"
     r"|canceled|fell apart)\b",
     IGNORECASE,
 )
 _PARTNER_DID = anchored(
     r"(?:wife|husband|girlfriend|boyfriend|partner|fiancé|fiancée|fiance|fiancee|spouse)(?: [A-ZÀ-Þ][\w'-]+)? (?:has |have |just )*"
-    r"(?:(?P<died>passed away|died)|(?P<left>left|dumped|divorced|walked out on|broke up with|split up with|split from|ended things with"
+    r"(?:(?P<died>passed away|died)|(?P<left>left|dumped|divorced|walked out on|broke up with|split up with|split from"
+    r"|ended things with"
     r"|broke off with) (?P<whom>.{1,90}))"
 )
-_LATER = anchored(r"$|,| (?:last|this|in|on|yesterday|today|for good|for (?:someone|somebody|another)|recently|now|after|two|a|\w+ \w+ ago)\b")
+_LATER = anchored(
+    r"$|,| (?:last|this|in|on|yesterday|today|for good|for (?:someone|somebody|another)|recently|now|after|two|a|\w+ \w+ ago)\b"
+)
 _CATEGORIES: dict[Family, Category] = {
     "home": "place",
     "employer": "work",
@@ -82,12 +92,16 @@ _BEGINNINGS = words(
     "be have was got moved relocated resettled emigrated immigrated migrated transferred decamped made ended wound settled picked "
     "collected had bought rented took taken found built rent call became become left quit resigned stopped walked parted retired "
     "started begun began joined signed jumped went gone came accepted landed scored secured won switched changed swapped traded "
-    "exchanged dropped ditched gave defected founded launched opened set contract consult teach lecture freelance turned hit reached "
+    "exchanged dropped ditched gave defected founded launched opened set contract consult teach lecture freelance turned hit"
+    " reached "
     "turn celebrated marked go want prefer use stepped stood pivoted transitioned finalised finalized called broke split dumped "
-    "care mind drive cancelled canceled replaced eliminated managed like love enjoy live work retrained qualified celebrated marked divorced remarried married tied eloped lost cut kicked swore fell grew learned came signed headed"
+    "care mind drive cancelled canceled replaced eliminated managed like love enjoy live work retrained qualified celebrated"
+    " marked divorced remarried married tied eloped lost cut kicked swore fell grew learned came signed headed"
 )
 """The first words of keys that the patterns of values can match."""
-_IDIOMS = linear(r"\bcalled it (?:off|quits)\b|\b(?:live|moved|living) there\b|\bthis (?:morning|afternoon|evening|past \w+)\b")
+_IDIOMS = linear(
+    r"\bcalled it (?:off|quits)\b|\b(?:live|moved|living) there\b|\bthis (?:morning|afternoon|evening|past \w+)\b"
+)
 _NAMES = frozenset({"name", "last name", "first name", "called", "nickname"})
 
 
@@ -131,7 +145,14 @@ def of_predicate(said: Predicate) -> tuple[Stated, ...]:
     key, marked = without_endings(said.key)
     marked = _is_marked(key, said, marked=marked)
     if not said.negated and (former := exchanges(key)):
-        return (*(homes.home(key, said, marked=marked) or jobs.employer(key, said, marked=marked) or jobs.role(key, said, marked=marked)), *former)
+        return (
+            *(
+                homes.home(key, said, marked=marked)
+                or jobs.employer(key, said, marked=marked)
+                or jobs.role(key, said, marked=marked)
+            ),
+            *former,
+        )
     if (car := _DRIVES.match(key)) and not said.negated:
         return (Stated(family="attribute", subject="car", words=value_words(car["value"]), marked=marked),)
     return (
@@ -175,7 +196,7 @@ def category_of_value(said: Predicate, *, of_both: bool = False) -> Category | N
         if said.key.startswith(("live ", "work ")) and not stated.marked:
             return None
         if stated.family == "attribute" and stated.subject == "car":
-            return "possession"
+            return "possession" if stated.marked else None
         if stated.family == "attribute" and stated.subject not in _NAMES:
             return None
         if category := _CATEGORIES.get(stated.family):
@@ -215,7 +236,9 @@ def _event_of_a_couple(what: str, how: str) -> tuple[Stated, ...]:
     if what == "divorce":
         status = "divorced" if how in ("final", "finalised", "finalized", "through", "official", "complete") else ""
     else:
-        status = "broken up" if how not in ("final", "finalised", "finalized", "through", "official", "complete") else ""
+        status = (
+            "broken up" if how not in ("final", "finalised", "finalized", "through", "official", "complete") else ""
+        )
         status = "" if what == "wedding" and how in ("over", "ended") else status
     return (Stated(family="relationship", subject="relationship", words=(status,)),) if status else ()
 
@@ -234,7 +257,9 @@ def _of_attribute(text: str) -> tuple[Stated, ...]:
     found = _ATTRIBUTE.match(text)
     if found is None:
         return ()
-    marked = "new" in found["modifiers"].lower().split() or bool(found["now"]) or found["verb"].lower() not in ("is", "are")
+    marked = (
+        "new" in found["modifiers"].lower().split() or bool(found["now"]) or found["verb"].lower() not in ("is", "are")
+    )
     return _attribute_value(found["name"], found["value"], marked=marked)
 
 
@@ -244,7 +269,9 @@ def _attribute_value(name: str, value: str, *, marked: bool) -> tuple[Stated, ..
     if subject is None:
         return ()
     if at := _AT.match(value):
-        subject, value = ("employer", value[at.end() :]) if attribute in ("job", "gig", "role", "position") else (subject, value)
+        subject, value = (
+            ("employer", value[at.end() :]) if attribute in ("job", "gig", "role", "position") else (subject, value)
+        )
     elif attribute == "job" and not _A_JOB.match(value):
         return ()
     corrected = _CORRECTION.sub("", value)

@@ -1,5 +1,6 @@
 """The predicates that say where somebody lives, moved to, or no longer lives: matched at the start of a predicate's key."""
 
+from cloister.models.rules.tables.notation import words
 from cloister.models.rules.tables.single_values import NAME
 
 _KINDS = (
@@ -10,7 +11,8 @@ _ADVERBS = r"(?:(?:back|over|out|down|up|across|house|home|again|permanently|awa
 A_HOME = rf"(?:a|an|my|our|the|their) (?:[\w'-]+ ){{0,4}}?(?:{_KINDS})"
 A_HOME_IN = rf"{A_HOME} (?:in|near|outside)"
 LIVES_IN = (
-    r"(?:(?:live|be (?:back )?living|be based|reside|be residing)|(?:have been living|have lived|have been based)(?=.* (?:for|since) ))"
+    r"(?:(?:live|be (?:back )?living|be based|reside|be residing)|(?:have been living|have lived|have been based)(?=.* (?:for"
+    r"|since) ))"
     rf" {_ADVERBS}(?:in|on|at|out of)"
 )
 _MOVED = (
@@ -32,7 +34,8 @@ BOUGHT_IN = (
     r"|(?:went|gone|came|come|returned|headed) (?:(?:back|home|over) )?to) "
 )
 MOVED_IN = (
-    r" (?:and|where) (?:(?:i|we|they|have|just|finally|now|then|be) )*(?:moved in|moved there|live there|live|living there|settled in)\b"
+    r" (?:and|where) (?:(?:i|we|they|have|just|finally|now|then|be) )*(?:moved in|moved there|live there|live"
+    r"|living there|settled in)\b"
 )
 """After a home that was bought: they live in it."""
 RENTS_IN = rf"(?:rent|be renting|own|have) {A_HOME_IN} "
@@ -40,15 +43,17 @@ HOUSEHOLD_IN = r"be (?:back |over |down |up |out )?(?:living )?in "
 """Where somebody is: their home if the memory says that it is a change, and for no occasion."""
 HAVE_BEEN_IN = r"have been (?:back )?in "
 CALLS_HOME = rf"(?:call|(?:have )?made) (?P<value>{NAME}) (?:(?:my|our|their) )?(?:new )?home\b"
-RESIDENT = rf"(?:be|have been|became|have become) a (?:\w+ )?(?:resident of (?P<of>{NAME})|(?P<value>{NAME}) resident)\b"
+RESIDENT = (
+    rf"(?:be|have been|became|have become) a (?:\w+ )?(?:resident of (?P<of>{NAME})|(?P<value>{NAME}) resident)\b"
+)
 MOVED_AWAY = r"(?:have )?(?:moved (?:away from|out of)|left|be (?:gone from|out of))"
 NOT_A_HOME = (
     r"(?![\w'&-])(?! (?:time|team|bank|office|branch|server|plan|desk|group|project|department|account|mode|timezone|hours|street"
-    r"|airport|station|hotel|store|store|shop|app|version|conference|meeting|squad|division)\b)"
+    r"|airport|station|hotel|store|shop|app|version|conference|meeting|squad|division)\b)"
 )
 """After a name: it is no town. The first part keeps the name whole."""
-ORGANISATIONS = frozenset(
+ORGANISATIONS = words(
     "clinic hospital university college school bank inc corp ltd llc group institute labs studios partners systems technologies "
-    "consulting agency academy council airlines foundation library museum".split()
+    "consulting agency academy council airlines foundation library museum"
 )
 """Last words of names to which one moves for work."""

@@ -12,13 +12,15 @@ WORKS_AT = (
     r" (?:(?:full|part)[- ]time )?(?:remotely )?(?:over )?(?:at|for|by|with)"
 )
 ENGAGED_BY = (
-    r"(?:be (?:back |now )?(?:at|with)|(?:teach|be teaching|lecture|freelance|be freelancing|be interning|nurse|cook|practise|practice)"
+    r"(?:be (?:back |now )?(?:at|with)|(?:teach|be teaching|lecture|freelance|be freelancing|be interning|nurse|cook|practise"
+    r"|practice)"
     r" (?:at|for|with)|be on the (?:payroll|staff) (?:at|of))"
 )
 """Said of a new employer only if the memory says that it is a change: "is at Acme now"."""
 HAS_BEEN_AT = r"have been (?:at|with)"
 JOINED = (
-    rf"(?:(?:have )?(?:joined|(?:started|begun|began)(?: back| out| over)?(?: working| work| (?:a|an|my|their) {_NEW}{_JOB})? (?:at|for|with|in)"
+    rf"(?:(?:have )?(?:joined|(?:started|begun|began)(?: back| out| over)?(?: working| work| (?:a|an|my"
+    rf"|their) {_NEW}{_JOB})? (?:at|for|with|in)"
     r"|signed (?:on |up )?with|jumped ship to|(?:went|gone|come|came) (?:over |back )?to work (?:for|at)"
     r"|(?:went|gone|moved|jumped|defected) (?:over|across|on) to|(?:went|gone) back to working (?:for|at)"
     rf"|(?:got|took|taken|accepted|landed|found|scored|secured|won) (?:a|an|my|the|their) {_NEW}{_JOB} (?:at|with|for)"
@@ -32,7 +34,8 @@ JOINED = (
 OUT_OF_WORK = r"""
 had (my|their) (last|final) (day|shift|week)(?= (at|with) (the|a|work)\b|$)
 (have )?(quit|left|lost|packed in|jacked in|chucked in|gave up|given up|walked away from) (my|their) (\w+ )?(job|position)\b
-(have )?quit(?=$| (last|yesterday|today|on|this|in (january|february|march|april|may|june|july|august|september|october|november|december))\b)
+(have )?quit(?=$| (last|yesterday|today|on|this|in (january|february|march|april|may|june
+    |july|august|september|october|november|december))\b)
 (have )?(resigned|retired)\b(?! (to bed|my|their|the|an?)\b)
 (have )?(switched|changed) (jobs|employers|companies)\b
 (was|got|have been) (fired|laid off|made redundant|let go|sacked|dismissed|axed|canned)\b(?! (early|of)\b)
@@ -49,7 +52,8 @@ work (for (themselves|myself|ourselves)|freelance)\b|freelance(?! for)\b
 """
 LEFT = (
     r"(?:(?:have )?(?:left|quit|resigned from|stopped working (?:at|for)|walked (?:out of|away from|out on)|parted ways with"
-    r"|retired from|had (?:my|their) (?:last|final) (?:day|week|shift) (?:at|with))|be (?:done (?:with|at)|out of|gone from|finished (?:with|at)))"
+    r"|retired from|had (?:my|their) (?:last|final) (?:day|week|shift) (?:at|with))|be (?:done (?:with|at)|out of|gone from"
+    r"|finished (?:with|at)))"
 )
 NO_LEAVING = (
     r" (?:at|early|late|this (?:morning|evening|afternoon)|today|tonight|yesterday|around|before|after|by|with|for (?:the"
@@ -64,7 +68,8 @@ FORMER_AND_NEW = (
 
 WORKS_AS = r"(?:(?:work|be working|be employed|have worked)(?: in [\w ]{2,30})? as)"
 BECAME = (
-    r"(?:(?:have )?(?:became|become|retrained as|qualified as|turned into)|(?:have )?(?:went|gone) back to being|have just become)"
+    r"(?:(?:have )?(?:became|become|retrained as|qualified as|turned into)|(?:have )?(?:went|gone) back to being"
+    r"|have just become)"
 )
 BEGAN_AS = (
     r"(?:(?:have )?(?:started|began|begun)(?: working| work| (?:a|my|their) (?:new )?(?:job|role|position))? as"
@@ -77,20 +82,30 @@ PROMOTED = (
     r"principal|president|captain|chair))|(?:have )?(?:moved|stepped) up to)"
 )
 MADE = r"(?:was|got|have been) (?:made|named|elected)"
-GOT_JOB = r"(?:have )?(?:(?:got|landed|took|taken|accepted|started|scored|won) (?:the|that|my|their)|(?:moved|stepped|transitioned|switched|slid) (?:in)?to (?:the|an?|my|their)) (?:new )?(?P<value>(?:[\w'/&+-]+ ){1,4}?)(?:job|role|position|post|gig)(?= (?:at|in|with|on|last|this)\b|$)"
+GOT_JOB = (
+    r"(?:have )?(?:(?:got|landed|took|taken|accepted|started|scored|won) (?:the|that|my|their)|(?:moved|stepped"
+    r"|transitioned|switched|slid) (?:in)?to (?:the|an?|my|their)) (?:new )?(?P<value>(?:[\w'/&+-]+ ){1,4}?)(?:job|role"
+    r"|position|post|gig)(?= (?:at|in|with|on|last|this)\b|$)"
+)
 """A job by its title: "got the head chef job"."""
 MADE_RANK = (
-    r"(?:have )?made (?P<value>(?:senior |equity |junior |vice )?(?:partner|associate|director|manager|captain|major|colonel|sergeant"
-    r"|lieutenant|general|principal|president|professor|head chef|team lead|shift lead|supervisor|vp))(?= (?:at|in|this|last|on)\b|$)"
+    r"(?:have )?made (?P<value>(?:senior |equity |junior |vice )?(?:partner|associate|director|manager|captain|major|colonel"
+    r"|sergeant"
+    r"|lieutenant|general|principal|president|professor|head chef|team lead|shift lead|supervisor|vp))(?= (?:at|in|this|last"
+    r"|on)\b|$)"
 )
 STOPPED_BEING = (
-    r"(?:(?:have )?(?:stopped|quit|gave up|given up)(?: being| working as| my job as| their job as)|(?:have )?(?:stepped|stood) down (?:as|from being))"
+    r"(?:(?:have )?(?:stopped|quit|gave up|given up)(?: being| working as| my job as| their job as)|(?:have )?(?:stepped"
+    r"|stood) down (?:as|from being))"
     r" (?:an? |the )?"
 )
 FIELDS = (
-    "management|product management|project management|product|design|ux|teaching|sales|marketing|consulting|research|academia|nursing"
-    "|engineering|software engineering|development|software development|web development|data science|law|medicine|finance|accounting"
-    "|recruiting|recruitment|hr|human resources|politics|journalism|banking|hospitality|retail|real estate|operations|customer support"
+    "management|product management|project management|product|design|ux|teaching|sales|marketing|consulting|research|academia"
+    "|nursing"
+    "|engineering|software engineering|development|software development|web development|data science|law|medicine|finance"
+    "|accounting"
+    "|recruiting|recruitment|hr|human resources|politics|journalism|banking|hospitality|retail|real estate|operations"
+    "|customer support"
     "|support|security|cybersecurity|analytics|education|social work|coaching|writing|translation|photography|music|construction"
     "|farming|logistics|publishing|advertising|pr|testing|qa|administration|childcare|catering"
 )
@@ -98,9 +113,12 @@ ENTERED_FIELD = (
     rf"(?:have )?(?:moved|switched|transitioned|went|gone|pivoted|changed) (?:over )?(?:from (?P<former>{FIELDS}) )?(?:in)?to"
     rf" (?P<value>{FIELDS})(?= (?:at|in|this|last|on)\b|$)"
 )
-LEFT_FIELD = rf"(?:have )?(?:left|quit|gave up|given up|stopped) (?P<value>{FIELDS})(?= (?:for good|this|last|in|on|after)\b|$)"
+LEFT_FIELD = (
+    rf"(?:have )?(?:left|quit|gave up|given up|stopped) (?P<value>{FIELDS})(?= (?:for good|this|last|in|on|after)\b|$)"
+)
 TITLE = (
-    rf"(?:{OCCUPATION}|head|lead|team lead|tech lead|cfo|coo|cmo|cio|cpo|vp|president|chair|chairman|chairwoman|principal|owner|boss"
+    rf"(?:{OCCUPATION}|head|lead|team lead|tech lead|cfo|coo|cmo|cio|cpo|vp|president|chair|chairman|chairwoman|principal|owner"
+    rf"|boss"
     r"|captain|deputy|headteacher|headmaster|headmistress|associate|rep|representative|specialist|coordinator|executive|agent"
     r"|advisor|adviser|strategist|trainee|dispatcher|employee|inspector|warden|ranger|partner|officer|in charge|major|sergeant"
     r"|lieutenant|postwoman|mayor|treasurer|marketer|recruiter|buyer|tester|owner|leader|chief|dean|registrar|controller|buyer"
@@ -115,5 +133,7 @@ NO_TITLES = words(
 """What people become besides their job."""
 FOR_A_LIVING = r"(?:be )?(?P<value>[a-z]+ (?:[\w'-]+ ){0,4}?)for a living$"
 PRAISE = words("good great decent terrible bad awful amateur keen avid passionate hobby home better excellent mediocre")
-OFTEN_JOBS = words("cook baker photographer painter writer illustrator carer caregiver potter gardener coach model artist journalist")
+OFTEN_JOBS = words(
+    "cook baker photographer painter writer illustrator carer caregiver potter gardener coach model artist journalist"
+)
 """What many do for pleasure, but who say that they became one mostly work as one."""

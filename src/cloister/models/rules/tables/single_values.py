@@ -60,12 +60,14 @@ STATUSES = r"""
 single=be (newly |recently |happily |officially )*single\b(?!-)
 single=be back on the market\b
 reunited=((have )?got|be|have gotten) back together\b
-relationship=(be|have been) (in a (\w+ )?relationship|dating|seeing ((?-i:[A-Z]\w*)|someone|somebody|anyone|anybody)|with (my|their) (boyfriend|girlfriend|partner))\b
+relationship=(be|have been) (in a (\w+ )?relationship|dating
+    |seeing ((?-i:[A-Z]\w*)|someone|somebody|anyone|anybody)|with (my|their) (boyfriend|girlfriend|partner))\b
 relationship=be (taken|together|(officially )?(a couple|an item|boyfriend and girlfriend))\b(?! (for|at|in|on|this|with)\b)
 relationship=(have|got|found) a (new )?(boyfriend|girlfriend|partner)\b
 relationship=(have )?(started|begun|began) (dating|seeing ((?-i:[A-Z]\w*)|someone|somebody))\b
 engaged=(be|got|have been|became|have got) (newly |officially )?engaged\b(?! (in|with)\b)
-married=(be|got|have been|have got) (happily |newly |officially |finally )*(married|remarried|hitched|wed)\b(?! to (my|their) (job|work)\b)
+married=(be|got|have been|have got) (happily |newly |officially |finally )*(married|remarried|hitched|wed)\b
+    (?! to (my|their) (job|work)\b)
 married=(have )?(remarried|married (my|their|a|an|(?-i:[A-Z]))|tied the knot|eloped|exchanged vows)
 married=be (an? (\w+ )?married (man|woman|couple)|husband and wife|newlyweds|wife and wife|husband and husband)\b
 married=have a (wife|husband)\b
@@ -79,10 +81,13 @@ broken up=(have )?(called|broke|broken) off (the|my|our|their) (engagement|weddi
 broken up=(have )?called it (off|quits)\b
 broken up=(have )?(broke|broken|split) up\b(?! (the|a|an|to|into|in two|some)\b)
 broken up=(have )?split(?=$| (last|in|on|after|this|for good|from (my|their)|a (week|month))\b)
-broken up=(have )?(left|dumped|divorced) (my|their) (husband|wife|boyfriend|girlfriend|partner|fiancé|fiancée)(?=$|,| (last|this|in (january|february|march|april|may|june|july|august|september|october|november|december)|for|yesterday|on|after|and|today)\b)
+broken up=(have )?(left|dumped|divorced) (my|their) (husband|wife|boyfriend|girlfriend|partner|fiancé|fiancée)(?=$|,
+    | (last|this|in (january|february|march|april|may|june|july|august|september|october|november
+    |december)|for|yesterday|on|after|and|today)\b)
 broken up=(have )?dumped (?-i:[A-Z]\w+)$
 broken up=(was|got|have been) dumped\b
-broken up=(have )?(parted ways|gone (our|their) separate ways|went (our|their) separate ways)(?! with (?-i:[A-Z])| with (my|the|their) (company|employer|job))
+broken up=(have )?(parted ways|gone (our|their) separate ways|went (our|their) separate ways)
+    (?! with (?-i:[A-Z])| with (my|the|their) (company|employer|job))
 broken up=(have )?ended (things|(my|our|their|the) (relationship|engagement|marriage))\b
 """
 ENDED_BY = {
@@ -98,7 +103,9 @@ ENDED_BY = {
 }
 """Which statuses a new one makes untrue. Others may be true together: divorced, and in a relationship."""
 MEATLESS = words("vegan vegetarian pescatarian plant-based")
-OFTEN_SEVERAL = words("email school university college major office team business landlord company car boyfriend girlfriend partner fiancé fiancée") | {
+OFTEN_SEVERAL = words(
+    "email school university college major office team business landlord company car boyfriend girlfriend partner fiancé fiancée"
+) | {
     "phone number",
     "time zone",
 }
