@@ -6,7 +6,7 @@ from dataclasses import replace
 from cloister.domain.patterns import IGNORECASE, Match, anchored, linear
 from cloister.models.rules import refusals
 from cloister.models.rules.categories import Category, category_of, said_of_both
-from cloister.models.rules.changes.announcements import announced, is_own, with_subject
+from cloister.models.rules.changes.announcements import announced, is_own, may_be_news, with_subject
 from cloister.models.rules.changes.times import without_endings
 from cloister.models.rules.changes.values import category_of_value, has_one_value, says_ended, without_idioms
 from cloister.models.rules.facts import Fact, Speaker, fact, speaker_named
@@ -102,8 +102,8 @@ def facts(content: str, author: str | None) -> list[Fact]:
         if refusals.hands_over_the_voice(sentence):
             break
         spoken = refusals.as_statement(sentence)
-        is_news = position == 0 or is_own(said[position - 1].text)
-        if (_SAYS_I.search(spoken.text) or is_news) and not refusals.is_refused(spoken):
+        is_news = may_be_news(spoken.text) and (position == 0 or is_own(said[position - 1].text))
+        if (is_news or _SAYS_I.search(spoken.text)) and not refusals.is_refused(spoken):
             found += _facts_of_sentence(spoken, speaker, introduces=position < 2, is_news=is_news)
     return list({found_fact.content: found_fact for found_fact in found}.values())
 
@@ -133,11 +133,12 @@ def _facts_of_sentence(sentence: Sentence, speaker: Speaker, *, introduces: bool
             for stated in _facts_of_segment(
                 text, when, speaker, introduces=introduces, is_news=is_news, instead=instead, naming=naming
             ):
-                instead = instead or says_ended(stated.content, speaker)
+                instead = instead or (bool(following) and says_ended(stated.content, speaker))
                 yield stated
-        location = _LOCATION.search(part.text) or location
-        instead = instead or bool(_NEW_JOB.match(part.text))
-        is_news = is_own(part.text)
+        if following:
+            location = _LOCATION.search(part.text) or location
+            instead = instead or bool(_NEW_JOB.match(part.text))
+            is_news = is_own(part.text) and may_be_news(following[0].text)
 
 
 def _facts_of_segment(

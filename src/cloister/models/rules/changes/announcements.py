@@ -9,6 +9,7 @@ from cloister.models.rules.changes.values import category_of_value, stated_value
 from cloister.models.rules.facts import Fact, Speaker, fact
 from cloister.models.rules.grammar import of_others, of_the_speaker, predicate
 from cloister.models.rules.tables.names import GIVEN_NAMES
+from cloister.models.rules.tables.notation import words
 from cloister.models.rules.tables.single_values import NAME
 from cloister.models.rules.tables.words import NAMES
 
@@ -109,6 +110,17 @@ _IT_IS = anchored(
     rf"|which) is (?P<name>(?-i:{NAMES}))(?P<now> now)?(?P<correction>, not (?-i:[A-Z])\w*)?$",
     IGNORECASE,
 )
+_I = ("I ", "I'", "My ", "We ", "We'", "i ", "i'", "my ", "we ")
+_MOST_WORDS = 12
+_NEWS_WORDS = words(
+    "moved relocated settled emigrated turned started joined left got gave handed broke split sold bought switched changed stopped had "
+    "celebrated hit landed took accepted signed lost retired resigned became remarried eloped tied ended went began dumped ditched "
+    "swapped traded graduated made finalised finalized called parted picked have haven't jumped kicked cut swore don't do quit living "
+    "working based renting going seeing dating back at with in starting employed contracting freelancing done out single divorced "
+    "married engaged separated widowed vegan vegetarian pescatarian sober unemployed self-employed jobless between taken gluten-free "
+    "dairy-free freelance promoted laid fired hired let sacked appointed poached transferred first new officially finally now no "
+    "divorce wedding engagement home it's it which"
+) | frozenset(str(age) for age in range(16, 100))
 _OWN = anchored(r"(?:i|we|my|our|i'm|i've|we're|we've|it's official|guess what|(?:\w+ ?){1,3}$)\b", IGNORECASE)
 _THIRD_PERSON = linear(r"\b(?:he|she|they|his|her|their|him|them|he's|she's|they're)\b", IGNORECASE)
 
@@ -131,6 +143,13 @@ def with_subject(text: str) -> str | None:
     return f"I {rest}" if found["did"] or found["adverbs"] else None
 
 
+def may_be_news(text: str) -> bool:
+    """Whether a sentence or segment may be news that leaves out its "I": a word of such news is among its first ones."""
+    if text.startswith(_I):
+        return False
+    return not _NEWS_WORDS.isdisjoint(text.lower().replace(",", " ").split(None, _MOST_WORDS))
+
+
 def is_own(text: str) -> bool:
     """Whether a sentence is about the speaker or nobody, so that the next one may leave out its "I"."""
     return bool(_OWN.match(text) or with_subject(text)) and not _THIRD_PERSON.search(text)
@@ -147,6 +166,8 @@ def announced(text: str, speaker: Speaker, *, naming: str | None) -> Fact | None
 
 def _news(text: str, speaker: Speaker) -> Fact | None:
     """A new home or job that is only mentioned, and what a partner did: "We love our new flat in Porto", "She dumped me"."""
+    if " me" not in text and "new " not in text and " my " not in text:
+        return None
     if (left := _LEFT_ME.match(text)) and not _THIRD_PERSON.search(text, left.end("verb")):
         return fact("family", f"{speaker.whose} partner {left['verb'].lower()} {speaker.inside}{left['rest']}")
     if cut := _CUT.match(text):
@@ -163,7 +184,7 @@ def _news(text: str, speaker: Speaker) -> Fact | None:
 
 def _done_to(text: str, speaker: Speaker) -> Fact | None:
     """ "Acme hired me" → "was hired by Acme"."""
-    done = _DONE_TO_ME.match(text)
+    done = _DONE_TO_ME.match(text) if " me" in text else None
     if done is None:
         return None
     verb, rest, who = done["verb"], done["rest"], done["who"]
@@ -180,6 +201,8 @@ def _done_to(text: str, speaker: Speaker) -> Fact | None:
 
 def _day(text: str, speaker: Speaker) -> Fact | None:
     """A first or last day at work, or a birthday."""
+    if "my " not in text and "My " not in text:
+        return None
     if day := _DAY.match(text):
         rest = _IS_WHEN.sub(lambda found: f" {found['when']}", day["rest"])
         had = f"had their {day['which'].lower()} {day['unit'].lower()} {of_the_speaker(rest)}"

@@ -94,8 +94,8 @@ _BEGINNINGS = words(
     "started begun began joined signed jumped went gone came accepted landed scored secured won switched changed swapped traded "
     "exchanged dropped ditched gave defected founded launched opened set contract consult teach lecture freelance turned hit"
     " reached "
-    "turn celebrated marked go want prefer use stepped stood pivoted transitioned finalised finalized called broke split dumped "
-    "care mind drive cancelled canceled replaced eliminated managed like love enjoy live work retrained qualified celebrated"
+    "turn celebrated marked stepped stood pivoted transitioned finalised finalized called broke split dumped "
+    "care mind drive cancelled canceled replaced eliminated managed live work retrained qualified celebrated"
     " marked divorced remarried married tied eloped lost cut kicked swore fell grew learned came signed headed"
 )
 """The first words of keys that the patterns of values can match."""
