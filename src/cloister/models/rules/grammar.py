@@ -160,10 +160,11 @@ def _leading_adverbs(words: list[str]) -> tuple[list[str], list[str]]:
     return found, words[6:]
 
 
-def first_verb(text: str) -> str:
-    """The first word after adverbs, in lower case: "finally moved" → "moved"."""
+def first_verbs(text: str) -> tuple[str, str]:
+    """The first two words after adverbs, in lower case: "finally have just moved out" → "have", "moved"."""
     _, rest = _leading_adverbs(text.split(" ", 8))
-    return rest[0].lower() if rest else ""
+    _, following = _leading_adverbs(rest[1:])
+    return (rest[0].lower() if rest else "", following[0].lower() if following else "")
 
 
 def is_past(verb: str) -> bool:

@@ -10,7 +10,7 @@ from cloister.models.rules.changes.announcements import announced, is_own, may_b
 from cloister.models.rules.changes.times import without_endings
 from cloister.models.rules.changes.values import category_of_value, has_one_value, says_ended, without_idioms
 from cloister.models.rules.facts import Fact, Speaker, fact, speaker_named
-from cloister.models.rules.grammar import Predicate, expanded, first_verb, is_past, of_the_speaker, predicate
+from cloister.models.rules.grammar import Predicate, expanded, first_verbs, is_past, of_the_speaker, predicate
 from cloister.models.rules.possessions import fact_of_mine
 from cloister.models.rules.sentences import Segment, Sentence, segments, sentences
 from cloister.models.rules.tables.notation import opening
@@ -45,7 +45,7 @@ _TIME_FIRST = anchored(
     r"|may|june|july|august|september|october|november|december)|(?:a|two|three|four|five|six|ten|\d+)"
     r" (?:years?|months?|weeks?) ago|now|these days|nowadays|today|yesterday|(?:since|on|last) (?:monday|tuesday|wednesday"
     r"|thursday|friday|saturday|sunday)|after (?:\w+ ){1,3}?(?:years|months|weeks)(?: (?:at|with|in|of) [\w' ]{1,30}?)?"
-    r"|as of (?:\w+ ){0,2}\w+),? (?=(?:i|my|we)\b)",
+    r"|as of (?:\w+ ){0,2}\w+),? (?=(?:i|my|we|our|home)\b)",
     IGNORECASE,
 )
 _TRAILING = linear(
@@ -72,6 +72,7 @@ _AND_WORD = linear(
     r" and (?!(?:(?:have|just|finally|now|then) )*(?:moved in|moved there|live there|live)\b)(?=(?:(?:also|then|never|recently"
     r"|finally|later) )*(?P<verb>[a-z]+)\b)"
 )
+_PRESENT = frozenset({"am", "live", "work", "drink", "eat", "use", "play", "drive", "teach", "run", "go"})
 _CONTINUES = linear(r"\b(?:to (?!the |a |an |my )[a-z]+|will|cannot|can|not|who|that|which)\b")
 
 _NO_ITEM = opening(
@@ -86,7 +87,8 @@ _TITLED = anchored(r"(?:\d[\w.]*|[A-ZÀ-Þ][\w'.-]*)(?: (?:[A-ZÀ-Þ][\w'.-]*|\d
 _MOVED_IN = anchored(r"(?:and )?(?:(?:we|i|have|we've|i've|just|finally|already) )*(?P<verb>moved in)\b", IGNORECASE)
 _LOCATION = linear(rf"\b(?P<in>in|to|at) (?P<name>{NAME})(?![\w'])")
 _THERE = linear(r"\b(?P<verb>moved|relocated|live|living|settled|am|are|I'm|we're|work|working) (?:there|here)\b")
-_SPEAKS_OF_NAME = linear(r"\bmy (?:(?P<last>last |maiden |family |sur)|\w+ )?name\b", IGNORECASE)
+_IS_SOMEWHERE = linear(r" is (?:now )?(?:back |over )?in [A-ZÀ-Þ]")
+_SPEAKS_OF_NAME = linear(r"\bmy (?:\w+'s )?(?:(?P<last>last |maiden |family |sur)|\w+ )?name\b", IGNORECASE)
 _ENDS_IN_NAME = linear(r" (?:name|surname)$")
 _NOT_THE_OTHER = anchored(r"not (?:[\w'-]++ ?){1,3}$")
 
@@ -133,6 +135,8 @@ def _facts_of_sentence(sentence: Sentence, speaker: Speaker, *, introduces: bool
             for stated in _facts_of_segment(
                 text, when, speaker, introduces=introduces, is_news=is_news, instead=instead, naming=naming
             ):
+                if _IS_SOMEWHERE.search(stated.content) and refusals.is_on_a_trip(sentence.text):
+                    continue
                 instead = instead or (bool(following) and says_ended(stated.content, speaker))
                 yield stated
         if following:
@@ -147,7 +151,8 @@ def _facts_of_segment(
     """`instead`: the sentence said that something ended, so that "I'm in Porto" after it says what took its location."""
     additional = bool(_ADDITIONAL.search(text))
     text = _without_trailing(text)
-    if mine := fact_of_mine(text, speaker, introduces=introduces) or announced(text, speaker, naming=naming):
+    mine = fact_of_mine(text, speaker, introduces=introduces) or announced(text, speaker, naming=naming)
+    if mine := mine or (announced(f"{text} now", speaker, naming=None) if when else None):
         yield replace(mine, additional=additional)
         return
     opening_words = _I_OR_WE.match(text)
@@ -229,11 +234,14 @@ def _without_trailing(text: str) -> str:
 
 def _clauses(text: str) -> list[str]:
     """Split "live in Lisbon and work at Siemens"; after an infinitive or "who", "and" continues that clause."""
-    past = is_past(first_verb(text))
+    verb, following = first_verbs(text)
+    past = is_past(verb) or (verb == "have" and is_past(following))
     found: list[str] = []
     begin = 0
     for conjunction in (_AND_WORD if past else _AND_VERB).finditer(text):
-        if _CONTINUES.search(text, begin, conjunction.start()) or (past and not is_past(conjunction["verb"])):
+        if _CONTINUES.search(text, begin, conjunction.start()) or (
+            past and not is_past(conjunction["verb"]) and conjunction["verb"] not in _PRESENT
+        ):
             continue
         found.append(text[begin : conjunction.start()])
         begin = conjunction.end()

@@ -29,7 +29,7 @@ _NOT_CALLED = anchored(
     rf"(?:please )?(?:stop calling|do not call|quit calling) me {_NAMED}(?: any ?more| now)?$", IGNORECASE
 )
 _WANTS_TO_BE = anchored(
-    rf"I (?:would )?(?:much |really )?(?:prefer|like|rather|want|prefer it|love)(?: to)? be called {_NAMED}(?= |$)",
+    rf"I (?:would )?(?:much |really )?(?:prefer|like|rather|want|prefer it|love)(?: to)? (?:be called|go by|be known as|be addressed as) {_NAMED}(?= |$)",
     IGNORECASE,
 )
 _PREFERS = anchored(rf"I (?:now )?prefer {_NAMED}(?: now| instead| from now on)$", IGNORECASE)
@@ -54,7 +54,7 @@ _THEY_CALL_ME = anchored(
     rf" {_NAMED}(?P<now> now| these days)?$",
     IGNORECASE,
 )
-_GO_BY = anchored(rf"I (go by|am called|am named) {_NAMED}(?= |$)", IGNORECASE)
+_GO_BY = anchored(rf"I (?:(?:now|actually|just|mostly|mainly) )?(go by|am called|am named) {_NAMED}(?= |$)", IGNORECASE)
 _I_AM = anchored(rf"I am {_NAMED}$", IGNORECASE)
 _NO_NAME = anchored(
     r"(?:sorry|fine|ok|okay|ready|back|here|done|good|not|so|very|really|just|yes|no|all|in|on|at|the|a|an|from|your|off|out|up"

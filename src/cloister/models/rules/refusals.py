@@ -140,6 +140,11 @@ _ASKS_TO_BE_CALLED = anchored(
     r"(?=(?:call me|start calling me|refer to me as|address me as) [A-ZÀ-Þ])",
     IGNORECASE,
 )
+_CAN_YOU_BELIEVE = anchored(r"can you believe (?:that )?(?=(?:i|we|i'm|we're|i've) )", IGNORECASE)
+_ON_A_TRIP = anywhere(
+    "flying|flight|visiting|visit|trip|holiday|vacation|conference|until|till|leaving|layover|hotel|stopover|returning|passing through"
+    "|tonight|tomorrow|home (soon|later|on)|back (on|home)"
+)
 _SPEAKER_FIRST = opening("i|i'm|i've|my|we|we've|we're", lead="and|but|so|well|ok|oh|yes|yeah|no")
 
 
@@ -157,7 +162,7 @@ def hands_over_the_voice(sentence: Sentence) -> bool:
 
 def as_statement(sentence: Sentence) -> Sentence:
     """ "Could you call me Sam?" as "call me Sam": in form a question, and in fact the speaker's name."""
-    asked = _ASKS_TO_BE_CALLED.match(sentence.text)
+    asked = _ASKS_TO_BE_CALLED.match(sentence.text) or _CAN_YOU_BELIEVE.match(sentence.text)
     return Sentence(text=sentence.text[asked.end() :], asked=False, heads=False) if asked else sentence
 
 
@@ -200,6 +205,11 @@ def speaks_of_the_reader(text: str) -> bool:
 def is_of_the_moment(text: str, category: Category) -> bool:
     """Whether this is true only now. An event may be of today; a state of today need not last."""
     return bool((_MOMENT_OF_AN_EVENT if category in _EVENTS else _MOMENT).search(text))
+
+
+def is_on_a_trip(text: str) -> bool:
+    """Whether a sentence tells of a journey, so that "I'm in Porto now" in it is no home."""
+    return bool(_ON_A_TRIP.search(text))
 
 
 def is_own_heading(text: str) -> bool:

@@ -113,15 +113,15 @@ _IT_IS = anchored(
 _I = ("I ", "I'", "My ", "We ", "We'", "i ", "i'", "my ", "we ")
 _MOST_WORDS = 12
 _NEWS_WORDS = words(
-    "moved relocated settled emigrated turned started joined left got gave handed broke split sold bought switched changed stopped had "
-    "celebrated hit landed took accepted signed lost retired resigned became remarried eloped tied ended went began dumped ditched "
-    "swapped traded graduated made finalised finalized called parted picked have haven't jumped kicked cut swore don't do quit living "
-    "working based renting going seeing dating back at with in starting employed contracting freelancing done out single divorced "
-    "married engaged separated widowed vegan vegetarian pescatarian sober unemployed self-employed jobless between taken gluten-free "
-    "dairy-free freelance promoted laid fired hired let sacked appointed poached transferred first new officially finally now no "
-    "divorce wedding engagement home it's it which"
+    "moved relocated settled emigrated turned started joined left got gave handed broke split sold bought switched changed "
+    "stopped had celebrated hit landed took accepted signed lost retired resigned became remarried eloped tied ended went "
+    "began dumped ditched swapped traded graduated made finalised finalized called parted picked have haven't jumped kicked "
+    "cut swore don't do quit living working based renting going seeing dating back at with in starting employed contracting "
+    "freelancing done out single divorced married engaged separated widowed vegan vegetarian pescatarian sober unemployed "
+    "self-employed jobless between taken gluten-free dairy-free freelance promoted laid fired hired let sacked appointed "
+    "poached transferred first new officially finally now no divorce wedding engagement home it's it which"
 ) | frozenset(str(age) for age in range(16, 100))
-_OWN = anchored(r"(?:i|we|my|our|i'm|i've|we're|we've|it's official|guess what|(?:\w+ ?){1,3}$)\b", IGNORECASE)
+_OWN = anchored(r"(?:i|we|my|our|i'm|i've|we're|we've|it's official|guess what|\w++(?: \w++){0,2}$)\b", IGNORECASE)
 _THIRD_PERSON = linear(r"\b(?:he|she|they|his|her|their|him|them|he's|she's|they're)\b", IGNORECASE)
 
 
@@ -194,6 +194,8 @@ def _done_to(text: str, speaker: Speaker) -> Fact | None:
         return (
             fact("change", f"{speaker.subject} moved{rest} for work") if is_work and rest.startswith(" to ") else None
         )
+    if verb in ("hired", "poached", "recruited", "headhunted", "fired", "sacked") and rest:
+        rest, by = f"{by}{rest}", ""
     passive = f"was {verb}{rest}{by if not rest or verb in ('let', 'laid') else ''}"
     said = predicate(passive, "I")
     return fact("change", f"{speaker.subject} {of_the_speaker(passive)}") if said and category_of_value(said) else None
@@ -227,8 +229,8 @@ def _of_mine(text: str, speaker: Speaker, *, naming: str | None) -> Fact | None:
         category = "work" if mine["what"].startswith("contract") else "family"
         return fact(category, f"{speaker.whose} {of_others(mine['what'], speaker.inside)}")
     named = _IT_IS.match(text)
-    is_given = named is not None and named["name"].split(" ")[0].casefold() in GIVEN_NAMES
-    if named and (naming or (is_given and (named["now"] or named["correction"]))):
+    first, _, others = named["name"].partition(" ") if named else ("", "", "")
+    if named and (naming or (others and named["now"] and first.casefold() in GIVEN_NAMES)):
         return fact(
             "name",
             f"{speaker.whose} {naming or 'name'} is {named['name']}{' now' if named['now'] else ''}{named['correction'] or ''}",

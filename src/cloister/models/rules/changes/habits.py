@@ -178,6 +178,8 @@ def _habit(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
         return ()
     if is_past(verb):
         return ()
+    if said.negated:
+        rest = rest.partition(" or ")[0]
     done = (_stem(verb), *value_words(rest))
     subject = subject_key("habit", " ".join(done))
     return (Stated(family="habit", subject=subject, words=done, positive=not said.negated, marked=marked),)

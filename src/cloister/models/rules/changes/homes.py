@@ -16,6 +16,8 @@ _SETTLED = anchored(rf"{table.SETTLED_IN}{_NAME}")
 _BOUGHT = anchored(rf"{table.BOUGHT_IN}{_NAME}{table.MOVED_IN}", IGNORECASE)
 _RENTS = anchored(rf"{table.RENTS_IN}{_NAME}$")
 _IS_IN = anchored(rf"(?:{table.HOUSEHOLD_IN}|{table.HAVE_BEEN_IN}){_NAME}")
+_RETURNED = anchored(rf"{table.RETURNED_TO}{_NAME}$")
+_DURATION = anchored(r" for (?:\w+ ){1,3}?(?:weeks|months|years)$")
 _CALLS_HOME = anchored(table.CALLS_HOME)
 _RESIDENT = anchored(table.RESIDENT)
 _MOVED_AWAY = anchored(rf"{table.MOVED_AWAY} {_NAME}$")
@@ -62,9 +64,11 @@ def _new_home(key: str, said: Predicate) -> tuple[Stated, ...]:
 
 def _where_they_are(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
     """ "is in Porto now", "calls Porto home", "rents a flat in Porto": a home in itself, or if it is said to be a change."""
+    if (returned := _RETURNED.match(key)) and marked and not said.negated:
+        return (Stated(family="home", subject="home", words=value_words(returned["value"]), marked=True),)
     is_in = _IS_IN.match(key)
     if is_in:
-        since = bool(SINCE.match(key, is_in.end()))
+        since = bool(SINCE.match(key, is_in.end()) or (marked and _DURATION.match(key, is_in.end())))
         occasion = _FOR_A_WHILE.search(key, is_in.end()) and not since
         if said.negated or occasion or not (marked or since):
             return ()

@@ -1,6 +1,6 @@
 """Where and as what somebody works: "started at Acme", "was laid off", "got promoted to team lead" (MEM-12)."""
 
-from cloister.domain.patterns import IGNORECASE, anchored
+from cloister.domain.patterns import IGNORECASE, anchored, linear
 from cloister.models.rules.changes.stated import Stated, ended, value_words
 from cloister.models.rules.changes.times import LONG_AGO, SINCE
 from cloister.models.rules.grammar import Predicate
@@ -10,7 +10,7 @@ from cloister.models.rules.tables.names import GIVEN_NAMES
 from cloister.models.rules.tables.notation import alternatives
 from cloister.models.rules.tables.words import OCCUPATION
 
-_NAME = rf"(?P<value>{single_values.NAME})(?![\w'&-])"
+_NAME = rf"(?P<value>{single_values.NAME})(?![\w'&-])(?!(?<='s) (?!in |on |at |as |last |this |and |for )[a-z])"
 _WORKS = anchored(rf"{table.WORKS_AT} {_NAME}")
 _WORKS_SOMEWHERE = anchored(
     rf"{table.WORKS_AT} (?P<value>(?:a|an|the|my|our|their) (?:[\w'-]+ ){{0,4}}?[\w'-]+)"
@@ -31,6 +31,9 @@ _OCCASION = anchored(r" (?:for|until|with|on|to|and|this|today|every|right|about
 _DURATION = anchored(r" for (?:\w+ ){1,3}?(?:days?|weeks?|months?|years?)\b", IGNORECASE)
 _NO_LEAVING = anchored(table.NO_LEAVING, IGNORECASE)
 _LEFT = anchored(rf"{table.LEFT} {_NAME}")
+_LEFT_FIRM = anchored(
+    rf"{table.LEFT} (?:the|that|my|their) (?P<value>(?:[\w'-]+ ){{0,2}}?(?:firm|company|agency|startup|practice|nonprofit|charity|newspaper))(?= (?:last|this|in|for good|after)\b|$)"
+)
 _APART = anchored(rf"be (?:with|at|in) {_NAME}")
 _EMPLOYER = anchored(rf" (?:at|for|with) {_NAME}")
 
@@ -64,6 +67,7 @@ _STOPPED_BEING = anchored(
     rf"{table.STOPPED_BEING}(?P<value>(?:[\w'/&+-]+ ){{0,4}}?(?i:{table.TITLE})(?: of [\w'&-]+)?)(?![\w'-])"
 )
 _FOR_A_LIVING = anchored(table.FOR_A_LIVING)
+_CLUB = linear(r"\b(?:team|club|choir|band|league|squad|parish|scouts|society|guild)\b")
 _GRADUATED = anchored(r"(?:have )?graduated\b")
 
 
@@ -83,7 +87,11 @@ def employer(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
             return ()
         dated = bool(LONG_AGO.search(key, joined.end()))
         return (Stated(family="employer", subject="employer", words=words, marked=True, dated=dated),)
-    if not said.negated and _SELF_EMPLOYED.match(key) and (marked or not key.startswith(("be ", "work ", "freelance"))):
+    if (
+        not said.negated
+        and _SELF_EMPLOYED.match(key)
+        and (marked or not key.startswith(("be ", "work ", "run ", "freelance")))
+    ):
         return (Stated(family="employer", subject="employer", words=("self-employed",), marked=True, exact=False),)
     return _works(key, said, marked=marked)
 
@@ -94,7 +102,12 @@ def _works(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
         since = bool(SINCE.match(key, engaged.end()) or (marked and _DURATION.match(key, engaged.end())))
         is_new = (marked or since) and not (_OCCASION.match(key, engaged.end()) and not since)
         words = value_words(engaged["value"])
-        if not is_new or not single_values.NO_EMPLOYMENT.isdisjoint(words) or words[0] in GIVEN_NAMES:
+        if (
+            not is_new
+            or not single_values.NO_EMPLOYMENT.isdisjoint(words)
+            or words[0] in GIVEN_NAMES
+            or words[0] in table.VENUES
+        ):
             return ()
         return (Stated(family="employer", subject="employer", words=words, marked=True),)
     named = _WORKS.match(key)
@@ -130,10 +143,12 @@ def _is_partly(key: str, end: int, said: Predicate) -> bool:
 def left(key: str, said: Predicate) -> tuple[Stated, ...]:
     """ "left Acme", "is not with Acme any more": an employer, a home or a partner, whichever of them is known."""
     gone = _LEFT.match(key)
-    if gone and not said.negated and not _NO_LEAVING.match(key, gone.end()):
+    is_over = "longer" in said.adverbs or key != said.key
+    if gone and not said.negated and (key.startswith("had ") or not _NO_LEAVING.match(key, gone.end())):
         words = value_words(gone["value"])
         return (ended("employer", words), ended("home", words))
-    is_over = "longer" in said.adverbs or key != said.key
+    if (firm := _LEFT_FIRM.match(key)) and not said.negated:
+        return (ended("employer", value_words(firm["value"])),)
     if (apart := _APART.match(key)) and said.negated and is_over:
         words = value_words(apart["value"])
         partner = Stated(family="relationship", subject="relationship", words=words, positive=False)
@@ -154,7 +169,9 @@ def role(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
         return ()
     words = value_words(found["value"])
     is_new = marked or bool(new or began)
-    if not words or not (works or began or rank or key.endswith(" for a living") or _is_job(words, is_new=is_new)):
+    if (new or titled) and _CLUB.search(key, found.end("value")):
+        return ()
+    if not words or not (works or rank or key.endswith(" for a living") or _is_job(words, is_new=is_new)):
         return ()
     stated = Stated(
         family="role",

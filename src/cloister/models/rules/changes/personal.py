@@ -18,7 +18,7 @@ _STATUSES: tuple[tuple[str, Anchored], ...] = tuple(
 )
 _PARTNER = linear(rf"\b(?:to|with|dating|seeing|married|called|named|dumped) (?P<value>{table.NAME})")
 _ALONE_AGAIN = anchored(
-    r"be (?:back to being (?:single|alone)|(?:all )?on (?:my|their) own|alone|solo) (?:again|now)$", IGNORECASE
+    r"be (?:back to being single|(?:all )?on (?:my|their) own again|solo again)(?: now)?$", IGNORECASE
 )
 _WITH = anchored(rf"be with (?P<value>{NAMES})$")
 _FORMER_PARTNER = linear(
@@ -26,7 +26,8 @@ _FORMER_PARTNER = linear(
 )
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _UNITS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-_SPELLED = rf"(?:(?P<tens>{'|'.join(_TENS)})(?:[ -](?P<units>{'|'.join(_UNITS)}))?)"
+_TEENS = ("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")
+_SPELLED = rf"(?:(?P<teens>{'|'.join(_TEENS)})|(?P<tens>{'|'.join(_TENS)})(?:[ -](?P<units>{'|'.join(_UNITS)}))?)"
 _YEARS = r"(?: years?[ -](?:old|young)| ?y/?o| ?yrs?(?: old)?)?"
 _AFTER_AGE = rf"(?= (?:and|but|so) |(?: {RECENTLY}){{0,3}}$|,(?! ?\d)| (?:as of|since|for) )"
 _AGE = anchored(
@@ -118,6 +119,8 @@ def age(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
     number = named.get("age") or named.get("aged")
     if dashed := named.get("dashed"):
         number = dashed[0] + ("0" if dashed[-1] in "ohOH" else dashed[-1])
+    elif teens := named.get("teens"):
+        number = str(13 + _TEENS.index(teens.lower()))
     elif tens := named.get("tens"):
         number = str(_number(tens, named.get("units")))
     if number is None or LONG_AGO.search(key):

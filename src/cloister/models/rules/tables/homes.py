@@ -24,13 +24,14 @@ MOVED_TO = (
     rf"(?:to|into|in with (?:[\w'-]+ ){{1,3}}?in|in together in)(?: live in)? (?:{A_HOME_IN} )?"
 )
 SETTLED_IN = (
-    rf"(?:(?:have )?settled (?:down )?in|(?:have )?(?:ended|wound) up (?:settling |living |back )?in(?! the)"
+    rf"(?:(?:have )?settled (?:down )?in|(?:have )?(?:ended|wound) up (?:settling |living |back )?in(?! the)(?=.* after all$|[^ ]* [\w'-]+(?: [A-Z][\w'-]+)?$)"
     rf"|be (?:(?:all|fully|finally|now|happily) )*(?:settled|moved in|set up|installed)(?: in)? (?:in|at|into)"
     rf"|(?:got|have|have got|picked up|collected) (?:the|our|my|their) keys (?:(?:to|for|of) )?(?:{A_HOME} )?(?:in|to)"
+    rf"|(?:got|have|found) (?:my|our|their) own (?:{_KINDS}) in"
     rf"|had (?:my|our|their) first (?:day|night|week|weekend) (?:living )?in) (?:{A_HOME_IN} )?"
 )
 BOUGHT_IN = (
-    rf"(?:have )?(?:(?:bought|rented|took|taken|got|found|built) {A_HOME_IN}"
+    rf"(?:have )?(?:(?:bought|purchased|closed on|rented|took|taken|got|found|built) {A_HOME_IN}"
     r"|(?:went|gone|came|come|returned|headed) (?:(?:back|home|over) )?to) "
 )
 MOVED_IN = (
@@ -57,3 +58,5 @@ ORGANISATIONS = words(
     "consulting agency academy council airlines foundation library museum"
 )
 """Last words of names to which one moves for work."""
+RETURNED_TO = r"(?:have )?(?:returned|came back|come back|went back|gone back) (?:home )?to "
+"""For good, if the memory says that it is a change."""

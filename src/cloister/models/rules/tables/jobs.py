@@ -44,6 +44,7 @@ be (unemployed|retired|between jobs|out of (work|a job)|jobless|looking for (a (
 (have )?(took|taken|gone into|went into|entered) (early )?retirement\b
 """
 SELF_EMPLOYED = r"""
+run (my|our|their) own (\w+ ){0,2}?(company|business|firm|practice|shop|studio|agency|startup|restaurant|bakery|salon)\b
 be (self-employed|freelancing|a freelancer|freelance|an entrepreneur)\b
 work (for (themselves|myself|ourselves)|freelance)\b|freelance(?! for)\b
 (have )?(went|gone|turned|became|become) (freelance|self-employed|solo|independent)\b
@@ -120,7 +121,7 @@ TITLE = (
     rf"(?:{OCCUPATION}|head|lead|team lead|tech lead|cfo|coo|cmo|cio|cpo|vp|president|chair|chairman|chairwoman|principal|owner"
     rf"|boss"
     r"|captain|deputy|headteacher|headmaster|headmistress|associate|rep|representative|specialist|coordinator|executive|agent"
-    r"|advisor|adviser|strategist|trainee|dispatcher|employee|inspector|warden|ranger|partner|officer|in charge|major|sergeant"
+    r"|advisor|adviser|strategist|trainee|dispatcher|employee|inspector|warden|ranger|partner|officer|in charge|major|sergeant|conductor|steward|stewardess|guard|attendant"
     r"|lieutenant|postwoman|mayor|treasurer|marketer|recruiter|buyer|tester|owner|leader|chief|dean|registrar|controller|buyer"
     r"|clinician|practitioner|worker|maker|keeper|\w+(?:ologist|ographer|ician|iatrist|wright|smith|master|keeper|monger))"
 )
@@ -133,6 +134,10 @@ NO_TITLES = words(
 """What people become besides their job."""
 FOR_A_LIVING = r"(?:be )?(?P<value>[a-z]+ (?:[\w'-]+ ){0,4}?)for a living$"
 PRAISE = words("good great decent terrible bad awful amateur keen avid passionate hobby home better excellent mediocre")
+VENUES = words(
+    "ikea starbucks walmart costco target tesco lidl aldi mcdonald's subway sainsbury's asda carrefour kfc heathrow jfk gatwick"
+)
+"""Where one is mostly as a customer: "I'm at Ikea now"."""
 OFTEN_JOBS = words(
     "cook baker photographer painter writer illustrator carer caregiver potter gardener coach model artist journalist"
 )
