@@ -57,7 +57,7 @@ _TRAILING = linear(
 _ADDITIONAL = linear(
     r"\b(?:also|too|as well|second|another|on the side|part of the year|in addition|besides)\b", IGNORECASE
 )
-_NEW_JOB = anchored(r"(?:new|changed|switched) (?:job|jobs|employer|employers|address|home|location)$", IGNORECASE)
+_NEW_JOB = anchored(r"(?:new|changed|switched) (?:job|jobs|employer|employers|address|home|place)$", IGNORECASE)
 _I_OR_WE = anchored(r"(I|i|[Ww]e) (?=\S)")
 
 # A verb that can also be a noun ("food and drink") needs a word after it that follows verbs.
@@ -70,7 +70,7 @@ _AND_VERB = linear(
 )
 _AND_WORD = linear(
     r" and (?!(?:(?:have|just|finally|now|then) )*(?:moved in|moved there|live there|live)\b)(?=(?:(?:also|then|never|recently"
-    r"|finally|later) )*(?P<verb>[a-z]+)\b)"
+    r"|finally|later|now|only) )*(?P<verb>[a-z]+)\b)"
 )
 _PRESENT = frozenset({"am", "live", "work", "drink", "eat", "use", "play", "drive", "teach", "run", "go"})
 _CONTINUES = linear(r"\b(?:to (?!the |a |an |my )[a-z]+|will|cannot|can|not|who|that|which)\b")
@@ -148,7 +148,7 @@ def _facts_of_sentence(sentence: Sentence, speaker: Speaker, *, introduces: bool
 def _facts_of_segment(
     text: str, when: str, speaker: Speaker, *, introduces: bool, is_news: bool, instead: bool, naming: str | None
 ) -> Iterator[Fact]:
-    """`instead`: the sentence said that something ended, so that "I'm in Porto" after it says what took its location."""
+    """`instead`: the sentence said that something ended, so that "I'm in Porto" after it says what replaced it."""
     additional = bool(_ADDITIONAL.search(text))
     text = _without_trailing(text)
     mine = fact_of_mine(text, speaker, introduces=introduces) or announced(text, speaker, naming=naming)
@@ -164,18 +164,18 @@ def _facts_of_segment(
         yield from _last_clause(text, speaker, additional=additional)
         return
     alone = opening_words.group(1).upper() == "I"
-    is_stated = False
-    for clause in _clauses(text[opening_words.end() :]):
-        said = predicate(clause + when, "I")
-        of_both = alone or (said is not None and said_of_both(said.key))
-        stated = _stated(said, speaker, of_both=of_both, is_news=is_news) if said else None
-        if stated is None and instead and (said := predicate(f"{clause} now", "I")):
-            stated = _stated(said, speaker, of_both=alone, is_news=is_news)
+    is_stated = ended = False
+    clauses = _clauses(text[opening_words.end() :])
+    for position, clause in enumerate(clauses):
+        stated = _stated(predicate(clause + when, "I"), speaker, alone=alone, is_news=is_news)
+        if ended or (stated is None and instead):
+            stated = _stated(predicate(f"{clause} now", "I"), speaker, alone=alone, is_news=is_news) or stated
         if stated is None:
             # A verb without a subject is trusted only after a clause that was ("the self-acceptance and love theme"), or as news.
             is_news = True
             continue
         is_stated = True
+        ended = ended or (position + 1 < len(clauses) and says_ended(stated.content, speaker))
         yield replace(stated, additional=additional)
     if not is_stated:
         yield from _last_clause(text, speaker, additional=additional)
@@ -188,9 +188,12 @@ def _last_clause(text: str, speaker: Speaker, *, additional: bool) -> Iterator[F
         yield replace(mine, additional=additional)
 
 
-def _stated(said: Predicate, speaker: Speaker, *, of_both: bool, is_news: bool) -> Fact | None:
-    """The fact in a predicate. One that leaves out its "I", or is of "we", must have one value at a time."""
+def _stated(said: Predicate | None, speaker: Speaker, *, alone: bool, is_news: bool) -> Fact | None:
+    """The fact in a predicate of "I" `alone`, or of "we". One of "we", or that leaves out its "I", must have one value at a time."""
+    if said is None:
+        return None
     category: Category | None = None
+    of_both = alone or said_of_both(said.key)
     if of_both and not is_news:
         category = category_of(said.key, negated=said.negated, adverbs=said.adverbs)
     is_valued = False

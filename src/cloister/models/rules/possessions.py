@@ -29,7 +29,8 @@ _NOT_CALLED = anchored(
     rf"(?:please )?(?:stop calling|do not call|quit calling) me {_NAMED}(?: any ?more| now)?$", IGNORECASE
 )
 _WANTS_TO_BE = anchored(
-    rf"I (?:would )?(?:much |really )?(?:prefer|like|rather|want|prefer it|love)(?: to)? (?:be called|go by|be known as|be addressed as) {_NAMED}(?= |$)",
+    rf"I (?:would )?(?:much |really )?(?:prefer|like|rather|want|prefer it|love)(?: to)? (?:be called|go by|be known as"
+    rf"|be addressed as) {_NAMED}(?= |$)",
     IGNORECASE,
 )
 _PREFERS = anchored(rf"I (?:now )?prefer {_NAMED}(?: now| instead| from now on)$", IGNORECASE)

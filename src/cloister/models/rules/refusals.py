@@ -142,8 +142,8 @@ _ASKS_TO_BE_CALLED = anchored(
 )
 _CAN_YOU_BELIEVE = anchored(r"can you believe (?:that )?(?=(?:i|we|i'm|we're|i've) )", IGNORECASE)
 _ON_A_TRIP = anywhere(
-    "flying|flight|visiting|visit|trip|holiday|vacation|conference|until|till|leaving|layover|hotel|stopover|returning|passing through"
-    "|tonight|tomorrow|home (soon|later|on)|back (on|home)"
+    "flying|flight|visiting|visit|trip|holiday|vacation|conference|until|till|leaving|layover|hotel|stopover|returning"
+    "|passing through|tonight|tomorrow|home (soon|later|on)|back (on|home)"
 )
 _SPEAKER_FIRST = opening("i|i'm|i've|my|we|we've|we're", lead="and|but|so|well|ok|oh|yes|yeah|no")
 

@@ -32,7 +32,8 @@ _DURATION = anchored(r" for (?:\w+ ){1,3}?(?:days?|weeks?|months?|years?)\b", IG
 _NO_LEAVING = anchored(table.NO_LEAVING, IGNORECASE)
 _LEFT = anchored(rf"{table.LEFT} {_NAME}")
 _LEFT_FIRM = anchored(
-    rf"{table.LEFT} (?:the|that|my|their) (?P<value>(?:[\w'-]+ ){{0,2}}?(?:firm|company|agency|startup|practice|nonprofit|charity|newspaper))(?= (?:last|this|in|for good|after)\b|$)"
+    rf"{table.LEFT} (?:the|that|my|their) (?P<value>(?:[\w'-]+ ){{0,2}}?(?:firm|company|agency|startup|practice|nonprofit|charity"
+    r"|newspaper))(?= (?:last|this|in|for good|after)\b|$)"
 )
 _APART = anchored(rf"be (?:with|at|in) {_NAME}")
 _EMPLOYER = anchored(rf" (?:at|for|with) {_NAME}")
@@ -67,7 +68,9 @@ _STOPPED_BEING = anchored(
     rf"{table.STOPPED_BEING}(?P<value>(?:[\w'/&+-]+ ){{0,4}}?(?i:{table.TITLE})(?: of [\w'&-]+)?)(?![\w'-])"
 )
 _FOR_A_LIVING = anchored(table.FOR_A_LIVING)
-_CLUB = linear(r"\b(?:team|club|choir|band|league|squad|parish|scouts|society|guild)\b")
+_CLUB = linear(
+    r"\bcaptain of .{0,40}team\b|\bof (?:my|our|their|the|a) (?:[\w'-]+ ){0,3}?(?:club|choir|band|league|squad|parish|scouts|society|guild)\b"
+)
 _GRADUATED = anchored(r"(?:have )?graduated\b")
 
 
@@ -169,7 +172,7 @@ def role(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
         return ()
     words = value_words(found["value"])
     is_new = marked or bool(new or began)
-    if (new or titled) and _CLUB.search(key, found.end("value")):
+    if (new or titled) and _CLUB.search(key):
         return ()
     if not words or not (works or rank or key.endswith(" for a living") or _is_job(words, is_new=is_new)):
         return ()

@@ -65,7 +65,7 @@ _DIET = anchored(
 )
 _STOPPED_DIET = anchored(
     r"(?:have )?(?:stopped|quit|gave up|given up|dropped|ditched)(?: being)?(?: an?| the| my| their)? (?P<value>vegan"
-    r"|vegetarian|pescatarian|keto)\b",
+    r"|vegetarian|pescatarian|keto)(?:ism)?\b",
     IGNORECASE,
 )
 _EATS_MEAT = anchored(

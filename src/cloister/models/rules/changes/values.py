@@ -95,7 +95,7 @@ _BEGINNINGS = words(
     "exchanged dropped ditched gave defected founded launched opened set contract consult teach lecture freelance turned hit"
     " reached "
     "turn celebrated marked stepped stood pivoted transitioned finalised finalized called broke split dumped "
-    "care mind drive cancelled canceled replaced eliminated managed live work retrained qualified celebrated"
+    "closed purchased returned run care mind drive cancelled canceled replaced eliminated managed live work retrained qualified celebrated"
     " marked divorced remarried married tied eloped lost cut kicked swore fell grew learned came signed headed"
 )
 """The first words of keys that the patterns of values can match."""

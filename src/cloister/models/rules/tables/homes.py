@@ -24,7 +24,8 @@ MOVED_TO = (
     rf"(?:to|into|in with (?:[\w'-]+ ){{1,3}}?in|in together in)(?: live in)? (?:{A_HOME_IN} )?"
 )
 SETTLED_IN = (
-    rf"(?:(?:have )?settled (?:down )?in|(?:have )?(?:ended|wound) up (?:settling |living |back )?in(?! the)(?=.* after all$|[^ ]* [\w'-]+(?: [A-Z][\w'-]+)?$)"
+    rf"(?:(?:have )?settled (?:down )?in|(?:have )?(?:ended|wound) up (?:settling |living |back )?in(?! the)(?=.* after all$"
+    rf"|[^ ]* [\w'-]+(?: [A-Z][\w'-]+)?$)"
     rf"|be (?:(?:all|fully|finally|now|happily) )*(?:settled|moved in|set up|installed)(?: in)? (?:in|at|into)"
     rf"|(?:got|have|have got|picked up|collected) (?:the|our|my|their) keys (?:(?:to|for|of) )?(?:{A_HOME} )?(?:in|to)"
     rf"|(?:got|have|found) (?:my|our|their) own (?:{_KINDS}) in"

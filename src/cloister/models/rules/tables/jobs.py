@@ -121,7 +121,8 @@ TITLE = (
     rf"(?:{OCCUPATION}|head|lead|team lead|tech lead|cfo|coo|cmo|cio|cpo|vp|president|chair|chairman|chairwoman|principal|owner"
     rf"|boss"
     r"|captain|deputy|headteacher|headmaster|headmistress|associate|rep|representative|specialist|coordinator|executive|agent"
-    r"|advisor|adviser|strategist|trainee|dispatcher|employee|inspector|warden|ranger|partner|officer|in charge|major|sergeant|conductor|steward|stewardess|guard|attendant"
+    r"|advisor|adviser|strategist|trainee|dispatcher|employee|inspector|warden|ranger|partner|officer|in charge|major|sergeant"
+    r"|conductor|steward|stewardess|guard|attendant"
     r"|lieutenant|postwoman|mayor|treasurer|marketer|recruiter|buyer|tester|owner|leader|chief|dean|registrar|controller|buyer"
     r"|clinician|practitioner|worker|maker|keeper|\w+(?:ologist|ographer|ician|iatrist|wright|smith|master|keeper|monger))"
 )
