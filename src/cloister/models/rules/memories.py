@@ -189,7 +189,7 @@ def _last_clause(text: str, speaker: Speaker, *, additional: bool) -> Iterator[F
 
 
 def _stated(said: Predicate | None, speaker: Speaker, *, alone: bool, is_news: bool) -> Fact | None:
-    """The fact in a predicate of "I" `alone`, or of "we". One of "we", or that leaves out its "I", must have one value at a time."""
+    """The fact in a predicate of "I" `alone`, or of "we". One of "we", or without its "I", must have one value at a time."""
     if said is None:
         return None
     category: Category | None = None

@@ -55,7 +55,9 @@ _THEY_CALL_ME = anchored(
     rf" {_NAMED}(?P<now> now| these days)?$",
     IGNORECASE,
 )
-_GO_BY = anchored(rf"I (?:(?:now|actually|just|mostly|mainly) )?(go by|am called|am named) {_NAMED}(?= |$)", IGNORECASE)
+_GO_BY = anchored(
+    rf"I (?:(?:now|actually|just|mostly|mainly) )?(go by(?: the name)?|am called|am named) {_NAMED}(?= |$)", IGNORECASE
+)
 _I_AM = anchored(rf"I am {_NAMED}$", IGNORECASE)
 _NO_NAME = anchored(
     r"(?:sorry|fine|ok|okay|ready|back|here|done|good|not|so|very|really|just|yes|no|all|in|on|at|the|a|an|from|your|off|out|up"
@@ -186,7 +188,7 @@ def _name(text: str, speaker: Speaker, *, introduces: bool) -> Fact | None:
     if (match := _AM_NOW.match(text)) and _is_given(found := match.group(1) or match.group(2)):
         return fact("name", f"{speaker.whose} name is {found} now")
     if match := _GO_BY.match(text):
-        verb = "goes by" if match.group(1).lower() == "go by" else "is called"
+        verb = "goes by" if match.group(1).lower().startswith("go by") else "is called"
         return fact("name", f"{speaker.subject} {verb} {match.group(2)}")
     if introduces and (match := _I_AM.match(text)) and not _NO_NAME.match(match.group(1)):
         return fact("name", f"{speaker.subject} is {match.group(1)}")

@@ -32,7 +32,11 @@ _IS = (
     r"|between jobs|taken|gluten-free|dairy-free|\d\d|freelance"
 )
 _AFTER_STATE = r"(?=$|,| (?:again|now|since|for|as of|these days|at last|yesterday|today|last|this|and|to [A-Z])\b)"
-_WAS_DONE = "promoted|laid off|fired|hired|made redundant|let go|sacked|appointed|poached|transferred|relocated"
+_WAS_DONE = (
+    r"promoted(?= to\b|$)|laid off(?= from| by| last| this| today| yesterday|$)|fired(?= from| by| last| today| yesterday|$)"
+    r"|hired(?= by| at|$)"
+    r"|made redundant|let go(?= from| by| last| today|$)|sacked|appointed|poached(?= by)|transferred(?= to)|relocated(?= to)"
+)
 _WITHOUT_SUBJECT = anchored(
     rf"(?P<adverbs>{_ADVERBS})(?:(?P<did>(?:{_DID})\b|{_QUIT})|(?P<doing>(?:{_IS_DOING})\b)|(?P<state>(?:{_IS}){_AFTER_STATE})"
     rf"|(?P<done>(?:{_WAS_DONE})\b)|(?P<first>(?:my )?first (?:day|week|shift) (?:at|with|as|in|working|living)\b)"
@@ -86,7 +90,8 @@ _OVER_WITH = anchored(
     IGNORECASE,
 )
 _LEFT_ME = anchored(
-    r"(?:he|she|they) (?:has |have |just |finally |actually )*(?P<verb>broke up with|dumped|left|divorced|split up with"
+    r"(?:he|she|they|(?P<name>(?-i:[A-ZÀ-Þ][\w'-]+))) (?:has |have |just |finally |actually )*(?P<verb>broke up with|dumped"
+    r"|left|divorced|split up with"
     r"|ended things with"
     r"|walked out on) me(?P<rest>(?: (?:last|this|yesterday|today|for|in|on|after|over) .{1,40})?)$",
     IGNORECASE,
@@ -169,7 +174,11 @@ def _news(text: str, speaker: Speaker) -> Fact | None:
     if " me" not in text and "new " not in text and " my " not in text:
         return None
     if (left := _LEFT_ME.match(text)) and not _THIRD_PERSON.search(text, left.end("verb")):
-        return fact("family", f"{speaker.whose} partner {left['verb'].lower()} {speaker.inside}{left['rest']}")
+        return fact(
+            "family",
+            f"{speaker.whose} partner {left['name'] + ' ' if left['name'] else ''}{left['verb'].lower()}"
+            f" {speaker.inside}{left['rest']}",
+        )
     if cut := _CUT.match(text):
         return fact("work", f"{speaker.whose} {cut['what'].lower()} at {cut['who']} was cut")
     mentioned = _MENTIONED.search(text)

@@ -27,10 +27,14 @@ _OUT_OF_WORK = anchored(rf"{alternatives(table.OUT_OF_WORK)}(?: (?:at|with|from|
 _SELF_EMPLOYED = anchored(alternatives(table.SELF_EMPLOYED))
 _PARTLY = anchored(single_values.PARTLY, IGNORECASE)
 _TEAM = anchored(r" (?:team|department|division|group|account|project|newsletter|waitlist|call|clients?)\b", IGNORECASE)
-_OCCASION = anchored(r" (?:for|until|with|on|to|and|this|today|every|right|about|the)\b", IGNORECASE)
+_NOTHING_MORE = anchored(r"$|,| (?:as|in) (?!a (?:meeting|queue|call)\b)", IGNORECASE)
 _DURATION = anchored(r" for (?:\w+ ){1,3}?(?:days?|weeks?|months?|years?)\b", IGNORECASE)
 _NO_LEAVING = anchored(table.NO_LEAVING, IGNORECASE)
 _LEFT = anchored(rf"{table.LEFT} {_NAME}")
+_STOPPED_WORK = anchored(
+    r"(?:have )?(?:stopped|quit) working (?:at|for) (?:a|the|my|their) (?P<value>(?:[\w'-]+ ){0,2}?[\w'-]+)(?= (?:last|this|in"
+    r"|for)\b|$)"
+)
 _LEFT_FIRM = anchored(
     rf"{table.LEFT} (?:the|that|my|their) (?P<value>(?:[\w'-]+ ){{0,2}}?(?:firm|company|agency|startup|practice|nonprofit|charity"
     r"|newspaper))(?= (?:last|this|in|for good|after)\b|$)"
@@ -69,7 +73,8 @@ _STOPPED_BEING = anchored(
 )
 _FOR_A_LIVING = anchored(table.FOR_A_LIVING)
 _CLUB = linear(
-    r"\bcaptain of .{0,40}team\b|\bof (?:my|our|their|the|a) (?:[\w'-]+ ){0,3}?(?:club|choir|band|league|squad|parish|scouts|society|guild)\b"
+    r"\bcaptain of .{0,40}team\b|\bof (?:my|our|their|the|a) (?:[\w'-]+ ){0,3}?(?:club|choir|band|league|squad|parish|scouts"
+    r"|society|guild)\b"
 )
 _GRADUATED = anchored(r"(?:have )?graduated\b")
 
@@ -103,7 +108,7 @@ def _works(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
     engaged = _ENGAGED.match(key)
     if engaged and not said.negated:
         since = bool(SINCE.match(key, engaged.end()) or (marked and _DURATION.match(key, engaged.end())))
-        is_new = (marked or since) and not (_OCCASION.match(key, engaged.end()) and not since)
+        is_new = since or (marked and bool(_NOTHING_MORE.match(key, engaged.end())))
         words = value_words(engaged["value"])
         if (
             not is_new
@@ -150,7 +155,7 @@ def left(key: str, said: Predicate) -> tuple[Stated, ...]:
     if gone and not said.negated and (key.startswith("had ") or not _NO_LEAVING.match(key, gone.end())):
         words = value_words(gone["value"])
         return (ended("employer", words), ended("home", words))
-    if (firm := _LEFT_FIRM.match(key)) and not said.negated:
+    if (firm := _LEFT_FIRM.match(key) or _STOPPED_WORK.match(key)) and not said.negated:
         return (ended("employer", value_words(firm["value"])),)
     if (apart := _APART.match(key)) and said.negated and is_over:
         words = value_words(apart["value"])
@@ -172,7 +177,7 @@ def role(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
         return ()
     words = value_words(found["value"])
     is_new = marked or bool(new or began)
-    if (new or titled) and _CLUB.search(key):
+    if (new or titled or began) and _CLUB.search(key):
         return ()
     if not words or not (works or rank or key.endswith(" for a living") or _is_job(words, is_new=is_new)):
         return ()

@@ -52,7 +52,8 @@ _CHANGED_NAME = anchored(
     rf" (?P<value>{NAMES})"
 )
 _CALLED = anchored(
-    rf"(?:want to be called|prefer to be called|like to be called|go by|be going by|be called|be named|(?:have )?started going by"
+    rf"(?:want to be called|prefer to be called|like to be called|go by(?: the name)?|be going by|be called|be named"
+    rf"|(?:have )?started going by"
     rf"|prefer the name|use the name) (?P<value>{NAMES})(?P<by> by )?"
 )
 _NOT_CALLED = anchored(rf"(?:have )?stopped going by (?P<value>{NAMES})$")

@@ -6,7 +6,8 @@ MONTHS = "january|february|march|april|may|june|july|august|september|october|no
 WEEKDAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
 
 _ENDING = linear(
-    r" (now|again|any ?more|these days|nowadays|at last|currently|instead|already|for good|permanently|officially|from now on"
+    r" (now|again|any ?more|any longer|these days|nowadays|at last|currently|instead|already|for good|permanently|officially"
+    r"|from now on"
     r"|at the moment|right now|for now|at present)$"
     r"|(?<=turned \d\d) (today)$",
     IGNORECASE,

@@ -95,12 +95,14 @@ _BEGINNINGS = words(
     "exchanged dropped ditched gave defected founded launched opened set contract consult teach lecture freelance turned hit"
     " reached "
     "turn celebrated marked stepped stood pivoted transitioned finalised finalized called broke split dumped "
-    "closed purchased returned run care mind drive cancelled canceled replaced eliminated managed live work retrained qualified celebrated"
+    "start rent closed purchased returned run care mind drive cancelled canceled replaced eliminated managed live work"
+    " retrained qualified celebrated"
     " marked divorced remarried married tied eloped lost cut kicked swore fell grew learned came signed headed"
 )
 """The first words of keys that the patterns of values can match."""
 _IDIOMS = linear(
-    r"\bcalled it (?:off|quits)\b|\b(?:live|moved|living) there\b|\bthis (?:morning|afternoon|evening|past \w+)\b"
+    r"\bcalled it (?:off|quits)\b|\b(?:broke|broken|ended|cut) it(?: off)?\b|\b(?:live|moved|living) there\b|\bthis (?:morning"
+    r"|afternoon|evening|past \w+)\b"
 )
 _NAMES = frozenset({"name", "last name", "first name", "called", "nickname"})
 
@@ -203,7 +205,7 @@ def category_of_value(said: Predicate, *, of_both: bool = False) -> Category | N
             return "change" if stated.marked or not stated.positive else category
         if stated.family == "attribute" or said.key.startswith(("stopped ", "have stopped ")):
             return None
-        ends = said.key.endswith((" anymore", " any more"))
+        ends = said.key.endswith((" anymore", " any more", " any longer"))
         if (stated.marked and (stated.family == "liking" or not stated.positive)) or ends:
             return "change"
     return None
@@ -247,10 +249,11 @@ def _done_by_partner(died: str | None, whom: str | None, text: str, speaker: Spe
     dated = bool(LONG_AGO.search(text))
     if died:
         return (Stated(family="relationship", subject="relationship", words=("widowed",), dated=dated),)
+    partner = text.split(" ")[1] if text.split(" ")[1][:1].isupper() else ""
     if whom is None or not whom.startswith(speaker.inside) or not _LATER.match(whom, len(speaker.inside)):
         return ()
     status = "divorced" if " divorced " in text else "broken up"
-    return (Stated(family="relationship", subject="relationship", words=(status,), dated=dated),)
+    return (Stated(family="relationship", subject="relationship", words=(status, *value_words(partner)), dated=dated),)
 
 
 def _of_attribute(text: str) -> tuple[Stated, ...]:

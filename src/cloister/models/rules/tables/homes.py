@@ -11,13 +11,15 @@ _ADVERBS = r"(?:(?:back|over|out|down|up|across|house|home|again|permanently|awa
 A_HOME = rf"(?:a|an|my|our|the|their) (?:[\w'-]+ ){{0,4}}?(?:{_KINDS})"
 A_HOME_IN = rf"{A_HOME} (?:in|near|outside)"
 LIVES_IN = (
-    r"(?:(?:live|be (?:back )?living|be based|reside|be residing)|(?:have been living|have lived|have been based)(?=.* (?:for"
+    r"(?:(?:live|be (?:back )?living|be renting|rent|be based|reside|be residing)|(?:have been living|have lived"
+    r"|have been based)(?=.* (?:for"
     r"|since) ))"
     rf" {_ADVERBS}(?:in|on|at|out of)"
 )
 _MOVED = (
     r"(?:(?:have )?(?:moved|relocated|resettled|emigrated|immigrated|migrated|transferred|decamped)"
-    r"|(?:was|got|have been) (?:relocated|transferred|moved|posted)|(?:have )?made the move|(?:have )?(?:ended|wound) up moving)"
+    r"|(?:was|got|have been) (?:relocated|transferred|moved|posted)|(?:have )?made the move|had to (?:move|relocate)"
+    r"|(?:have )?(?:ended|wound) up moving)"
 )
 MOVED_TO = (
     rf"{_MOVED} {_ADVERBS}(?:(?:from|of) (?P<former>{NAME}) (?:and )?(?:{_ADVERBS}))?"

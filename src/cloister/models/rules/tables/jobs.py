@@ -26,6 +26,7 @@ JOINED = (
     rf"|(?:got|took|taken|accepted|landed|found|scored|secured|won) (?:a|an|my|the|their) {_NEW}{_JOB} (?:at|with|for)"
     r"|(?:accepted|took|taken) (?:an|the|their) (?:\w+ )?offer (?:from|by|of|at)|made the (?:jump|switch|leap) (?:over )?to)"
     r"|(?:was|got|have been) (?:hired|poached|recruited|headhunted|taken on|employed|snapped up) (?:by|at)"
+    r"|start (?:work |working |my new job |a new job )?(?:at|with|for)(?=.* today\b)"
     rf"|have (?:a|an) new {_NEW}{_JOB} (?:at|with|for)"
     r"|be starting (?:work |a new job |my new job |their new job |a job )?(?:at|with|for)"
     r"(?=.* (?:today|now|this (?:week|morning|month|monday))\b)"
@@ -78,7 +79,8 @@ BEGAN_AS = (
     rf" (?:a|an|the) {_NEW}(?:job|role|position|post|gig) as|had (?:my|their) first (?:day|week) as)"
 )
 PROMOTED = (
-    r"(?:(?:was|got|have been) (?:promoted|appointed|elevated|bumped up|moved up|bumped)(?: to(?: be)?| as)?"
+    r"(?:(?:was|got|have been) (?:promoted|appointed|elevated|bumped up|moved up|bumped) (?:to(?: be)?|as)(?! speed)"
+    r"|(?:was|got|have been) appointed"
     r"|(?:was|got|have been) (?:made|named|elected)(?= (?:an? |the |head |partner|chief|director|manager|lead|senior|team|vice|"
     r"principal|president|captain|chair))|(?:have )?(?:moved|stepped) up to)"
 )
@@ -121,10 +123,10 @@ TITLE = (
     rf"(?:{OCCUPATION}|head|lead|team lead|tech lead|cfo|coo|cmo|cio|cpo|vp|president|chair|chairman|chairwoman|principal|owner"
     rf"|boss"
     r"|captain|deputy|headteacher|headmaster|headmistress|associate|rep|representative|specialist|coordinator|executive|agent"
-    r"|advisor|adviser|strategist|trainee|dispatcher|employee|inspector|warden|ranger|partner|officer|in charge|major|sergeant"
+    r"|advisor|adviser|strategist|trainee|dispatcher|employee|inspector|warden|ranger|partner|officer|sergeant"
     r"|conductor|steward|stewardess|guard|attendant"
-    r"|lieutenant|postwoman|mayor|treasurer|marketer|recruiter|buyer|tester|owner|leader|chief|dean|registrar|controller|buyer"
-    r"|clinician|practitioner|worker|maker|keeper|\w+(?:ologist|ographer|ician|iatrist|wright|smith|master|keeper|monger))"
+    r"|lieutenant|postwoman|mayor|treasurer|marketer|recruiter|buyer|tester|dean|registrar|controller|buyer"
+    r"|clinician|practitioner|\w+(?:ologist|ographer|ician|iatrist|wright|smith|master|keeper|monger))"
 )
 """Words that end the title of a job. Many are other things too, so the memory must say that it is a change."""
 NO_TITLES = words(

@@ -79,6 +79,7 @@ divorced=(have )?(finali[sz]ed (my|our|their|the) divorce|signed (my|our|their|t
 widowed=(be|was|have been) widowed\b|be a widow(er)?\b|lost (my|their) (wife|husband)\b(?! (in the|in a|at|for)\b)
 broken up=(have )?(called|broke|broken) off (the|my|our|their) (engagement|wedding|relationship)\b
 broken up=(have )?called it (off|quits)\b
+broken up=(have )?(broke|broken|ended|cut) (it|things)( off)?\b(?= with (my|their|(?-i:[A-Z]))|$| (last|this|yesterday)\b)
 broken up=(have )?(broke|broken|split) up\b(?! (the|a|an|to|into|in two|some)\b)
 broken up=(have )?split(?=$| (last|in|on|after|this|for good|from (my|their)|a (week|month))\b)
 broken up=(have )?(left|dumped|divorced) (my|their) (husband|wife|boyfriend|girlfriend|partner|fiancé|fiancée)(?=$|,
@@ -87,7 +88,7 @@ broken up=(have )?(left|dumped|divorced) (my|their) (husband|wife|boyfriend|girl
 broken up=(have )?dumped (?-i:[A-Z]\w+)$
 broken up=(was|got|have been) dumped\b
 broken up=(have )?(parted ways|gone (our|their) separate ways|went (our|their) separate ways)
-    (?! with (?-i:[A-Z])| with (my|the|their) (company|employer|job))
+    (?! with (?!(my|their) (boyfriend|girlfriend|partner|wife|husband|fiancé)))
 broken up=(have )?ended (things|(my|our|their|the) (relationship|engagement|marriage))\b
 """
 ENDED_BY = {
