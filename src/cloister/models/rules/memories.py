@@ -72,7 +72,27 @@ _AND_WORD = linear(
     r" and (?!(?:(?:have|just|finally|now|then) )*(?:moved in|moved there|live there|live)\b)(?=(?:(?:also|then|never|recently"
     r"|finally|later|now|only) )*(?P<verb>[a-z]+)\b)"
 )
-_PRESENT = frozenset({"am", "live", "work", "drink", "eat", "use", "play", "drive", "teach", "run", "go"})
+_PRESENT = frozenset(
+    {
+        "am",
+        "live",
+        "work",
+        "drink",
+        "eat",
+        "use",
+        "play",
+        "drive",
+        "teach",
+        "run",
+        "go",
+        "have",
+        "love",
+        "enjoy",
+        "want",
+        "feel",
+        "plan",
+    }
+)
 _CONTINUES = linear(r"\b(?:to (?!the |a |an |my )[a-z]+|will|cannot|can|not|who|that|which)\b")
 
 _NO_ITEM = opening(
@@ -88,7 +108,9 @@ _MOVED_IN = anchored(r"(?:and )?(?:(?:we|i|have|we've|i've|just|finally|already)
 _LOCATION = linear(rf"\b(?P<in>in|to|at) (?P<name>{NAME})(?![\w'])")
 _THERE = linear(r"\b(?P<verb>moved|relocated|live|living|settled|am|are|I'm|we're|work|working) (?:there|here)\b")
 _IS_SOMEWHERE = linear(r" is (?:now )?(?:back |over )?in [A-ZÀ-Þ]")
-_SPEAKS_OF_NAME = linear(r"\bmy (?:\w+'s )?(?:(?P<last>last |maiden |family |sur)|\w+ )?name\b", IGNORECASE)
+_SPEAKS_OF_NAME = linear(
+    r"\bmy (?:(?:husband|wife|partner|spouse)'s )?(?:(?P<last>last |maiden |family |sur)|\w+ )?name\b", IGNORECASE
+)
 _ENDS_IN_NAME = linear(r" (?:name|surname)$")
 _NOT_THE_OTHER = anchored(r"not (?:[\w'-]++ ?){1,3}$")
 

@@ -157,8 +157,8 @@ def _kind(stated: Stated) -> str:
 
 
 def _end(new: NewMemory, stated: Stated, ended: list[_Older]) -> None:
-    named = next((old.subject for old in ended if old.subject is not None), None)
-    new.subject = named or _subject_of(new.speaker, stated.subject)
+    own = _subject_of(new.speaker, stated.subject)
+    new.subject = next((old.subject for old in ended if _is_subject_of(old, stated, own)), None) or own
     new.retracts = not stated.positive
     for old in ended:
         old.over = True
@@ -166,6 +166,13 @@ def _end(new: NewMemory, stated: Stated, ended: list[_Older]) -> None:
             old.subject = new.subject
         else:
             new.replaces.append(old.memory.id)
+
+
+def _is_subject_of(old: _Older, stated: Stated, own: str | None) -> bool:
+    """Whether the new memory is about the subject of the old one. "Is a nurse at Acme" is about a role, and a new employer ends it."""
+    if old.subject is None or own is None or stated.family not in _SEVERAL:
+        return old.subject is not None
+    return old.subject == own or old.subject.startswith(f"{own}:")
 
 
 def _subject_of(speaker: Speaker, subject: str) -> str | None:
