@@ -11,7 +11,7 @@ from cloister.models.rules.grammar import of_others, of_the_speaker, predicate
 from cloister.models.rules.tables.names import GIVEN_NAMES
 from cloister.models.rules.tables.notation import words
 from cloister.models.rules.tables.single_values import NAME
-from cloister.models.rules.tables.words import NAMES
+from cloister.models.rules.tables.words import NAMES, PEOPLE, PET, RELATION
 
 _ADVERBS = r"(?:(?:just|finally|officially|recently|now|currently|newly|actually|already|no longer|not|literally|also|today) )*"
 _DID = (
@@ -126,7 +126,11 @@ _NEWS_WORDS = words(
     "self-employed jobless between taken gluten-free dairy-free freelance promoted laid fired hired let sacked appointed "
     "poached transferred first new officially finally now no divorce wedding engagement home it's it which"
 ) | frozenset(str(age) for age in range(16, 100))
-_OWN = anchored(r"(?:i|we|my|our|i'm|i've|we're|we've|it's official|guess what|\w++(?: \w++){0,2}$)\b", IGNORECASE)
+_OWN = anchored(
+    rf"(?:i|we|(?:my|our)(?! (?:\w+ )?(?:{RELATION}|{PEOPLE}|{PET}|ex|neighbours?|neighbors?|team|guy)\b)|i'm|i've"
+    rf"|we're|we've|it's official|guess what|\w++(?: \w++){{0,2}}$)\b",
+    IGNORECASE,
+)
 _THIRD_PERSON = linear(r"\b(?:he|she|they|his|her|their|him|them|he's|she's|they're)\b", IGNORECASE)
 
 

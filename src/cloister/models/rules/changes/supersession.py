@@ -169,7 +169,7 @@ def _end(new: NewMemory, stated: Stated, ended: list[_Older]) -> None:
 
 
 def _is_subject_of(old: _Older, stated: Stated, own: str | None) -> bool:
-    """Whether the new memory is about the subject of the old one. "Is a nurse at Acme" is about a role, and a new employer ends it."""
+    """Whether the new memory is about the subject of the old one. "Is a nurse at Acme" is about a role that a new employer ends."""
     if old.subject is None or own is None or stated.family not in _SEVERAL:
         return old.subject is not None
     return old.subject == own or old.subject.startswith(f"{own}:")
