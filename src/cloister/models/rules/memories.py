@@ -40,7 +40,8 @@ guess what|fun fact|scratch that|speaking of which|as a matter of fact|the thing
 )
 _TIME_FIRST = anchored(
     r"((?:in|since) \d{4}|since (?:january|february|march|april|may|june|july|august|september|october|november|december)"
-    r"|since (?:the|my|our) \w+|(?:since )?(?:last|this|next) (?:year|month|week|summer|winter|spring|autumn|fall|january"
+    r"|since (?:(?:the|my|our) \w+|easter|christmas|then)|(?:since )?(?:last|this|next) (?:year|month|week|summer|winter|spring"
+    r"|autumn|fall|january"
     r"|february|march|april"
     r"|may|june|july|august|september|october|november|december)|(?:a|two|three|four|five|six|ten|\d+)"
     r" (?:years?|months?|weeks?) ago|now|these days|nowadays|today|yesterday|(?:since|on|last) (?:monday|tuesday|wednesday"

@@ -51,7 +51,7 @@ _NO_CALL = anchored(
     IGNORECASE,
 )
 _THEY_CALL_ME = anchored(
-    r"(my (?:friends|family|colleagues|mates)|everyone|everybody|people|most people|friends)(?: just| now)? calls? me"
+    r"(my (?:friends|family|colleagues|mates)|everyone|everybody|they|people|most people|friends)(?: just| now)? calls? me"
     rf" {_NAMED}(?P<now> now| these days)?$",
     IGNORECASE,
 )
@@ -68,7 +68,7 @@ _NO_NAME = anchored(
 _ATTRIBUTES: tuple[tuple[Category, str, str], ...] = (
     ("preference", r"favou?rite(?: (?!of|part|bit|one|thing|moment|scene)[\w-]+){1,4}?|hobby|hobbies|passion", ""),
     ("place", "hometown|home town|home|address|time ?zone|office", ""),
-    ("work", "boss|manager|employer", r"called|named|an?|from|my|[A-Z]\w*"),
+    ("work", "boss|manager|employer|workplace", r"called|named|an?|from|my|[A-Z]\w*"),
     (
         "work",
         "job|job title|title|gig|role|position|profession|occupation|major|degree|thesis|dissertation|field|specialty|speciality",

@@ -34,6 +34,7 @@ _SOBER = anchored(
     r"|off (?:the )?(?:booze|drink)))\b",
     IGNORECASE,
 )
+_SMOKER = anchored(r"be an? (?:\w+ )?smoker$", IGNORECASE)
 _NO_SMOKER = anchored(
     r"(?:be|have been) (?:[\w-]+ (?:days|weeks|months|years) )?(?:smoke|nicotine|cigarette)-free\b|(?:be|became"
     r"|have become) an? (?:non-?smoker|ex-smoker|former smoker)\b",
@@ -78,6 +79,10 @@ def likings_and_habits(key: str, said: Predicate, *, marked: bool) -> tuple[Stat
         return (
             (Stated(family="liking", subject=subject, words=thing, positive=positive, marked=marked),) if thing else ()
         )
+    if key.startswith("cannot ") and key != said.key:
+        return _habit(key.removeprefix("cannot "), said, marked=True)
+    if _SMOKER.match(key):
+        return (replace(_ended(("smok",)), positive=not said.negated, marked=marked),)
     when = _WHEN.sub("", key)
     if over := _ended_habit(when, said):
         return over

@@ -73,7 +73,8 @@ _STOPPED_BEING = anchored(
 )
 _FOR_A_LIVING = anchored(table.FOR_A_LIVING)
 _CLUB = linear(
-    r"\bcaptain of .{0,40}team\b|\bof (?:my|our|their|the|a) (?:[\w'-]+ ){0,3}?(?:club|choir|band|league|squad|parish|scouts"
+    r"\bin (?:a|an|the|our|my|their) (?:[\w'-]+ ){0,2}?(?:play|film|movie|show|musical|series|game|panto)\b"
+    r"|\bcaptain of .{0,40}team\b|\bof (?:my|our|their|the|a) (?:[\w'-]+ ){0,3}?(?:club|choir|band|league|squad|parish|scouts"
     r"|society|guild)\b"
 )
 _GRADUATED = anchored(r"(?:have )?graduated\b")

@@ -32,6 +32,7 @@ _ATTRIBUTES: tuple[tuple[str, Anchored], ...] = (
     ("email", anchored(r"e-?mail(?: address)?$")),
     ("relationship", anchored(r"(?:relationship|marital) status$")),
     ("favourite", anchored(r"favou?rite (?!.*s$)[\w -]+$|favou?rite \w+(?:us|ss)$")),
+    ("employer", anchored(r"(?:employer|workplace)$")),
     ("home", anchored(r"(?:home|place|flat|apartment|house)$")),
     (
         "",
@@ -183,7 +184,8 @@ def has_one_value(content: str, speaker: Speaker) -> bool:
 def says_ended(content: str, speaker: Speaker) -> bool:
     """Whether the memory says that a home or a job ended, so that what follows in the sentence took its place."""
     return any(
-        not one.positive and one.family in ("home", "employer", "role") for one in stated_values(content, speaker)
+        not one.positive and one.family in ("home", "employer", "role", "relationship")
+        for one in stated_values(content, speaker)
     )
 
 

@@ -16,7 +16,8 @@ CAME_TO_LIKE = (
     r"|have developed a taste for|(?:have )?(?:got|gotten) hooked on|(?:have )?fallen in love with|fell in love with"
 )
 GONE_OFF = (
-    r"(?:have )?(?:gone|went) off|(?:have )?(?:fallen|fell) out of love with|(?:have )?lost (?:(?:my|their) (?:taste|love"
+    r"(?:have )?(?:gone|went) off|(?:have )?had enough of|(?:have )?(?:fallen|fell) out of love with|(?:have )?lost (?:(?:my"
+    r"|their) (?:taste|love"
     r"|appetite) for|interest in|(?:my|their) interest in)"
     r"|(?:have )?(?:grown|grew|got) (?:tired|bored|sick) of"
 )

@@ -75,6 +75,7 @@ married=be a (wife|husband)$
 separated=(be|got|have)? ?(recently |legally |officially )?separated\b
 separated=be living apart\b
 divorced=(be|got|have been|am|have|have got) (recently |newly |officially |finally )*divorced\b|got a divorce\b
+divorced=(have )?divorced(?=$| (last|in|on|this|after|a|two)\b)
 divorced=(have )?(finali[sz]ed (my|our|their|the) divorce|signed (my|our|their|the) divorce papers)\b
 widowed=(be|was|have been) widowed\b|be a widow(er)?\b|lost (my|their) (wife|husband)\b(?! (in the|in a|at|for)\b)
 broken up=(have )?(called|broke|broken) off (the|my|our|their) (engagement|wedding|relationship)\b
@@ -87,6 +88,7 @@ broken up=(have )?(left|dumped|divorced) (my|their) (husband|wife|boyfriend|girl
     |december)|for|yesterday|on|after|and|today)\b)
 broken up=(have )?dumped (?-i:[A-Z]\w+)$
 broken up=(was|got|have been) dumped\b
+broken up=(have )?stopped (dating|seeing) (each other|(?-i:[A-Z]))
 broken up=(have )?(parted ways|gone (our|their) separate ways|went (our|their) separate ways)
     (?! with (?!(my|their) (boyfriend|girlfriend|partner|wife|husband|fiancé)))
 broken up=(have )?ended (things|(my|our|their|the) (relationship|engagement|marriage))\b
