@@ -33,7 +33,10 @@ LONG_AGO = linear(
     r"|in (?:19|20)\d\d|before that|at first)\b",
     IGNORECASE,
 )
-RECENTLY = rf"(?:in the meantime|since then|today|yesterday|recently|now|already|again|officially|(?:this|last) \w+|on \w+|in (?:{MONTHS})|{WEEKDAYS})"
+RECENTLY = (
+    rf"(?:in the meantime|since then|today|yesterday|recently|now|already|again|officially|(?:this|last) \w+|on \w+"
+    rf"|in (?:{MONTHS})|{WEEKDAYS})"
+)
 """What may follow an event that just happened: "turned 40 last week". Part of a pattern that ignores case."""
 
 
