@@ -117,7 +117,8 @@ class Supersession:
                 _end(new, stated, ended)
                 return
         stated = new.values[0]
-        if len({value.subject for value in new.values}) > 1 and not stated.positive:
+        is_ambiguous = len({value.subject for value in new.values}) > 1
+        if is_ambiguous and (not stated.positive or (stated.former and stated.family != "home")):
             return
         if not stated.positive and stated.words and stated.family in (*_SEVERAL, "relationship"):
             return  # that a value ended which was not known says nothing about the present one
@@ -156,8 +157,8 @@ def _kind(stated: Stated) -> str:
 
 
 def _end(new: NewMemory, stated: Stated, ended: list[_Older]) -> None:
-    named = next((old.subject for old in ended if old.subject is not None), None)
-    new.subject = named or _subject_of(new.speaker, stated.subject)
+    own = _subject_of(new.speaker, stated.subject)
+    new.subject = next((old.subject for old in ended if _is_subject_of(old, stated, own)), None) or own
     new.retracts = not stated.positive
     for old in ended:
         old.over = True
@@ -165,6 +166,13 @@ def _end(new: NewMemory, stated: Stated, ended: list[_Older]) -> None:
             old.subject = new.subject
         else:
             new.replaces.append(old.memory.id)
+
+
+def _is_subject_of(old: _Older, stated: Stated, own: str | None) -> bool:
+    """Whether the new memory is about the subject of the old one. "Is a nurse at Acme" is about a role that a new employer ends."""
+    if old.subject is None or own is None or stated.family not in _SEVERAL:
+        return old.subject is not None
+    return old.subject == own or old.subject.startswith(f"{own}:")
 
 
 def _subject_of(speaker: Speaker, subject: str) -> str | None:
