@@ -31,7 +31,7 @@ from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.memories import MemoryIndexing
 from cloister.services.memories.filtered_list import memory_page
-from cloister.services.memories.supersession import Supersession
+from cloister.services.memories.supersession import Copies, Supersession
 from cloister.services.tenancy.idempotency import done_once, request, write_once
 from cloister.storage.interface import FIRST_PAGE, Database, Transaction
 from cloister.storage.stores.idempotency import FirstAnswer, IdempotencyStore
@@ -211,19 +211,25 @@ class Memories:
             return memory_page(read, filter, limit=limit, after=after or _cursor(memories, behind, now))
 
     def forget(self, reach: Reach, memory: MemoryId) -> None:
-        """Remove a memory, and quotations of it in stored replies. Its messages stay, and quotations of their other words."""
+        """Remove a memory with its copies, and quotations of it in stored replies. Its messages stay, and quotations of their other
+        words."""
 
         def work(transaction: Transaction) -> list[Session]:
-            memories = MemoryStore(transaction)
-            stored = memories.get(memory, self._clock())
-            session = SessionStore(transaction).lock(stored.session).session
+            memories, copies = MemoryStore(transaction), Copies(transaction, self._generation)
+            named = memories.get(memory, self._clock())
+            sessions = copies.lock(named, copies.of(named, self._clock()))
+            named = memories.get(memory, self._clock())
+            others = (copy for copy in copies.of(named, self._clock()) if copy.memory.session in sessions)
+            removed = [one.memory for one in (named, *others)]
             quotations = QuotationRemoval(transaction, self._generation)
-            quotations.add_memory(session, memory)
             supersession = Supersession(transaction)
-            related = supersession.related([memory])
-            memories.remove(stored.memory.session, [memory])
+            related = supersession.related([one.id for one in removed])
+            for one in removed:
+                quotations.add_memory(sessions[one.session], one.id)
+                memories.remove(one.session, [one.id])
+                IdempotencyStore(transaction).forget_memories(one.session)
+            session = sessions[named.memory.session]
             supersession.update(Person(pool=session.pool, user=session.user_id, session=session.id), related)
-            IdempotencyStore(transaction).forget_memories(stored.memory.session)
             return quotations.apply()
 
         self._events.all_changed(self._database.write(reach, work))
@@ -253,8 +259,8 @@ def _checked(content: str, field: str) -> str:
 
 
 def _insert(memories: MemoryStore, memory: Memory, entry: PreparedMemory, *, by_person: bool) -> bool:
-    """Store a memory unless the session has it already. One that is said again after another took its place is stored again, with a
-    digest of its own; so is one that was retracted, if a person adds it."""
+    """Store a memory unless the session has it already. One that is said again after another took its place, or after it
+    expired, is stored again, with a digest of its own; so is one that was retracted, if a person adds it."""
     digest = entry.digest
     for _ in range(_MOST_REPETITIONS):
         if memories.add(memory, digest, entry.indexed):
@@ -262,9 +268,11 @@ def _insert(memories: MemoryStore, memory: Memory, entry: PreparedMemory, *, by_
         existing = memories.with_digest(memory.session, digest)
         if existing is None:
             return False
-        id, superseded_by, is_retracted = existing
-        after = id if is_retracted else superseded_by
-        if after is None or (is_retracted and not by_person):
+        if existing.is_retracted and not by_person:
+            return False
+        is_over = existing.expires_at is not None and existing.expires_at <= memory.valid_from
+        after = existing.id if existing.is_retracted or is_over else existing.superseded_by
+        if after is None:
             return False
         digest = hashlib.sha256(entry.digest + after.to_bytes(8)).digest()[:16]
     return False

@@ -19,7 +19,7 @@ INSERT INTO memory_source (tenant_id, message_id, memory_id) VALUES (:tenant_id,
 ON CONFLICT DO NOTHING
 
 -- name: memory_by_digest
-SELECT memory_id, superseded_by, retracted_at FROM memory
+SELECT memory_id, superseded_by, retracted_at, expires_at FROM memory
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND digest = :digest
 
 -- name: session_memories
