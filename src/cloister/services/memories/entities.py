@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from cloister.domain.conversation import Project
 from cloister.domain.entity import MAX_ENTITY_NAME, Entity, EntityName, EntityRelation, same_name
-from cloister.domain.errors import NotFound
+from cloister.domain.errors import Forbidden, NotFound
 from cloister.domain.extraction import ExtractedEntity
 from cloister.domain.identifiers import EntityId, MessageId, ProjectId, SessionId, format_entity_id, new_entity_id
 from cloister.domain.memory import normalised
@@ -188,7 +188,8 @@ class Entities:
         project = ProjectStore(transaction).find(entity.project)
         if project is None:  # it was deleted: its entities are shown nowhere (ORG-5)
             raise NotFound("entity", format_entity_id(entity.id))
-        scope = Scope(tenant=project.tenant, project=project.id, user=entity.user, visibility=project.member_visibility)
+        user = transaction.reach.user if entity.user is None else entity.user
+        scope = Scope(tenant=project.tenant, project=project.id, user=user, visibility=project.member_visibility)
         return PoolStore(transaction, self._indexing.generation).rows(scope)
 
     def _mentions(
@@ -210,19 +211,23 @@ class Entities:
             if message in said
         ]
 
-    def retag(self, reach: Reach, entity: EntityId, project: ProjectId, *, user_id: str | None = None) -> EntityDetail:
+    def retag(
+        self, reach: Reach, entity: EntityId, project: ProjectId, *, user_id: str | None = None, is_admin: bool = False
+    ) -> EntityDetail:
         """Move an entity with all its names to another project of the tenant. In a private project it keeps its user, unless
-        another is given."""
+        another is given: only an admin may put what one user said into the part of another (ISO-10)."""
         if user_id is not None:
             checked_name(user_id, "user_id")
 
         def work(transaction: Transaction) -> EntityDetail:
             entities, groups = EntityStore(transaction), EntityGroupStore(transaction)
-            stored = entities.get(entity)
+            stored = entities.get_to_change(entity)
             part = _pool_key(
                 ProjectStore(transaction).lock_shared(project),
                 stored.user if user_id is None else reach.user_of(user_id),
             )
+            if part.user not in (None, stored.user) and not is_admin:
+                raise Forbidden("Moving an entity to another user's part of a project needs the permission 'admin'.")
             names = groups.locked_names([entity])
             families = groups.first_names([name.id for name in names])
             head = next(name for name in names if name.id == entity)
