@@ -139,7 +139,7 @@ class Entities:
             checked_name(user_id, "user_id")
         with self._database.read(reach) as transaction:
             part = _pool_key(ProjectStore(transaction).get(project), reach.user_of(user_id))
-            entities = EntityStore(transaction)
+            entities = EntityStore(transaction, self._clock())
             if behind is not None:
                 last = entities.get(behind)
                 if (last.project, last.user) != (project, part.user):
@@ -158,7 +158,7 @@ class Entities:
 
     def detail(self, transaction: Transaction, entity: EntityId) -> EntityDetail:
         """The same within a transaction."""
-        found = EntityStore(transaction).get(entity)
+        found = EntityStore(transaction, self._clock()).get(entity)
         names = [name.id for name in EntityGroupStore(transaction).of_entities([entity])]
         pool = self._pool(transaction, found)
         relations = RelationStore(transaction).of_entity(entity, names, None if pool is None else pool.pool)

@@ -29,15 +29,18 @@ from cloister.domain.truth.subject_words import searchable_text
 from cloister.domain.truth.supersession import Person
 from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import EventBus
+from cloister.services.indexing.entities import EntityIndexing
 from cloister.services.indexing.memories import MemoryIndexing
 from cloister.services.memories.filtered_list import memory_page
 from cloister.services.memories.supersession import Copies, Supersession
 from cloister.services.tenancy.idempotency import done_once, request, write_once
 from cloister.storage.interface import FIRST_PAGE, Database, Transaction
+from cloister.storage.stores.entities import EntityStore
 from cloister.storage.stores.idempotency import FirstAnswer, IdempotencyStore
 from cloister.storage.stores.memories import MemoryStore
 from cloister.storage.stores.messages import Indexed
 from cloister.storage.stores.pools import PoolStore
+from cloister.storage.stores.revisions import RevisionStore
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.supersession import ReplacementStore, SupersessionStore
 
@@ -73,10 +76,12 @@ class Memories:
         generation: int,
         clock: Clock,
         events: EventBus,
+        entities: EntityIndexing,
         subject_of: Callable[[str], str | None],
     ) -> None:
         """`subject_of` gives the subject of a memory that a person adds, if it states a fact that has one value at a time."""
         self._subject_of = subject_of
+        self._entities = entities
         self._database = database
         self._indexing = indexing
         self._generation = generation
@@ -212,7 +217,7 @@ class Memories:
 
     def forget(self, reach: Reach, memory: MemoryId) -> None:
         """Remove a memory with its copies, and quotations of it in stored replies. Its messages stay, and quotations of their other
-        words."""
+        words; notes on entities lose the sentence that says the same."""
 
         def work(transaction: Transaction) -> list[Session]:
             memories, copies = MemoryStore(transaction), Copies(transaction, self._generation)
@@ -226,7 +231,10 @@ class Memories:
             related = supersession.related([one.id for one in removed])
             for one in removed:
                 quotations.add_memory(sessions[one.session], one.id)
+                said = {same_as(one.content), *RevisionStore(transaction, one.id).replaced()}
                 memories.remove(one.session, [one.id])
+                noted = EntityStore(transaction).forget_statements(one.session, said)
+                self._entities.index_again(transaction, noted.left, gone=noted.gone)
                 IdempotencyStore(transaction).forget_memories(one.session)
             session = sessions[named.memory.session]
             supersession.update(Person(pool=session.pool, user=session.user_id, session=session.id), related)

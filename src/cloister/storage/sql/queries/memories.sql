@@ -147,6 +147,9 @@ WHERE tenant_id = :tenant_id AND memory_id = :memory_id AND undone_at IS NULL AN
 ORDER BY changed_at DESC, revision_id DESC
 LIMIT 1
 
+-- name: replaced_digests
+SELECT digest FROM memory_revision WHERE tenant_id = :tenant_id AND memory_id = :memory_id AND digest IS NOT NULL
+
 -- name: set_revision_undone
 UPDATE memory_revision SET undone_at = :undone_at
 WHERE tenant_id = :tenant_id AND memory_id = :memory_id AND revision_id = :revision_id
