@@ -134,11 +134,14 @@ class Entities:
         behind: EntityId | None = None,
     ) -> list[Entity]:
         """A page of the entities of a project, oldest first, after the cursor (created_at, id) or after an existing entity. Of a
-        private project, those of this user, or of sessions without a user (ISO-10)."""
+        private project, those of this user, or of sessions without a user (ISO-10). A caller that is bound to a user reaches no entity
+        of a shared project by its id, and lists none there (ORG-10)."""
         if user_id is not None:
             checked_name(user_id, "user_id")
         with self._database.read(reach) as transaction:
             part = _pool_key(ProjectStore(transaction).get(project), reach.user_of(user_id))
+            if reach.user not in (None, part.user):
+                return []
             entities = EntityStore(transaction, self._clock())
             if behind is not None:
                 last = entities.get(behind)
@@ -188,8 +191,7 @@ class Entities:
         project = ProjectStore(transaction).find(entity.project)
         if project is None:  # it was deleted: its entities are shown nowhere (ORG-5)
             raise NotFound("entity", format_entity_id(entity.id))
-        user = transaction.reach.user if entity.user is None else entity.user
-        scope = Scope(tenant=project.tenant, project=project.id, user=user, visibility=project.member_visibility)
+        scope = Scope(tenant=project.tenant, project=project.id, user=entity.user, visibility=project.member_visibility)
         return PoolStore(transaction, self._indexing.generation).rows(scope)
 
     def _mentions(
@@ -221,7 +223,7 @@ class Entities:
 
         def work(transaction: Transaction) -> EntityDetail:
             entities, groups = EntityStore(transaction), EntityGroupStore(transaction)
-            stored = entities.get_to_change(entity)
+            stored = entities.get(entity)
             part = _pool_key(
                 ProjectStore(transaction).lock_shared(project),
                 stored.user if user_id is None else reach.user_of(user_id),

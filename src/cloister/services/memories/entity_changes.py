@@ -165,8 +165,8 @@ class EntityChanges:
 
         def work(transaction: Transaction) -> EntityDetail:
             groups, entities = EntityGroupStore(transaction), EntityStore(transaction)
-            lock_project_of(transaction, entities.get_to_change(entity).project, entity)
-            entities.get_to_change(into)
+            lock_project_of(transaction, entities.get(entity).project, entity)
+            entities.get(into)
             if entity == into:
                 raise Conflict("An entity cannot be merged into itself.")
             names = groups.locked_names([entity, into])
@@ -247,7 +247,7 @@ class EntityChanges:
 
     def _locked(self, transaction: Transaction, entity: EntityId) -> tuple[EntityName, list[EntityName]]:
         """The names of an entity within the reach, locked, with the one that has its id."""
-        lock_project_of(transaction, EntityStore(transaction).get_to_change(entity).project, entity)
+        lock_project_of(transaction, EntityStore(transaction).get(entity).project, entity)
         names = EntityGroupStore(transaction).locked_names([entity])
         return _head(names, entity), names
 

@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import Any, NamedTuple, cast
 
 from cloister.domain.entity import MAX_NOTES, Entity, EntityName, first_name, merged_notes, without_statements
-from cloister.domain.errors import Forbidden, NotFound
+from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import EntityId, MessageId, ProjectId, SessionId, format_entity_id
 from cloister.domain.prompts.speaker import attributed
 from cloister.storage.interface import FIRST_PAGE, CursorKey, Row, Transaction, integers
@@ -60,16 +60,6 @@ class EntityStore:
         if row is None:
             raise NotFound("entity", format_entity_id(entity))
         return self._merged([row])[0]
-
-    def get_to_change(self, entity: EntityId) -> Entity:
-        """The same, for a change. A caller that is bound to a user reads the entities of a shared project, as all that its members
-        share, but changes none of them."""
-        found, user = self.get(entity), self._transaction.reach.user
-        if user not in (None, found.user):
-            raise Forbidden(
-                "This key is bound to one user: what the members of a project share can only be read with it."
-            )
-        return found
 
     def found(self, entities: Sequence[EntityId]) -> list[Entity]:
         """The entities with these ids that still exist, in any project; for ids that this store returned."""

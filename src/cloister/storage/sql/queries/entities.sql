@@ -8,19 +8,11 @@ WHERE tenant_id = :tenant_id AND project_id = :project_id AND coalesce(user_id, 
     AND digest = :digest AND deleted_at IS NULL
 
 -- name: entity
--- Under its own id only: a name that is part of another entity, and a deleted entity, are not found. A caller that is bound to a user
--- finds the entities of shared projects too.
+-- Under its own id only: a name that is part of another entity, and a deleted entity, are not found.
 SELECT {entity_columns} FROM entity
 WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND part_of IS NULL AND deleted_at IS NULL
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
-    AND (
-        CAST(:bound_user AS TEXT) IS NULL OR user_id = :bound_user
-        OR EXISTS (
-            SELECT 1 FROM project AS p
-            WHERE p.tenant_id = :tenant_id AND p.project_id = entity.project_id AND p.member_visibility = 'shared'
-                AND p.deleted_at IS NULL
-        )
-    )
+    AND (CAST(:bound_user AS TEXT) IS NULL OR user_id = :bound_user)
 
 -- name: found_entities
 -- By id, in any project, even for a confined caller: an entity that it deletes mentions of may be in another project. Only for ids
