@@ -134,8 +134,8 @@ class Entities:
         behind: EntityId | None = None,
     ) -> list[Entity]:
         """A page of the entities of a project, oldest first, after the cursor (created_at, id) or after an existing entity. Of a
-        private project, those of this user, or of sessions without a user (ISO-10). A caller that is bound to a user reaches no entity
-        of a shared project by its id, and lists none there (ORG-10)."""
+        private project, those of this user, or of sessions without a user (ISO-10). A caller that is bound to a user reaches no
+        entity of a shared project by its id, and lists none there (ORG-10)."""
         if user_id is not None:
             checked_name(user_id, "user_id")
         with self._database.read(reach) as transaction:

@@ -47,7 +47,8 @@ ON CONFLICT DO NOTHING
 
 -- name: mentions
 -- The names of these entities, each in a row without a message, and their mentions, with the user of each session, the visibility of
--- the project, and the session if it is in the project now. In no order. An entity's own name and those that are part of it are found by two indexes.
+-- the project, and the session if it is in the project now. In no order. An entity's own name and those that are part of it are
+-- found by two indexes.
 SELECT
     coalesce(e.part_of, e.entity_id), e.entity_id, e.name, e.type, e.grouped_by_hand, e.corrected_notes, e.corrected_at,
     CAST(NULL AS TEXT), CAST(NULL AS BIGINT), e.created_at, CAST(NULL AS TEXT), CAST(NULL AS TEXT), CAST(NULL AS BIGINT)
