@@ -320,8 +320,7 @@ class EntityChange(Body):
     )
     type: EntityType | None = None
     notes: Annotated[str, Field(json_schema_extra=schemas.ENTITY_NOTES)] | None = Field(
-        default=None,
-        description=f"At most {MAX_NOTES:,} characters. They replace what was extracted; empty, they remove it.",
+        default=None, description=f"At most {MAX_NOTES:,} characters. They replace what was extracted; may be empty."
     )
     aliases: list[EntityName] | None = Field(
         default=None,
