@@ -188,7 +188,9 @@ def wire(
     memory_indexing = MemoryIndexing(database, indexer, clock)
     entity_indexing = EntityIndexing(database, external, indexer, clock)
     queue = IndexQueue(database, external, indexer, memory_indexing, entity_indexing, clock)
-    memories = Memories(database, memory_indexing, generation, clock, events, subject_of=Rules().subject)
+    memories = Memories(
+        database, memory_indexing, generation, clock, events, entity_indexing, subject_of=Rules().subject
+    )
     corrections = Corrections(database, memory_indexing, generation, clock, events, subject_of=Rules().subject)
     entities = Entities(database, entity_indexing, clock)
     visibility = VisibilityChange(entity_indexing, generation, clock)

@@ -278,7 +278,7 @@ class EmbeddedBackend:
         return derived_shapes.entity_detail_shape(self.services.entity_undo.restore(self.reach, entity))
 
     def retag_entity(self, entity: EntityId, project: ProjectId, user_id: str | None) -> derived_shapes.Entity:
-        moved = self.services.entities.retag(self.reach, entity, project, user_id=user_id)
+        moved = self.services.entities.retag(self.reach, entity, project, user_id=user_id, is_admin=True)
         return derived_shapes.entity_shape(moved.entity)
 
     def observations(self, session_id: str, page: PageRequest[ObservationId]) -> Page[derived_shapes.Observation]:
