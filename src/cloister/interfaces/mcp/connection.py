@@ -7,7 +7,7 @@ from cloister.bootstrap import Services
 from cloister.domain.conversation import Project
 from cloister.domain.errors import Conflict, NotFound
 from cloister.domain.identifiers import ProjectId, format_project_id
-from cloister.domain.scope import Reach
+from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_name
 from cloister.services.conversations.sessions import SessionFields
 from cloister.services.recall.search import SearchTarget
@@ -30,6 +30,16 @@ class McpConnection:
     @property
     def target(self) -> SearchTarget:
         return SearchTarget(project=self.project.id, user_id=self.reach.user)
+
+    @property
+    def pool_scope(self) -> Scope:
+        """The scope of a new session of this connection."""
+        return Scope(
+            tenant=self.reach.tenant,
+            project=self.project.id,
+            user=self.reach.user,
+            visibility=self.project.member_visibility,
+        )
 
     @property
     def scope(self) -> dict[str, str | None]:
