@@ -12,6 +12,7 @@ from cloister.services.recall.build_context import ContextRequest
 NOTHING = "Nothing is remembered about this."
 _TEMPLATE = "{MEMORY.CONTEXT}\n\n{OBSERVATIONS}\n\n{ENTITIES}\n\n{RELEVANT.HISTORY}"
 _RECENT = "What was said last in this session:"
+_CUT = "Recent messages of this session that are left out, because they do not fit into budget_tokens: {}."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,5 +42,10 @@ def _text(context: Context) -> str:
         f"{speaker(item.message, item.user, named=context.names_speakers)}: {item.message.content}"
         for item in context.current_conversation
     )
-    parts = [system_part(_TEMPLATE, context), f"{_RECENT}\n{said}" if said else ""]
+    too_long = context.omitted["current_conversation"]
+    parts = [
+        system_part(_TEMPLATE, context),
+        f"{_RECENT}\n{said}" if said else "",
+        _CUT.format(too_long) if too_long else "",
+    ]
     return "\n\n".join(part for part in parts if part)
