@@ -23,6 +23,7 @@ from cloister.services.chat.follow import TurnReaders
 from cloister.services.chat.responses import Responses
 from cloister.services.chat.turns import Turns
 from cloister.services.chat.unrecorded import UnrecordedChat
+from cloister.services.conversations.default_sessions import DefaultSessions
 from cloister.services.conversations.erase_user import UserErasure
 from cloister.services.conversations.forget import Forgetting
 from cloister.services.conversations.items import Items
@@ -82,6 +83,7 @@ class Services:
     context: ContextBuilder
     search: Search
     pool_reader: PoolReader
+    mcp_sessions: DefaultSessions
     forgetting: Forgetting
     erase_user: UserErasure
     export: Export
@@ -221,6 +223,7 @@ def wire(
         context=contexts,
         search=Search(database, recall, clock),
         pool_reader=PoolReader(database, generation, clock),
+        mcp_sessions=DefaultSessions(database=database, prefix="mcp-"),
         forgetting=forgetting,
         erase_user=UserErasure(database, forgetting, entity_indexing, generation, events),
         export=Export(database),
