@@ -69,10 +69,16 @@ _OTHERS: schemas.Schema = {
     "properties": {"role": {"enum": ["system", "developer", "tool", "function"]}},
 }
 _OPTIONAL_NAME: schemas.Schema = {"anyOf": [{"type": "string", **schemas.NAME}, {"type": "null"}]}
-_METADATA: schemas.Schema = {"properties": {"session_id": _OPTIONAL_NAME, "user_id": _OPTIONAL_NAME}}
+_METADATA: schemas.Schema = {
+    "properties": {
+        "session_id": _OPTIONAL_NAME,
+        "user_id": _OPTIONAL_NAME,
+        "project_id": {"anyOf": [{"type": "string", **schemas.PROJECT_ID}, {"type": "null"}]},
+    }
+}
 _OURS = {
     "session_id": "belongs into the header X-Session-ID, or into metadata.",
-    "project_id": "belongs into the header X-Project-ID.",
+    "project_id": "belongs into the header X-Project-ID, or into metadata.",
     "user_id": "is called `user` or `safety_identifier` here, or belongs into metadata.",
 }
 
@@ -111,6 +117,7 @@ class ChatCompletionRequest(OpenAiBody):
         json_schema_extra={"items": {"anyOf": [_USER, _ASSISTANT, _OTHERS]}, "contains": _USER, "minItems": 1},
         description="The conversation so far. Messages that the session does not have yet are recorded.",
     )
+    store: bool | None = Field(default=None, description="`false`: recall, and record nothing.")
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     n: Annotated[Whole, Field(json_schema_extra={"const": 1})] | None = Field(
@@ -122,7 +129,8 @@ class ChatCompletionRequest(OpenAiBody):
     safety_identifier: Name | None = Field(default=None, description="The new name of `user` in OpenAI's interface.")
     metadata: Annotated[dict[str, Any], Field(json_schema_extra=_METADATA)] | None = Field(
         default=None,
-        description="`session_id` names the session if there is no header X-Session-ID; `user_id` is the same as `user`.",
+        description="`session_id` names the session if there is no header X-Session-ID; `user_id` is the same as `user`, "
+        "and `project_id` the same as the header X-Project-ID.",
     )
 
     @property
