@@ -154,7 +154,12 @@ def test_iso_10_a_run_recalls_and_records_for_its_own_user_and_project(front: Fr
             ask("beta-1", "The locker code of the merger is 7070-BETA.", project_id=beta)
             asked = "What is the locker code?"
             assert "6060-ANN" in ask("ann-2", asked, user_id="ann")
-            for name, scope in (("bob-1", {"user_id": "bob"}), ("nobody", {}), ("beta-ann", {"project_id": beta})):
+            others: dict[str, dict[str, Any]] = {
+                "bob-1": {"user_id": "bob"},
+                "nobody": {},
+                "beta-ann": {"project_id": beta},
+            }
+            for name, scope in others.items():
                 recalled = ask(name, asked, **scope)
                 assert "6060-ANN" not in recalled
                 assert ("7070-BETA" in recalled) is (name == "beta-ann")
@@ -268,7 +273,12 @@ def test_a_session_of_another_user_or_project_is_refused_and_unchanged(front: Fr
     memory.record("api-1", "user", FIRST)
 
     async def main() -> None:
-        for scope in ({"user_id": "bob"}, {"user_id": "ann", "project_id": beta}, {"project_id": None}):
+        others: list[dict[str, Any]] = [
+            {"user_id": "bob"},
+            {"user_id": "ann", "project_id": beta},
+            {"project_id": None},
+        ]
+        for scope in others:
             session = CloisterSession("api-1", memory, **scope)
             for call in (session.get_items, session.pop_item, session.clear_session):
                 with pytest.raises(Conflict):
