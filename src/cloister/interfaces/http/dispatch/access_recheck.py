@@ -43,9 +43,9 @@ class AccessRecheck:
     def guard(
         self, caller: CallerInfo, what: Hashable, may_read: MayRead, *, checked_after: object | None = None
     ) -> "StreamGuard":
-        """The guard of one stream. `what` identifies all that `may_read` depends on, apart from the caller's credential, the headers
-        that name a project and a user, and the database. `checked_after`: the `last_change` before this request checked that its
-        caller may read."""
+        """The guard of one stream. `what` identifies all that `may_read` depends on, apart from the caller's credential, the
+        headers that name a project and a user, and the database. `checked_after`: the `last_change` before this request checked
+        that its caller may read."""
         return StreamGuard(self, caller, what, may_read, checked_after)
 
     def enter(self, guard: "StreamGuard") -> None:
