@@ -53,13 +53,14 @@ _STREAM: dict[str, Any] = {
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Asked:
     """What a request asks, and where: `session` is the external id, None for a new session. With `is_continued` the input is new
-    and the history is the server's; otherwise the input is the client's whole history. `owns_messages`: no conversation and no
-    session was named, by this request or by those before it."""
+    and the history is the server's; otherwise the input is the client's whole history. `owns_messages`: the request names
+    no conversation and no session, at most a response before it; `owns_session`: those before it named none either."""
 
     items: tuple[NewItem, ...]
     session: str | None
     is_continued: bool
     owns_messages: bool = False
+    owns_session: bool = False
 
     @property
     def drafts(self) -> tuple[Draft, ...]:
@@ -115,6 +116,7 @@ def _recorded(body: ResponseRequest, asked: _Asked, caller: CallerInfo, request:
         echo,
         is_all_new=asked.is_continued,
         owns_messages=asked.owns_messages,
+        owns_session=asked.owns_session,
         previous=body.previous_response_id,
     )
     turn = services.turns.begin(caller.reach, _turn_request(body, asked, caller, record))
@@ -173,7 +175,8 @@ def _format(number: int, echo: Mapping[str, Any], named: NamedModel) -> Response
 @router.get(_ONE, response_model=Response)
 @needs("read")
 def get_response(response_id: ResponseName, caller: Caller) -> Answer:
-    """Get a response that was stored, with the output that was not deleted since."""
+    """Get a response that was stored, with the output that was not deleted since. If its session has moved, it shows nothing of its
+    request."""
     stored = caller.services.responses.get(caller.reach, response_id)
     body = stored.body
     usage: list[int] | None = body["usage"]
@@ -202,17 +205,25 @@ def _read(body: ResponseRequest, caller: CallerInfo, request: Request) -> _Asked
     items = tuple(of_each(body.items, read_item, "input"))
     check_input([item.item for item in items])
     named = named_session(request, body.metadata)
-    continued, owns = body.conversation_id, False
+    continued, owns_session = body.conversation_id, named is None and body.conversation_id is None
+    owns_messages = owns_session
     if body.previous_response_id is not None:
-        continued, owns = caller.services.responses.session_of(caller.reach, body.previous_response_id)
+        continued, of_chain = caller.services.responses.session_of(caller.reach, body.previous_response_id)
+        owns_session = owns_session and of_chain
     elif continued is not None:
         caller.services.sessions.get(caller.reach, continued)
     if continued is not None and named is not None and continued != named:
         raise InvalidRequest("X-Session-ID", "names another session than the request.")
-    asked = _Asked(items=items, session=continued or named, is_continued=continued is not None, owns_messages=owns)
+    asked = _Asked(
+        items=items,
+        session=continued or named,
+        is_continued=continued is not None,
+        owns_messages=owns_messages,
+        owns_session=owns_session,
+    )
     if continued is None and not any(draft.role == "user" for draft in asked.drafts):
         raise InvalidRequest("input", "must hold a message of the user.")
-    return asked if asked.session is not None else replace(asked, owns_messages=True)
+    return asked
 
 
 def _named(body: ResponseRequest, asked: _Asked, caller: CallerInfo) -> NamedSession:
