@@ -103,12 +103,14 @@ class Items:
         self._events = events
 
     def create(self, reach: Reach, fields: SessionFields, items: Sequence[NewItem]) -> Session:
-        """Create a session with its first items, all or nothing."""
+        """Create a session with its first items, all or nothing. `Conflict` if there is one with this external id."""
         wanted = checked_fields(replace(fields, user_id=reach.user_of(fields.user_id)))
         prepared = self._prepare(items)
 
         def work(transaction: Transaction) -> tuple[Session, tuple[Message, ...]]:
-            session, _ = self._sessions.add(transaction, wanted)
+            session, is_new = self._sessions.add(transaction, wanted)
+            if not is_new:
+                raise Conflict(f"The session {session.external_id!r} exists already: add items to it.")
             messages, _ = self._append(transaction, session.external_id, items, prepared)
             return SessionStore(transaction).get(session.external_id), messages
 

@@ -1,8 +1,8 @@
-"""The request bodies of OpenAI's clients. Fields without a meaning here are ignored. Fields of Cloister's own interface, such as
-`project_id`, are refused: if one were ignored, the request would go to the wrong project.
+"""The request bodies of OpenAI's clients. Fields of OpenAI's interface that have no meaning here are ignored, and all others are
+refused: if `project_id` of Cloister's own interface were ignored, the request would go to the wrong project.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
@@ -30,6 +30,24 @@ _PASSED_TO_MODEL = (
     "logit_bias",
     "reasoning_effort",
     "verbosity",
+)
+# Fields of OpenAI's interface that have no meaning here.
+_WITHOUT_EFFECT = frozenset(
+    {
+        "audio",
+        "function_call",
+        "functions",
+        "logprobs",
+        "modalities",
+        "moderation",
+        "prediction",
+        "prompt_cache_key",
+        "prompt_cache_options",
+        "prompt_cache_retention",
+        "service_tier",
+        "top_logprobs",
+        "web_search_options",
+    }
 )
 _TEXT: schemas.Schema = {"type": "string", **schemas.CONTENT}
 _PARTS: schemas.Schema = {
@@ -84,7 +102,7 @@ _OURS = {
 
 
 class OpenAiBody(Body):
-    """A request body that ignores unknown fields, except for those of Cloister's own interface."""
+    """A request body; its routes refuse the fields that it does not know."""
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
@@ -93,11 +111,12 @@ class OpenAiBody(Body):
             if field in _OURS:
                 raise InvalidRequest(field, _OURS[field])
 
-    def refuse_others(self) -> None:
-        """Refuse every field that the body does not have."""
+    def refuse_others(self, known: Collection[str] = ()) -> None:
+        """Refuse every field that the body does not have and that is not in `known`; null is the same as no field."""
         self.refuse_ours()
-        for field in self.model_extra or ():
-            raise InvalidRequest(field, "is not supported here: leave it out.")
+        for field, value in (self.model_extra or {}).items():
+            if field not in known and value is not None:
+                raise InvalidRequest(field, "is not supported here: leave it out.")
 
 
 class StreamOptions(OpenAiBody):
@@ -108,7 +127,7 @@ class StreamOptions(OpenAiBody):
 
 class ChatCompletionRequest(OpenAiBody):
     """A chat request of OpenAI's interface. Fields that affect the reply (`tools`, `temperature`, `max_tokens`, `response_format`
-    …) are passed to the model; other fields are ignored."""
+    …) are passed to the model; OpenAI's other fields are ignored, and unknown ones refused."""
 
     model: str | None = Field(
         default=None, description="A model that the server lists. For any other name the default model answers."
@@ -132,6 +151,12 @@ class ChatCompletionRequest(OpenAiBody):
         description="`session_id` names the session if there is no header X-Session-ID; `user_id` is the same as `user`, "
         "and `project_id` the same as the header X-Project-ID.",
     )
+
+    def check(self) -> None:
+        """Refuse what is not supported, before anything is recorded."""
+        self.refuse_others({*_PASSED_TO_MODEL, *_WITHOUT_EFFECT})
+        if self.n not in (None, 1):
+            raise InvalidRequest("n", "must be 1: one reply is recorded for one message.")
 
     @property
     def user_id(self) -> str | None:

@@ -113,9 +113,7 @@ def complete_chat(
     are recorded, unless `store` is false; a history that is sent again is not recorded again. With `stream` the answer is a stream
     of chunks; to disconnect stops the reply, which is then stored as `partial`. Needs the permission `read` too."""
     caller.key.require("read")
-    body.refuse_ours()
-    if body.n not in (None, 1):
-        raise InvalidRequest("n", "must be 1: one reply is recorded for one message.")
+    body.check()
     caller = in_named_project(caller, body.metadata)
     answer = _unrecorded if body.store is False else _recorded
     return TurnReply(cast(RunningTurns, request.app.state.turns), answer(body, caller, request))
