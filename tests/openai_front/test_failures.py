@@ -108,9 +108,25 @@ def test_a_request_without_a_session_that_fails_leaves_nothing_behind(
     ask: Any = client.chat.completions.create, {"messages": HELLO}
     respond: Any = client.responses.create, {"input": HELLO[0]["content"]}
     for create, asked in (ask, respond):
-        with pytest.raises(openai.InternalServerError):
+        with pytest.raises(openai.InternalServerError) as failed:
             create(model="m", **asked)
+        assert "x-session-id" not in failed.value.response.headers
     eventually(lambda: tenant.admin.everything("/v1/sessions") == [])
+
+
+def test_a_response_that_its_client_stopped_is_cancelled(front: Front, tenant: Tenant) -> None:
+    """It was not cut off at its limit."""
+    left = threading.Event()
+    pauses = iter([lambda: None, lambda: left.wait(30)])
+    front.model.answers(Answer(headers=BROKEN.headers, pieces=BROKEN.pieces, pause=lambda: next(pauses)()))
+    client = front.client(tenant.key, "here")
+    following: Any = client.responses.create(model="m", input="Tell me of the lamp.", stream=True)
+    begun = next(following).response.id
+    following.close()
+    eventually(lambda: statuses_in(tenant, "here") == [("user", "completed"), ("assistant", "partial")])
+    left.set()
+    response = client.responses.retrieve(begun)
+    assert (response.status, response.incomplete_details) == ("cancelled", None)
 
 
 def test_a_session_keeps_one_failed_reply_to_a_question_that_is_asked_again(front: Front, tenant: Tenant) -> None:

@@ -133,6 +133,7 @@ def _recorded(body: ResponseRequest, asked: _Asked, caller: CallerInfo, request:
         format=_format(turn.number, echo, named),
         stream=bool(body.stream),
         guard=turn_guard(turn, caller, request, asked_after=last_change),
+        is_unnamed=turn.is_unnamed,
     )
 
 

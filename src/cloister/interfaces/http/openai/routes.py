@@ -145,6 +145,7 @@ def _recorded(body: ChatCompletionRequest, caller: CallerInfo, request: Request)
         format=CompletionFormat(turn.number, lambda: model.name, usage=body.wants_usage),
         stream=bool(body.stream),
         guard=turn_guard(turn, caller, request, asked_after=last_change),
+        is_unnamed=turn.is_unnamed,
     )
 
 
