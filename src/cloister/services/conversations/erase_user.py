@@ -16,6 +16,7 @@ from cloister.services.events.bus import MOST_AT_ONCE, EventBus
 from cloister.services.indexing.entities import EntityIndexing
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.entities import EntityStore
+from cloister.storage.stores.entries.entries import TenantEntryStore
 from cloister.storage.stores.erasure import UserErasureStore
 from cloister.storage.stores.idempotency import IdempotencyStore
 from cloister.storage.stores.pools import PoolStore
@@ -97,6 +98,7 @@ class UserErasure:
             IdempotencyStore(transaction).forget_session(session)
             SessionStore(transaction).remove(session, messages=messages)
         rows.remove_pools(pools)
+        TenantEntryStore(transaction).remove_of_user(user_id)
         for key in rows.remove_keys():
             IdempotencyStore(transaction).forget_key(key)
         return removed

@@ -145,6 +145,9 @@ DELETE FROM session_item WHERE tenant_id = :tenant_id
 -- name: erase_responses
 DELETE FROM session_response WHERE tenant_id = :tenant_id
 
+-- name: erase_entries
+DELETE FROM entry WHERE tenant_id = :tenant_id
+
 -- name: erase_usage
 DELETE FROM tenant_usage WHERE tenant_id = :tenant_id
 
