@@ -41,7 +41,7 @@ _Fields = dict[str, Any]
 class CloisterStore(BaseStore):
     """A store for `graph.compile(store=…)`, on a directory, a database or a server, whichever the `Cloister` was opened with.
 
-    `project_id` and `user_id` are fixed here and cannot be named by an operation: without `project_id` it is the project of the key,
+    `project_id` and `user_id` are fixed here, and no operation can name others: without `project_id` it is the project of the key,
     else the default project, with None no project. Items are embedded by Cloister, unless `index` has an `embed` of its own. `ttl`
     has LangGraph's settings; expired items are not found, and a server deletes them. Any thread and event loop may use a store.
     """

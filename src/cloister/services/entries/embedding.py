@@ -19,7 +19,8 @@ from cloister.storage.stores.entries.entries import EntryStore, EntryVectors, Ne
 Vector = npt.NDArray[np.float32]
 # Entries that are compared in one step: few enough for memory, many enough for speed.
 _STEP = 2_048
-_GIVEN = "given"
+# Begins the names of the models of vectors that callers computed.
+_GIVEN = "given:"
 
 
 class Ranked(NamedTuple):
@@ -45,7 +46,7 @@ class EntryEmbedding:
         """The query of a search, if it has one."""
         if search.vector is not None:
             given = np.asarray(search.vector, "<f4")
-            return Query(f"{_GIVEN}:{len(given)}", _unit(given[None])[0])
+            return Query(f"{_GIVEN}{len(given)}", _unit(given[None])[0])
         if search.query is None:
             return None
         return Query(self._embedder.name, self._embedder.embed_query(search.query, lambda words: [1.0] * len(words)))
@@ -55,38 +56,35 @@ class EntryEmbedding:
         rows = store.vectors(search.prefix, query.model, with_values=bool(search.filter))
         best: list[Ranked] = []
         while step := list(islice(rows, _STEP)):
-            best = heapq.nlargest(
-                search.offset + search.limit,
-                [*best, *self._scores(step, search.filter, query)],
-                key=lambda ranked: ranked.score,
-            )
+            ranked = self._scores([row for row in step if _passes(row, search.filter)], query)
+            best = heapq.nlargest(search.offset + search.limit, [*best, *ranked], key=lambda each: each[::-1])
         return best
 
-    def _scores(self, rows: Sequence[EntryVectors], wanted: Mapping[str, Any], query: "Query") -> Iterator[Ranked]:
-        kept = [row for row in rows if not wanted or (row.value is not None and passes(json.loads(row.value), wanted))]
-        found = [(row.id, self._vectors(row, query)) for row in kept]
-        usable = [(number, vectors) for number, vectors in found if len(vectors)]
-        if not usable:
+    def _scores(self, rows: Sequence[EntryVectors], query: "Query") -> Iterator[Ranked]:
+        size = 4 * len(query.vector)
+        found = [(row.id, self._vectors(row, query)) for row in rows]
+        found = [(number, vectors) for number, vectors in found if vectors]
+        if not found:
             return
-        similar = np.concatenate([vectors for _, vectors in usable]) @ query.vector
-        starts = np.cumsum([0, *(len(vectors) for _, vectors in usable[:-1])])
-        for (number, _), score in zip(usable, np.maximum.reduceat(similar, starts).tolist(), strict=True):
+        matrix = np.frombuffer(b"".join(vectors for _, vectors in found), "<f4").reshape(-1, len(query.vector))
+        starts = np.cumsum([0, *(len(vectors) // size for _, vectors in found[:-1])])
+        scores = np.maximum.reduceat(matrix @ query.vector, starts).tolist()
+        for (number, _), score in zip(found, scores, strict=True):
             yield Ranked(number, score)
 
-    def _vectors(self, row: EntryVectors, query: "Query") -> Vector:
+    def _vectors(self, row: EntryVectors, query: "Query") -> bytes:
         """The vectors of an entry, computed again if they are of an earlier embedder. Vectors that a caller computed are used for
         queries with such a vector only."""
         if row.model == query.model:
-            return np.frombuffer(row.vectors, "<f4").reshape(-1, len(query.vector))
-        if row.value is None or query.is_given or row.model.startswith(f"{_GIVEN}:"):
-            return np.empty((0, len(query.vector)), "<f4")
-        again = self._embed(texts_at(json.loads(row.value), row.paths))
-        return np.stack(again) if again else np.empty((0, len(query.vector)), "<f4")
+            return row.vectors
+        if row.value is None or query.is_given or row.model.startswith(_GIVEN):
+            return b""
+        return b"".join(each.tobytes() for each in self._embed(texts_at(json.loads(row.value), json.loads(row.paths))))
 
     def _row(self, put: PutEntry, embedded: Sequence[Vector]) -> NewEntry:
         if put.vectors:
             given = _unit(np.asarray(put.vectors, "<f4"))
-            return _new(put, f"{_GIVEN}:{given.shape[1]}", given)
+            return _new(put, f"{_GIVEN}{given.shape[1]}", given)
         return _new(put, self._embedder.name, np.stack(embedded)) if embedded else _new(put, None, None)
 
     def _embed(self, texts: Sequence[str]) -> list[Vector]:
@@ -104,7 +102,11 @@ class Query(NamedTuple):
 
     @property
     def is_given(self) -> bool:
-        return self.model.startswith(f"{_GIVEN}:")
+        return self.model.startswith(_GIVEN)
+
+
+def _passes(row: EntryVectors, wanted: Mapping[str, Any]) -> bool:
+    return not wanted or (row.value is not None and passes(json.loads(row.value), wanted))
 
 
 def _new(put: PutEntry, model: str | None, vectors: Vector | None) -> NewEntry:

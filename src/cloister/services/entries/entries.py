@@ -45,17 +45,17 @@ class _Answer:
         self.read = set[int]()
         self._size = 0
 
-    def take(self, found: Iterable[StoredEntry], refresh: bool) -> list[Entry]:
+    def take(self, found: Iterable[StoredEntry], refresh: bool) -> list[StoredEntry]:
         """Add entries that were found. Raises `TooLarge` as soon as there are too many characters, before more are read."""
-        entries: list[Entry] = []
+        taken: list[StoredEntry] = []
         for stored in found:
             self._size += stored.size
             if self._size > LARGEST_ANSWER:
                 raise TooLarge("limit", self._size, LARGEST_ANSWER, "characters of values")
             if refresh and stored.expires:
                 self.read.add(stored.id)
-            entries.append(stored.entry)
-        return entries
+            taken.append(stored)
+        return taken
 
 
 class Entries:
@@ -116,8 +116,8 @@ class Entries:
             for at, operation in enumerate(operations):
                 if isinstance(operation, GetEntry):
                     found = store.find(operation.namespace, operation.key)
-                    entries = answer.take([] if found is None else [found], operation.refresh)
-                    answer.results[at] = next(iter(entries), None)
+                    taken = answer.take([] if found is None else [found], operation.refresh)
+                    answer.results[at] = taken[0].entry if taken else None
                 elif isinstance(operation, SearchEntries):
                     answer.results[at] = self._found(store, operation, queries[at], answer)
                 elif isinstance(operation, ListNamespaces):
@@ -126,14 +126,11 @@ class Entries:
 
     def _found(self, store: EntryStore, search: SearchEntries, query: Query | None, answer: "_Answer") -> list[Entry]:
         if query is None:
-            return answer.take(_listed(store, search), search.refresh)
+            return [stored.entry for stored in answer.take(_listed(store, search), search.refresh)]
         best = self._embedding.rank(store, search, query)[search.offset :]
-        scores = {ranked.id: ranked.score for ranked in best}
-        scored = (
-            stored._replace(entry=replace(stored.entry, score=scores[stored.id]))
-            for stored in store.by_id(list(scores))
-        )
-        return sorted(answer.take(scored, search.refresh), key=lambda entry: -(entry.score or 0.0))
+        taken = answer.take(store.by_id([ranked.id for ranked in best]), search.refresh)
+        entries = {stored.id: stored.entry for stored in taken}
+        return [replace(entries[ranked.id], score=ranked.score) for ranked in best]
 
     def _put(self, transaction: Transaction, store: EntryStore, rows: Sequence[NewEntry]) -> None:
         """A tenant with a limit of messages may store as many entries. They are counted only where there is a limit."""

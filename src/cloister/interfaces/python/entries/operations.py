@@ -120,7 +120,7 @@ def _search(fields: Fields) -> Operation:
 def _list(fields: Fields) -> Operation:
     conditions: list[tuple[MatchKind, Sequence[str]]] = []
     for condition in cast(Sequence[Fields], fields.get("match_conditions") or ()):
-        if not isinstance(condition, Mapping) or condition.keys() != {"match_type", "path"}:  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not isinstance(condition, Mapping) or set(condition) != {"match_type", "path"}:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidRequest("match_conditions", "must have a match_type and a path each.")
         if condition["match_type"] not in ("prefix", "suffix") or not isinstance(condition["path"], list | tuple):
             raise InvalidRequest("match_conditions", "must have the match_type prefix or suffix, and a list of labels.")

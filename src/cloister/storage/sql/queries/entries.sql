@@ -37,7 +37,6 @@ FROM entry
 WHERE tenant_id = :tenant_id AND coalesce(project_id, 0) = coalesce(CAST(:project_id AS BIGINT), 0)
     AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '') AND namespace >= :first AND namespace < :after
     AND (expires_at IS NULL OR expires_at > :now) AND vector_model IS NOT NULL
-ORDER BY entry_id
 
 -- name: entries_by_id
 SELECT {entry_columns}

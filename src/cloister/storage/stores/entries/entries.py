@@ -2,7 +2,7 @@
 `TenantEntryStore` deletes across parts."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, cast
 
 from cloister.domain.entries.entry import Entry, EntryScope
@@ -22,11 +22,11 @@ class StoredEntry(NamedTuple):
 
 
 class EntryVectors(NamedTuple):
-    """The vectors of an entry, and what to compute them from if `model` is not the wanted one. `value` is None where it was not
-    read."""
+    """The vectors of an entry, and what to compute them from if `model` is not the wanted one: `paths` as JSON, and the value,
+    which is None where it was not read."""
 
     id: int
-    paths: tuple[str, ...]
+    paths: str
     model: str
     vectors: bytes
     value: str | None
@@ -74,10 +74,7 @@ class EntryStore:
         rows = self._transaction.stream(
             "entry_vectors", **self._range(prefix), vector_model=model, with_values=int(with_values)
         )
-        for number, paths, stored_model, vectors, value in cast(
-            Iterable[tuple[int, str, str, bytes, str | None]], rows
-        ):
-            yield EntryVectors(number, tuple(json.loads(paths)), stored_model, vectors, value)
+        return (EntryVectors(*cast(tuple[int, str, str, bytes, str | None], row)) for row in rows)
 
     def by_id(self, ids: Sequence[int]) -> Iterator[StoredEntry]:
         """The entries of these rows, in any order."""
