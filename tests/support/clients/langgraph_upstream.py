@@ -1,11 +1,10 @@
-"""A pytest plugin that puts `CloisterStore` where the tests of LangGraph's own SQLite stores import theirs: their files run unmodified,
-on ours. CLOISTER_UPSTREAM_STORE says on what: `embedded` (default) or `remote`, a server of its own in this process.
+"""A pytest plugin that puts `CloisterStore` where the tests of LangGraph's own SQLite stores import theirs: their files run
+unmodified, on ours. With CLOISTER_UPSTREAM_SERVER=1 each store is at a server, under a tenant of its own.
 
 It also runs their asynchronous tests and fixtures, which would need another plugin of theirs."""
 
 import asyncio
 import inspect
-import os
 import sys
 import tempfile
 from collections.abc import AsyncGenerator, Generator

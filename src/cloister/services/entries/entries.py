@@ -19,7 +19,7 @@ from cloister.domain.entries.operations import (
     check_batch,
 )
 from cloister.domain.entries.value_filter import passes
-from cloister.domain.errors import TooLarge
+from cloister.domain.errors import Forbidden, TooLarge
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name
 from cloister.domain.timestamps import Clock
@@ -79,6 +79,8 @@ class Entries:
         check_batch(operations)
         if scope.user is not None:
             checked_name(scope.user, "user_id")
+        if scope.project is None and reach.confined_to is not None:
+            raise Forbidden("This key is confined to its project: it cannot use what is in no project.")
         scope = EntryScope(project=scope.project, user=reach.user_of(scope.user))
         answer = self._read(reach, scope, operations)
         refreshed = sorted(answer.read) if may_refresh else []
@@ -109,6 +111,8 @@ class Entries:
             at: self._embedding.query(each) for at, each in enumerate(operations) if isinstance(each, SearchEntries)
         }
         answer = _Answer(len(operations))
+        if all(isinstance(operation, PutEntry | DeleteEntry | DeleteExpired) for operation in operations):
+            return answer
         with self._database.read(reach) as transaction:
             if scope.project is not None:
                 ProjectStore(transaction).get(scope.project)
