@@ -12,6 +12,7 @@ import numpy.typing as npt
 from cloister.domain.entries.operations import PutEntry, SearchEntries
 from cloister.domain.entries.paths import texts_at
 from cloister.domain.entries.value_filter import passes
+from cloister.domain.identifiers import new_entry_id
 from cloister.domain.recall.passage import Passage
 from cloister.models.interface import Embedder
 from cloister.storage.stores.entries.entries import EntryStore, EntryVectors, NewEntry
@@ -111,7 +112,7 @@ def _passes(row: EntryVectors, wanted: Mapping[str, Any]) -> bool:
 
 def _new(put: PutEntry, model: str | None, vectors: Vector | None) -> NewEntry:
     stored = None if vectors is None else vectors.tobytes()
-    return NewEntry(put.namespace, put.key, put.value, put.ttl, put.paths, model, stored)
+    return NewEntry(new_entry_id(), put.namespace, put.key, put.value, put.ttl, put.paths, model, stored)
 
 
 def _unit(vectors: Vector) -> Vector:

@@ -49,6 +49,6 @@ class EntryOperations(Body):
     )
     user_id: Name | None = Field(default=None, description="Whose entries. Without it: those of no user.")
     operations: list[dict[str, Any]] = Field(
-        description="Each has an `op`: `get`, `put`, `delete` (`namespace`, `key`), `search` (`namespace_prefix`), `list_namespaces`, "
-        "or `delete_expired`."
+        description="Each has an `op`: `get`, `put`, `delete` (`namespace`, `key`), `search` (`namespace_prefix`), "
+        "`list_namespaces`, or `delete_expired`."
     )

@@ -12,24 +12,24 @@ from cloister.interfaces.http.langgraph.bodies import EntryOperations
 from cloister.interfaces.http.langgraph.routes import may_write
 from cloister.interfaces.http.resources.answers import answer
 from cloister.interfaces.http.resources.write_only import may_read
-from cloister.interfaces.python.entries.backends import READING, WRITING, EntryResults
+from cloister.interfaces.python.entries.backends import READ_PATH, WRITE_PATH, EntryResults
 from cloister.interfaces.python.entries.operations import EntryBatch, read_batch, result_shape
 
 router = APIRouter(route_class=GuardedRoute, tags=["Entries"])
 
 
-@router.post(READING, response_model=EntryResults)
+@router.post(READ_PATH, response_model=EntryResults)
 @needs("read")
 def read_entries(body: EntryOperations, caller: Caller) -> Response:
     """Get and search entries of the key-value store, and list its namespaces. One result for each operation: an entry or null, or a
     list. An entry with a time to live is kept longer by being read, if the key may write."""
     batch = read_batch(body.operations)
     if batch.writes:
-        raise InvalidRequest("operations", f"has one that writes: send it to {WRITING}.")
+        raise InvalidRequest("operations", f"has one that writes: send it to {WRITE_PATH}.")
     return _answer(body, caller, batch)
 
 
-@router.post(WRITING, response_model=EntryResults)
+@router.post(WRITE_PATH, response_model=EntryResults)
 @needs("write")
 def write_entries(body: EntryOperations, caller: Caller) -> Response:
     """Put and delete entries of the key-value store, all or none, after the reads of the same batch, which need the permission

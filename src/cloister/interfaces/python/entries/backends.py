@@ -13,7 +13,7 @@ from cloister.interfaces.python.entries.operations import EntryBatch, result_sha
 if TYPE_CHECKING:  # the HTTP client takes long to load, and an embedded Cloister does not need it
     from cloister.interfaces.python.connection import Connection
 
-READING, WRITING = "/v1/entries/read", "/v1/entries/write"
+READ_PATH, WRITE_PATH = "/v1/entries/read", "/v1/entries/write"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,5 +43,5 @@ class RemoteEntries:
 
     def run_entry_operations(self, batch: EntryBatch, project: ProjectChoice, user_id: str | None) -> list[Any]:
         body = {**project_field(project), **fields_given(user_id=user_id), "operations": list(batch.given)}
-        answer = self.server.change("POST", WRITING, body) if batch.writes else self.server.ask(READING, body)
+        answer = self.server.change("POST", WRITE_PATH, body) if batch.writes else self.server.ask(READ_PATH, body)
         return answer.one(EntryResults).data

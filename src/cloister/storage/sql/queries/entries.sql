@@ -53,8 +53,15 @@ WHERE tenant_id = :tenant_id AND coalesce(project_id, 0) = coalesce(CAST(:projec
     AND (expires_at IS NULL OR expires_at > :now)
 ORDER BY namespace
 
--- name: put_entry
+-- name: update_entry
 -- An entry that has expired is replaced as if it had been deleted.
+UPDATE entry
+SET created_at = CASE WHEN expires_at <= :now THEN :now ELSE created_at END, updated_at = :now, ttl = :ttl,
+    expires_at = :expires_at, index_paths = :index_paths, vector_model = :vector_model, vectors = :vectors, value = :value
+WHERE tenant_id = :tenant_id AND coalesce(project_id, 0) = coalesce(CAST(:project_id AS BIGINT), 0)
+    AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '') AND namespace = :namespace AND entry_key = :entry_key
+
+-- name: insert_entry
 INSERT INTO entry (
     entry_id, tenant_id, project_id, user_id, namespace, entry_key, created_at, updated_at, ttl, expires_at, index_paths,
     vector_model, vectors, value
@@ -63,11 +70,7 @@ VALUES (
     :entry_id, :tenant_id, :project_id, :user_id, :namespace, :entry_key, :now, :now, :ttl, :expires_at, :index_paths,
     :vector_model, :vectors, :value
 )
-ON CONFLICT (tenant_id, coalesce(project_id, 0), coalesce(user_id, ''), namespace, entry_key) DO UPDATE
-SET created_at = CASE WHEN entry.expires_at <= excluded.updated_at THEN excluded.created_at ELSE entry.created_at END,
-    updated_at = excluded.updated_at, ttl = excluded.ttl, expires_at = excluded.expires_at,
-    index_paths = excluded.index_paths, vector_model = excluded.vector_model, vectors = excluded.vectors,
-    value = excluded.value
+ON CONFLICT DO NOTHING
 
 -- name: delete_entry
 DELETE FROM entry

@@ -7,9 +7,12 @@ from typing import NamedTuple, cast
 
 from cloister.domain.entries.entry import Entry, EntryScope
 from cloister.domain.entries.namespace import Namespace, decoded, encoded, range_of
-from cloister.domain.identifiers import ProjectId, new_entry_id
+from cloister.domain.errors import StorageBusy
+from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import Scope
-from cloister.storage.interface import Row, Transaction, Value, integers
+from cloister.storage.interface import Row, RowRemoved, Transaction, Value, integers
+
+_TRIES = 3
 
 
 class StoredEntry(NamedTuple):
@@ -33,8 +36,9 @@ class EntryVectors(NamedTuple):
 
 
 class NewEntry(NamedTuple):
-    """An entry to store. `model` is None where no query finds it."""
+    """An entry to store, with the id of its row if there is none yet. `model` is None where no query finds it."""
 
+    id: int
     namespace: Namespace
     key: str
     value: str
@@ -88,20 +92,19 @@ class EntryStore:
     def put(self, entries: Sequence[NewEntry]) -> None:
         """Store entries, in order of their addresses to avoid deadlock. An entry that exists keeps its time of creation."""
         for entry in sorted(entries, key=lambda entry: (encoded(entry.namespace), entry.key)):
-            self._transaction.execute(
-                "put_entry",
+            row: dict[str, Value] = {
                 **self._part,
-                entry_id=new_entry_id(),
-                namespace=encoded(entry.namespace),
-                entry_key=entry.key,
-                value=entry.value,
-                ttl=entry.ttl,
-                expires_at=None if entry.ttl is None else self._now + entry.ttl,
-                index_paths=json.dumps(entry.paths, ensure_ascii=False),
-                vector_model=entry.model,
-                vectors=entry.vectors,
-                now=self._now,
-            )
+                "namespace": encoded(entry.namespace),
+                "entry_key": entry.key,
+                "value": entry.value,
+                "ttl": entry.ttl,
+                "expires_at": None if entry.ttl is None else self._now + entry.ttl,
+                "index_paths": json.dumps(entry.paths, ensure_ascii=False),
+                "vector_model": entry.model,
+                "vectors": entry.vectors,
+                "now": self._now,
+            }
+            self._update_or_insert(row, entry.id)
 
     def remove(self, namespace: Namespace, key: str) -> int:
         return self._transaction.execute("delete_entry", **self._part, namespace=encoded(namespace), entry_key=key)
@@ -113,6 +116,15 @@ class EntryStore:
 
     def remove_expired(self) -> int:
         return self._transaction.execute("delete_expired_entries_of_part", **self._part, now=self._now)
+
+    def _update_or_insert(self, row: dict[str, Value], number: int) -> None:
+        """Try again if another transaction has inserted the entry, or deleted it, between the two statements."""
+        for _ in range(_TRIES):
+            if self._transaction.execute("update_entry", **row):
+                return
+            if self._transaction.execute("insert_entry", **row, entry_id=number):
+                return
+        raise StorageBusy("Others are changing the same entry. Try again.") from RowRemoved()
 
     def _range(self, prefix: Namespace) -> dict[str, Value]:
         first, after = range_of(prefix)
