@@ -94,6 +94,7 @@ def _index(text: str) -> int | None:
 
 
 def _text(value: object) -> Iterator[str]:
-    if value is None:
-        return
-    yield value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    if isinstance(value, str | int | float):
+        yield str(value)
+    elif value is not None:
+        yield json.dumps(value, ensure_ascii=False, sort_keys=True)
