@@ -1,31 +1,64 @@
 """A pytest plugin that puts `CloisterStore` where the tests of LangGraph's own SQLite stores import theirs: their files run
-unmodified, on ours. With CLOISTER_UPSTREAM_SERVER=1 each store is at a server, under a tenant of its own.
+unmodified, on ours, each store under a new tenant. With UPSTREAM_STORE=remote the tenants are those of a server.
 
-It also runs their asynchronous tests and fixtures, which would need another plugin of theirs."""
+It also runs their asynchronous tests and fixtures, which would need another plugin of theirs, and lets their tests of expiry wait
+by setting the clock."""
 
 import asyncio
 import inspect
+import os
 import sys
 import tempfile
 from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
-from types import ModuleType
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 from langgraph.store.base import TTLConfig
 
 from cloister import Cloister
+from cloister.domain.timestamps import now
 from cloister.integrations.langgraph import CloisterStore
+from support.databases.engines import sqlite_engine
+from support.servers.http_server import Server, serving
+
+_SERVERS: list[Server] = []
+_CLOSING = ExitStack()
+_LOOP = asyncio.new_event_loop()
+
+
+class _Clock:
+    """The time, and what their tests have slept."""
+
+    slept = 0.0
+
+    def now(self) -> int:
+        return now() + round(self.slept * 1_000_000)
+
+    def sleep(self, seconds: float) -> None:
+        self.slept += seconds
+
+    async def sleep_async(self, seconds: float) -> None:
+        self.slept += seconds
+
+
+CLOCK = _Clock()
 
 
 @contextmanager
 def opened(index: dict[str, Any] | None, ttl: TTLConfig | None) -> Generator[dict[str, Any]]:
-    """The arguments of a store on a new directory, or on a new tenant of a server."""
+    """The arguments of a store under a new tenant."""
+    server = _SERVERS[0]
+    tenant = server.new_tenant()
     given = dict(index or {})
     named = {"index": {**given, "fields": given.get("text_fields")} if given else None, "ttl": ttl}
-    with tempfile.TemporaryDirectory() as folder, Cloister(folder) as cloister:
-        yield {"cloister": cloister, **named}
+    if os.environ.get("UPSTREAM_STORE") == "remote":
+        with Cloister(server.address, key=tenant.key) as cloister:
+            yield {"cloister": cloister, **named}
+    else:
+        yield {"cloister": Cloister(services=server.services, tenant=tenant.tenant_id), **named}
 
 
 class SwappedStore(CloisterStore):
@@ -88,9 +121,23 @@ def pytest_configure(config: pytest.Config) -> None:
     _module("langgraph.store.sqlite", SqliteStore=SwappedStore, AsyncSqliteStore=AsyncSwappedStore)
     _module("langgraph.store.sqlite.aio", AsyncSqliteStore=AsyncSwappedStore)
     _module("langgraph.store.sqlite.base", SqliteIndexConfig=dict[str, Any], **dict.fromkeys(internals))
+    folder = _CLOSING.enter_context(tempfile.TemporaryDirectory())
+    engine = sqlite_engine(Path(folder) / "data")
+    _CLOSING.enter_context(engine.closing)
+    _SERVERS.append(_CLOSING.enter_context(serving(engine.services(clock=CLOCK.now))))
 
 
-_LOOP = asyncio.new_event_loop()
+def pytest_unconfigure() -> None:
+    _CLOSING.close()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Their tests of expiry sleep: here they set the clock."""
+    for module in {item.getparent(pytest.Module) for item in items}:
+        assert module is not None
+        if module.name.endswith("test_ttl.py"):
+            module.obj.time = SimpleNamespace(sleep=CLOCK.sleep)
+            module.obj.asyncio = SimpleNamespace(sleep=CLOCK.sleep_async)
 
 
 @pytest.hookimpl(tryfirst=True)
