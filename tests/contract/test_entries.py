@@ -163,7 +163,8 @@ def test_org_9_a_users_entries_go_with_the_user_and_a_projects_with_the_project(
         for user in (None, "ann", "bob"):
             house.run(put(), project=project, user=user)
     house.services.entries.run(house.reach, EntryScope(project=None, user="ann"), [put()])
-    house.services.erase_user.erase(house.reach, "ann")
+    assert house.services.erase_user.preview(house.reach, "ann").entries == 3
+    assert house.services.erase_user.erase(house.reach, "ann").entries == 3
     house.services.projects.delete_project(house.reach, house.garden)
     left = shared_engine.rows(
         f"SELECT project_id, user_id FROM entry WHERE tenant_id = {house.reach.tenant:d} ORDER BY user_id"

@@ -58,7 +58,7 @@ def outcome(upstream: Path, store: str, *options: str) -> dict[str, str]:
     run = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir", ".", "-q", "-rA", "--tb=no"),
-            *("-p", "no:cacheprovider", "-p", "support.clients.langgraph_upstream"),
+            *("-p", "no:cacheprovider", "-p", "no:langsmith_plugin", "-p", "support.clients.langgraph_upstream"),
             *options,
             *FILES,
         ],

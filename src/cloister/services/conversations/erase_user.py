@@ -37,6 +37,7 @@ class _Removal:
     episodes: int = 0
     memories: int = 0
     observations: int = 0
+    entries: int = 0
     named: list[Session] = field(default_factory=list[Session])
     projects: set[ProjectId | None] = field(default_factory=set[ProjectId | None])
     pools: set[PoolId] = field(default_factory=set[PoolId])
@@ -78,6 +79,7 @@ class UserErasure:
             memories=removed.memories,
             observations=removed.observations,
             entities=len(removed.entities_gone),
+            entries=removed.entries,
         )
 
     def _remove(self, transaction: Transaction, user_id: str) -> _Removal:
@@ -98,7 +100,7 @@ class UserErasure:
             IdempotencyStore(transaction).forget_session(session)
             SessionStore(transaction).remove(session, messages=messages)
         rows.remove_pools(pools)
-        TenantEntryStore(transaction).remove_of_user(user_id)
+        removed.entries = TenantEntryStore(transaction).remove_of_user(user_id)
         for key in rows.remove_keys():
             IdempotencyStore(transaction).forget_key(key)
         return removed
