@@ -32,7 +32,7 @@ ORDER BY updated_at DESC, entry_id
 -- name: entry_vectors
 -- The vectors of the entries in a range of namespaces. The value is read where a filter needs it, or the vectors are of another model.
 SELECT entry_id, index_paths, vector_model, vectors,
-    CASE WHEN :with_values = 1 OR vector_model <> :vector_model THEN value END
+    CASE WHEN CAST(:with_values AS BIGINT) = 1 OR vector_model <> :vector_model THEN value END
 FROM entry
 WHERE tenant_id = :tenant_id AND coalesce(project_id, 0) = coalesce(CAST(:project_id AS BIGINT), 0)
     AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '') AND namespace >= :first AND namespace < :after
