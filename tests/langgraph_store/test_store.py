@@ -14,7 +14,7 @@ from cloister import Cloister
 from cloister.integrations.langgraph import CloisterStore
 from support.servers.http_server import Server, Tenant
 
-ODD = {
+ODD: dict[str, Any] = {
     "nul": "a\x00b",
     "text": "Grüße 🌊\n\t\u2028",
     "numbers": [0, -1, 10**30, 0.1, 1e300],
