@@ -13,13 +13,15 @@ from cloister.domain.scope import Reach
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.archived_rows import ArchivedRows
 from cloister.storage.stores.changes import ChangeStore
-from cloister.storage.stores.derived_index_rows import EntityIndexStore, MemoryIndexStore
 from cloister.storage.stores.entities import EntityStore, StoredEntities
 from cloister.storage.stores.entity_groups import EntityGroupStore
 from cloister.storage.stores.entity_relations import RelationStore
 from cloister.storage.stores.erasure import OldCounts, RetentionStore
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.filters import FilterStore
+from cloister.storage.stores.indexing.derived_index_rows import EntityIndexStore, MemoryIndexStore
+from cloister.storage.stores.indexing.vectors import PoolVectors, VectorStore
+from cloister.storage.stores.items import ResponseStore
 from cloister.storage.stores.memories import MemoryStore, ProfileStore, StoredMemories
 from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.observations import ObservationStore
@@ -27,7 +29,6 @@ from cloister.storage.stores.pools import StoredPool
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
 from cloister.storage.stores.turns import TurnStore
-from cloister.storage.stores.vectors import PoolVectors, VectorStore
 from support.isolation.derived_index_cases import WAITING
 from support.isolation.entry_cases import ENTRY_CASES, TENANT_ENTRY_CASES
 from support.isolation.erasure_cases import ERASING_CASES
@@ -42,6 +43,7 @@ from support.isolation.twin_tenants import (
     Case,
     Home,
     World,
+    first_response,
     methods_of_stores,
     pools,
 )
@@ -102,6 +104,7 @@ CONFINED: dict[str, Case] = {
         act=lambda t, h: [stored.session for stored in MemoryStore(t).of_user("ann", limit=9, now=MOMENT)],
         nothing=["first"],
     ),
+    "ResponseStore.find": Case(act=lambda t, h: ResponseStore(t).find(first_response(h.second.session)), nothing=None),
     "EntityStore.get": Case(act=lambda t, h: EntityStore(t).get(h.second.entity), nothing=NotFound),
     "EntityGroupStore.name": Case(act=lambda t, h: EntityGroupStore(t).name(h.second.entity), nothing=NotFound),
     "SessionStore.reached_memories": Case(act=lambda t, h: SessionStore(t).reached_memories(h.cellar), nothing=0),
@@ -312,6 +315,17 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
 # These take the integer id of a session, project or pool that the caller found under its own reach, or name the tenant's own;
 # keys and usage are the whole tenant's, and their services refuse a confined caller.
 BY_FOUND_ID = {
+    "ItemStore.add",
+    "ItemStore.after",
+    "ItemStore.before",
+    "ItemStore.end",
+    "ItemStore.find",
+    "ItemStore.frames",
+    "ItemStore.messages_after",
+    "ItemStore.messages_before",
+    "ItemStore.remove",
+    "ResponseStore.add",
+    "ResponseStore.remove",
     "ArchivedRows.messages",
     "ArchivedRows.memories",
     "ArchivedRows.observations",

@@ -21,7 +21,7 @@ from cloister.domain.scope import PoolKey, Reach
 from cloister.domain.usage import Limits
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.changes import ChangeStore
-from cloister.storage.stores.index_rows import IndexStore
+from cloister.storage.stores.indexing.index_rows import IndexStore
 from cloister.storage.stores.keys import ApiKeyStore
 from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.pools import StoredPool

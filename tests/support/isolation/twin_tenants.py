@@ -37,17 +37,18 @@ from cloister.index import terms
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.archived_rows import ArchivedRows
 from cloister.storage.stores.changes import ChangeStore
-from cloister.storage.stores.derived_index_rows import EntityIndexStore, MemoryIndexStore
 from cloister.storage.stores.entities import EntityStore, StoredEntities
 from cloister.storage.stores.entity_groups import EntityGroupStore
 from cloister.storage.stores.entity_relations import RelationStore
-from cloister.storage.stores.entries.entries import EntryStore, NewEntry, TenantEntryStore
+from cloister.storage.stores.entries import EntryStore, NewEntry, TenantEntryStore
 from cloister.storage.stores.erasure import RetentionStore, TenantErasureStore, UserErasureStore
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.filters import FilterStore
 from cloister.storage.stores.idempotency import FirstAnswer, IdempotencyStore
 from cloister.storage.stores.imported_rows import ImportedRows
-from cloister.storage.stores.index_rows import IndexStore
+from cloister.storage.stores.indexing.derived_index_rows import EntityIndexStore, MemoryIndexStore
+from cloister.storage.stores.indexing.index_rows import IndexStore
+from cloister.storage.stores.indexing.vectors import PoolVectors, VectorStore
 from cloister.storage.stores.items import ItemRow, ItemStore, ResponseRow, ResponseStore
 from cloister.storage.stores.keys import ApiKeyStore
 from cloister.storage.stores.memories import MemoryStore, ProfileStore, StoredMemories
@@ -60,7 +61,6 @@ from cloister.storage.stores.supersession import ReplacementStore, SupersessionS
 from cloister.storage.stores.tenants import ProjectStore, TenantStore
 from cloister.storage.stores.turns import TurnStore
 from cloister.storage.stores.usage import UsageStore
-from cloister.storage.stores.vectors import PoolVectors, VectorStore
 from support.databases.engines import Engine
 
 STORES = (

@@ -28,8 +28,8 @@ from cloister.services.events.bus import EventBus
 from cloister.services.indexing.memories import MemoryIndexing
 from cloister.services.memories.supersession import Related, Supersession
 from cloister.storage.interface import FIRST_PAGE, Database, Transaction
-from cloister.storage.stores.derived_index_rows import MemoryIndexStore
 from cloister.storage.stores.idempotency import IdempotencyStore
+from cloister.storage.stores.indexing.derived_index_rows import MemoryIndexStore
 from cloister.storage.stores.memories import MemoryStore
 from cloister.storage.stores.messages import Indexed
 from cloister.storage.stores.pools import PoolStore

@@ -398,9 +398,3 @@ class SearchRequest(Body):
     asked_at: Time | None = Field(default=None, description=_ASKED_AT)
     as_of: Time | None = Field(default=None, description=_AS_OF)
     filter: Filter | None = Field(default=None, description=_FILTER)
-
-
-class NewItems(Body):
-    """Items in OpenAI's format, each with a `type`, or a message with a `role`."""
-
-    items: list[dict[str, Any]] = Field(json_schema_extra={"minItems": 1, "maxItems": LARGEST_BATCH})
