@@ -2,7 +2,7 @@
 
 from cloister.domain.entries.entry import EntryScope
 from cloister.storage.interface import Transaction
-from cloister.storage.stores.entries import EntryStore, NewEntry, TenantEntryStore
+from cloister.storage.stores.entries.entries import EntryStore, NewEntry, TenantEntryStore
 from support.isolation.twin_tenants import MOMENT, Case, Home, first_entry, new_entry
 
 NAMESPACE = ("notes", "ann")

@@ -40,7 +40,7 @@ from cloister.storage.stores.changes import ChangeStore
 from cloister.storage.stores.entities import EntityStore, StoredEntities
 from cloister.storage.stores.entity_groups import EntityGroupStore
 from cloister.storage.stores.entity_relations import RelationStore
-from cloister.storage.stores.entries import EntryStore, NewEntry, TenantEntryStore
+from cloister.storage.stores.entries.entries import EntryStore, NewEntry, TenantEntryStore
 from cloister.storage.stores.erasure import RetentionStore, TenantErasureStore, UserErasureStore
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.filters import FilterStore

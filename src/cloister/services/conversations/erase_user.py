@@ -16,7 +16,7 @@ from cloister.services.events.bus import MOST_AT_ONCE, EventBus
 from cloister.services.indexing.entities import EntityIndexing
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.entities import EntityStore
-from cloister.storage.stores.entries import TenantEntryStore
+from cloister.storage.stores.entries.entries import TenantEntryStore
 from cloister.storage.stores.erasure import UserErasureStore
 from cloister.storage.stores.idempotency import IdempotencyStore
 from cloister.storage.stores.pools import PoolStore

@@ -15,7 +15,7 @@ from cloister.domain.entries.value_filter import passes
 from cloister.domain.identifiers import new_entry_id
 from cloister.domain.recall.passage import Passage
 from cloister.models.interface import Embedder
-from cloister.storage.stores.entries import EntryStore, EntryVectors, NewEntry
+from cloister.storage.stores.entries.entries import EntryStore, EntryVectors, NewEntry
 
 Vector = npt.NDArray[np.float32]
 # Entries that are compared in one step: few enough for memory, many enough for speed.

@@ -27,7 +27,7 @@ from cloister.domain.usage import Limits, refuse_over
 from cloister.services.conversations.forget import Forgetting
 from cloister.services.entries.embedding import EntryEmbedding, Query
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.entries import EntryStore, NewEntry, StoredEntry, count_entries
+from cloister.storage.stores.entries.entries import EntryStore, NewEntry, StoredEntry, count_entries
 from cloister.storage.stores.tenants import ProjectStore, TenantStore
 from cloister.storage.stores.usage import UsageStore
 

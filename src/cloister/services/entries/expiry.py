@@ -6,7 +6,7 @@ from cloister.domain.identifiers import TenantId
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
 from cloister.storage.interface import Database
-from cloister.storage.stores.entries import TenantEntryStore
+from cloister.storage.stores.entries.entries import TenantEntryStore
 
 
 class EntryExpiry:

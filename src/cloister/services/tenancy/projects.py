@@ -26,7 +26,7 @@ from cloister.services.events.bus import EventBus
 from cloister.services.tenancy.idempotency import done_once, request, write_once
 from cloister.services.tenancy.visibility import VisibilityChange, VisibilityPreview, checked_visibility
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.entries import TenantEntryStore
+from cloister.storage.stores.entries.entries import TenantEntryStore
 from cloister.storage.stores.idempotency import FirstAnswer
 from cloister.storage.stores.keys import ApiKeyStore
 from cloister.storage.stores.sessions import SessionStore
