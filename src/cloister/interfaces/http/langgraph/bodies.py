@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from cloister.domain.entries.operations import MOST_OPERATIONS
 from cloister.interfaces.http.resources.bodies import Body, Name, ProjectId, Whole
 
 Labels = Annotated[
@@ -50,5 +51,6 @@ class EntryOperations(Body):
     user_id: Name | None = Field(default=None, description="Whose entries. Without it: those of no user.")
     operations: list[dict[str, Any]] = Field(
         description="Each has an `op`: `get`, `put`, `delete` (`namespace`, `key`), `search` (`namespace_prefix`), "
-        "`list_namespaces`, or `delete_expired`."
+        "`list_namespaces`, or `delete_expired`.",
+        json_schema_extra={"maxItems": MOST_OPERATIONS},
     )
