@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
+from cloister.domain.entries.paths import MOST_TEXTS
 from cloister.domain.errors import InvalidRequest, TooLarge
 from cloister.interfaces.python.arguments import NOT_GIVEN
 from cloister.interfaces.python.library import Cloister
@@ -134,7 +135,7 @@ class CloisterStore(BaseStore):
         put: _Fields = {"op": "put", "namespace": op.namespace, "key": op.key, "value": op.value, "ttl": op.ttl}
         if self.embeddings is None:
             return {**put, "index": self._paths(op)}
-        return {**put, "index": False, "vectors": [embedded.texts[text] for text in self._texts([op])]}
+        return {**put, "index": False, "vectors": [embedded.texts[text] for text in self._texts([op])[:MOST_TEXTS]]}
 
     def _search(self, op: SearchOp, embedded: "_Embedded") -> _Fields:
         search: _Fields = {

@@ -28,10 +28,19 @@ def checked_paths(paths: Sequence[str]) -> tuple[str, ...]:
     return tuple(paths)
 
 
-def texts_at(value: Mapping[str, object], paths: Sequence[str]) -> list[str]:
-    """The texts of a value at these paths, at most so many and so long as are embedded."""
-    found = (text[:LONGEST_TEXT] for path in paths for text in _texts(value, path))
-    return list(islice((text for text in found if text.strip()), MOST_TEXTS))
+def texts_at(value: str, paths: Sequence[str]) -> list[str]:
+    """The texts of a value, which is JSON, at these paths: each once, and at most so many and so long as are embedded. Paths that
+    lead to the same text again and again end soon: all texts together are at most about twice as long as the value."""
+    found: dict[str, None] = {}
+    left = 2 * len(value) + LONGEST_PATH
+    parsed = json.loads(value)
+    for text in islice((text for path in paths for text in _texts(parsed, path)), MOST_TEXTS):
+        left -= len(text)
+        if text.strip():
+            found[text[:LONGEST_TEXT]] = None
+        if left <= 0:
+            break
+    return list(found)
 
 
 def _texts(value: object, path: str) -> Iterator[str]:

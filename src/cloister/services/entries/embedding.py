@@ -39,7 +39,7 @@ class EntryEmbedding:
 
     def prepare(self, puts: Sequence[PutEntry]) -> list[NewEntry]:
         """The rows of new entries with their vectors; computed before a transaction is open."""
-        texts = [texts_at(json.loads(put.value), put.paths) if put.vectors is None else [] for put in puts]
+        texts = [texts_at(put.value, put.paths) if put.vectors is None else [] for put in puts]
         embedded = iter(self._embed([text for found in texts for text in found]))
         return [self._row(put, list(islice(embedded, len(found)))) for put, found in zip(puts, texts, strict=True)]
 
@@ -80,7 +80,7 @@ class EntryEmbedding:
             return row.vectors
         if row.value is None or query.is_given or row.model.startswith(_GIVEN):
             return b""
-        return b"".join(each.tobytes() for each in self._embed(texts_at(json.loads(row.value), json.loads(row.paths))))
+        return b"".join(each.tobytes() for each in self._embed(texts_at(row.value, json.loads(row.paths))))
 
     def _row(self, put: PutEntry, embedded: Sequence[Vector]) -> NewEntry:
         if put.vectors:

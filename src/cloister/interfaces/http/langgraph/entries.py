@@ -7,15 +7,14 @@ from cloister.domain.entries.entry import EntryScope
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import parse_project_id
 from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, needs
-from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.langgraph.bodies import EntryOperations
-from cloister.interfaces.http.langgraph.routes import may_write
+from cloister.interfaces.http.langgraph.routes import EntryRoute, may_write
 from cloister.interfaces.http.resources.answers import answer
 from cloister.interfaces.http.resources.write_only import may_read
 from cloister.interfaces.python.entries.backends import READ_PATH, WRITE_PATH, EntryResults
 from cloister.interfaces.python.entries.operations import EntryBatch, read_batch, result_shape
 
-router = APIRouter(route_class=GuardedRoute, tags=["Entries"])
+router = APIRouter(route_class=EntryRoute, tags=["Entries"])
 
 
 @router.post(READ_PATH, response_model=EntryResults)

@@ -5,6 +5,7 @@ import json
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from cloister.domain.entries.entry import EntryScope
@@ -27,7 +28,15 @@ _ITEMS = "/langgraph/store/items"
 _USER = "X-User-ID"
 
 
-class LangGraphRoute(GuardedRoute):
+class EntryRoute(GuardedRoute):
+    """Runs on the thread pool, and not with the short reads, which run one after another: a search may read a whole part of the
+    store."""
+
+    async def _run(self, request: Request, body: bytes) -> Response:
+        return await run_in_threadpool(self._answer, request, body)
+
+
+class LangGraphRoute(EntryRoute):
     """Admits API keys only, as `Authorization: Bearer` or as `X-Api-Key`, which is how the SDK sends its `api_key`. Errors are
     problems: the SDK reads their `detail` and `code`."""
 
