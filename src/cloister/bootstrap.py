@@ -30,6 +30,9 @@ from cloister.services.conversations.items import Items
 from cloister.services.conversations.record import Recorder
 from cloister.services.conversations.retention import Retention
 from cloister.services.conversations.sessions import Sessions
+from cloister.services.entries.embedding import EntryEmbedding
+from cloister.services.entries.entries import Entries
+from cloister.services.entries.expiry import EntryExpiry
 from cloister.services.events.bus import EventBus
 from cloister.services.health import Health
 from cloister.services.indexing.entities import EntityIndexing
@@ -113,6 +116,8 @@ class Services:
     events: EventBus
     extractor: Extractor
     idempotency_expiry: IdempotencyExpiry
+    entries: Entries
+    entry_expiry: EntryExpiry
     retention: Retention
     profiles: Profiles
     vectors: VectorQueue | None = None
@@ -255,6 +260,8 @@ def wire(
         events=events,
         extractor=extractor,
         idempotency_expiry=IdempotencyExpiry(database, clock),
+        entries=Entries(database, EntryEmbedding(embedder), forgetting, clock, limits),
+        entry_expiry=EntryExpiry(database, clock),
         profiles=profiles,
         retention=Retention(database, forgetting, generation, clock, events),
         immediate=embedder.immediate and external is None,

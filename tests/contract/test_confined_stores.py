@@ -31,6 +31,7 @@ from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
 from cloister.storage.stores.turns import TurnStore
 from support.isolation.derived_index_cases import WAITING
+from support.isolation.entry_cases import ENTRY_CASES, TENANT_ENTRY_CASES
 from support.isolation.erasure_cases import ERASING_CASES
 from support.isolation.filter_cases import ANYTHING
 from support.isolation.supersession_cases import facts
@@ -144,7 +145,10 @@ CONFINED: dict[str, Case] = {
         nothing=[OldCounts(sessions=0, messages=0, memories=0, observations=0)] * 2,
     ),
     # What erases a user or a tenant cannot even be made for a narrow reach.
-    **{name: Case(act=case.act, nothing=ValueError) for name, case in ERASING_CASES.items()},
+    **{
+        name: Case(act=case.act, nothing=ValueError)
+        for name, case in (ERASING_CASES | ENTRY_CASES | TENANT_ENTRY_CASES).items()
+    },
 }
 # A pool's rows are one pool's by construction; what is asked of them here is another pool's.
 ONE_POOL: dict[str, Callable[[StoredPool, Home], Any]] = {
