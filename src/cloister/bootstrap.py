@@ -248,7 +248,7 @@ def wire(
         chat=chat,
         unrecorded=UnrecordedChat(database, contexts, chat),
         turn_readers=TurnReaders(database, generation),
-        items=Items(database, sessions, recorder, forgetting, events, clock),
+        items=Items(database, sessions, recorder, forgetting, events),
         responses=Responses(database, forgetting),
         embed=TextEmbedder(embedder),
         wake_up=wake_up,

@@ -24,6 +24,8 @@ _TEXTS = {"input_text": "text", "output_text": "text", "text": "text", "refusal"
 _PARTS = {"input_image": "[image]", "input_audio": "[audio]", "input_file": "[file]", "image_url": "[image]"}
 _OTHER_PART = "[attachment]"
 _PREFIXES = {"function_call": "fc", "function_call_output": "fco", "reasoning": "rs", "message": "msg"}
+# It points to an item that the client does not send, and that may be anywhere.
+_REFERENCE = "item_reference"
 _ROLES: Mapping[Role, str] = {"user": "input_text", "system": "input_text", "tool": "input_text"}
 
 
@@ -47,6 +49,8 @@ def read_item(item: object) -> NewItem:
     kind = given.get("type", "message" if "role" in given else None)
     if not isinstance(kind, str) or not _TYPE.fullmatch(kind):
         raise InvalidRequest("type", "must name the kind of item, such as message or function_call_output.")
+    if kind == _REFERENCE:
+        raise InvalidRequest("type", "item_reference is not supported here: send the item itself.")
     _check_depth(given)
     size = len(_encoded(given))
     if size > MAX_ITEM:
