@@ -1,6 +1,7 @@
 """Whether a newly stated value makes an older one untrue. In doubt it does not: what is true must not be withdrawn (MEM-12)."""
 
 from cloister.domain.patterns import anchored
+from cloister.models.rules.changes.doubts import is_same_area
 from cloister.models.rules.changes.habits import reverses
 from cloister.models.rules.changes.stated import Stated, overlap
 from cloister.models.rules.tables import single_values as table
@@ -45,6 +46,8 @@ def _one_of_several_changed(new: Stated, old: Stated) -> bool:
     if overlap(new.words, old.words):
         return False
     if new.family == "home":
+        if is_same_area(" ".join(new.words), " ".join(old.words)):
+            return False
         return new.marked or (new.exact and _is_large(new) == _is_large(old))
     return new.marked or (new.exact and old.exact)
 

@@ -11,6 +11,7 @@ from cloister.domain.extraction import ExtractedMemory, KnownMemory
 from cloister.domain.identifiers import MemoryId, MessageId
 from cloister.models.rules.categories import IMPORTANCE, Category
 from cloister.models.rules.changes.conflicts import contradicts
+from cloister.models.rules.changes.doubts import is_doubtful, is_of_another
 from cloister.models.rules.changes.habits import keeps_subject
 from cloister.models.rules.changes.stated import Family, Stated, subject_key
 from cloister.models.rules.changes.values import stated_values
@@ -48,6 +49,10 @@ class NewMemory:
     over: bool = False
     """Whether a later memory of this run made it untrue."""
 
+    @property
+    def content(self) -> str:
+        return self.fact.content
+
     def extracted(self) -> ExtractedMemory:
         family = self.values[0].family if self.values else None
         category = _CATEGORIES.get(family, self.fact.category) if family else self.fact.category
@@ -67,6 +72,10 @@ class _KnownValue:
     memory: KnownMemory
     values: tuple[Stated, ...]
     over: bool = False
+
+    @property
+    def content(self) -> str:
+        return self.memory.content
 
     @property
     def subject(self) -> str | None:
@@ -93,7 +102,7 @@ class Supersession:
         new = NewMemory(
             fact=fact,
             speaker=speaker,
-            values=stated_values(fact.content, speaker),
+            values=() if fact.returned or is_doubtful(fact.content) else stated_values(fact.content, speaker),
             said_at=said_at,
             sources=[source],
         )
@@ -111,7 +120,10 @@ class Supersession:
     def _decide(self, new: NewMemory) -> None:
         for stated in new.values:
             ended = [
-                old for old in self._before(new, stated) if any(contradicts(stated, value) for value in old.values)
+                old
+                for old in self._before(new, stated)
+                if any(contradicts(stated, value) for value in old.values)
+                and not is_of_another(new.fact.content, old.content)
             ]
             if ended:
                 _end(new, stated, ended)
