@@ -19,6 +19,7 @@ from cloister.storage.stores.entity_relations import RelationStore
 from cloister.storage.stores.erasure import OldCounts, RetentionStore
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.filters import FilterStore
+from cloister.storage.stores.imported_rows import ImportedRows
 from cloister.storage.stores.indexing.derived_index_rows import EntityIndexStore, MemoryIndexStore
 from cloister.storage.stores.indexing.vectors import PoolVectors, VectorStore
 from cloister.storage.stores.items import ResponseStore
@@ -30,6 +31,7 @@ from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
 from cloister.storage.stores.turns import TurnStore
 from support.isolation.derived_index_cases import WAITING
+from support.isolation.entry_cases import ENTRY_CASES, TENANT_ENTRY_CASES
 from support.isolation.erasure_cases import ERASING_CASES
 from support.isolation.filter_cases import ANYTHING
 from support.isolation.supersession_cases import facts
@@ -61,6 +63,15 @@ CONFINED: dict[str, Case] = {
     "ArchivedRows.entities": Case(
         act=lambda t, h: [record.project_id for record in ArchivedRows(t, ArchiveTarget()).entities()],
         nothing=[GARDEN],
+    ),
+    "ArchivedRows.relations": Case(
+        act=lambda t, h: (
+            {record.subject_id for record in ArchivedRows(t, ArchiveTarget()).relations()} == {h.first.entity}
+        ),
+        nothing=True,
+    ),
+    "ImportedRows.names_to_relate": Case(
+        act=lambda t, h: ImportedRows(t).names_to_relate([h.second.entity]), nothing={}
     ),
     "ArchivedRows.replacements": Case(
         act=lambda t, h: (
@@ -134,7 +145,10 @@ CONFINED: dict[str, Case] = {
         nothing=[OldCounts(sessions=0, messages=0, memories=0, observations=0)] * 2,
     ),
     # What erases a user or a tenant cannot even be made for a narrow reach.
-    **{name: Case(act=case.act, nothing=ValueError) for name, case in ERASING_CASES.items()},
+    **{
+        name: Case(act=case.act, nothing=ValueError)
+        for name, case in (ERASING_CASES | ENTRY_CASES | TENANT_ENTRY_CASES).items()
+    },
 }
 # A pool's rows are one pool's by construction; what is asked of them here is another pool's.
 ONE_POOL: dict[str, Callable[[StoredPool, Home], Any]] = {
@@ -311,21 +325,11 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
 # These take the integer id of a session, project or pool that the caller found under its own reach, or name the tenant's own;
 # keys and usage are the whole tenant's, and their services refuse a confined caller.
 BY_FOUND_ID = {
-    "ItemStore.add",
-    "ItemStore.after",
-    "ItemStore.before",
-    "ItemStore.end",
-    "ItemStore.find",
-    "ItemStore.frames",
-    "ItemStore.messages_after",
-    "ItemStore.messages_before",
-    "ItemStore.remove",
-    "ResponseStore.add",
-    "ResponseStore.remove",
     "ArchivedRows.messages",
     "ArchivedRows.memories",
     "ArchivedRows.observations",
     "ArchivedRows.mentions",
+    "ArchivedRows.responses",
     "ImportedRows.restore_project",
     "ImportedRows.remove_unused_default_project",
     "ImportedRows.has_default_project",
@@ -342,6 +346,9 @@ BY_FOUND_ID = {
     "ImportedRows.add_observation",
     "ImportedRows.messages_to_mention",
     "ImportedRows.mentioned",
+    "ImportedRows.add_items",
+    "ImportedRows.add_response",
+    "ImportedRows.has_relation",
     "VectorStore.claim",
     "VectorStore.release",
     "VectorStore.waiting",

@@ -33,6 +33,7 @@ from support.isolation.archive_cases import ARCHIVE_CASES
 from support.isolation.derived_cases import DERIVED_CASES, claimed, forget_derived
 from support.isolation.derived_index_cases import DERIVED_INDEX_CASES
 from support.isolation.entity_group_cases import ENTITY_GROUP_CASES
+from support.isolation.entry_cases import ENTRY_CASES, TENANT_ENTRY_CASES
 from support.isolation.erasure_cases import ERASING_CASES, RETENTION_CASES
 from support.isolation.filter_cases import FILTER_CASES
 from support.isolation.idempotency_cases import IDEMPOTENCY_CASES
@@ -286,6 +287,8 @@ CASES: dict[str, Case] = {
     **FILTER_CASES,
     **ARCHIVE_CASES,
     **ITEM_CASES,
+    **ENTRY_CASES,
+    **TENANT_ENTRY_CASES,
 }
 
 

@@ -267,6 +267,11 @@ def test_every_command_of_the_archives_page_prints_what_it_shows(reader: Reader)
     reader.read((HOW_TO / "archives.md").read_text("utf-8"))
 
 
+def test_every_part_of_the_langgraph_page_prints_what_it_shows(reader: Reader) -> None:
+    """DOOR-4"""
+    reader.read((HOW_TO / "langgraph.md").read_text("utf-8"))
+
+
 def test_every_command_of_the_workers_page_prints_what_it_shows(reader: Reader) -> None:
     reader.read((HOW_TO / "workers.md").read_text("utf-8"))
 
@@ -299,6 +304,7 @@ def test_every_block_of_a_page_is_run_or_known_to_be_only_shown(page: Path) -> N
         "embedders.md": {"console"},
         # Every configuration in it is tried by `tests/mcp_server/test_documents.py`.
         "mcp.md": {"console", "json", "toml", "markdown"},
+        "langgraph.md": {"console", "python", "text"},
     }
     # What installs and configures a whole machine. Its variables, its commands and its backup are looked at below.
     only_shown = {"deploy.md": {"console", "ini", "nginx"}, "workers.md": {"ini"}}

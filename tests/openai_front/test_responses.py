@@ -330,3 +330,28 @@ def test_an_unknown_route_answers_in_openais_format_and_says_what_is_supported(f
     assert "error" not in front.tenant().admin.get("/v1/sessions/a/b/c").json(), (
         "Cloister's own routes keep their format"
     )
+
+
+def test_an_archive_has_the_conversation_with_its_calls_and_responses(front: Front) -> None:
+    """ORG-11, DOOR-2: after the session was deleted, an import brings back what the client was answered, under the same ids."""
+    tenant = front.tenant()
+    client = front.client(tenant.key)
+    front.model.answers(tool_call(says="I look."), completion("Sunny."))
+    session, asked = session_of(front, client, input="What is the weather in Graz?", tools=[WEATHER])
+    output: Any = {"type": "function_call_output", "call_id": "call_7", "output": "Sunny."}
+    _, answered = session_of(front, client, input=[output], previous_response_id=asked.id)
+    responses: Any = client.responses
+
+    def all_shown() -> list[Any]:
+        items = [item.to_dict() for item in client.conversations.items.list(session)]
+        return [*items, *(responses.retrieve(each.id).to_dict() for each in (asked, answered))]
+
+    shown = all_shown()
+    archive = tenant.admin.request("GET", "/v1/export").content
+    client.conversations.delete(session)
+    with pytest.raises(openai.NotFoundError):
+        responses.retrieve(answered.id)
+    lines = {"Content-Type": "application/x-ndjson"}
+    assert tenant.admin.request("POST", "/v1/import", content=archive, headers=lines).status_code == 200
+    assert all_shown() == shown
+    assert tenant.admin.request("GET", "/v1/export").content == archive

@@ -42,6 +42,7 @@ def before_call(_: schemathesis.HookContext, case: Any, **__: Any) -> None:
         body["pinned"] = True  # a change has to name something
     _change_an_entity_in_one_way(case.operation.path, body)
     _send_items_of_known_kinds(case.operation.path, headers, body)
+    _run_known_operations(case.operation.path, body)
     _name_no_project_of_all(case.operation.path, query, headers)
     if case.meta.phase.name.value != "stateful" and case.method != "DELETE":
         _name_what_is_there(path, query, body)
@@ -137,6 +138,20 @@ def _change_an_entity_in_one_way(path: str, body: Fields) -> None:
     if path == "/v1/entities/{entity_id}/split":
         body.clear()
         body["aliases"] = ["Annie"]
+
+
+def _run_known_operations(path: str, body: Fields) -> None:
+    """An operation on entries is any object to the schema."""
+    if path.startswith("/v1/entries/"):
+        address = {"namespace": ["trips", "lisbon"], "key": f"hotel {next(_numbers) % 9}"}
+        reads: list[Fields] = [
+            {"op": "get", **address},
+            {"op": "search", "namespace_prefix": ["trips"], "query": "Alfama", "filter": {"stars": {"$gt": 3}}},
+            {"op": "list_namespaces", "max_depth": 1},
+        ]
+        put: Fields = {"op": "put", **address, "value": {"name": "Alfama", "stars": 4}, "ttl": 5}
+        writes: list[Fields] = [put, {"op": "delete", **address}, {"op": "delete_expired"}]
+        body["operations"] = reads if path.endswith("/read") else [*reads, writes[next(_numbers) % 3]]
 
 
 def _send_items_of_known_kinds(path: str, headers: Fields, body: Fields) -> None:

@@ -78,6 +78,10 @@ ROWS = (
     Row("DELETE", "/v1/conversations/{external_id}/items/{message_id}", 200, None, ("object", "created_at")),
     Row("POST", "/v1/sessions/{external_id}/items", 200, {"items": [{"role": "user", "content": ADDED}]}),
     Row("DELETE", "/v1/sessions/{external_id}/items/{message_id}", 204),
+    Row("PUT", "/langgraph/store/items", 204, {"namespace": ["notes"], "key": "beans", "value": {"text": ADDED}}),
+    Row("DELETE", "/langgraph/store/items", 204, {"namespace": ["notes"], "key": "beans"}),
+    Row("POST", "/v1/entries/write", 200, {"operations": [{"op": "delete_expired"}]}, ("data",)),
+    Row("POST", "/v1/entries/write", 403, {"operations": [{"op": "get", "namespace": ["notes"], "key": "beans"}]}),
     Row("POST", "/v1/chat/completions", 403, {"messages": [{"role": "user", "content": ADDED}]}),
 )
 # Said of every new message, and of every session that is answered without being read.

@@ -9,6 +9,7 @@ from typing import Any, cast
 from cloister.domain.access import ApiKey
 from cloister.domain.conversation import Message, Session
 from cloister.domain.entity import EntityName, same_name
+from cloister.domain.entries.entry import EntryScope
 from cloister.domain.identifiers import (
     EntityId,
     KeyId,
@@ -39,6 +40,7 @@ from cloister.storage.stores.changes import ChangeStore
 from cloister.storage.stores.entities import EntityStore, StoredEntities
 from cloister.storage.stores.entity_groups import EntityGroupStore
 from cloister.storage.stores.entity_relations import RelationStore
+from cloister.storage.stores.entries.entries import EntryStore, NewEntry, TenantEntryStore
 from cloister.storage.stores.erasure import RetentionStore, TenantErasureStore, UserErasureStore
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.filters import FilterStore
@@ -98,6 +100,8 @@ STORES = (
     ImportedRows,
     ItemStore,
     ResponseStore,
+    EntryStore,
+    TenantEntryStore,
 )
 MOMENT = 1_700_000_000_000_000
 GENERATION = 1
@@ -180,7 +184,7 @@ class Home:
         found = {int(self.tenant), int(self.cellar), int(self.key)}
         for place in self.places:
             found |= {int(place.pool), int(place.session), *map(int, place.messages)}
-            found |= {int(place.memory), int(place.entity), int(place.observation)}
+            found |= {int(place.memory), int(place.entity), int(place.observation), first_entry(place.session)}
         return found
 
 
@@ -291,6 +295,8 @@ def _place(transaction: Transaction, name: str, project: ProjectId | None, visib
     _derive(transaction, place)
     VectorStore(transaction, MODEL).add({session: [(asked.id, VECTOR)]})
     _add_items(transaction, place)
+    entry = new_entry(first_entry(session), "roses")
+    EntryStore(transaction, EntryScope(project=project, user="ann"), MOMENT).put([entry])
     return place
 
 
@@ -302,6 +308,16 @@ def first_item(session: SessionId) -> int:
 def first_response(session: SessionId) -> int:
     """The id of a response of a session, which no other session has."""
     return session << 21 | 2_000_000
+
+
+def first_entry(session: SessionId) -> int:
+    """The id of an entry of the user of a session, which no other session has."""
+    return session << 21 | 3_000_000
+
+
+def new_entry(entry: int, key: str) -> NewEntry:
+    """An entry that expires, with a vector."""
+    return NewEntry(entry, ("notes", "ann"), key, '{"text": "roses"}', 5, ("$",), "model", bytes(8))
 
 
 def _add_items(transaction: Transaction, place: Place) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from cloister.domain.archive import codecs
 from cloister.domain.archive.codecs import one_of, optional
-from cloister.domain.archive.lines import CONVERSATIONS, VERSION, Tally, encoded
+from cloister.domain.archive.lines import CONVERSATIONS, CONVERSATIONS_VERSION, Tally, encoded
 from cloister.domain.archive.records import Record
 from cloister.domain.conversation import ROLES, Role
 from cloister.domain.identifiers import ProjectId
@@ -73,7 +73,7 @@ def conversation_lines(
 ) -> Iterator[bytes]:
     """The lines of a stream of conversations."""
     header = ConversationsHeader(
-        format=CONVERSATIONS, version=VERSION, project_id=project, user_id=user, created_by=created_by
+        format=CONVERSATIONS, version=CONVERSATIONS_VERSION, project_id=project, user_id=user, created_by=created_by
     )
     tally = Tally()
     for line in _lines(header, records):

@@ -87,7 +87,8 @@ class OrganisationMethods:
         return self._backend.preview_visibility(parse_project_id(project_id), visibility)
 
     def delete_project(self, project_id: str) -> DeletedProject:
-        """Delete a project; its sessions move to the shared pool with their messages and memories. Returns how many."""
+        """Delete a project; its sessions move to the shared pool with their messages and memories. Returns how many. Entries of the
+        project are deleted."""
         return self._backend.delete_project(parse_project_id(project_id))
 
     def project_profile(

@@ -70,10 +70,12 @@ def _records(transaction: Transaction, target: ArchiveTarget) -> Iterable[Line]:
         yield from (message.line() for message in rows.messages(session))
         yield from (memory.line() for memory in rows.memories(session.record.id))
         yield from (observation.line() for observation in rows.observations(session.record.id))
+        yield from (response.line() for response in rows.responses(session.record.id))
     yield from (pair.line() for pair in rows.replacements())
     for entity in rows.entities():
         yield entity.line()
         yield from (mention.line() for mention in rows.mentions(entity.id))
+    yield from (relation.line() for relation in rows.relations())
 
 
 def _header(target: ArchiveTarget) -> Line:

@@ -105,6 +105,36 @@ def frame_of(item: Item, content: str) -> str | None:
     return _encoded({"item": {**item, "content": parts}, "lengths": lengths})
 
 
+def checked_frame(item: Item, lengths: Sequence[int] | None) -> str:
+    """Check the item of a message without its text, of an archive, and return it as it is stored."""
+    content = item.get("content", lengths)
+    parts = [cast(Item, part) for part in cast(Sequence[object], content)] if isinstance(content, list) else None
+    if parts is None:
+        is_valid = content is None and lengths is not None and len(lengths) == 1 and lengths[0] >= 0
+    else:
+        is_valid = lengths is not None and len(parts) == len(lengths) and all(map(_is_of_length, parts, lengths))
+    if not is_valid or item_type(item) != "message":
+        raise InvalidRequest("item.item", "is not the item of a message, or its lengths do not fit its parts.")
+    return _encoded({"item": item, "lengths": lengths})
+
+
+def _is_of_length(part: object, length: int) -> bool:
+    """Whether a part can have a text of this length; that of a part that is not text is negative."""
+    if not isinstance(part, Mapping) or not isinstance(cast(Item, part).get("type"), str):
+        return False
+    return (length >= 0) == (cast(Item, part)["type"] in _TEXTS)
+
+
+def checked_other(item: Item) -> str:
+    """Check an item that is not a message, of an archive, and return it as it is stored."""
+    kind = item.get("type", "message" if "role" in item else None)
+    if not isinstance(kind, str) or not _TYPE.fullmatch(kind):
+        raise InvalidRequest("item.item", "must have a type, such as function_call_output.")
+    if kind == "message" and _draft(item) is not None:
+        raise InvalidRequest("item.item", "has the text of a message, which must be a message of the archive.")
+    return _encoded(item)
+
+
 def item_of(message: Message, frame: str | None) -> dict[str, Any]:
     """The item of a message as it came, with the text that the message has now. A message that did not come as an item, or of which
     quotations were removed since, is one text."""

@@ -31,7 +31,7 @@ from cloister.storage.stores.sessions import SessionStore
 
 MOST_ITEMS = 1_000
 """The maximum number of items of one request, as of messages."""
-_MOST_AFTER_A_MESSAGE = 10_000
+MOST_AFTER_A_MESSAGE = 10_000
 _MOST_COMPARED = 200
 _PAGE = 20
 _LARGEST_HISTORY = 2_000_000
@@ -71,8 +71,8 @@ class ItemWriter:
     def other(self, item: str, *, id: int | None = None, response: int | None = None) -> Position:
         """Add an item that is not a message after the last item."""
         self._position += 1
-        if self._position > _MOST_AFTER_A_MESSAGE:
-            raise Conflict(f"There are {_MOST_AFTER_A_MESSAGE:,} items after the last message: go on with a message.")
+        if self._position > MOST_AFTER_A_MESSAGE:
+            raise Conflict(f"There are {MOST_AFTER_A_MESSAGE:,} items after the last message: go on with a message.")
         row = ItemRow(self._message, self._position, id or new_item_id(), response, self._session.pool, item)
         self._add(row)
         return row.message, row.position

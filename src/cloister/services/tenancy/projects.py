@@ -26,6 +26,7 @@ from cloister.services.events.bus import EventBus
 from cloister.services.tenancy.idempotency import done_once, request, write_once
 from cloister.services.tenancy.visibility import VisibilityChange, VisibilityPreview, checked_visibility
 from cloister.storage.interface import Database, Transaction
+from cloister.storage.stores.entries.entries import TenantEntryStore
 from cloister.storage.stores.idempotency import FirstAnswer
 from cloister.storage.stores.keys import ApiKeyStore
 from cloister.storage.stores.sessions import SessionStore
@@ -277,7 +278,8 @@ class Projects:
             return self._visibility.preview(transaction, ProjectStore(transaction).get(project), member_visibility)
 
     def delete_project(self, reach: Reach, project: ProjectId) -> MoveCounts:
-        """Soft-delete a project: its sessions and their memories move to the shared pool, and nothing is lost (ORG-5)."""
+        """Soft-delete a project: its sessions and their memories move to the shared pool, and nothing is lost (ORG-5). Its entries
+        are deleted: without their project there would be no address to read them at."""
         _refuse_narrow(reach)
 
         def work(transaction: Transaction) -> list[Session]:
@@ -290,6 +292,7 @@ class Projects:
             for locked in moved:
                 mover.move(locked, Scope(tenant=reach.tenant, project=None, user=locked.session.user_id))
             mover.finish()
+            TenantEntryStore(transaction).remove_of_project(project)
             projects.soft_delete(project, self._clock())
             return [locked.session for locked in moved]
 

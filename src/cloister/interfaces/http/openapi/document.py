@@ -16,6 +16,7 @@ from cloister.interfaces.http.openai.errors import OpenAiError, error_body, is_o
 from cloister.interfaces.http.openapi import schemas
 from cloister.interfaces.http.openapi.archive_examples import ARCHIVE_EXAMPLES
 from cloister.interfaces.http.openapi.entity_examples import ENTITY_EXAMPLES
+from cloister.interfaces.http.openapi.entry_examples import ENTRY_EXAMPLES
 from cloister.interfaces.http.openapi.examples import EXAMPLES, OWN_PARAMETERS, PARAMETERS, Example
 from cloister.interfaces.http.openapi.memory_examples import MEMORY_EXAMPLES
 from cloister.interfaces.http.openapi.openai_examples import OPENAI_EXAMPLES
@@ -47,7 +48,8 @@ request that is not complete in time with 408 (`timeout`), too many connections 
 A creating POST with an `Idempotency-Key` is executed once: the same request with the same key is answered alike for 24 hours, and \
 another request with that key is refused with 422. Every answer has an `X-Request-ID`, which is in the server's log too.
 
-`POST /mcp` is not described here: it speaks the Model Context Protocol, which describes its tools itself.
+`POST /mcp` is not described here: it speaks the Model Context Protocol, which describes its tools itself. Nor is \
+`/langgraph/store`, which speaks as LangGraph's server does: its SDK is the client.
 """
 SECTIONS: Mapping[str, str] = {
     "Organisation": "Tenants, projects, keys and usage.",
@@ -55,6 +57,7 @@ SECTIONS: Mapping[str, str] = {
     "Memories": "Memories and observations: derived from messages, visible only where these are, and deleted with them.",
     "Entities": "The named people and things that messages of a project mention; each belongs to one project.",
     "Recall": "Finds messages, memories and entities again, only inside the pool of the session or the project.",
+    "Entries": "Values that agents store under keys: in one project, and of one user or of none.",
     "Chat": "A conversation with memory: messages are recorded, what is relevant is recalled, and a model answers.",
     "Console": "How a browser signs in. The console itself uses the other routes, with a cookie that represents a key and is "
     "accepted from pages of this origin only.",
@@ -121,6 +124,7 @@ _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
     "create_conversation": ("quota_exceeded",),
     "add_conversation_items": ("conflict", "quota_exceeded"),
     "add_items": ("conflict", "quota_exceeded"),
+    "write_entries": ("quota_exceeded",),
     "complete_chat": ("turn_in_progress", "conflict", "quota_exceeded", "model_unavailable"),
     "sign_in": ("unauthenticated", "conflict"),
     "sign_out": ("forbidden",),
@@ -184,6 +188,7 @@ _EXAMPLES = {
     **PROFILE_EXAMPLES,
     **ARCHIVE_EXAMPLES,
     **OPENAI_EXAMPLES,
+    **ENTRY_EXAMPLES,
 }
 
 

@@ -320,7 +320,7 @@ class EntityChange(Body):
     )
     type: EntityType | None = None
     notes: Annotated[str, Field(json_schema_extra=schemas.ENTITY_NOTES)] | None = Field(
-        default=None, description=f"At most {MAX_NOTES:,} characters. They replace what was extracted until now."
+        default=None, description=f"At most {MAX_NOTES:,} characters. They replace what was extracted; may be empty."
     )
     aliases: list[EntityName] | None = Field(
         default=None,
@@ -330,7 +330,7 @@ class EntityChange(Body):
     project_id: ProjectId | None = Field(default=None, description="The project that the entity is moved to; alone.")
     user_id: Name | None = Field(
         default=None,
-        description="In a project with private members: the user whom the entity is moved to. Without it, its user stays.",
+        description="With private members: the user whom the entity is moved to (needs `admin`). Without it, its user stays.",
     )
 
 

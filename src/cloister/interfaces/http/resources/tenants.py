@@ -119,7 +119,7 @@ def change_project(
 @router.delete("/org/projects/{project_id}", response_model=shapes.DeletedProject)
 @needs("admin")
 def delete_project(project_id: ProjectId, caller: Caller) -> Response:
-    """Delete a project. Its sessions move to the shared pool with all their messages."""
+    """Delete a project. Its sessions move to the shared pool with all their messages; its entries are deleted."""
     moved = caller.services.projects.delete_project(caller.reach, parse_project_id(project_id))
     return answer(shapes.deleted_project_shape(moved))
 

@@ -17,6 +17,7 @@ from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, t
 from cloister.interfaces.python.archives.shapes import Imported, imported_shape
 from cloister.interfaces.python.arguments import UNSPECIFIED, ProjectChoice
 from cloister.interfaces.python.backends.interface import ContextQuery, ProjectChange, SearchQuery
+from cloister.interfaces.python.entries.backends import EmbeddedEntries
 from cloister.interfaces.python.items.shapes import Item, item_shape
 from cloister.interfaces.python.pages import GivenFilter, ListCursors, Page, PageRequest, foreign_cursor
 from cloister.services.conversations.item_format import NewItem
@@ -30,7 +31,7 @@ from cloister.services.recall.search import SearchTarget
 from cloister.services.tenancy.api_keys import KeyFields
 
 
-class EmbeddedBackend:
+class EmbeddedBackend(EmbeddedEntries):
     """Works for one tenant, with the services it was given and closes them."""
 
     def __init__(self, services: Services, reach: Reach) -> None:
@@ -278,7 +279,7 @@ class EmbeddedBackend:
         return derived_shapes.entity_detail_shape(self.services.entity_undo.restore(self.reach, entity))
 
     def retag_entity(self, entity: EntityId, project: ProjectId, user_id: str | None) -> derived_shapes.Entity:
-        moved = self.services.entities.retag(self.reach, entity, project, user_id=user_id)
+        moved = self.services.entities.retag(self.reach, entity, project, user_id=user_id, is_admin=True)
         return derived_shapes.entity_shape(moved.entity)
 
     def observations(self, session_id: str, page: PageRequest[ObservationId]) -> Page[derived_shapes.Observation]:
