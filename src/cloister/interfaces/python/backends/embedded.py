@@ -17,9 +17,8 @@ from cloister.interfaces.python.arguments import UNSPECIFIED, ProjectChoice
 from cloister.interfaces.python.backends.embedded_derived import EmbeddedDerived, parsed_filter
 from cloister.interfaces.python.backends.interface import ContextQuery, ProjectChange, SearchQuery
 from cloister.interfaces.python.entries.backends import EmbeddedEntries
-from cloister.interfaces.python.items.shapes import Item, item_shape
+from cloister.interfaces.python.items.backends import EmbeddedItems
 from cloister.interfaces.python.pages import Page, PageRequest, foreign_cursor
-from cloister.services.conversations.item_format import NewItem
 from cloister.services.conversations.sessions import SessionChange, SessionFields
 from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
@@ -28,7 +27,7 @@ from cloister.services.recall.search import SearchTarget
 from cloister.services.tenancy.api_keys import KeyFields
 
 
-class EmbeddedBackend(EmbeddedDerived, EmbeddedEntries):
+class EmbeddedBackend(EmbeddedItems, EmbeddedDerived, EmbeddedEntries):
     """Works for one tenant, with the services it was given and closes them."""
 
     def __init__(self, services: Services, reach: Reach) -> None:
@@ -116,24 +115,6 @@ class EmbeddedBackend(EmbeddedDerived, EmbeddedEntries):
 
     def forget_message(self, message: MessageId) -> None:
         self.services.forgetting.message(self.reach, message)
-
-    def items(self, session_id: str, page: PageRequest[int], newest_first: bool) -> Page[Item]:
-        cursors = self._cursors("items", session_id, newest_first)
-        pair = cursors.pair(page.cursor)
-        rows = self.services.items.page(
-            self.reach,
-            session_id,
-            limit=page.limit + 1,
-            after=None if pair is None else (MessageId(pair[0]), pair[1]),
-            newest_first=newest_first,
-        )
-        return cursors.page(rows, page.limit, shape=item_shape, key=lambda item: item.position)
-
-    def add_items(self, session_id: str, items: Sequence[NewItem]) -> list[Item]:
-        return [item_shape(item) for item in self.services.items.add(self.reach, session_id, items)]
-
-    def forget_item(self, session_id: str, item_id: str) -> None:
-        self.services.items.remove(self.reach, session_id, item_id)
 
     def context(self, session_id: str, query: ContextQuery) -> shapes.Context:
         request = ContextRequest(
