@@ -90,6 +90,7 @@ CONFINED: dict[str, Case] = {
     "SessionStore.find": Case(
         act=lambda t, h: [SessionStore(t).find(name) for name in ("second", "third")], nothing=[None] * 2
     ),
+    "SessionStore.had_messages": Case(act=lambda t, h: SessionStore(t).had_messages("second"), nothing=False),
     "SessionStore.get": Case(act=lambda t, h: SessionStore(t).get("second"), nothing=NotFound),
     "SessionStore.lock": Case(act=lambda t, h: SessionStore(t).lock("third"), nothing=NotFound),
     "SessionStore.page": Case(
@@ -325,6 +326,24 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
 # These take the integer id of a session, project or pool that the caller found under its own reach, or name the tenant's own;
 # keys and usage are the whole tenant's, and their services refuse a confined caller.
 BY_FOUND_ID = {
+    "EntityStore.forget_statements",
+    "ItemStore.add",
+    "ItemStore.after",
+    "ItemStore.before",
+    "ItemStore.end",
+    "ItemStore.find",
+    "ItemStore.frames",
+    "ItemStore.messages_after",
+    "ItemStore.messages_before",
+    "ItemStore.remove",
+    "ItemStore.remove_by_id",
+    "ResponseStore.add",
+    "ResponseStore.remove",
+    "RevisionStore.replaced",
+    "SupersessionStore.changed_at",
+    "SupersessionStore.copies",
+    "TenantStore.ensure_secret",
+    "TenantStore.secret",
     "ArchivedRows.messages",
     "ArchivedRows.memories",
     "ArchivedRows.observations",

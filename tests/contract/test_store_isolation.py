@@ -81,6 +81,8 @@ CASES: dict[str, Case] = {
     "TenantStore.name": Case(act=lambda t, h: TenantStore(t).name()),
     "TenantStore.lock_shared": Case(act=lambda t, h: TenantStore(t).lock_shared()),
     "TenantStore.lock_names": Case(act=lambda t, h: TenantStore(t).lock_names()),
+    "TenantStore.secret": Case(act=lambda t, h: TenantStore(t).secret()),
+    "TenantStore.ensure_secret": Case(act=lambda t, h: TenantStore(t).ensure_secret(), writes=True),
     "TenantStore.lock": Case(act=lambda t, h: TenantStore(t).lock()),
     "TenantStore.add": Case(act=lambda t, h: TenantStore(t).add("Taken over", 1), writes=True),
     "ProjectStore.add": Case(
@@ -106,6 +108,7 @@ CASES: dict[str, Case] = {
     "ChangeStore.versions": Case(act=lambda t, h: ChangeStore(t).versions()),
     "ChangeStore.sessions": Case(act=lambda t, h: ChangeStore(t).sessions(h.first.pool, since=0, limit=9), nothing=[]),
     "SessionStore.find": Case(act=lambda t, h: SessionStore(t).find("first")),
+    "SessionStore.had_messages": Case(act=lambda t, h: SessionStore(t).had_messages("first")),
     "SessionStore.get": Case(act=lambda t, h: SessionStore(t).get("first")),
     "SessionStore.lock": Case(act=lambda t, h: SessionStore(t).lock("first")),
     "SessionStore.by_ids": Case(

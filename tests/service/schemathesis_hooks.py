@@ -16,6 +16,10 @@ import schemathesis
 Fields = dict[str, Any]
 _GROUND: Fields = json.loads(os.environ.get("CLOISTER_SCHEMATHESIS", "{}"))
 _numbers = count(1)
+_READ_FIELDS = {
+    *("items", "input", "messages", "model", "instructions", "stream", "stream_options", "store", "metadata", "n", "user"),
+    *("encoding_format", "dimensions"),
+}
 
 
 @schemathesis.hook  # pyright: ignore[reportUnknownMemberType]
@@ -129,6 +133,8 @@ def _try_one_thing(query: Fields, body: Fields) -> None:
 def _change_an_entity_in_one_way(path: str, body: Fields) -> None:
     """An entity is moved, or else corrected; what is split off are aliases, or else messages under a name."""
     if path == "/v1/entities/{entity_id}":
+        for name in [name for name, value in body.items() if value is None]:
+            del body[name]
         if body.get("project_id") is None:
             body.pop("user_id", None)
             body["type"] = "place"
@@ -157,12 +163,14 @@ def _run_known_operations(path: str, body: Fields) -> None:
 def _send_items_of_known_kinds(path: str, headers: Fields, body: Fields) -> None:
     """An item is any object to the schema, and so are bodies of OpenAI's clients, which may have more fields than are read. What
     names a session or a user twice has to name the same."""
-    if not path.endswith("/items") and not path.startswith(("/v1/conversations", "/v1/responses")):
+    if not path.endswith("/items") and not path.startswith(
+        ("/v1/conversations", "/v1/responses", "/v1/chat/completions", "/v1/embeddings")
+    ):
         return
-    for name in {*body} - {"items", "input", "model", "instructions", "stream", "store", "metadata"}:
+    for name in {*body} - _READ_FIELDS:
         del body[name]
     for name in ("items", "input"):
-        if isinstance(body.get(name), list):
+        if isinstance(body.get(name), list) and path != "/v1/embeddings":
             body[name] = [
                 {"type": "message", "role": "user", "content": "The ferry leaves at ten past."},
                 {"type": "function_call", "call_id": "call_1", "name": "weather", "arguments": "{}"},

@@ -149,6 +149,9 @@ DERIVED_CASES: dict[str, Case] = {
         act=lambda t, h: EntityStore(t).most_mentioned(h.cellar, "ann", limit=9), nothing=[]
     ),
     "EntityStore.forget_messages": Case(act=lambda t, h: EntityStore(t).forget_messages(h.first.messages), writes=True),
+    "EntityStore.forget_statements": Case(
+        act=lambda t, h: EntityStore(t).forget_statements(h.first.session, {same_as(WORDS)}), writes=True
+    ),
     "EntityStore.retag": Case(act=lambda t, h: retag(t, h), writes=True),
     "EntityStore.lock": Case(act=lambda t, h: EntityStore(t).lock([h.second.entity]), nothing=[], writes=True),
     "EntityStore.found": Case(act=lambda t, h: EntityStore(t).found([h.first.entity, h.second.entity]), nothing=[]),

@@ -139,6 +139,8 @@ class DerivedMachine(IsolationMachine):
         stored = services.memories.of_session(home.reach, name, limit=HIGHEST_LIMIT)
         memory = stored[pick % len(stored)].memory
         kept, corrections = conversation.kept[memory.content], services.corrections
+        if how not in ("pin", "unpin"):
+            home.withdrawn.add(memory.content)
         match how:
             case "correct":
                 content = f"Written by hand{next(self.markers)}."
@@ -170,6 +172,7 @@ class DerivedMachine(IsolationMachine):
         stored = services.memories.of_session(home.reach, name, limit=HIGHEST_LIMIT)
         chosen = stored[pick % len(stored)].memory
         services.memories.forget(home.reach, chosen.id)
+        home.withdrawn.add(chosen.content)
         del conversation.memories[chosen.content]
         refused(NotFound, lambda: services.memories.forget(home.reach, chosen.id))
 
@@ -246,7 +249,7 @@ class DerivedMachine(IsolationMachine):
         assert min(MOST_RECALLED, len(memories)) <= len(recalled) <= MOST_RECALLED + len(pinned)
         assert len(named) == min(MOST_RECALLED, len(entities))
         for entity in context.derived.entities:
-            assert_notes(entity, entities[entity.name])
+            assert_notes(entity, entities[entity.name], home.withdrawn)
         assert numbers(context.memory_context) <= numbers(" ".join(memories))
         self._compare_notes(services, home, asking, reach, context.derived.observations)
         self._compare_search(services, asking, question, reach, (memories, set(entities)))
@@ -309,7 +312,7 @@ class DerivedMachine(IsolationMachine):
                 found = self._entities(services, home, project.id, user)
                 assert sorted(entity.name for entity in found) == sorted(expected)
                 for entity in found:
-                    assert_notes(entity, expected[entity.name])
+                    assert_notes(entity, expected[entity.name], home.withdrawn)
 
 
 def expire(services: Services, home: Tenant, memory: MemoryId) -> None:
@@ -332,7 +335,8 @@ def numbers(text: str) -> set[str]:
     return set(NUMBER.findall(text))
 
 
-def assert_notes(entity: Entity, expected: set[str]) -> None:
-    """Nothing but what was said here and is still there. Of many notes not all are kept."""
-    assert numbers(entity.notes)
-    assert numbers(entity.notes) <= numbers(" ".join(expected))
+def assert_notes(entity: Entity, expected: set[str], withdrawn: set[str]) -> None:
+    """Nothing but what was said here and is still there. Of many notes not all are kept, and none of what people withdrew."""
+    shown, said = numbers(entity.notes), numbers(" ".join(expected))
+    assert shown <= said
+    assert shown or said & numbers(" ".join(withdrawn))

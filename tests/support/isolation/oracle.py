@@ -141,6 +141,8 @@ class Tenant:
     mentions: list[Mention] = field(default_factory=list[Mention])
     runs: int = 0
     shares_notes: set[ProjectId] = field(default_factory=set[ProjectId])
+    withdrawn: set[str] = field(default_factory=set[str])
+    """Texts of memories that somebody changed or deleted, which the notes on entities may leave out."""
 
     def may_recall(self, asking: Conversation, other: Conversation) -> bool:
         """ISO-3, ISO-10, in the words of the requirements."""

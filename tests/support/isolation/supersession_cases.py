@@ -1,10 +1,11 @@
 """The stores of supersession and revisions, method by method, as `test_store_isolation` runs them."""
 
-from cloister.domain.errors import StorageError
+from cloister.domain.errors import NotFound, StorageError
 from cloister.domain.memory import same_as
 from cloister.domain.truth.revision import state_of
 from cloister.domain.truth.supersession import Fact, Person
 from cloister.storage.interface import Transaction
+from cloister.storage.stores.memories import MemoryStore
 from cloister.storage.stores.revisions import RevisionStore
 from cloister.storage.stores.supersession import ReplacementStore, SupersessionStore
 from support.isolation.twin_tenants import MOMENT, SUBJECT, WORDS, Case, Home, new_memory
@@ -45,6 +46,10 @@ SUPERSESSION_CASES: dict[str, Case] = {
     "SupersessionStore.about": Case(act=lambda t, h: facts(t, h).about(SUBJECT), nothing=[]),
     "SupersessionStore.by_id": Case(act=lambda t, h: facts(t, h).by_id([h.first.memory]), nothing=[]),
     "SupersessionStore.withdrawn": Case(act=lambda t, h: facts(t, h).withdrawn(), nothing=set[bytes]()),
+    "SupersessionStore.copies": Case(
+        act=lambda t, h: facts(t, h).copies(MemoryStore(t).get(h.first.memory, MOMENT), MOMENT), nothing=NotFound
+    ),
+    "SupersessionStore.changed_at": Case(act=lambda t, h: facts(t, h).changed_at(h.first.memory, MOMENT), nothing=[]),
     "SupersessionStore.set_successor": Case(act=lambda t, h: facts(t, h).set_successor(fact(h), fact(h)), writes=True),
     "ReplacementStore.person": Case(act=lambda t, h: ReplacementStore(t).person(h.first.session), nothing=None),
     "ReplacementStore.subjects": Case(
@@ -65,6 +70,7 @@ SUPERSESSION_CASES: dict[str, Case] = {
     ),
     "RevisionStore.page": Case(act=lambda t, h: revisions(t, h).page(limit=9), nothing=[]),
     "RevisionStore.last": Case(act=lambda t, h: revisions(t, h).last(), nothing=None),
+    "RevisionStore.replaced": Case(act=lambda t, h: revisions(t, h).replaced(), nothing=[]),
     "RevisionStore.set_undone": Case(
         act=lambda t, h: [revisions(t, h).set_undone(one.id, MOMENT) for one in revisions(t, h).page(limit=9)],
         nothing=[],
