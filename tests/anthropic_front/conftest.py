@@ -43,3 +43,11 @@ def front(request: pytest.FixtureRequest) -> AnthropicFront:
     found.model.asked.clear()
     found.model.answers(message("Understood."))
     return found
+
+
+@pytest.fixture
+def quick_front(sqlite_front: AnthropicFront) -> AnthropicFront:
+    """For what does not depend on the engine."""
+    sqlite_front.model.asked.clear()
+    sqlite_front.model.answers(message("Understood."))
+    return sqlite_front

@@ -19,7 +19,7 @@ from support.servers.http_server import Server, Tenant, serving
 MODEL = "the-model"
 # Loading the certificates of the whole world for each client takes longer than most tests.
 _NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-_START = {
+_START: dict[str, Any] = {
     "id": "msg_upstream",
     "type": "message",
     "role": "assistant",
@@ -55,7 +55,7 @@ class AnthropicFront:
     def say(self, key: str, words: str, session: str | None = None, **fields: Any) -> Any:
         """One message of the user, answered."""
         messages: Any = fields.pop("messages", [{"role": "user", "content": words}])
-        client = self.client(key, session, fields.pop("project", None))
+        client: Any = self.client(key, session, fields.pop("project", None))
         return client.messages.create(model="m", max_tokens=50, messages=messages, **fields)
 
     @property
