@@ -31,7 +31,7 @@ from cloister.domain.timestamps import now
 from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.dispatch.callers import need_of
 from cloister.interfaces.http.mcp.errors import PATH as MCP
-from cloister.interfaces.http.openai.errors import is_openai
+from cloister.interfaces.http.openapi.error_formats import error_format
 from cloister.services.chat.responses import format_response_id
 from cloister.services.conversations.sessions import SessionFields
 from cloister.services.lease import new_lease_number
@@ -242,6 +242,7 @@ ASK = {"id": SESSION, "messages": [{"role": "user", "parts": [{"type": "text", "
 RESPOND = {"input": "And the beans?"}
 ITEMS = {"items": [ONE, {"type": "function_call", "call_id": "c", "name": "water", "arguments": "{}"}]}
 COMPLETE = {"messages": [{"role": "user", "content": "And the beans?"}]}
+CREATE = {**COMPLETE, "model": "m", "max_tokens": 100}
 MESSAGE = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 ROWS = (
     #                                                         reader, writer, admin,
@@ -347,6 +348,8 @@ ROWS = (
     ),
     Row("POST", "/mcp", "200 403 200 200 200 200 200", MESSAGE),
     Row("POST", "/mcp", "200 403 200 404 200 200 403", MESSAGE, in_garden=True),
+    Row("POST", "/anthropic/v1/messages", "403 403 200 200 200 200 200", CREATE),
+    Row("POST", "/anthropic/v1/messages", "403 403 200 404 200 200 403", CREATE, in_garden=True),
     Row("POST", "/v1/responses", "403 403 200 200 200 200 200", RESPOND),
     Row("POST", "/v1/responses", "403 403 200 200 200 200 200", {**RESPOND, "store": False}),
     Row("POST", "/v1/responses", "403 403 200 404 200 200 403", RESPOND, in_garden=True),
@@ -477,7 +480,7 @@ def status_of(row: Row, house: House, asking: Caller) -> int:
     )
     status = answer.status_code
     if status >= 400:
-        has_own_format = is_openai(row.path) or row.path == MCP
+        has_own_format = error_format(row.path) is not None or row.path == MCP
         said = answer.json()["error"] if has_own_format else answer.json()
         said = said["data"] if row.path == MCP else said
         kind = "application/json" if has_own_format else "application/problem+json"

@@ -78,6 +78,12 @@ ROWS = (
     Row("DELETE", "/v1/conversations/{external_id}/items/{message_id}", 200, None, ("object", "created_at")),
     Row("POST", "/v1/sessions/{external_id}/items", 200, {"items": [{"role": "user", "content": ADDED}]}),
     Row("DELETE", "/v1/sessions/{external_id}/items/{message_id}", 204),
+    Row(
+        "POST",
+        "/anthropic/v1/messages",
+        403,
+        {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": ADDED}]},
+    ),
     Row("POST", "/v1/chat/completions", 403, {"messages": [{"role": "user", "content": ADDED}]}),
 )
 # Said of every new message, and of every session that is answered without being read.

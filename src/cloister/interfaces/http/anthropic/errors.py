@@ -33,8 +33,11 @@ _FINAL = frozenset({"conflict", "quota_exceeded"})
 
 
 class AnthropicErrorDetail(BaseModel):
+    """`param` is the field that is wrong, if the error is about one."""
+
     type: str
     message: str
+    param: str | None
     code: str
 
 
@@ -75,7 +78,13 @@ def anthropic_error_body(problem: Mapping[str, Any], request_id: str | None = No
     """The JSON of an error, for a body or, after the first byte of a stream, for an event."""
     status: int = problem["status"]
     usual = "api_error" if status >= 500 else "invalid_request_error"
-    error = {"type": _TYPES.get(status, usual), "message": problem["detail"], "code": problem["code"]}
+    fields = problem.get("errors") or [{"field": None}]
+    error = {
+        "type": _TYPES.get(status, usual),
+        "message": problem["detail"],
+        "param": fields[0]["field"],
+        "code": problem["code"],
+    }
     return {"type": "error", "error": error, "request_id": request_id}
 
 

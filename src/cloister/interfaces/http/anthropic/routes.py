@@ -1,9 +1,9 @@
 """`POST /anthropic/v1/messages`: memory for applications of Anthropic's interface, by a change of their base URL."""
 
 from functools import partial
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Literal, cast
 
-from fastapi import APIRouter, Header, Request
+from fastapi import APIRouter, Header, Query, Request
 from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -58,6 +58,12 @@ BetaHeader = Annotated[
 ]
 
 
+Beta = Annotated[
+    Literal["true"] | None,
+    Query(description="Sent by clients that use features in test; it has no other meaning."),
+]
+
+
 class AnthropicRoute(GuardedRoute):
     """A route that accepts a key in `x-api-key` too, and answers errors in Anthropic's format."""
 
@@ -104,6 +110,7 @@ def create_message(
     caller_key: ModelKeyHeader = None,
     version: VersionHeader = None,
     betas: BetaHeader = None,
+    beta: Beta = None,
 ) -> Response:
     """Create a message as Anthropic's interface does: your messages go to the model in your order, with your system prompt and
     tools, if the model's server has `/v1/messages`. What the session's pool remembers and your messages do not contain is added as
