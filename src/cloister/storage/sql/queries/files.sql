@@ -1,0 +1,36 @@
+-- The files of Anthropic's memory tool.
+
+-- name: file_sizes
+-- All files and directories of a tree, with their sizes; null for a directory.
+SELECT path, CASE WHEN content IS NULL THEN NULL ELSE size END
+FROM memory_file
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND pool_id = :pool_id
+
+-- name: file_content
+SELECT content
+FROM memory_file
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND pool_id = :pool_id AND path = :path
+
+-- name: store_file
+INSERT INTO memory_file (tenant_id, session_id, pool_id, path, size, content, updated_at)
+VALUES (:tenant_id, :session_id, :pool_id, :path, :size, :content, :updated_at)
+ON CONFLICT (tenant_id, session_id, pool_id, path) DO UPDATE
+SET size = excluded.size, content = excluded.content, updated_at = excluded.updated_at
+
+-- name: move_file
+UPDATE memory_file SET path = :target
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND pool_id = :pool_id AND path = :path
+
+-- name: delete_file
+DELETE FROM memory_file
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND pool_id = :pool_id AND path = :path
+
+-- name: delete_files_of_session
+DELETE FROM memory_file WHERE tenant_id = :tenant_id AND session_id = :session_id
+
+-- name: delete_files_of_pool
+DELETE FROM memory_file WHERE tenant_id = :tenant_id AND pool_id = :pool_id
+
+-- name: delete_old_files
+DELETE FROM memory_file
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND content IS NOT NULL AND updated_at < :before
