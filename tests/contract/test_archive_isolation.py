@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from cloister.domain.archive.conversations import ConversationRecord, SpokenRecord, conversation_lines
+from cloister.domain.archive.imported import ImportCounts
 from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import Forbidden, InvalidRequest, NotFound
+from cloister.domain.identifiers import ProjectId
 from cloister.domain.memory import quoted
 from cloister.domain.scope import Reach
 from cloister.services.conversations.sessions import SessionFields
@@ -278,3 +280,57 @@ def test_org_11_a_session_that_is_deleted_while_it_is_imported_does_not_come_bac
         assert imported.skipped == {"the session was deleted while it was imported": 1}
         with pytest.raises(NotFound):
             twin.find(name)
+
+
+def retagged(house: MemorySetup) -> ProjectId:
+    """Bob's brother, first in a shared project, then in the part without a user of a private one."""
+    garden, cellar = house.project("Garden", "shared"), house.project("Cellar", "private")
+    house.session("bob", garden, "bob")
+    house.tell("bob", "My brother Thistlewick works at Ploverdale.")
+    (entity,) = (each for each in house.entities(garden) if each.name == "Thistlewick")
+    house.services.entities.retag(house.reach, entity.id, cellar)
+    house.session("bob in cellar", cellar, "bob")
+    return cellar
+
+
+def test_org_11_a_retagged_entity_stays_in_the_part_that_it_is_in(engine: Engine, house: MemorySetup) -> None:
+    """ORG-11, ISO-6, ISO-10: importing the export again adds nothing to the user who said it, and a restored copy is the same."""
+    cellar = retagged(house)
+    lines = archive_of(house)
+    before = engine.dump()
+    assert import_into(house, lines).added == ImportCounts()
+    assert engine.dump() == before
+    twin = settle_house(engine)
+    import_into(twin, lines)
+    there = next(each.id for each in twin.services.projects.projects(twin.reach, limit=9) if each.name == "Cellar")
+    for each, project in ((house, cellar), (twin, there)):
+        assert (each.names(project), each.names(project, "bob")) == (["Thistlewick"], [])
+        assert each.recalled_entities("bob in cellar", "Who is Thistlewick?") == []
+
+
+def test_org_11_an_archive_that_lies_about_visibility_opens_nothing(engine: Engine, house: MemorySetup) -> None:
+    """ORG-11, ISO-10, ORG-4, ORG-10: neither a confined nor a bound caller adds to, or reads, a part that it could not before."""
+    _, cellar = furnish(house)
+    run, tenant = house.services.import_lines.run, house.reach.tenant
+    in_cellar, anns = Reach(tenant=tenant, confined_to=cellar), Reach(tenant=tenant, user="ann")
+    lines = archive_of(house, ArchiveTarget(project=cellar))
+
+    def lying(visibility: str, user: str | None) -> list[bytes]:
+        def change(line: dict[str, Any]) -> dict[str, Any]:
+            if line["kind"] == "project":
+                return {**line, "member_visibility": visibility}
+            return {**line, "user_id": user} if line["kind"] == "entity" else line
+
+        return changed(lines, change)
+
+    anns_entities = house.names(cellar, "ann")
+    for visibility, user in (("shared", None), ("private", None), ("shared", "bob"), ("private", "bob")):
+        altered = lying(visibility, user)
+        engine.unchanged_by(Forbidden, lambda altered=altered: run(anns, altered))
+        run(in_cellar, altered)
+        assert house.names(cellar, "ann") == anns_entities
+        assert house.services.projects.project(house.reach, cellar).member_visibility == "private"
+    for part in (None, "bob"):
+        for entity in house.entities(cellar, part):
+            for mention in house.services.entities.mentions(house.reach, entity.id, limit=50):
+                assert mention.said.user == part

@@ -20,7 +20,7 @@ from cloister.services.tenancy.api_keys import KeyFields
 from support.databases.engines import Engine, opened_engine
 from support.databases.postgres_server import PostgresServer
 from support.setups.archives import archive_of, changed, furnish, import_into, kinds_of, remember
-from support.setups.memories import MemorySetup, settle_house
+from support.setups.memories import MemorySetup, long_talk, settle_house
 
 NOTHING = ImportCounts()
 
@@ -92,6 +92,19 @@ def test_org_11_importing_into_the_tenant_it_came_from_changes_nothing(engine: E
     before = engine.dump()
     assert import_into(house, archive_of(house)).added == NOTHING
     assert engine.dump() == before
+
+
+def test_org_11_a_session_whose_first_observed_message_was_deleted_is_imported(
+    house: MemorySetup, other: MemorySetup
+) -> None:
+    """ORG-11: nothing of it is observed any more."""
+    house.session("ann", house.project(), "ann")
+    first, *_ = house.tell("ann", *long_talk(30))
+    assert house.services.observations.of_session(house.reach, "ann", limit=9)
+    house.services.forgetting.message(house.reach, first.id)
+    lines = archive_of(house)
+    import_into(other, lines)
+    assert archive_of(other) == lines
 
 
 def test_org_11_what_was_imported_is_recalled_and_not_extracted_again(house: MemorySetup, other: MemorySetup) -> None:

@@ -135,6 +135,18 @@ def grow_old(house: MemorySetup) -> None:
     house.services.retention.apply(house.reach)
 
 
+def test_postgresql_samples_no_words(house: MemorySetup, engine: Engine) -> None:
+    """MEM-9: what ANALYZE keeps of a table that has become empty stays for good."""
+    tell_secrets(house)
+    if engine.name == "sqlite":
+        return
+    engine.rows("ANALYZE")
+    sampled = "SELECT concat(tablename, '.', attname), concat(most_common_vals, histogram_bounds) FROM pg_stats"
+    found = engine.rows(f"{sampled} WHERE schemaname = 'public'")
+    assert "message.created_at" in {column for column, _ in found}
+    assert [column for column, values in found if "Xandor" in str(values) or "Quill" in str(values)] == []
+
+
 @pytest.mark.parametrize("forget", [forget_message, clear, delete, grow_old])
 def test_what_was_forgotten_is_in_no_file(
     house: MemorySetup, engine: Engine, files: Callable[[], Generator[bytes]], forget: Callable[[MemorySetup], None]

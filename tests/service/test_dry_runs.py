@@ -57,3 +57,19 @@ def test_a_body_with_delete_is_refused_and_nothing_is_deleted(tenant: Tenant, pa
     refused = tenant.admin.request("DELETE", path, json={"dry_run": True})
     assert (refused.status_code, refused.json()["code"]) == (422, "invalid_request")
     assert tenant.admin.get("/v1/sessions/diary").json()["message_count"] == 1
+
+
+def test_a_dry_run_of_a_rename_refuses_what_the_rename_would(tenant: Tenant) -> None:
+    """ORG-9: a name that is taken, and a project that is not there."""
+    taken, other = tenant.new_project("Garden"), tenant.new_project("Kitchen")
+    attempts: list[tuple[str, dict[str, Any]]] = [
+        (other, {"name": "garden"}),
+        (other, {"name": "garden", "settings": {"retention_days": 3}}),
+        ("proj_0000000000000001", {"name": "Attic"}),
+    ]
+    for project, body in attempts:
+        tried = tenant.admin.patch(f"/org/projects/{project}?dry_run=true", body)
+        done = tenant.admin.patch(f"/org/projects/{project}", body)
+        assert tried.status_code == done.status_code in {404, 409}
+        assert tried.json()["detail"] == done.json()["detail"]
+    assert tenant.admin.patch(f"/org/projects/{taken}?dry_run=true", {"name": "GARDEN"}).status_code == 200

@@ -102,6 +102,7 @@ class ArchiveImport:
         checked_project_name(record.name)
         checked_settings(record.settings)
         is_new = self._database.write(self._reach, lambda transaction: self._store_project(transaction, record))
+        self._entities.note_project(record)
         self._tally.add("projects", int(is_new), int(not is_new))
 
     def _store_project(self, transaction: Transaction, record: ProjectRecord) -> bool:

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 
 from cloister.domain.archive.ids import entity_ids
 from cloister.domain.archive.imported import ImportTally
-from cloister.domain.archive.records import EntityRecord, MentionRecord
+from cloister.domain.archive.records import EntityRecord, MentionRecord, ProjectRecord
 from cloister.domain.entity import EntityName, same_name
 from cloister.domain.errors import Forbidden
-from cloister.domain.identifiers import SEQUENCE_BITS, EntityId, MessageId, SessionId, session_of
-from cloister.domain.scope import Reach
+from cloister.domain.identifiers import SEQUENCE_BITS, EntityId, MessageId, ProjectId, SessionId, session_of
+from cloister.domain.scope import MemberVisibility, Reach
 from cloister.services.indexing.entities import EntityIndexing
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.entities import EntityStore
@@ -36,6 +36,11 @@ class EntityImport:
         self._database = database
         self._indexing = indexing
         self._reach = reach
+        self._visibilities: dict[ProjectId, MemberVisibility] = {}
+
+    def note_project(self, record: ProjectRecord) -> None:
+        """Note what the archive says of a project, so that the entities of a private one stay in their parts."""
+        self._visibilities[record.id] = record.member_visibility
 
     def store(self, batch: EntityBatch, numbers: Mapping[SessionId, SessionId], tally: ImportTally) -> None:
         """`numbers` are the sessions of the archive that are stored under other numbers."""
@@ -47,8 +52,7 @@ class EntityImport:
     def _store(
         self, transaction: Transaction, record: EntityRecord, mentions: Sequence[tuple[MessageId, MentionRecord]]
     ) -> bool:
-        """In a private project every user's mentions are of the entity in that user's part (ISO-10), whatever the project was when
-        the archive was made. Without a mention there is no entity."""
+        """Without a mention there is no entity."""
         project = ProjectStore(transaction).lock_shared(record.project_id)
         rows = ImportedRows(transaction)
         found = rows.messages_to_mention([message for message, _ in mentions])
@@ -56,7 +60,7 @@ class EntityImport:
         for message, mention in mentions:
             if message in found:
                 session, user = found[message]
-                part = None if project.member_visibility == "shared" else record.user_id or user
+                part = self._part(record, user, project.member_visibility)
                 parts.setdefault(part, []).append((message, session, mention))
         is_new = False
         for part, said in sorted(parts.items(), key=lambda entry: entry[0] or ""):
@@ -64,6 +68,15 @@ class EntityImport:
                 raise Forbidden("This key is bound to one user, and the archive has entities of others.")
             is_new |= self._mention(transaction, rows, record, part, said)
         return is_new
+
+    def _part(self, record: EntityRecord, user: str | None, visibility: MemberVisibility) -> str | None:
+        """Whose part of the project the entity is in, for a mention by a session of this user. It was in one part if the archive
+        says that the project was private: in none's too, if it was retagged there from a shared project. If it was shared and is
+        private here, each user's mentions are of an entity in that user's part (ISO-10)."""
+        if visibility == "shared":
+            return None
+        was_private = self._visibilities.get(record.project_id) == "private"
+        return record.user_id if was_private else record.user_id or user
 
     def _mention(
         self,

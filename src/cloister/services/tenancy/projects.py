@@ -260,6 +260,13 @@ class Projects:
             self._events.regrouped(reach.tenant, project)
         return after
 
+    def check_name(self, reach: Reach, project: ProjectId, name: str, *, allow_duplicate: bool) -> None:
+        """Raise if the project could not be renamed now. Nothing is changed."""
+        with self._database.read(reach) as transaction:
+            projects = ProjectStore(transaction)
+            projects.get(project)
+            _refuse_taken_name(projects, name, allowed=allow_duplicate, by=project)
+
     def preview_visibility(
         self, reach: Reach, project: ProjectId, member_visibility: MemberVisibility
     ) -> VisibilityPreview:
@@ -320,8 +327,8 @@ def _called(projects: ProjectStore, name: str) -> list[tuple[ProjectId, str]]:
 
 
 def _refuse_taken_name(projects: ProjectStore, name: str, *, allowed: bool, by: ProjectId | None = None) -> None:
-    """The names are locked, so that of two concurrent requests for one name the second sees the first. A confined caller sees only
-    the name of its own project."""
+    """Before a change the names are locked, so that of two concurrent requests for one name the second sees the first. A confined
+    caller sees only the name of its own project."""
     taken = [(project, stored) for project, stored in _called(projects, name) if project != by]
     if taken and not allowed:
         project, stored = taken[0]

@@ -18,7 +18,16 @@ from cloister.domain.archive.records import (
     StateRecord,
 )
 from cloister.domain.archive.target import ArchiveTarget
-from cloister.domain.identifiers import EntityId, MemoryId, MessageId, ObservationId, PoolId, ProjectId, SessionId
+from cloister.domain.identifiers import (
+    MAX_SEQUENCE,
+    EntityId,
+    MemoryId,
+    MessageId,
+    ObservationId,
+    PoolId,
+    ProjectId,
+    SessionId,
+)
 from cloister.domain.prompts.recalled_text import NO_POOL, shown_in
 from cloister.domain.truth.revision import state_from_json
 from cloister.storage.interface import FIRST_PAGE, Transaction
@@ -88,7 +97,8 @@ class ArchivedRows:
                 metadata=json.loads(metadata),
                 next_sequence=next_sequence,
                 episode_id=episode,
-                observed_message_id=observed or None,
+                # Number 0 is before the first message: that one was observed, and deleted.
+                observed_message_id=observed if observed & MAX_SEQUENCE else None,
                 created_at=created_at,
                 updated_at=updated_at,
             )

@@ -91,6 +91,8 @@ def change_project(
         check_project_change(
             caller.reach, name=body.name, is_default=body.is_default, member_visibility=body.member_visibility
         )
+        if body.name is not None:
+            projects.check_name(caller.reach, project, body.name, allow_duplicate=body.allow_duplicate_name)
         if settings is not None and "retention_days" in settings:
             if body.member_visibility is not None:
                 raise InvalidRequest(

@@ -1,0 +1,36 @@
+
+-- ANALYZE keeps samples of every column in pg_statistic, and keeps the old ones where a table has become empty. No query compares these
+-- columns, so nothing is sampled of them, and changing a column to the type it has removes what was.
+ALTER TABLE session
+    ALTER COLUMN title SET STATISTICS 0, ALTER COLUMN title TYPE TEXT,
+    ALTER COLUMN metadata SET STATISTICS 0, ALTER COLUMN metadata TYPE TEXT;
+ALTER TABLE message
+    ALTER COLUMN content SET STATISTICS 0, ALTER COLUMN content TYPE TEXT,
+    ALTER COLUMN terms SET STATISTICS 0, ALTER COLUMN terms TYPE BYTEA,
+    ALTER COLUMN vector SET STATISTICS 0, ALTER COLUMN vector TYPE BYTEA,
+    ALTER COLUMN metadata SET STATISTICS 0, ALTER COLUMN metadata TYPE TEXT;
+ALTER TABLE message_vector
+    ALTER COLUMN vector SET STATISTICS 0, ALTER COLUMN vector TYPE BYTEA;
+ALTER TABLE memory
+    ALTER COLUMN content SET STATISTICS 0, ALTER COLUMN content TYPE TEXT,
+    ALTER COLUMN terms SET STATISTICS 0, ALTER COLUMN terms TYPE BYTEA,
+    ALTER COLUMN vector SET STATISTICS 0, ALTER COLUMN vector TYPE BYTEA,
+    ALTER COLUMN metadata SET STATISTICS 0, ALTER COLUMN metadata TYPE TEXT;
+ALTER TABLE memory_revision
+    ALTER COLUMN before SET STATISTICS 0, ALTER COLUMN before TYPE TEXT;
+ALTER TABLE entity
+    ALTER COLUMN name SET STATISTICS 0, ALTER COLUMN name TYPE TEXT,
+    ALTER COLUMN corrected_name SET STATISTICS 0, ALTER COLUMN corrected_name TYPE TEXT,
+    ALTER COLUMN corrected_notes SET STATISTICS 0, ALTER COLUMN corrected_notes TYPE TEXT,
+    ALTER COLUMN terms SET STATISTICS 0, ALTER COLUMN terms TYPE BYTEA,
+    ALTER COLUMN vector SET STATISTICS 0, ALTER COLUMN vector TYPE BYTEA;
+ALTER TABLE mention
+    ALTER COLUMN notes SET STATISTICS 0, ALTER COLUMN notes TYPE TEXT;
+ALTER TABLE entity_relation
+    ALTER COLUMN relation SET STATISTICS 0, ALTER COLUMN relation TYPE TEXT;
+ALTER TABLE observation
+    ALTER COLUMN content SET STATISTICS 0, ALTER COLUMN content TYPE TEXT;
+ALTER TABLE session_item
+    ALTER COLUMN item SET STATISTICS 0, ALTER COLUMN item TYPE TEXT;
+ALTER TABLE session_response
+    ALTER COLUMN body SET STATISTICS 0, ALTER COLUMN body TYPE TEXT;

@@ -1,0 +1,1 @@
+-- What was said, and what is made of it, is not sampled for PostgreSQL's statistics. SQLite's have no values of columns.
