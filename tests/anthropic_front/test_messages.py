@@ -14,6 +14,7 @@ from support.servers.fake_endpoint import Answer, completion, refusal
 from support.servers.http_server import serving
 
 FERRY = "The ferry to Grado leaves at ten past."
+FILE = {"type": "document", "source": {"type": "file", "file_id": "file_of_another"}}
 ASK = "When does the ferry to Grado leave?"
 
 
@@ -208,6 +209,9 @@ def test_a_model_that_breaks_off_is_an_error_event_and_a_partial_reply(front: An
         ({"messages": [{"role": "user", "content": ""}]}, "content"),
         ({"messages": [{"role": "assistant", "content": "x"}]}, "user"),
         ({"system": [{"type": "image"}]}, "system[0]"),
+        ({"container": "container_of_another"}, "container"),
+        ({"messages": [{"role": "user", "content": [FILE]}]}, "content[0]"),
+        ({"messages": [{"role": "user", "content": [{"type": "tool_result", "content": [FILE]}]}]}, "content[0]"),
         ({"metadata": {"session_id": "other"}}, "metadata.session_id"),
         ({"max_tokens": 0}, "max_tokens"),
     ],

@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 
 from cloister.bootstrap import Services
 from cloister.interfaces.http import health
+from cloister.interfaces.http.anthropic import files
 from cloister.interfaces.http.anthropic import routes as anthropic
 from cloister.interfaces.http.archive import routes as archive
 from cloister.interfaces.http.chat import routes as chat
@@ -104,6 +105,7 @@ def create_app(
         recall,
         sessions,
         items,
+        files,
         memories,
         corrections,
         entities,

@@ -1,24 +1,14 @@
 """The files that an assistant stores with Anthropic's memory tool: one tree for each session, in the pool that the session is
 in."""
 
-from dataclasses import dataclass
-
-from cloister.domain.files.commands import FileCommand, run_command
+from cloister.domain.files.commands import FileAnswer, FileCommand, run_command
 from cloister.domain.files.tree import FileError, FileTree, Removed
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
 from cloister.services.conversations.forget import Forgetting
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.files import FileStore
+from cloister.storage.stores.files.trees import FileStore
 from cloister.storage.stores.sessions import SessionStore
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FileAnswer:
-    """The answer of a command, for the assistant. `is_error`: it says why the command was not carried out."""
-
-    text: str
-    is_error: bool
 
 
 class MemoryFiles:

@@ -126,6 +126,7 @@ class TenantErasureStore:
         self._transaction.execute("erase_idempotent_answers")
         self._transaction.execute("erase_items")
         self._transaction.execute("erase_responses")
+        self._transaction.execute("erase_files")
         self._transaction.execute("erase_usage")
         self._transaction.execute("erase_api_keys")
         self._transaction.execute("blank_sessions")

@@ -1,10 +1,12 @@
 """The request body of Anthropic's clients. What is not a field of it is refused, as Anthropic does. Fields that affect the reply
-are passed to the model's server unchanged."""
+are passed to the model's server unchanged. Fields that name something in the account of the server's own key (containers, user
+profiles, workspaces) are none of them: all tenants share that account."""
 
 from typing import Annotated, Any
 
 from pydantic import Field
 
+from cloister.domain.errors import InvalidRequest
 from cloister.interfaces.http.openapi import schemas
 from cloister.interfaces.http.resources.bodies import Body, Whole
 
@@ -57,11 +59,8 @@ class MessagesRequest(Body):
     stream: bool | None = None
     metadata: Metadata | None = None
     cache_control: Setting
-    compaction: Setting
-    container: Setting
     context_management: Setting
     diagnostics: Setting
-    fallback_credit_token: Setting
     fallbacks: Setting
     inference_geo: Setting
     mcp_servers: Setting
@@ -72,11 +71,17 @@ class MessagesRequest(Body):
     stop_sequences: Setting
     temperature: Setting
     thinking: Setting
+    thread: Setting
     tool_choice: Setting
     tools: Setting
     top_k: Setting
     top_p: Setting
-    user_profile_id: Setting
+
+    def refuse_thread(self) -> None:
+        """Refuse a conversation that the model's server would store: it is stored here. Anthropic's clients then send the whole
+        history, as the format of this error asks them to."""
+        if self.thread is not None:
+            raise InvalidRequest("thread", "is not supported here: send the whole conversation in `messages`.")
 
     @property
     def options(self) -> dict[str, Any]:

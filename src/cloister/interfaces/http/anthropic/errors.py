@@ -28,6 +28,8 @@ _TYPES: Mapping[int, str] = {
     429: "rate_limit_error",
     503: "overloaded_error",
 }
+# By this Anthropic's clients know that they have to send the whole history.
+_UNSUPPORTED_THREAD = {"error_code": "thread_unsupported_request", "unsupported": ["thread"]}
 # Anthropic's clients retry 409 and 429 by themselves. To retry these errors would not help.
 _FINAL = frozenset({"conflict", "quota_exceeded"})
 
@@ -39,6 +41,7 @@ class AnthropicErrorDetail(BaseModel):
     message: str
     param: str | None
     code: str
+    details: dict[str, Any] | None = None
 
 
 class AnthropicError(BaseModel):
@@ -79,12 +82,14 @@ def anthropic_error_body(problem: Mapping[str, Any], request_id: str | None = No
     status: int = problem["status"]
     usual = "api_error" if status >= 500 else "invalid_request_error"
     fields = problem.get("errors") or [{"field": None}]
-    error = {
+    error: dict[str, Any] = {
         "type": _TYPES.get(status, usual),
         "message": problem["detail"],
         "param": fields[0]["field"],
         "code": problem["code"],
     }
+    if error["param"] == "thread":
+        error["details"] = _UNSUPPORTED_THREAD
     return {"type": "error", "error": error, "request_id": request_id}
 
 

@@ -90,8 +90,19 @@ def _check_content(content: object) -> None:
         if not isinstance(block, Mapping) or not isinstance(cast(Block, block).get("type"), str):
             raise InvalidRequest(f"content[{index}]", "must be an object with a `type`.")
         given = cast(Block, block)
+        _refuse_stored_file(given, f"content[{index}]")
         if given["type"] == "text" and not isinstance(given.get("text"), str):
             raise InvalidRequest(f"content[{index}].text", "must be text.")
+
+
+def _refuse_stored_file(block: Block, field: str) -> None:
+    """Refuse a file in the account of the model provider: all tenants share that account, so its ids are within nobody's reach."""
+    inner: Any = block.get("content")
+    parts = cast(list[object], inner) if isinstance(inner, list) else []
+    blocks = [block, *(cast(Block, part) for part in parts if isinstance(part, Mapping))]
+    for given in (*blocks, *(each.get("source") for each in blocks)):
+        if isinstance(given, Mapping) and "file_id" in given:
+            raise InvalidRequest(field, "names a stored file of the model's provider: send its contents instead.")
 
 
 def _words(content: str | Sequence[Block], separator: str) -> str:

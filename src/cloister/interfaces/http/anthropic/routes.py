@@ -118,6 +118,7 @@ def create_message(
     again. With `stream` the answer is a stream of events, as they come from the model's server; to disconnect stops the reply,
     which is then stored as `partial`. Needs the permission `read` too."""
     caller.key.require("read")
+    body.refuse_thread()
     check_system(body.system)
     conversation, headers = read_conversation(body.messages), _passed_headers(request)
     session, key = named_session(request, None), model_key(request, caller)

@@ -17,6 +17,7 @@ from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, t
 from cloister.interfaces.python.archives.shapes import Imported, imported_shape
 from cloister.interfaces.python.arguments import UNSPECIFIED, ProjectChoice
 from cloister.interfaces.python.backends.interface import ContextQuery, ProjectChange, SearchQuery
+from cloister.interfaces.python.files.backends import EmbeddedFiles
 from cloister.interfaces.python.items.shapes import Item, item_shape
 from cloister.interfaces.python.pages import GivenFilter, ListCursors, Page, PageRequest, foreign_cursor
 from cloister.services.conversations.item_format import NewItem
@@ -30,7 +31,7 @@ from cloister.services.recall.search import SearchTarget
 from cloister.services.tenancy.api_keys import KeyFields
 
 
-class EmbeddedBackend:
+class EmbeddedBackend(EmbeddedFiles):
     """Works for one tenant, with the services it was given and closes them."""
 
     def __init__(self, services: Services, reach: Reach) -> None:
