@@ -99,6 +99,15 @@ def insert_household(transaction: Transaction, household: Household, external_id
         owns_messages=0,
         body="{}",
     )
+    transaction.execute(
+        "insert_file",
+        session_id=household.session,
+        pool_id=household.pool,
+        path="notes.txt",
+        size=1,
+        content="x",
+        updated_at=MOMENT,
+    )
     transaction.execute("open_usage_part", part=household.session % 16)
     transaction.execute("add_usage", part=household.session % 16, sessions=1, messages=0)
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 from cloister.domain.access import ApiKey
 from cloister.domain.conversation import Message, Session
 from cloister.domain.entity import EntityName, same_name
+from cloister.domain.files.tree import Stored
 from cloister.domain.identifiers import (
     EntityId,
     KeyId,
@@ -42,6 +43,7 @@ from cloister.storage.stores.entity_groups import EntityGroupStore
 from cloister.storage.stores.entity_relations import RelationStore
 from cloister.storage.stores.erasure import RetentionStore, TenantErasureStore, UserErasureStore
 from cloister.storage.stores.extraction import ExtractionStore
+from cloister.storage.stores.files.trees import FileStore
 from cloister.storage.stores.filters import FilterStore
 from cloister.storage.stores.idempotency import FirstAnswer, IdempotencyStore
 from cloister.storage.stores.imported_rows import ImportedRows
@@ -98,6 +100,7 @@ STORES = (
     ImportedRows,
     ItemStore,
     ResponseStore,
+    FileStore,
 )
 MOMENT = 1_700_000_000_000_000
 GENERATION = 1
@@ -291,6 +294,7 @@ def _place(transaction: Transaction, name: str, project: ProjectId | None, visib
     _derive(transaction, place)
     VectorStore(transaction, MODEL).add({session: [(asked.id, VECTOR)]})
     _add_items(transaction, place)
+    FileStore(transaction, session, place.pool).apply([Stored(("notes.txt",), f"Of {name}.")], MOMENT)
     return place
 
 

@@ -4,13 +4,13 @@
 CREATE TABLE memory_file (
     tenant_id BIGINT NOT NULL,
     session_id BIGINT NOT NULL,
-    pool_id BIGINT NOT NULL,
+    recalled_pool_id BIGINT NOT NULL,
     path TEXT NOT NULL,
     size BIGINT NOT NULL,
     content TEXT,
     updated_at BIGINT NOT NULL,
-    PRIMARY KEY (tenant_id, session_id, pool_id, path),
+    PRIMARY KEY (tenant_id, session_id, recalled_pool_id, path),
     FOREIGN KEY (tenant_id, session_id) REFERENCES session (tenant_id, session_id)
 );
 
-CREATE INDEX memory_file_by_pool ON memory_file (tenant_id, pool_id);
+CREATE INDEX memory_file_by_pool ON memory_file (tenant_id, recalled_pool_id);

@@ -33,7 +33,9 @@ class FileStore:
             named = {"session_id": self._session, "pool_id": self._pool, "path": stored_path(change.path)}
             if isinstance(change, Stored):
                 size = 0 if change.text is None else len(change.text.encode())
-                self._transaction.execute("store_file", **named, size=size, content=change.text, updated_at=now)
+                stored = {**named, "size": size, "content": change.text, "updated_at": now}
+                if not self._transaction.execute("update_file", **stored):
+                    self._transaction.execute("insert_file", **stored)
             elif isinstance(change, Moved):
                 self._transaction.execute("move_file", **named, target=stored_path(change.target))
             else:
