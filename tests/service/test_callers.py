@@ -243,6 +243,7 @@ RESPOND = {"input": "And the beans?"}
 ITEMS = {"items": [ONE, {"type": "function_call", "call_id": "c", "name": "water", "arguments": "{}"}]}
 COMPLETE = {"messages": [{"role": "user", "content": "And the beans?"}]}
 CREATE = {**COMPLETE, "model": "m", "max_tokens": 100}
+CREATE_FILE = {"command": "create", "path": "/memories/beans.txt", "file_text": "Those too."}
 MESSAGE = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 ROWS = (
     #                                                         reader, writer, admin,
@@ -370,6 +371,8 @@ ROWS = (
     Row("GET", "/v1/sessions/{external_id}/items", "200 403 200 404 200 200 404"),
     Row("POST", "/v1/sessions/{external_id}/items", "403 200 200 404 200 200 404", ITEMS),
     Row("DELETE", "/v1/sessions/{external_id}/items/{item_id}", "403 204 204 404 204 204 404"),
+    Row("POST", "/v1/sessions/{external_id}/files", "403 403 200 404 200 200 404", CREATE_FILE),
+    Row("POST", "/v1/sessions/{external_id}/files/view", "200 403 200 404 200 200 404", {"path": "/memories"}),
     Row("GET", "/v1/models", "200 403 200 200 200 200 200"),
     Row("GET", "/v1/models/{model_id}", "200 403 200 200 200 200 200"),
     Row("POST", "/v1/embeddings", "200 403 200 200 200 200 200", {"input": "The roses need water."}),

@@ -119,6 +119,8 @@ PROBES = (
     in_path("GET", "/v1/sessions/{external_id}/items", "session"),
     in_path("POST", "/v1/sessions/{external_id}/items", "session", ITEMS),
     *in_items("DELETE", "/v1/sessions/{external_id}"),
+    in_path("POST", "/v1/sessions/{external_id}/files", "session", {"command": "clear"}),
+    in_path("POST", "/v1/sessions/{external_id}/files/view", "session", {"path": "/memories"}),
     in_path("GET", "/v1/sessions/{external_id}", "session"),
     in_path("PATCH", "/v1/sessions/{external_id}", "session", {"title": "Mine"}),
     in_path("DELETE", "/v1/sessions/{external_id}", "session"),

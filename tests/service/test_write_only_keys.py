@@ -78,6 +78,7 @@ ROWS = (
     Row("DELETE", "/v1/conversations/{external_id}/items/{message_id}", 200, None, ("object", "created_at")),
     Row("POST", "/v1/sessions/{external_id}/items", 200, {"items": [{"role": "user", "content": ADDED}]}),
     Row("DELETE", "/v1/sessions/{external_id}/items/{message_id}", 204),
+    Row("POST", "/v1/sessions/{external_id}/files", 403, {"command": "clear"}),
     Row(
         "POST",
         "/anthropic/v1/messages",

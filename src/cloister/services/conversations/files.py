@@ -19,15 +19,20 @@ class MemoryFiles:
         self._forgetting = forgetting
         self._clock = clock
 
+    def run(self, reach: Reach, external_id: str, command: FileCommand) -> FileAnswer:
+        """Carry out any command. Raises `NotFound` if there is no such session."""
+        call = self.view if command.name == "view" else self.change
+        return call(reach, external_id, command)
+
     def view(self, reach: Reach, external_id: str, command: FileCommand) -> FileAnswer:
-        """Answer a `view`. Raises `NotFound` if there is no such session."""
+        """Answer a `view`, which reads only."""
         with self._database.read(reach) as transaction:
             session = SessionStore(transaction).get(external_id)
             store = FileStore(transaction, session.id, session.pool)
             return _answer(FileTree(store.sizes(), store.text), command)
 
     def change(self, reach: Reach, external_id: str, command: FileCommand) -> FileAnswer:
-        """Carry out any command. Raises `NotFound` if there is no such session."""
+        """Carry out a command that may change files."""
 
         def work(transaction: Transaction) -> tuple[FileAnswer, bool]:
             session = SessionStore(transaction).lock(external_id).session

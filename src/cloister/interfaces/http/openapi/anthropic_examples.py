@@ -23,4 +23,15 @@ ANTHROPIC_EXAMPLES: Mapping[str, Example] = {
             "usage": {"input_tokens": 148, "output_tokens": 12},
         },
     ),
+    "view_files": Example(
+        request={"path": "/memories/hotel.txt"},
+        answer={
+            "text": "Here's the content of /memories/hotel.txt with line numbers:\n     1\tThe hotel is in Alfama.",
+            "is_error": False,
+        },
+    ),
+    "change_files": Example(
+        request={"command": "create", "path": "/memories/hotel.txt", "file_text": "The hotel is in Alfama."},
+        answer={"text": "File created successfully at: /memories/hotel.txt", "is_error": False},
+    ),
 }

@@ -8,6 +8,7 @@ from cloister.bootstrap import Services
 from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import NotFound
+from cloister.domain.files.commands import FileAnswer, FileCommand
 from cloister.domain.identifiers import EntityId, KeyId, MemoryId, MessageId, ObservationId, ProjectId
 from cloister.domain.memory import MemoryStatus, StoredMemory
 from cloister.domain.recall.filter import Filter
@@ -17,7 +18,6 @@ from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, t
 from cloister.interfaces.python.archives.shapes import Imported, imported_shape
 from cloister.interfaces.python.arguments import UNSPECIFIED, ProjectChoice
 from cloister.interfaces.python.backends.interface import ContextQuery, ProjectChange, SearchQuery
-from cloister.interfaces.python.files.backends import EmbeddedFiles
 from cloister.interfaces.python.items.shapes import Item, item_shape
 from cloister.interfaces.python.pages import GivenFilter, ListCursors, Page, PageRequest, foreign_cursor
 from cloister.services.conversations.item_format import NewItem
@@ -31,7 +31,7 @@ from cloister.services.recall.search import SearchTarget
 from cloister.services.tenancy.api_keys import KeyFields
 
 
-class EmbeddedBackend(EmbeddedFiles):
+class EmbeddedBackend:
     """Works for one tenant, with the services it was given and closes them."""
 
     def __init__(self, services: Services, reach: Reach) -> None:
@@ -137,6 +137,9 @@ class EmbeddedBackend(EmbeddedFiles):
 
     def forget_item(self, session_id: str, item_id: str) -> None:
         self.services.items.remove(self.reach, session_id, item_id)
+
+    def memory_tool(self, session_id: str, command: FileCommand) -> FileAnswer:
+        return self.services.files.run(self.reach, session_id, command)
 
     def context(self, session_id: str, query: ContextQuery) -> shapes.Context:
         request = ContextRequest(

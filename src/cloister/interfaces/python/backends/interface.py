@@ -1,6 +1,6 @@
 """The seam behind `Cloister`: one backend works on a database in this process, the other asks a server over HTTP."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -8,7 +8,7 @@ from typing import Protocol
 from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.context import Source
 from cloister.domain.conversation import Draft
-from cloister.domain.files.commands import FileAnswer
+from cloister.domain.files.commands import FileAnswer, FileCommand
 from cloister.domain.identifiers import EntityId, KeyId, MemoryId, MessageId, ObservationId, ProjectId
 from cloister.domain.memory import MemoryStatus
 from cloister.domain.scope import MemberVisibility
@@ -118,7 +118,7 @@ class Backend(Protocol):
     def items(self, session_id: str, page: PageRequest[int], newest_first: bool) -> Page[Item]: ...
     def add_items(self, session_id: str, items: Sequence[NewItem]) -> list[Item]: ...
     def forget_item(self, session_id: str, item_id: str) -> None: ...
-    def memory_tool(self, session_id: str, command: Mapping[str, object]) -> FileAnswer: ...
+    def memory_tool(self, session_id: str, command: FileCommand) -> FileAnswer: ...
 
     def context(self, session_id: str, query: ContextQuery) -> Context: ...
     def search(self, query: SearchQuery) -> list[Hit]: ...

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import Forbidden, ProjectRequired
+from cloister.domain.files.commands import FileAnswer, FileCommand
 from cloister.domain.identifiers import (
     NO_PROJECT,
     EntityId,
@@ -38,6 +39,7 @@ from cloister.interfaces.python.backends.requests import (
     description_of,
     duplicate_field,
     fields_given,
+    files_request,
     filter_field,
     header_of,
     memory_path,
@@ -48,7 +50,6 @@ from cloister.interfaces.python.backends.requests import (
     time_fields,
     user_path,
 )
-from cloister.interfaces.python.files.backends import RemoteFiles
 from cloister.interfaces.python.items.shapes import Item
 from cloister.interfaces.python.pages import Page, PageRequest
 from cloister.services.conversations.item_format import NewItem
@@ -73,7 +74,7 @@ class _Ready:
     schema_version: int
 
 
-class RemoteBackend(RemoteFiles):
+class RemoteBackend:
     """Stores nothing here. What the key may not do is `Forbidden`; a server that fails or cannot be reached is a `ServerError`.
     When the connection breaks, reads and writes with an idempotency key are sent once more."""
 
@@ -152,6 +153,9 @@ class RemoteBackend(RemoteFiles):
 
     def forget_item(self, session_id: str, item_id: str) -> None:
         self.server.change("DELETE", f"{session_path(session_id)}/items/{quote(item_id, safe='')}")
+
+    def memory_tool(self, session_id: str, command: FileCommand) -> FileAnswer:
+        return self.server.change("POST", *files_request(session_id, command)).one(FileAnswer)
 
     def context(self, session_id: str, query: ContextQuery) -> shapes.Context:
         session_path(session_id)

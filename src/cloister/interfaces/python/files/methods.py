@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from cloister.domain.files.commands import FileAnswer
+from cloister.domain.files.commands import FileAnswer, read_command
 from cloister.interfaces.python.backends.interface import Backend
 
 
@@ -18,4 +18,4 @@ class FileMethods:
 
         A session has one tree of files in the pool that it is in. They are deleted with it, and recalled nowhere.
         """
-        return self._backend.memory_tool(session_id, command)
+        return self._backend.memory_tool(session_id, read_command(command))
